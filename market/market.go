@@ -1,0 +1,185 @@
+// Package market holds the nouns of the trade: Market, Order, Fill, Candle, OrderBook, Ticker, Trade, Event and Command, and
+// the fixed-point numbers they are made of. It never decides anything and imports nothing else of this project. Start at
+// Market for the units, at Event and Command for what flows through the engine.
+package market
+
+import (
+	"fmt"
+	"strings"
+)
+
+// ID names a market inside one process: its place in a Catalog, from 1. Zero is no market.
+type ID uint16
+
+// AssetID names an asset inside one process: its place in a Catalog, from 1. Zero is no asset.
+type AssetID uint16
+
+// Asset is something a balance can be held in.
+type Asset struct {
+	ID     AssetID
+	Symbol string // "EUR"
+	Digits uint8  // decimals of a balance
+}
+
+// Market is a trading pair with its units and its rules. Units (the digits) never change while a process runs; rules may.
+// The rules are those of specification 2.3 and venue-facts 1.2.
+type Market struct {
+	ID          ID
+	Name        string // "BTC-EUR": base, dash, quote
+	Base, Quote AssetID
+
+	PriceDigits  uint8 // decimals of Price
+	AmountDigits uint8 // decimals of Qty: those of the base asset
+	QuoteDigits  uint8 // decimals of Money in quote: those of the quote asset
+	VolumeDigits uint8 // decimals of Volume
+	ValueDigits  uint8 // decimals of Value: the larger of PriceDigits+AmountDigits and QuoteDigits
+
+	Status           MarketStatus
+	TickSize         Price // smallest price step; 0 checks nothing
+	QuantityDecimals uint8 // allowed decimals of amount
+	NotionalDecimals uint8 // allowed decimals of amountQuote
+	MinOrderInBase   Qty
+	MinOrderInQuote  Money
+	MaxOrderInBase   Qty   // 0: no maximum
+	MaxOrderInQuote  Money // 0: no maximum
+	MaxOpenOrders    int
+	FeeCategory      string
+}
+
+// Value returns price·amount exactly.
+func (m *Market) Value(price Price, amount Qty) (Value, error) {
+	return Product(int64(price), int64(amount), m.ValueDigits-m.PriceDigits-m.AmountDigits)
+}
+
+// MoneyValue returns money of the quote asset as a Value.
+func (m *Market) MoneyValue(money Money) Value {
+	v, _ := ValueOf(int64(money)).ScaleUp(m.MoneyDrop()) // 63 bits and at most 18 decimals always fit
+	return v
+}
+
+// MoneyDrop is how many decimals a Value has more than the quote asset.
+func (m *Market) MoneyDrop() uint8 { return m.ValueDigits - m.QuoteDigits }
+
+// ParsePrice, ParseQty and ParseMoney read text in the market's units; see ParseFixed for the errors.
+func (m *Market) ParsePrice(text string) (Price, error) {
+	n, err := ParseFixed(text, m.PriceDigits)
+	return Price(n), err
+}
+
+// ParseQty reads a base amount.
+func (m *Market) ParseQty(text string) (Qty, error) {
+	n, err := ParseFixed(text, m.AmountDigits)
+	return Qty(n), err
+}
+
+// ParseMoney reads an amount of the quote asset.
+func (m *Market) ParseMoney(text string) (Money, error) {
+	n, err := ParseFixed(text, m.QuoteDigits)
+	return Money(n), err
+}
+
+// FormatPrice, FormatQty and FormatMoney write plain decimals without trailing zeros.
+func (m *Market) FormatPrice(p Price) string { return FormatFixed(int64(p), m.PriceDigits) }
+
+// FormatQty writes a base amount.
+func (m *Market) FormatQty(q Qty) string { return FormatFixed(int64(q), m.AmountDigits) }
+
+// FormatMoney writes an amount of the quote asset.
+func (m *Market) FormatMoney(q Money) string { return FormatFixed(int64(q), m.QuoteDigits) }
+
+// FormatValue writes an exact quote value.
+func (m *Market) FormatValue(v Value) string { return v.Format(m.ValueDigits) }
+
+// Float returns a price as a float, for indicators and statistics only.
+func (m *Market) Float(p Price) float64 { return float64(p) / float64(pow10[m.PriceDigits]) }
+
+// SplitName splits "BTC-EUR" into base and quote.
+func SplitName(name string) (base, quote string, err error) {
+	base, quote, found := strings.Cut(name, "-")
+	if !found || base == "" || quote == "" || strings.Contains(quote, "-") {
+		return "", "", fmt.Errorf("market %q is not of the form BASE-QUOTE", clip(name))
+	}
+	return base, quote, nil
+}
+
+// Catalog is the set of markets and assets of one process. Markets and assets are added at start and never removed; the
+// Market values are shared, so that a change of rules is seen by gate, venue and strategies alike.
+type Catalog struct {
+	markets []*Market
+	assets  []*Asset
+}
+
+// AddAsset adds an asset, or returns the one that has the symbol already. It is an error to give it other digits.
+func (c *Catalog) AddAsset(symbol string, digits uint8) (*Asset, error) {
+	if symbol == "" || digits > MaxDigits {
+		return nil, fmt.Errorf("asset %q with %d decimals: want a symbol and at most %d decimals", symbol, digits, MaxDigits)
+	}
+	if have := c.AssetNamed(symbol); have != nil {
+		if have.Digits != digits {
+			return nil, fmt.Errorf("asset %s has %d decimals already, not %d", symbol, have.Digits, digits)
+		}
+		return have, nil
+	}
+	asset := &Asset{ID: AssetID(len(c.assets) + 1), Symbol: symbol, Digits: digits}
+	c.assets = append(c.assets, asset)
+	return asset, nil
+}
+
+// AddMarket adds m, whose assets must be in the catalog, and sets its ID, Base, Quote, AmountDigits, QuoteDigits and
+// ValueDigits from them. The catalog keeps m.
+func (c *Catalog) AddMarket(m *Market) error {
+	baseName, quoteName, err := SplitName(m.Name)
+	if err != nil {
+		return err
+	}
+	base, quote := c.AssetNamed(baseName), c.AssetNamed(quoteName)
+	switch {
+	case base == nil || quote == nil:
+		return fmt.Errorf("market %s: add its assets first", m.Name)
+	case c.MarketNamed(m.Name) != nil:
+		return fmt.Errorf("market %s is there already", m.Name)
+	case m.PriceDigits > MaxDigits || m.VolumeDigits > MaxDigits || m.PriceDigits+base.Digits > 2*MaxDigits-8:
+		return fmt.Errorf("market %s: %d price and %d amount decimals are too many", m.Name, m.PriceDigits, base.Digits)
+	}
+	m.ID = ID(len(c.markets) + 1)
+	m.Base, m.Quote = base.ID, quote.ID
+	m.AmountDigits, m.QuoteDigits = base.Digits, quote.Digits
+	m.ValueDigits = max(m.PriceDigits+m.AmountDigits, m.QuoteDigits)
+	if m.Status == 0 {
+		m.Status = Trading
+	}
+	c.markets = append(c.markets, m)
+	return nil
+}
+
+// Market returns the market of that id. It panics on an id that the catalog did not give.
+func (c *Catalog) Market(id ID) *Market { return c.markets[id-1] }
+
+// Asset returns the asset of that id. It panics on an id that the catalog did not give.
+func (c *Catalog) Asset(id AssetID) *Asset { return c.assets[id-1] }
+
+// MarketNamed returns the market of that name, or nil.
+func (c *Catalog) MarketNamed(name string) *Market {
+	for _, m := range c.markets {
+		if m.Name == name {
+			return m
+		}
+	}
+	return nil
+}
+
+// AssetNamed returns the asset of that symbol, or nil.
+func (c *Catalog) AssetNamed(symbol string) *Asset {
+	for _, a := range c.assets {
+		if a.Symbol == symbol {
+			return a
+		}
+	}
+	return nil
+}
+
+// Markets returns all markets by id. The slice is the catalog's own.
+func (c *Catalog) Markets() []*Market { return c.markets }
+
+// Assets returns all assets by id. The slice is the catalog's own.
+func (c *Catalog) Assets() []*Asset { return c.assets }

@@ -1,0 +1,330 @@
+package strategy
+
+import (
+	"github.com/rs/zerolog"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// Engine is what a Desk stands on. Package engine implements it; a strategy never sees it.
+type Engine interface {
+	// Now is the arrival time of the event in hand.
+	Now() market.Time
+	// Ask submits a command; the engine copies it. It returns the order's id, or why the gate refused.
+	Ask(s market.StrategyID, c *market.Command) (market.OrderID, error)
+	// SetTimer asks for an OnTimer at or after a time.
+	SetTimer(s market.StrategyID, at market.Time, name int64)
+	// Book is the strategy's part of the account.
+	Book() Book
+	// Catalog lists markets and assets.
+	Catalog() *market.Catalog
+}
+
+// Book is the read-only part of the account that a Desk shows. Package state implements it.
+type Book interface {
+	Position(s market.StrategyID, m market.ID) market.Position
+	Balance(s market.StrategyID, a market.AssetID) (available, inOrder market.Money)
+	Last(m market.ID) market.Price
+	Order(id market.OrderID) *market.Order
+	// Open appends the strategy's open orders in m (all markets where m is 0) by id.
+	Open(dst []*market.Order, s market.StrategyID, m market.ID) []*market.Order
+}
+
+// Desk is all that a strategy may do. Asks return the order's id, or the gate's refusal as an error; what becomes of an order
+// is told later to OrderHandler and FillHandler. Amounts and prices are in the market's units; the gate rounds a price to
+// the tick (buys down, sells up) and an amount down to the market's decimals.
+//
+// Each strategy has its own Desk, with its own positions, orders and allotment of the balance.
+type Desk struct {
+	engine  Engine
+	id      market.StrategyID
+	log     zerolog.Logger
+	command market.Command  // reused: a pointer to a local through an interface would allocate on every ask
+	open    []*market.Order // reused by OpenOrders
+}
+
+// NewDesk returns the desk of strategy id on e. Only an engine calls it.
+func NewDesk(e Engine, id market.StrategyID, log zerolog.Logger) *Desk {
+	return &Desk{engine: e, id: id, log: log}
+}
+
+// Now is the arrival time of the event in hand.
+func (d *Desk) Now() market.Time { return d.engine.Now() }
+
+// Log is the strategy's logger.
+func (d *Desk) Log() *zerolog.Logger { return &d.log }
+
+// Market returns a market's units and rules.
+func (d *Desk) Market(m market.ID) *market.Market { return d.engine.Catalog().Market(m) }
+
+// Position is what the strategy itself holds in m.
+func (d *Desk) Position(m market.ID) market.Position { return d.engine.Book().Position(d.id, m) }
+
+// Balance is what the strategy may still spend of an asset, and what its open orders hold.
+func (d *Desk) Balance(a market.AssetID) (available, inOrder market.Money) {
+	return d.engine.Book().Balance(d.id, a)
+}
+
+// Cash is the available balance of m's quote asset.
+func (d *Desk) Cash(m market.ID) market.Money {
+	available, _ := d.Balance(d.Market(m).Quote)
+	return available
+}
+
+// Last is the latest price seen in m, 0 before the first.
+func (d *Desk) Last(m market.ID) market.Price { return d.engine.Book().Last(m) }
+
+// Order returns an own open order, or nil. It is valid until the callback returns. A Status of zero means that the exchange
+// has not answered yet.
+func (d *Desk) Order(id market.OrderID) *market.Order {
+	o := d.engine.Book().Order(id)
+	if o == nil || o.Strategy != d.id {
+		return nil
+	}
+	return o
+}
+
+// OpenOrders returns the strategy's open orders in m by id, or those in all markets for m = 0. The slice is valid until the
+// next call or the callback's end.
+func (d *Desk) OpenOrders(m market.ID) []*market.Order {
+	d.open = d.engine.Book().Open(d.open[:0], d.id, m)
+	return d.open
+}
+
+// Timer asks for OnTimer(name) at or after a time. Timers are not kept over a restart.
+func (d *Desk) Timer(at market.Time, name int64) { d.engine.SetTimer(d.id, at, name) }
+
+// Option sets one more field of an ask.
+type Option struct {
+	field  field
+	number int64
+	second int64
+	text   string
+}
+
+type field uint8
+
+const (
+	fieldTag field = iota + 1
+	fieldPrice
+	fieldAmount
+	fieldAmountQuote
+	fieldTrigger
+	fieldReference
+	fieldInForce
+	fieldPostOnly
+	fieldSelfTrade
+	fieldExits
+	fieldKeep
+)
+
+// Tag names the reason of an order for the reports. Use constants: the text is kept, not copied.
+func Tag(text string) Option { return Option{field: fieldTag, text: text} }
+
+// At sets the limit price: of a Bracket's entry, of a stop or take-profit that becomes a limit order, or a new one in Update.
+func At(p market.Price) Option { return Option{field: fieldPrice, number: int64(p)} }
+
+// Amount sets a new base amount in Update; the remaining amount follows (specification 4.4).
+func Amount(q market.Qty) Option { return Option{field: fieldAmount, number: int64(q)} }
+
+// AmountQuote sets a new quote amount in Update, for stopLoss and takeProfit orders that have not triggered.
+func AmountQuote(q market.Money) Option { return Option{field: fieldAmountQuote, number: int64(q)} }
+
+// Trigger sets a new trigger price in Update, for orders that have not triggered.
+func Trigger(p market.Price) Option { return Option{field: fieldTrigger, number: int64(p)} }
+
+// Reference sets the price that a trigger watches; the default is lastTrade.
+func Reference(r market.TriggerReference) Option {
+	return Option{field: fieldReference, number: int64(r)}
+}
+
+// InForce sets the time in force; the default is GTC.
+func InForce(t market.TimeInForce) Option { return Option{field: fieldInForce, number: int64(t)} }
+
+// PostOnly makes a limit order that would match at once be cancelled instead, so that only the maker fee is ever paid.
+func PostOnly() Option { return Option{field: fieldPostOnly, number: 1} }
+
+// SelfTrade sets the self-trade prevention; the default is decrementAndCancel.
+func SelfTrade(s market.SelfTradePrevention) Option {
+	return Option{field: fieldSelfTrade, number: int64(s)}
+}
+
+// Exits attaches a stop and a target to a buy, or moves those of an earlier entry in Update. 0 leaves one out.
+func Exits(stop, target market.Price) Option {
+	return Option{field: fieldExits, number: int64(stop), second: int64(target)}
+}
+
+// Keep says which exit of a bracket rests at the venue; the default is market.KeepStop.
+func Keep(leg market.Leg) Option { return Option{field: fieldKeep, number: int64(leg)} }
+
+// Buy asks for a market order over a base amount.
+func (d *Desk) Buy(m market.ID, amount market.Qty, with ...Option) (market.OrderID, error) {
+	o := d.draft(m, market.Buy, market.TypeMarket)
+	o.Amount = amount
+	return d.place(with)
+}
+
+// Sell asks for a market order over a base amount.
+func (d *Desk) Sell(m market.ID, amount market.Qty, with ...Option) (market.OrderID, error) {
+	o := d.draft(m, market.Sell, market.TypeMarket)
+	o.Amount = amount
+	return d.place(with)
+}
+
+// BuyQuote asks for a market order that spends money of the quote asset, fee included.
+func (d *Desk) BuyQuote(m market.ID, money market.Money, with ...Option) (market.OrderID, error) {
+	o := d.draft(m, market.Buy, market.TypeMarket)
+	o.AmountQuote = money
+	return d.place(with)
+}
+
+// Limit asks for a limit order.
+func (d *Desk) Limit(m market.ID, side market.Side, amount market.Qty, price market.Price, with ...Option) (market.OrderID, error) {
+	o := d.draft(m, side, market.TypeLimit)
+	o.Amount, o.Price = amount, price
+	return d.place(with)
+}
+
+// Stop asks for a stopLoss, or a stopLossLimit where At gives a price: it triggers at a price equal to or worse than trigger
+// (lower for a sell, higher for a buy; specification 4.1 rule 3).
+func (d *Desk) Stop(m market.ID, side market.Side, amount market.Qty, trigger market.Price, with ...Option) (market.OrderID, error) {
+	return d.triggered(m, side, market.TypeStopLoss, amount, trigger, with)
+}
+
+// TakeProfit asks for a takeProfit, or a takeProfitLimit where At gives a price: it triggers at a price equal to or better
+// than trigger.
+func (d *Desk) TakeProfit(m market.ID, side market.Side, amount market.Qty, trigger market.Price, with ...Option) (market.OrderID, error) {
+	return d.triggered(m, side, market.TypeTakeProfit, amount, trigger, with)
+}
+
+// Bracket asks for a buy with two exits: a stop that sells below and a target that sells above (0 leaves one out). The entry
+// is a market order, or a limit order where At gives a price. The exits come alive with the entry's first fill. Spot
+// exchanges let only one exit rest, because a sell holds its base: the stop rests (Keep changes that), the engine watches
+// the other and swaps after the exchange confirmed the cancel. When either exit fills, the other is gone.
+func (d *Desk) Bracket(m market.ID, amount market.Qty, stop, target market.Price, with ...Option) (market.OrderID, error) {
+	o := d.draft(m, market.Buy, market.TypeMarket)
+	o.Amount = amount
+	o.Bracket.Stop, o.Bracket.Target = stop, target
+	return d.place(with)
+}
+
+// Target asks for the market order that brings the strategy's position in m to amount, counting what its market orders in
+// flight will add. It returns 0 and no error when nothing is missing.
+func (d *Desk) Target(m market.ID, amount market.Qty, with ...Option) (market.OrderID, error) {
+	missing := amount - d.Position(m).Amount
+	for _, o := range d.OpenOrders(m) {
+		if o.Type == market.TypeMarket && o.Side == market.Buy {
+			missing -= o.AmountRemaining
+		} else if o.Type == market.TypeMarket {
+			missing += o.AmountRemaining
+		}
+	}
+	switch {
+	case missing > 0:
+		return d.Buy(m, missing, with...)
+	case missing < 0:
+		return d.Sell(m, -missing, with...)
+	}
+	return 0, nil
+}
+
+// Update asks for a change of an own open order: At, Amount, AmountQuote, Trigger, InForce, PostOnly, SelfTrade; or Exits, on
+// the entry of a bracket, which moves its stop and target. The order leaves the book and loses its place in the queue.
+func (d *Desk) Update(id market.OrderID, with ...Option) error {
+	d.command = market.Command{Kind: market.CommandUpdate}
+	d.command.Order.ID = id
+	for i := range with {
+		d.command.Changed |= apply(&d.command.Order, &with[i])
+	}
+	_, err := d.engine.Ask(d.id, &d.command)
+	return err
+}
+
+// Cancel asks for an own open order to be cancelled. It is not an error to cancel one that is done.
+func (d *Desk) Cancel(id market.OrderID) error {
+	d.command = market.Command{Kind: market.CommandCancel}
+	d.command.Order.ID = id
+	_, err := d.engine.Ask(d.id, &d.command)
+	return err
+}
+
+// CancelAll asks for all own open orders in m to be cancelled, or those in all markets for m = 0.
+func (d *Desk) CancelAll(m market.ID) error {
+	for _, o := range d.OpenOrders(m) {
+		if err := d.Cancel(o.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Desk) draft(m market.ID, side market.Side, kind market.OrderType) *market.Order {
+	d.command = market.Command{Kind: market.CommandPlace}
+	o := &d.command.Order
+	o.Market, o.Side, o.Type, o.Strategy = m, side, kind, d.id
+	o.TimeInForce, o.SelfTradePrevention = market.GTC, market.DecrementAndCancel
+	return o
+}
+
+func (d *Desk) triggered(m market.ID, side market.Side, kind market.OrderType, amount market.Qty, trigger market.Price, with []Option) (market.OrderID, error) {
+	o := d.draft(m, side, kind)
+	o.Amount, o.TriggerAmount = amount, trigger
+	o.TriggerType, o.TriggerReference = market.TriggerPrice, market.LastTrade
+	return d.place(with)
+}
+
+func (d *Desk) place(with []Option) (market.OrderID, error) {
+	o := &d.command.Order
+	for i := range with {
+		apply(o, &with[i])
+	}
+	if o.Price != 0 {
+		switch o.Type {
+		case market.TypeMarket:
+			o.Type = market.TypeLimit
+		case market.TypeStopLoss:
+			o.Type = market.TypeStopLossLimit
+		case market.TypeTakeProfit:
+			o.Type = market.TypeTakeProfitLimit
+		}
+	}
+	return d.engine.Ask(d.id, &d.command)
+}
+
+// apply sets the option's field and returns which change of an update it is.
+func apply(o *market.Order, with *Option) market.Change {
+	n := with.number
+	switch with.field {
+	case fieldTag:
+		o.Tag = with.text
+	case fieldPrice:
+		o.Price = market.Price(n)
+		return market.ChangePrice
+	case fieldAmount:
+		o.Amount = market.Qty(n)
+		return market.ChangeAmount
+	case fieldAmountQuote:
+		o.AmountQuote = market.Money(n)
+		return market.ChangeAmountQuote
+	case fieldTrigger:
+		o.TriggerAmount = market.Price(n)
+		return market.ChangeTriggerAmount
+	case fieldReference:
+		o.TriggerReference = market.TriggerReference(n)
+	case fieldInForce:
+		o.TimeInForce = market.TimeInForce(n)
+		return market.ChangeTimeInForce
+	case fieldPostOnly:
+		o.PostOnly = n != 0
+		return market.ChangePostOnly
+	case fieldSelfTrade:
+		o.SelfTradePrevention = market.SelfTradePrevention(n)
+		return market.ChangeSelfTradePrevention
+	case fieldExits:
+		o.Bracket.Stop, o.Bracket.Target = market.Price(n), market.Price(with.second)
+		return market.ChangeExits
+	case fieldKeep:
+		o.Bracket.Keep = market.Leg(n)
+	}
+	return 0
+}

@@ -1,0 +1,57 @@
+// Package strategy is what a strategy author sees: Strategy, the Desk through which a strategy asks for orders, its
+// parameters and its Kind. It never talks to an exchange and knows neither engine nor gate: an ask is a wish that the gate
+// may refuse. Start at Strategy, then Desk; package smacross is the shortest complete example.
+package strategy
+
+import "github.com/tidemark-trading/tidemark/market"
+
+// Strategy receives what its market does and asks for orders through its Desk. Every call comes from one goroutine; the
+// pointers are valid until the call returns. Embed Base for the calls you do not need.
+//
+// A strategy reads no clock (Desk.Now), no random source and no file while it runs: the same events must give the same asks,
+// or a backtest says nothing about the live run.
+type Strategy interface {
+	OnTicker(d *Desk, t *market.Ticker)
+	OnBook(d *Desk, b *market.OrderBook)
+	OnCandle(d *Desk, c *market.Candle)
+}
+
+// Base answers every call of Strategy by doing nothing.
+type Base struct{}
+
+// OnTicker does nothing.
+func (Base) OnTicker(*Desk, *market.Ticker) {}
+
+// OnBook does nothing.
+func (Base) OnBook(*Desk, *market.OrderBook) {}
+
+// OnCandle does nothing.
+func (Base) OnCandle(*Desk, *market.Candle) {}
+
+// The optional abilities of a Strategy. The engine looks for them once, when it takes the strategy in.
+
+// OrderHandler hears of every change of an own order: sent (Exec zero), accepted, filled, cancelled, refused by the exchange
+// (ExecRejected), of unknown outcome (ExecUnknown). What the gate refused is no order; the ask itself returned the refusal.
+type OrderHandler interface {
+	OnOrder(d *Desk, o *market.Order, r *market.Report)
+}
+
+// FillHandler hears of every fill of an own order, before the OrderHandler hears of the order's new state.
+type FillHandler interface {
+	OnFill(d *Desk, f *market.Fill)
+}
+
+// TimerHandler hears of the times asked for with Desk.Timer.
+type TimerHandler interface {
+	OnTimer(d *Desk, name int64)
+}
+
+// Starter is called once before the first event. It may read the Desk; asks are refused until the warm-up is over.
+type Starter interface {
+	OnStart(d *Desk)
+}
+
+// Stopper is called once after the last event of a run that ends in good order.
+type Stopper interface {
+	OnStop(d *Desk)
+}
