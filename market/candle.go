@@ -16,7 +16,7 @@ type Candle struct {
 func (c *Candle) End() Time { return c.Interval.End(c.Start) }
 
 // Check reports what is impossible about the candle: a low above its high, an open or close outside them, a price of zero or
-// less, a negative volume, a start that is no start of its interval. Nil means that nothing is.
+// less, a negative volume, no interval, a start that is no start of its interval. Nil means that nothing is.
 func (c *Candle) Check() error {
 	switch {
 	case c.Low <= 0:
@@ -29,6 +29,8 @@ func (c *Candle) Check() error {
 		return fmt.Errorf("close %d lies outside low %d and high %d", c.Close, c.Low, c.High)
 	case c.Volume < 0:
 		return fmt.Errorf("volume %d is negative", c.Volume)
+	case c.Interval < Interval1m || c.Interval > Interval1M:
+		return fmt.Errorf("interval %d is none of the exchange's", c.Interval)
 	case !c.Interval.Aligned(c.Start):
 		return fmt.Errorf("start %s is no start of a %s candle", c.Start, c.Interval)
 	}

@@ -53,7 +53,7 @@ func (m *Market) Value(price Price, amount Qty) (Value, error) {
 
 // MoneyValue returns money of the quote asset as a Value.
 func (m *Market) MoneyValue(money Money) Value {
-	v, _ := ValueOf(int64(money)).ScaleUp(m.MoneyDrop()) // 63 bits and at most 18 decimals always fit
+	v, _ := ValueOf(int64(money)).ScaleUp(m.MoneyDrop()) // 63 bits and at most 18 decimals always fit; AddMarket sees to it
 	return v
 }
 
@@ -138,7 +138,7 @@ func (c *Catalog) AddMarket(m *Market) error {
 		return fmt.Errorf("market %s: add its assets first", m.Name)
 	case c.MarketNamed(m.Name) != nil:
 		return fmt.Errorf("market %s is there already", m.Name)
-	case m.PriceDigits > MaxDigits || m.VolumeDigits > MaxDigits || m.PriceDigits+base.Digits > 2*MaxDigits-8:
+	case m.PriceDigits > MaxDigits || m.VolumeDigits > MaxDigits || m.PriceDigits+base.Digits > min(2*MaxDigits-8, MaxDigits+quote.Digits):
 		return fmt.Errorf("market %s: %d price and %d amount decimals are too many", m.Name, m.PriceDigits, base.Digits)
 	}
 	m.ID = ID(len(c.markets) + 1)

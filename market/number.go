@@ -64,61 +64,24 @@ func ParseFixed[T ~string | ~[]byte](text T, digits uint8) (int64, error) {
 // ParseDecimal reads a decimal as mantissa·10^-digits with as few digits as the text has after dropping trailing zeros of
 // the fraction. Errors are those of ParseFixed.
 func ParseDecimal[T ~string | ~[]byte](text T) (mantissa int64, digits uint8, err error) {
-	i, negative := 0, false
-	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
-		negative = text[0] == '-'
-		i++
+	at, limit := 0, uint64(math.MaxInt64)
+	negative := len(text) > 0 && text[0] == '-'
+	if negative {
+		limit++
 	}
-	var (
-		value    uint64
-		seen     int // digits read at all
-		fraction int // digits read after the point
-		zeros    int // zeros held back: trailing zeros of the fraction cost no range
-		point    bool
-	)
-	for ; i < len(text); i++ {
-		ch := text[i]
-		if ch == '.' && !point {
-			point = true
-			continue
-		}
-		digit := ch - '0'
-		if digit > 9 {
-			break
-		}
-		seen++
-		if point && digit == 0 {
-			zeros++
-			continue
-		}
-		for ; zeros > 0; zeros-- {
-			if value > math.MaxInt64/10 {
-				return 0, 0, fmt.Errorf("%q: %w", clip(string(text)), ErrOverflow)
-			}
-			value *= 10
-			fraction++
-		}
-		if value > (math.MaxInt64-uint64(digit))/10 {
-			return 0, 0, fmt.Errorf("%q: %w", clip(string(text)), ErrOverflow)
-		}
-		value = value*10 + uint64(digit)
-		if point {
-			fraction++
-		}
+	if negative || len(text) > 0 && text[0] == '+' {
+		at++
 	}
-	if seen == 0 {
-		return 0, 0, fmt.Errorf("%q: %w", clip(string(text)), ErrSyntax)
+	value, fraction, at, err := scanDigits(text, at, limit)
+	if err == nil && at < len(text) {
+		value, fraction, err = applyExponent(string(text), at, value, fraction)
 	}
-	if i < len(text) {
-		value, fraction, err = applyExponent(string(text), i, value, fraction)
-		if err != nil {
-			return 0, 0, err
-		}
-	}
-	if value == 0 {
+	switch {
+	case err != nil:
+		return 0, 0, err
+	case value == 0:
 		return 0, 0, nil
-	}
-	if fraction > MaxDigits {
+	case fraction > MaxDigits:
 		return 0, 0, fmt.Errorf("%q: more than %d decimals: %w", clip(string(text)), MaxDigits, ErrInexact)
 	}
 	mantissa = int64(value)
@@ -126,6 +89,49 @@ func ParseDecimal[T ~string | ~[]byte](text T) (mantissa int64, digits uint8, er
 		mantissa = -mantissa
 	}
 	return mantissa, uint8(fraction), nil
+}
+
+// scanDigits reads digits[.digits] from text[at] on, up to limit, and returns value·10^-fraction and where it stopped.
+// Trailing zeros of the fraction are held back until another digit follows, so that they cost no range.
+func scanDigits[T ~string | ~[]byte](text T, at int, limit uint64) (value uint64, fraction, end int, err error) {
+	seen, zeros, point, fits := 0, 0, false, true
+	for ; at < len(text); at++ {
+		digit := text[at] - '0'
+		if text[at] == '.' && !point {
+			point = true
+			continue
+		}
+		if digit > 9 {
+			break
+		}
+		seen++
+		if point {
+			if digit == 0 {
+				zeros++
+				continue
+			}
+			for fraction++; zeros > 0 && fits; zeros-- {
+				value, fits = appendDigit(value, 0, limit)
+				fraction++
+			}
+		}
+		if fits {
+			value, fits = appendDigit(value, uint64(digit), limit)
+		}
+		if !fits {
+			return 0, 0, at, fmt.Errorf("%q: %w", clip(string(text)), ErrOverflow)
+		}
+	}
+	if seen == 0 {
+		return 0, 0, at, fmt.Errorf("%q: %w", clip(string(text)), ErrSyntax)
+	}
+	return value, fraction, at, nil
+}
+
+// appendDigit returns value·10 + digit and whether it is at most limit.
+func appendDigit(value, digit, limit uint64) (uint64, bool) {
+	next := value*10 + digit
+	return next, value < math.MaxInt64/10 || value == math.MaxInt64/10 && next <= limit
 }
 
 // applyExponent folds the "e±n" that starts at text[at] into value·10^-fraction.
@@ -162,6 +168,10 @@ func Rescale(value int64, from, to uint8) (int64, error) {
 	switch {
 	case from == to || value == 0:
 		return value, nil
+	case from > to+MaxDigits:
+		return 0, fmt.Errorf("%d·10^-%d has more than %d decimals: %w", value, from, to, ErrInexact)
+	case to > from+MaxDigits:
+		return 0, fmt.Errorf("%d·10^-%d with %d decimals: %w", value, from, to, ErrOverflow)
 	case from > to:
 		unit := pow10[from-to]
 		if value%unit != 0 {
@@ -232,6 +242,14 @@ func appendPoint(dst []byte, magnitude uint64, digits uint8) []byte {
 // FromDecimal converts exactly: the error wraps ErrInexact where d has more decimals than digits, ErrOverflow where it
 // leaves int64.
 func FromDecimal(d decimal.Decimal, digits uint8) (int64, error) {
+	switch exponent := d.Exponent(); {
+	case d.IsZero():
+		return 0, nil
+	case exponent > MaxDigits: // not even written out: the exchange's text may say 1e2000000000
+		return 0, fmt.Errorf("decimal with exponent %d: %w", exponent, ErrOverflow)
+	case exponent < -1000:
+		return 0, fmt.Errorf("decimal with exponent %d: %w", exponent, ErrInexact)
+	}
 	shifted := d.Shift(int32(digits))
 	if !shifted.IsInteger() {
 		return 0, fmt.Errorf("%s has more than %d decimals: %w", d, digits, ErrInexact)
@@ -246,13 +264,14 @@ func FromDecimal(d decimal.Decimal, digits uint8) (int64, error) {
 // ToDecimal converts value·10^-digits; it is always exact.
 func ToDecimal(value int64, digits uint8) decimal.Decimal { return decimal.New(value, -int32(digits)) }
 
-// FloorTo rounds value down to a multiple of step. A step of zero or less leaves it as it is.
+// FloorTo rounds value down to a multiple of step, saturating at the smallest multiple that fits. A step of zero or less
+// leaves it as it is.
 func FloorTo[T ~int64](value, step T) T {
 	if step <= 1 {
 		return value
 	}
 	rest := value % step
-	if rest < 0 {
+	if rest < 0 && value-rest >= math.MinInt64+step {
 		rest += step
 	}
 	return value - rest
@@ -261,7 +280,7 @@ func FloorTo[T ~int64](value, step T) T {
 // CeilTo rounds value up to a multiple of step, saturating at the largest multiple that fits.
 func CeilTo[T ~int64](value, step T) T {
 	floor := FloorTo(value, step)
-	if floor == value || floor > math.MaxInt64-step {
+	if floor >= value || floor > math.MaxInt64-step {
 		return floor
 	}
 	return floor + step

@@ -47,7 +47,6 @@ type Order struct {
 	Created, Updated     Time
 
 	Bracket Bracket // exits attached to an entry; zero: none
-	Watch   Watch   // what the engine waits for while this order rests; never sent to an exchange
 	Tag     string  // the strategy's own word for why: "entry", "stop"; a constant, kept for reports
 }
 
@@ -74,11 +73,10 @@ const (
 	KeepTarget            // the target rests at the venue as a limit order, the stop is watched
 )
 
-// Watch is a price that the engine wants to hear of. The simulated venue tells it along a candle's path; a live feed tells
-// it with every ticker.
+// Watch is what the engine waits for in one market: the nearest prices below and above at which a bracket has to swap its
+// exits. 0 is none. The simulated venue tells the engine when a candle's path reaches one; a live feed does with every ticker.
 type Watch struct {
-	Price Price // 0: nothing is watched
-	Above bool  // true: tell when the last price is at or above Price; false: at or below
+	Below, Above Price
 }
 
 // Fill is one execution of an order (specification 2.2).

@@ -1,6 +1,7 @@
 package market
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -38,7 +39,7 @@ func (v Value) Add(w Value) (Value, error) {
 	lo, carry := bits.Add64(v.lo, w.lo, 0)
 	hi, _ := bits.Add64(uint64(v.hi), uint64(w.hi), carry)
 	sum := Value{hi: int64(hi), lo: lo}
-	if (v.hi < 0) == (w.hi < 0) && (sum.hi < 0) != (v.hi < 0) {
+	if (v.hi < 0) == (w.hi < 0) && (sum.hi < 0) != (v.hi < 0) || sum == smallest {
 		return Value{}, fmt.Errorf("%s + %s: %w", v, w, ErrOverflow)
 	}
 	return sum, nil
@@ -49,13 +50,16 @@ func (v Value) Sub(w Value) (Value, error) {
 	lo, borrow := bits.Sub64(v.lo, w.lo, 0)
 	hi, _ := bits.Sub64(uint64(v.hi), uint64(w.hi), borrow)
 	difference := Value{hi: int64(hi), lo: lo}
-	if (v.hi < 0) != (w.hi < 0) && (difference.hi < 0) != (v.hi < 0) {
+	if (v.hi < 0) != (w.hi < 0) && (difference.hi < 0) != (v.hi < 0) || difference == smallest {
 		return Value{}, fmt.Errorf("%s - %s: %w", v, w, ErrOverflow)
 	}
 	return difference, nil
 }
 
-// Neg returns -v. The smallest Value has no counterpart and stays as it is; no sum of this package reaches it.
+// smallest is -2^127, which has no counterpart: no function of this package returns it.
+var smallest = Value{hi: math.MinInt64}
+
+// Neg returns -v.
 func (v Value) Neg() Value {
 	lo, borrow := bits.Sub64(0, v.lo, 0)
 	hi, _ := bits.Sub64(0, uint64(v.hi), borrow)
@@ -190,6 +194,19 @@ func (v Value) FloorQuo(by int64, shift uint8) (int64, error) {
 	return int64(quotient), nil
 }
 
+// QuoInt returns v ÷ by rounded towards zero; by must not be zero.
+func (v Value) QuoInt(by int64) Value {
+	hi, lo := v.abs()
+	divisor := magnitude(by)
+	high, rest := hi/divisor, hi%divisor
+	low, _ := bits.Div64(rest, lo, divisor)
+	quotient := Value{hi: int64(high), lo: low}
+	if (v.hi < 0) != (by < 0) {
+		quotient = quotient.Neg()
+	}
+	return quotient
+}
+
 // Part returns v·num/den rounded towards zero, the share of a cost that num of den units carry. It needs 0 ≤ num ≤ den and
 // den > 0, and never overflows.
 func (v Value) Part(num, den int64) Value {
@@ -243,12 +260,16 @@ func (v Value) Decimal(digits uint8) decimal.Decimal {
 
 // ParseValue reads a decimal as a Value of the given decimals; errors are those of ParseFixed.
 func ParseValue(text string, digits uint8) (Value, error) {
-	if n, err := ParseFixed(text, digits); err == nil {
+	n, err := ParseFixed(text, digits)
+	switch {
+	case err == nil:
 		return ValueOf(n), nil
+	case errors.Is(err, ErrSyntax):
+		return Value{}, err
 	}
-	d, err := decimal.NewFromString(text)
-	if err != nil || len(text) > 64 {
-		return Value{}, fmt.Errorf("%q: %w", clip(text), ErrSyntax)
+	d, malformed := decimal.NewFromString(text)
+	if malformed != nil || len(text) > 64 {
+		return Value{}, err
 	}
 	if d.Exponent() > MaxDigits*2 || d.Exponent() < -MaxDigits*2 {
 		return Value{}, fmt.Errorf("%q: %w", clip(text), ErrOverflow)

@@ -1,0 +1,167 @@
+package backtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// Decisions are the commands of a run in order, each with its time and what it asked for.
+type Decisions struct {
+	list []decision
+}
+
+type decision struct {
+	at   market.Time
+	what uint64 // hash of everything the command says
+}
+
+// add records a command.
+func (d *Decisions) add(c *market.Command) {
+	h := fnv.New64a()
+	o := &c.Order
+	fmt.Fprint(h, c.Kind, c.Changed, o.ID, o.Market, o.Strategy, o.Side, o.Type, o.TimeInForce, o.PostOnly, o.Price, o.TriggerAmount,
+		o.TriggerReference, o.Amount, o.AmountQuote, o.Bracket, o.Tag)
+	d.list = append(d.list, decision{at: c.At, what: h.Sum64()})
+}
+
+// before is the part of the decisions made up to a time.
+func (d *Decisions) before(t market.Time) []decision {
+	n, _ := slices.BinarySearchFunc(d.list, t, func(x decision, t market.Time) int {
+		if x.at <= t {
+			return -1
+		}
+		return 1
+	})
+	return d.list[:n]
+}
+
+// after is the part of the decisions made later than a time.
+func (d *Decisions) after(t market.Time) []decision { return d.list[len(d.before(t)):] }
+
+// LookaheadReport is the answer of CheckLookahead.
+type LookaheadReport struct {
+	Decisions int           // of the whole run
+	Cuts      []market.Time // where the data was cut
+	Changed   []market.Time // cuts before which a decision was another than in the whole run: empty is good
+}
+
+// CheckLookahead runs the plan whole, then with its data cut off at so many places, and compares what was decided before each
+// cut. A strategy that knows only what has happened decides the same.
+func CheckLookahead(ctx context.Context, p *Plan, cuts int) (*LookaheadReport, error) {
+	whole, first, last, err := decisions(ctx, p, runOptions{})
+	if err != nil {
+		return nil, err
+	}
+	report := &LookaheadReport{Decisions: len(whole.list)}
+	for i := 1; i <= cuts; i++ {
+		cut := first + (last-first)/market.Time(cuts+1)*market.Time(i)
+		cut = p.Feeds[0].Interval.Floor(cut)
+		if cut <= first {
+			continue
+		}
+		part, _, end, err := decisions(ctx, p, runOptions{to: cut})
+		if errors.Is(err, ErrNoCandles) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		report.Cuts = append(report.Cuts, cut)
+		if !slices.Equal(part.list, whole.before(end)) {
+			report.Changed = append(report.Changed, cut)
+		}
+	}
+	return report, nil
+}
+
+// decisions runs the plan without a recorder and returns what was decided, and the first and last close.
+func decisions(ctx context.Context, p *Plan, o runOptions) (trace *Decisions, first, last market.Time, err error) {
+	trace = &Decisions{}
+	o.tracer = trace
+	d, err := newDriver(p, o)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	for i := range d.feeds {
+		if f := &d.feeds[i]; len(f.batch) > 0 && (first == 0 || f.end < first) {
+			first = f.end
+		}
+	}
+	if err := d.run(ctx); err != nil {
+		return nil, 0, 0, err
+	}
+	return trace, first, d.engine.Now(), nil
+}
+
+// WarmupReport is the answer of CheckWarmup.
+type WarmupReport struct {
+	Declared int // candles of warm-up that the strategies declare
+	Tried    []WarmupTry
+	Enough   int // the smallest history tried from which on nothing changes; -1: even the longest but one differs from the longest
+}
+
+// WarmupTry is one run of CheckWarmup.
+type WarmupTry struct {
+	History int // candles before the start
+	Same    int // decisions from the start on that equal those of the longest history, before the first that differs
+	Of      int // decisions of the longest history
+}
+
+// CheckWarmup runs the plan from its From (or the middle of its data) with more and more history before, and finds out from
+// how much on the decisions stay the same.
+func CheckWarmup(ctx context.Context, p *Plan) (*WarmupReport, error) {
+	plan := *p
+	if plan.From == 0 {
+		_, first, last, err := decisions(ctx, p, runOptions{})
+		if err != nil {
+			return nil, err
+		}
+		plan.From = p.Feeds[0].Interval.Floor(first + (last-first)/2)
+	}
+	plan.ColdStart = false
+	report := &WarmupReport{Declared: plan.declared(), Enough: -1}
+	var runs []*Decisions
+	for _, factor := range [...]int{0, 1, 2, 4, 8, 16} {
+		extra := report.Declared * factor
+		trace, _, _, err := decisions(ctx, &plan, runOptions{extra: extra})
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, trace)
+		report.Tried = append(report.Tried, WarmupTry{History: report.Declared + extra})
+	}
+	report.compare(runs, plan.From)
+	return report, nil
+}
+
+// compare counts how far each run agrees with the one of the longest history.
+func (r *WarmupReport) compare(runs []*Decisions, from market.Time) {
+	longest := runs[len(runs)-1].after(from)
+	for i := len(runs) - 1; i >= 0; i-- {
+		list := runs[i].after(from)
+		same := 0
+		for same < len(list) && same < len(longest) && list[same] == longest[same] {
+			same++
+		}
+		r.Tried[i].Same, r.Tried[i].Of = same, len(longest)
+		agrees := same == len(longest) && len(list) == len(longest)
+		if i < len(runs)-1 && agrees && (i == len(runs)-2 || r.Enough == r.Tried[i+1].History) {
+			r.Enough = r.Tried[i].History
+		}
+	}
+}
+
+// declared is the longest warm-up of the plan's strategies.
+func (p *Plan) declared() (candles int) {
+	for i := range p.Strategies {
+		if needs, err := p.Strategies[i].Kind.Needs(p.Strategies[i].Values); err == nil {
+			candles = max(candles, needs.Warmup)
+		}
+	}
+	return candles
+}

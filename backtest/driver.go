@@ -1,0 +1,360 @@
+// Package backtest replays stored candles through the engine against the simulated venue, and reports honestly what came of
+// it. It never decides an order and never fills one: engine and venue are the ones that trade live and on paper. Start at Run;
+// driver.go is the loop, recorder.go what becomes of its results.
+//
+// Ordering invariant: of one group of candles that close at the same instant, first the venue moves along all their paths,
+// then the strategies see them. What a strategy decides on a candle reaches the venue at the next candle's open or later.
+//
+// Known limitation: markets whose driving candles have different intervals move at the closes of their own candles, so a fill
+// in the coarser one is heard of only at its close.
+package backtest
+
+import (
+	"context"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// run drives the plan to its end.
+func (d *driver) run(ctx context.Context) error {
+	defer d.close()
+	if done, err := d.begin(); done || err != nil {
+		return err
+	}
+	for {
+		end, err := d.next(ctx)
+		if err != nil {
+			return err
+		}
+		if end == 0 {
+			break
+		}
+		if err := d.group(end); err != nil {
+			return err
+		}
+	}
+	if !d.started {
+		return ErrNoCandles
+	}
+	d.send(d.engine.Stop(d.engine.Now()))
+	d.recordOpen()
+	return nil
+}
+
+// begin calls the strategies' OnStart at the first candle's start.
+func (d *driver) begin() (done bool, err error) {
+	first := market.Time(0)
+	for i := range d.feeds {
+		f := &d.feeds[i]
+		if len(f.batch) > 0 && (first == 0 || f.batch[0].Start < first) {
+			first = f.batch[0].Start
+		}
+	}
+	if first == 0 {
+		return true, ErrNoCandles
+	}
+	d.send(d.engine.Start(first))
+	return false, d.engine.Err()
+}
+
+// next takes the group of candles that close next off the feeds, into drive and deliver, and returns its close; 0 at the end.
+func (d *driver) next(ctx context.Context) (end market.Time, err error) {
+	if len(d.feeds) == 1 {
+		return d.nextOfOne(ctx, &d.feeds[0])
+	}
+	for i := range d.feeds {
+		if f := &d.feeds[i]; len(f.batch) > 0 && (end == 0 || f.end < end) {
+			end = f.end
+		}
+	}
+	d.drive, d.deliver = d.drive[:0], d.deliver[:0]
+	for i := range d.feeds { // feeds stand in the order of delivery: shorter interval first, then market
+		f := &d.feeds[i]
+		if len(f.batch) == 0 || f.end != end {
+			continue
+		}
+		c := &f.batch[f.at]
+		if f.Drive || c.Start >= d.drivenTo[c.Market] { // a coarse candle drives where the finer series has a hole
+			d.drive = append(d.drive, *c)
+			d.drivenTo[c.Market] = end
+		}
+		if f.Deliver {
+			d.deliver = append(d.deliver, *c)
+		}
+		if err := d.take(ctx, f, c); err != nil {
+			return 0, err
+		}
+	}
+	return end, nil
+}
+
+// nextOfOne is next for a single feed: the group is a slice of its batch.
+func (d *driver) nextOfOne(ctx context.Context, f *feed) (market.Time, error) {
+	if len(f.batch) == 0 {
+		return 0, nil
+	}
+	if d.drive != nil { // the group before this one has been dealt with: only now may its batch go
+		if err := f.fill(); err != nil {
+			return 0, err
+		}
+		if len(f.batch) == 0 {
+			return 0, nil
+		}
+		if f.at == 0 {
+			if err := d.pause(ctx, f); err != nil {
+				return 0, err
+			}
+		}
+	}
+	f.count++
+	d.drive = f.batch[f.at : f.at+1]
+	d.deliver = d.drive
+	return f.end, nil
+}
+
+// take moves a feed on past the candle that was copied from it.
+func (d *driver) take(ctx context.Context, f *feed, c *market.Candle) error {
+	f.count++
+	if err := f.fill(); err != nil {
+		return err
+	}
+	if f.at == 0 && len(f.batch) > 0 {
+		return d.pause(ctx, f)
+	}
+	return nil
+}
+
+// pause looks, once a batch, whether the run is to end and tells how far it is.
+func (d *driver) pause(ctx context.Context, f *feed) error {
+	if d.progress != nil {
+		d.progress(f.batch[0].Start)
+	}
+	return ctx.Err()
+}
+
+// group lets the candles that close at end happen.
+func (d *driver) group(end market.Time) error {
+	if !d.started {
+		if err := d.start(); err != nil {
+			return err
+		}
+	}
+	if at, waiting := d.engine.NextTimer(); waiting && at < end {
+		d.ring(end - 1)
+	}
+	d.event = market.Event{Kind: market.KindCandles, At: end, Candles: d.drive}
+	if err := d.venue.Advance(&d.event); err != nil {
+		return err
+	}
+	d.makeTickers()
+	d.event = market.Event{Kind: market.KindCandles, At: max(end.Add(d.plan.DataLatency), d.engine.Now()), Candles: d.deliver}
+	d.send(d.engine.Step(&d.event))
+	if at, waiting := d.engine.NextTimer(); waiting && at <= d.engine.Now() {
+		d.ring(d.engine.Now())
+	}
+	if d.started && d.recorder != nil {
+		d.mark(end)
+	}
+	d.last = end
+	return d.engine.Err()
+}
+
+// mark records the account at a close.
+func (d *driver) mark(end market.Time) {
+	cash := d.account.Total(d.plan.Currency.ID).Total
+	equity, err := d.account.Equity(d.plan.Currency.ID)
+	if err != nil {
+		d.recorder.fail(err)
+		return
+	}
+	d.recorder.Mark(end, equity, cash, equity != cash)
+	for i := range d.drive {
+		d.recorder.Bar(&d.drive[i])
+	}
+	if len(d.feeds) > 1 {
+		for i := range d.deliver {
+			d.recorder.Bar(&d.deliver[i])
+		}
+	}
+}
+
+// start pays in the deposits and begins the recording, at the first candle of the range.
+func (d *driver) start() error {
+	first := d.drive
+	if len(first) == 0 {
+		first = d.deliver
+	}
+	from := first[0].Start
+	if from < d.plan.From {
+		return nil
+	}
+	d.started = true
+	for i := range d.feeds {
+		d.feeds[i].count = min(d.feeds[i].count, 1)
+	}
+	for _, deposit := range d.plan.Deposits {
+		if err := d.deposit(deposit, from, first); err != nil {
+			return err
+		}
+	}
+	return d.startRecording(from)
+}
+
+// deposit pays in one asset; base that comes with the first candle of its market counts as bought at that candle's open.
+func (d *driver) deposit(p Deposit, from market.Time, first []market.Candle) error {
+	at := max(from, d.engine.Now())
+	ev := market.Event{Kind: market.KindTransfer, At: at, Asset: p.Asset, Money: p.Money, Owner: p.Owner}
+	for i := range first {
+		if m := d.plan.Catalog.Market(first[i].Market); m.Base == p.Asset {
+			ev.Market, ev.Price = m.ID, first[i].Open
+			ev.Owner = max(p.Owner, d.traderOf(m))
+		}
+	}
+	if err := d.venue.Deposit(p.Asset, p.Money); err != nil {
+		return err
+	}
+	d.send(d.engine.Step(&ev))
+	if ev.Price == 0 {
+		return d.engine.Err()
+	}
+	mark := market.Event{Kind: market.KindTrade, At: at, Market: ev.Market, Trade: &market.Trade{Market: ev.Market, Price: ev.Price, Time: from}}
+	d.send(d.engine.Step(&mark))
+	return d.engine.Err()
+}
+
+// traderOf is the first strategy that trades a market and shares the common purse.
+func (d *driver) traderOf(m *market.Market) market.StrategyID {
+	for i := range d.plan.Strategies {
+		if s := &d.plan.Strategies[i]; !s.Own && trades(s, m) {
+			return market.StrategyID(i + 1)
+		}
+	}
+	return 0
+}
+
+func (d *driver) startRecording(from market.Time) error {
+	if d.record == nil {
+		return nil
+	}
+	equity, err := d.account.Equity(d.plan.Currency.ID)
+	if err != nil {
+		return err
+	}
+	if d.recorder, err = d.record(equity, from); err != nil {
+		return err
+	}
+	for s := range d.plan.Strategies {
+		for _, m := range d.plan.Catalog.Markets() {
+			id := market.StrategyID(s + 1)
+			if held := d.account.Position(id, m.ID).Amount; held > 0 {
+				d.recorder.Held(from, id, m.ID, held, d.account.Last(m.ID))
+			}
+		}
+	}
+	return nil
+}
+
+// hear passes what the venue tells on to the engine. Arrival never goes back: what happened in a path while a later event had
+// already arrived is heard of now.
+func (d *driver) hear(ev *market.Event) {
+	ev.At = max(ev.At, d.engine.Now())
+	d.send(d.engine.Step(ev))
+}
+
+// send hands commands to the venue.
+func (d *driver) send(commands []market.Command) {
+	for i := range commands {
+		if d.tracer != nil {
+			d.tracer.add(&commands[i])
+		}
+		d.venue.Do(&commands[i])
+	}
+}
+
+// ring steps the timers that are due until a time, each at its own.
+func (d *driver) ring(until market.Time) {
+	for rounds := 0; rounds < maxTimers; rounds++ {
+		at, waiting := d.engine.NextTimer()
+		if !waiting || at > until {
+			return
+		}
+		ev := market.Event{Kind: market.KindTimer, At: max(at, d.engine.Now())}
+		d.send(d.engine.Step(&ev))
+	}
+}
+
+// maxTimers bounds the timers of one candle: a strategy that sets its next timer in the past would ring for ever.
+const maxTimers = 100_000
+
+// makeTickers lets strategies that need tickers or books see the path that the venue has just walked. What they decide on it
+// reaches the venue at the next candle's open, like an answer to a fill.
+func (d *driver) makeTickers() {
+	for i := range d.drive {
+		c := &d.drive[i]
+		if !d.tickers[c.Market] && !d.books[c.Market] {
+			continue
+		}
+		times, prices := d.venue.Points(c)
+		for at := range prices {
+			d.makeTicker(c, max(times[at], d.engine.Now()), prices[at])
+		}
+	}
+}
+
+func (d *driver) makeTicker(c *market.Candle, at market.Time, price market.Price) {
+	m := d.plan.Catalog.Market(c.Market)
+	half := d.venue.HalfSpread(price)
+	size := sizeOf(m, c.Volume)
+	d.ticker = market.Ticker{Market: c.Market, Last: price, Bid: price - half, Ask: price + half, BidSize: size, AskSize: size, Synthetic: true}
+	if d.tickers[c.Market] {
+		ev := market.Event{Kind: market.KindTicker, At: at, Market: c.Market, Ticker: &d.ticker}
+		d.send(d.engine.Step(&ev))
+	}
+	if !d.books[c.Market] {
+		return
+	}
+	d.levels = [2]market.Level{{Price: price - half, Amount: size}, {Price: price + half, Amount: size}}
+	d.book = market.OrderBook{Market: c.Market, Nonce: d.book.Nonce + 1, Time: at, Bids: d.levels[:1], Asks: d.levels[1:], Synthetic: true}
+	ev := market.Event{Kind: market.KindBook, At: at, Market: c.Market, Book: &d.book}
+	d.send(d.engine.Step(&ev))
+}
+
+// sizeOf is a candle's volume as an amount, rounded down.
+func sizeOf(m *market.Market, volume market.Volume) market.Qty {
+	if m.VolumeDigits <= m.AmountDigits {
+		amount, err := market.Rescale(int64(volume), m.VolumeDigits, m.AmountDigits)
+		if err != nil {
+			return 0
+		}
+		return market.Qty(amount)
+	}
+	return market.Qty(int64(volume) / market.Pow10(m.VolumeDigits-m.AmountDigits))
+}
+
+// Filled records a fill; it makes the driver the engine's observer.
+func (d *driver) Filled(o *state.Order, f *market.Fill) {
+	if d.recorder != nil {
+		d.recorder.Fill(f, &o.Order)
+	}
+}
+
+// Closed records an order that is done.
+func (d *driver) Closed(o *state.Order) {
+	if o.State == state.Rejected {
+		d.rejected[o.Code]++
+	}
+	if d.recorder != nil {
+		d.recorder.Order(&o.Order)
+	}
+}
+
+// recordOpen records the orders that are open at the end.
+func (d *driver) recordOpen() {
+	if d.recorder == nil {
+		return
+	}
+	for _, o := range d.account.Open(nil, 0, 0) {
+		d.recorder.Order(o)
+	}
+}

@@ -1,0 +1,106 @@
+package backtest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// flushAt is the size at which rows go to the disk.
+const flushAt = 32 << 10
+
+// results is the folder that a run writes its results to. Every file grows under a temporary name and gets its own only when
+// all of them are complete, result.json last: a folder with a new result.json is a whole set.
+type results struct {
+	dir   string
+	files []*table
+}
+
+// table is a result file that grows by appending. Its error is kept and returned by results.publish.
+type table struct {
+	name string
+	file *os.File
+	buf  []byte
+	err  error
+}
+
+// newResults makes the folder where it is missing.
+func newResults(dir string) (*results, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("folder for the results: %w", err)
+	}
+	return &results{dir: dir}, nil
+}
+
+// create begins a file. The temporary name starts with a dot, so that a pattern like *.csv does not meet it.
+func (r *results) create(name string) (*table, error) {
+	file, err := os.CreateTemp(r.dir, "."+name+".*.tmp")
+	if err != nil {
+		return nil, fmt.Errorf("write %s: %w", filepath.Join(r.dir, name), err)
+	}
+	t := &table{name: name, file: file, buf: make([]byte, 0, flushAt+4<<10)}
+	r.files = append(r.files, t)
+	return t, nil
+}
+
+// grown flushes the rows once there are enough of them.
+func (t *table) grown() {
+	if len(t.buf) >= flushAt {
+		t.flush()
+	}
+}
+
+func (t *table) flush() {
+	if t.err == nil {
+		_, t.err = t.file.Write(t.buf)
+	}
+	t.buf = t.buf[:0]
+}
+
+// Write appends p.
+func (t *table) Write(p []byte) (int, error) {
+	t.buf = append(t.buf, p...)
+	t.grown()
+	return len(p), t.err
+}
+
+// publish completes all files and gives them their names; after an error none of the temporary files is left.
+func (r *results) publish() (err error) {
+	for _, t := range r.files {
+		t.flush()
+		err = errors.Join(err, t.err, t.file.Chmod(0o644), t.file.Close())
+		t.buf = nil
+	}
+	if err != nil {
+		r.discard()
+		return fmt.Errorf("write the results to %s: %w", r.dir, err)
+	}
+	for i, t := range r.files {
+		if err := os.Rename(t.file.Name(), filepath.Join(r.dir, t.name)); err != nil {
+			r.files = r.files[i:]
+			r.discard()
+			return fmt.Errorf("write the results to %s: %w", r.dir, err)
+		}
+	}
+	r.files = nil
+	return nil
+}
+
+// discard removes the temporary files.
+func (r *results) discard() {
+	for _, t := range r.files {
+		_ = t.file.Close() // closed already, or about to be removed
+		_ = os.Remove(t.file.Name())
+	}
+	r.files = nil
+}
+
+// names returns the names of the files in the order in which they were begun.
+func (r *results) names() []string {
+	names := make([]string, 0, len(r.files))
+	for _, t := range r.files {
+		names = append(names, t.name)
+	}
+	return names
+}

@@ -1,0 +1,217 @@
+package backtest
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// FinishInfo is what the driver knows and the Recorder does not. Slices are copied into the Result as they are, except that
+// Refusals are sorted.
+type FinishInfo struct {
+	Title       string // of the report, such as "trend on BTC-EUR"
+	Synthetic   bool   // the candles were made, not seen
+	Warnings    []string
+	CodeVersion string
+	ConfigHash  string
+	DataHash    string
+	Seed        uint64
+	To          market.Time // end of the last candle; 0: the last Mark
+	Strategies  []StrategyInfo
+	Data        []DataInfo
+	Path        string       // how prices move within a candle in this run
+	Others      []PathEquity // the same run under other paths
+	Refusals    []Count
+	Ambiguous   int64 // candles in which own orders could have filled in either order
+	Unprotected time.Duration
+	Assumptions []string // one line each, the most important first
+}
+
+// PathEquity is the final equity of the run under another order of the prices within a candle.
+type PathEquity struct {
+	Path  string
+	Final market.Money
+}
+
+// Finish ends the recording, computes the Result and, with a folder, writes the files. After an error no new file is left in
+// the folder. Nothing may be recorded after it.
+func (r *Recorder) Finish(info FinishInfo) (*Result, error) {
+	if err := r.Err(); err != nil {
+		r.Abort()
+		return nil, fmt.Errorf("record the run: %w", err)
+	}
+	if info.To == 0 {
+		info.To = r.last.at
+	}
+	r.closeMonth()
+	res := r.result(info)
+	if r.out == nil {
+		return res, nil
+	}
+	if err := r.publish(res); err != nil {
+		r.Abort()
+		return nil, err
+	}
+	return res, nil
+}
+
+// result puts the figures together.
+func (r *Recorder) result(info FinishInfo) *Result {
+	res := &Result{
+		Schema: Schema, Title: info.Title, Synthetic: info.Synthetic, Warnings: info.Warnings,
+		Run: RunInfo{
+			ID: r.cfg.Run.String(), CodeVersion: info.CodeVersion, ConfigHash: info.ConfigHash, DataHash: info.DataHash, Seed: info.Seed,
+		},
+		From: Moment(r.cfg.From), To: Moment(info.To), Currency: r.cfg.Currency.Symbol,
+		Strategies: info.Strategies, Data: info.Data, Rules: r.rules(),
+		Performance: r.performance(info.To), Hold: r.hodl(info.To),
+		Trips: r.tally.figures(r.held.open()), Orders: r.tally.orders, Months: r.months,
+		Envelope: r.envelope(info), Refusals: slices.Clone(info.Refusals), Candles: r.candles(info),
+		Unprotected: Seconds(info.Unprotected), Assumptions: info.Assumptions, Definitions: definitions(),
+	}
+	slices.SortFunc(res.Refusals, func(a, b Count) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason))
+	})
+	res.curve = r.points()
+	return res
+}
+
+// performance computes the account's figures.
+func (r *Recorder) performance(to market.Time) Performance {
+	growth := float64(r.last.equity) / float64(r.cfg.Start)
+	traded := r.tally.amount(r.tally.traded)
+	return Performance{
+		Start: r.amount(r.cfg.Start), Final: r.amount(r.last.equity), Gain: r.amount(r.last.equity - r.cfg.Start),
+		Fees: r.tally.amount(r.tally.fees), Traded: traded,
+		Turnover: Figure(r.tally.traded.Float(r.tally.digits) / r.amount(r.cfg.Start).Float()),
+		Exposure: Figure(float64(r.invested) / float64(r.marks)),
+		Ratios:   r.equity.ratios(growth, r.span(to), to),
+	}
+}
+
+// hodl computes the figures of buying the charted market at its first open and holding it.
+func (r *Recorder) hodl(to market.Time) Hold {
+	if !r.prices.seen {
+		return Hold{Final: r.amount(r.cfg.Start), Ratios: undefinedRatios()}
+	}
+	final := holdEquity(r.cfg.Start, r.prices.open, market.Price(r.price.last), r.cfg.TakerFee)
+	growth := float64(final) / float64(r.cfg.Start)
+	return Hold{
+		Market: r.cfg.Catalog.Market(r.cfg.Chart).Name, Final: r.amount(final),
+		Ratios: r.price.ratios(growth, r.span(to), to),
+	}
+}
+
+func undefinedRatios() Ratios {
+	u := Undefined()
+	return Ratios{Return: u, CAGR: u, Volatility: u, Sharpe: u, Sortino: u, Calmar: u, Drawdown: Drawdown{Depth: u}}
+}
+
+// holdEquity is start·price ÷ (open·(1+fee)), rounded down; what does not fit is the largest amount there is.
+func holdEquity(start market.Money, open, price market.Price, fee market.Rate) market.Money {
+	one := market.Pow10(market.RateDigits)
+	up := new(big.Int).Mul(big.NewInt(int64(start)), big.NewInt(int64(price)))
+	up.Mul(up, big.NewInt(one))
+	down := new(big.Int).Mul(big.NewInt(int64(open)), big.NewInt(one+int64(fee)))
+	if down.Sign() <= 0 {
+		return start
+	}
+	if up.Quo(up, down); !up.IsInt64() {
+		return math.MaxInt64
+	}
+	return market.Money(up.Int64())
+}
+
+// envelope returns the chosen path first, then the others.
+func (r *Recorder) envelope(info FinishInfo) []Outcome {
+	if len(info.Others) == 0 {
+		return []Outcome{}
+	}
+	all := []Outcome{r.outcome(PathEquity{info.Path, r.last.equity})}
+	all[0].Chosen = true
+	for _, other := range info.Others {
+		all = append(all, r.outcome(other))
+	}
+	return all
+}
+
+func (r *Recorder) outcome(p PathEquity) Outcome {
+	return Outcome{Path: p.Path, Final: r.amount(p.Final), Return: Figure(float64(p.Final)/float64(r.cfg.Start) - 1)}
+}
+
+// candles sums up what is known of the data.
+func (r *Recorder) candles(info FinishInfo) CandleFigures {
+	f := CandleFigures{Groups: r.marks, Ambiguous: info.Ambiguous}
+	var read int64
+	for _, d := range info.Data {
+		read, f.NoTrade, f.Missing = read+d.Candles, f.NoTrade+d.NoTrade, f.Missing+d.Missing
+	}
+	f.AmbiguousShare = Figure(float64(info.Ambiguous) / float64(read))
+	return f
+}
+
+// rules writes down the rules of all markets of the catalog.
+func (r *Recorder) rules() []Rules {
+	all := make([]Rules, 0, len(r.cfg.Catalog.Markets()))
+	for _, m := range r.cfg.Catalog.Markets() {
+		all = append(all, Rules{
+			Market: m.Name, Status: m.Status.String(), PriceDigits: m.PriceDigits, TickSize: m.FormatPrice(m.TickSize),
+			AmountDigits: m.AmountDigits, QuantityDecimals: m.QuantityDecimals, NotionalDecimals: m.NotionalDecimals,
+			MinOrderInBase: m.FormatQty(m.MinOrderInBase), MinOrderInQuote: m.FormatMoney(m.MinOrderInQuote),
+			MaxOrderInBase: m.FormatQty(m.MaxOrderInBase), MaxOrderInQuote: m.FormatMoney(m.MaxOrderInQuote),
+			MaxOpenOrders: m.MaxOpenOrders, FeeCategory: m.FeeCategory,
+		})
+	}
+	return all
+}
+
+// points returns the equity curve with its extremes and the ends of the deepest fall.
+func (r *Recorder) points() []sample {
+	if r.marks == 0 || !r.curve.has {
+		return nil
+	}
+	return r.curve.points(r.last, r.extremes.known()...)
+}
+
+// publish writes the files that need the whole run and gives all files their names, result.json last.
+func (r *Recorder) publish(res *Result) error {
+	for _, name := range []string{"equity.csv", "report.html", "result.json"} {
+		if _, err := r.out.create(name); err != nil {
+			return err
+		}
+	}
+	res.Files, res.Dir = r.out.names(), r.cfg.Out
+	equity, page, whole := r.out.files[3], r.out.files[4], r.out.files[5]
+	writeCurve(equity, res.curve, r.cfg.Currency.Digits)
+	if err := r.page(page, res); err != nil {
+		return fmt.Errorf("write %s: %w", page.name, err)
+	}
+	if err := writeJSON(whole, res); err != nil {
+		return fmt.Errorf("write %s: %w", whole.name, err)
+	}
+	return r.out.publish()
+}
+
+func writeCurve(t *table, curve []sample, digits uint8) {
+	t.buf = append(t.buf, equityHeader...)
+	for _, s := range curve {
+		t.buf = appendSample(t.buf, s, digits)
+		t.grown()
+	}
+}
+
+func writeJSON(t *table, res *Result) error {
+	enc := json.NewEncoder(t)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(res)
+}
+
+// JSON returns the result as result.json has it.
+func (res *Result) JSON() ([]byte, error) { return json.MarshalIndent(res, "", "  ") }

@@ -1,0 +1,256 @@
+package backtest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/google/uuid"
+	"github.com/rs/zerolog"
+
+	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sim"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// Plan is everything that decides the outcome of a backtest. Two runs of one plan give the same result to the byte.
+type Plan struct {
+	Catalog    *market.Catalog
+	Currency   *market.Asset // every market that is traded is quoted in it
+	Deposits   []Deposit
+	Strategies []StrategyPlan
+	Feeds      []Feed
+	Open       func(f Feed, from, to market.Time) (Source, error) // the candles of a feed that start in [from, to), oldest first
+	From, To   market.Time                                        // trading on candles that start in [From, To); 0: as far as the data goes
+	Venue      sim.Config
+	Account    risk.AccountLimits
+	Fees       Fees
+
+	DataLatency   market.Duration // from a candle's close to its arrival
+	SyntheticBook bool            // make order books of one level from the path, for strategies that need books
+	ColdStart     bool            // do not read candles before From to warm up: the warm-up happens inside the range
+	Log           zerolog.Logger
+}
+
+// Fees are the rates of the account, the same in all markets.
+type Fees struct {
+	Maker, Taker market.Rate
+}
+
+func (f Fees) of(*market.Market) exchange.Fees { return exchange.Fees(f) }
+
+// Deposit is what the account holds at the start.
+type Deposit struct {
+	Asset market.AssetID
+	Money market.Money
+	Owner market.StrategyID // whose allotment; 0: shared by all without one
+}
+
+// StrategyPlan is one strategy with its markets and limits.
+type StrategyPlan struct {
+	Name     string
+	Kind     strategy.Kind
+	Values   map[string]any // parameters as a config holds them
+	Markets  []*market.Market
+	Interval market.Interval
+	Limits   risk.Limits
+	Own      bool // it has an allotment of its own
+}
+
+// Feed is one series of candles of a plan.
+type Feed struct {
+	Market   *market.Market
+	Interval market.Interval
+	Drive    bool // it moves the market at the venue: the finest series of its market
+	Deliver  bool // strategies receive it
+}
+
+// Source yields candles in batches, oldest first, io.EOF at the end. A batch is valid until the next call.
+type Source interface {
+	Next() ([]market.Candle, error)
+	Close() error
+}
+
+// driver runs a plan once.
+type driver struct {
+	plan     *Plan
+	engine   *engine.Engine
+	account  *state.Account
+	venue    *sim.Venue
+	recorder *Recorder
+	record   func(equity market.Money, from market.Time) (*Recorder, error)
+	tracer   *Decisions
+	progress func(market.Time)
+	feeds    []feed
+	tickers  []bool // by market: a strategy wants tickers
+	books    []bool
+	drivenTo []market.Time // by market: until when its path has been walked
+
+	event    market.Event
+	drive    []market.Candle
+	deliver  []market.Candle
+	started  bool
+	last     market.Time // close of the last group
+	rejected map[int]int64
+	ticker   market.Ticker
+	book     market.OrderBook
+	levels   [2]market.Level
+}
+
+// feed is a Feed while it is being read.
+type feed struct {
+	Feed
+	source Source
+	batch  []market.Candle
+	at     int
+	end    market.Time // close of the candle at hand
+	count  int64       // candles inside the range
+}
+
+// ErrNoCandles means that not one candle of a plan lies in its range.
+var ErrNoCandles = errors.New("no candles in the range")
+
+// newDriver builds engine and venue for one run of the plan.
+func newDriver(p *Plan, o runOptions) (*driver, error) {
+	markets := len(p.Catalog.Markets()) + 1
+	d := &driver{
+		plan: p, record: o.record, tracer: o.tracer, progress: o.progress,
+		tickers: make([]bool, markets), books: make([]bool, markets), drivenTo: make([]market.Time, markets),
+		rejected: make(map[int]int64),
+	}
+	seats, limits, err := d.seats(p)
+	if err != nil {
+		return nil, err
+	}
+	own := make([]bool, len(p.Strategies)+1)
+	for i := range p.Strategies {
+		own[i+1] = p.Strategies[i].Own
+	}
+	d.account = state.NewAccount(p.Catalog, len(p.Strategies), own)
+	gate := risk.New(p.Catalog, risk.Config{Account: p.Account, Strategies: limits, Fees: p.Fees.of})
+	d.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: d.account, Gate: gate, Seats: seats, TradeFrom: p.From, Observer: d})
+	config := p.Venue
+	config.Fees, config.Watches = p.Fees.of, d.engine.Watches()
+	if o.path != nil {
+		config.Path = *o.path
+	}
+	d.venue = sim.New(p.Catalog, config, d.hear)
+	return d, d.open(o)
+}
+
+func (d *driver) seats(p *Plan) (seats []engine.Seat, limits []risk.Limits, err error) {
+	for i := range p.Strategies {
+		s := &p.Strategies[i]
+		needs, err := s.Kind.Needs(s.Values)
+		if err != nil {
+			return nil, nil, fmt.Errorf("strategy %s: %w", s.Name, err)
+		}
+		made, err := s.Kind.New(s.Values, strategy.Setup{Markets: s.Markets, Interval: s.Interval})
+		if err != nil {
+			return nil, nil, fmt.Errorf("strategy %s: %w", s.Name, err)
+		}
+		seat := engine.Seat{
+			Name: s.Name, Strategy: made, Intervals: append([]market.Interval{s.Interval}, needs.Intervals...),
+			Ticker: needs.Ticker, Book: needs.Book, Warmup: needs.Warmup, Log: p.Log.With().Str("strategy", s.Name).Logger(),
+		}
+		for _, m := range s.Markets {
+			seat.Markets = append(seat.Markets, m.ID)
+			d.tickers[m.ID] = d.tickers[m.ID] || needs.Ticker
+			d.books[m.ID] = d.books[m.ID] || (needs.Book && p.SyntheticBook)
+		}
+		seats, limits = append(seats, seat), append(limits, s.Limits)
+	}
+	return seats, limits, nil
+}
+
+// open opens the feeds, early enough for the warm-up.
+func (d *driver) open(o runOptions) error {
+	p := d.plan
+	to := p.To
+	if o.to != 0 {
+		to = o.to
+	}
+	for _, f := range p.Feeds {
+		from := p.From
+		if from != 0 && !p.ColdStart {
+			from = history(f.Interval, from, d.warmup(f)+o.extra)
+		}
+		source, err := p.Open(f, from, to)
+		if err != nil {
+			d.close()
+			return err
+		}
+		d.feeds = append(d.feeds, feed{Feed: f, source: source})
+		if err := d.feeds[len(d.feeds)-1].fill(); err != nil {
+			d.close()
+			return err
+		}
+	}
+	return nil
+}
+
+// history is where to begin reading so that so many candles come before from.
+func history(interval market.Interval, from market.Time, candles int) market.Time {
+	return max(interval.StartOf(interval.Index(from)-int64(candles)), 0)
+}
+
+// warmup is how many candles of a feed's interval cover the longest warm-up of a strategy that trades its market.
+func (d *driver) warmup(f Feed) (candles int) {
+	for i := range d.plan.Strategies {
+		s := &d.plan.Strategies[i]
+		needs, err := s.Kind.Needs(s.Values)
+		if err != nil || !trades(s, f.Market) {
+			continue
+		}
+		span := int64(s.Interval.End(0)) * int64(needs.Warmup)
+		candles = max(candles, int((span+int64(f.Interval.End(0))-1)/int64(f.Interval.End(0))))
+	}
+	return candles
+}
+
+func trades(s *StrategyPlan, m *market.Market) bool {
+	for _, own := range s.Markets {
+		if own == m {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *driver) close() {
+	for i := range d.feeds {
+		d.feeds[i].source.Close()
+	}
+}
+
+// fill makes the next candle the one at hand; at the end of the source the feed is empty.
+func (f *feed) fill() error {
+	if f.at++; f.at < len(f.batch) {
+		f.end = f.Interval.End(f.batch[f.at].Start)
+		return nil
+	}
+	f.at = 0
+	for {
+		batch, err := f.source.Next()
+		if errors.Is(err, io.EOF) {
+			f.batch = nil
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", f.Market.Name, f.Interval, err)
+		}
+		if f.batch = batch; len(batch) > 0 {
+			f.end = f.Interval.End(batch[0].Start)
+			return nil
+		}
+	}
+}
+
+// runID names a run by what decides it, so that the same plan gives the same client order ids.
+func runID(configHash, dataHash string) uuid.UUID {
+	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("tidemark:backtest:"+configHash+":"+dataHash))
+}

@@ -1,0 +1,368 @@
+package backtest
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// RecorderConfig is what a Recorder must know before the first candle. Catalog, Currency, Start and From are required.
+type RecorderConfig struct {
+	Catalog  *market.Catalog
+	Currency *market.Asset // of the account; every market that is traded must be quoted in it
+	Start    market.Money  // equity at From, above zero
+	From     market.Time   // start of the first candle
+
+	Run           uuid.UUID       // run id, for the client order ids in orders.csv
+	Out           string          // folder of the result files; empty: none are written
+	Curve         bool            // keep the equity curve for the summary; implied by Out
+	Chart         market.ID       // market of the report's candles and of buy-and-hold; 0: none
+	ChartInterval market.Interval // which candles of that market
+	TakerFee      market.Rate     // paid by buy-and-hold
+	Assets        string          // where report.html finds its script; see ParseAssets
+}
+
+// Recorder listens to a run and sums it up. It streams rows to disk and keeps a bounded amount of memory, whatever the
+// number of candles, orders and fills. The caller feeds it in the order of events and ends with Finish, or with Abort where
+// the run failed. An error is kept, ends all recording of fills and orders, and is returned by Err and Finish.
+type Recorder struct {
+	// What Mark touches comes first.
+	wake            market.Time // a close after it begins a new day or a new bucket of the curve
+	last            sample
+	marks, invested int64
+
+	equity   track
+	curve    curve
+	price    track // closes of the charted market
+	prices   priceRange
+	bars     *bars
+	extremes extremes
+	months   []Month
+	month    monthEnd
+
+	cfg   RecorderConfig
+	held  holdings
+	tally tally
+	drawn markers
+	out   *results
+	tables
+	err error
+}
+
+// tables are the files that grow while the run lasts; nil without a folder.
+type tables struct{ trips, fills, orders *table }
+
+// priceRange is the first open and the last close of the charted market.
+type priceRange struct {
+	open   market.Price
+	seen   bool
+	length market.Duration // of a candle; 0: it varies
+}
+
+// extremes are the closes at both ends of the deepest fall, which equity.csv must contain.
+type extremes struct{ top, peak, bottom, recovered sample }
+
+// see looks at what the track made of the close s.
+func (e *extremes) see(t *track, s sample) {
+	if t.peakAt == s.at {
+		e.top = s
+	}
+	if t.worst.bottomed == s.at {
+		e.peak, e.bottom = e.top, s
+	}
+	if t.worst.to == s.at {
+		e.recovered = s
+	}
+}
+
+// known returns the closes that there are. A peak that is the start of the run is no close.
+func (e *extremes) known() (list []sample) {
+	for _, s := range []sample{e.peak, e.bottom, e.recovered} {
+		if s.at != 0 {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// monthEnd is the month that is being recorded.
+type monthEnd struct {
+	index int64        // market.Interval1M.Index
+	end   market.Time  // closes up to and including end belong to it
+	begun market.Money // equity before its first close
+}
+
+// NewRecorder begins a recording. With cfg.Out it makes the folder and the temporary files, which Finish or Abort remove.
+func NewRecorder(cfg RecorderConfig) (*Recorder, error) {
+	if cfg.Catalog == nil || cfg.Currency == nil {
+		return nil, errors.New("record a run: catalog and currency are missing")
+	}
+	if cfg.Start <= 0 {
+		return nil, fmt.Errorf("record a run: start equity is %s %s; it must be above zero",
+			market.FormatFixed(int64(cfg.Start), cfg.Currency.Digits), cfg.Currency.Symbol)
+	}
+	r := &Recorder{cfg: cfg, tally: newTally(cfg.Catalog, cfg.Currency), curve: noCurve()}
+	r.last = sample{cfg.From, cfg.Start, cfg.Start}
+	r.equity.start(cfg.From, int64(cfg.Start))
+	r.equity.dayEnd = endOfDay(cfg.From + 1) // From begins its day, a close at the same instant ends one
+	r.month = monthOf(cfg.From+1, cfg.Start)
+	if cfg.Curve || cfg.Out != "" {
+		r.curve = curve{end: cfg.From}
+	}
+	r.wake = min(r.equity.dayEnd, r.curve.end)
+	if cfg.Chart != 0 {
+		r.prices.length = cfg.ChartInterval.Fixed()
+	}
+	return r, r.open()
+}
+
+// open creates the tables.
+func (r *Recorder) open() (err error) {
+	if r.cfg.Out == "" {
+		return nil
+	}
+	if _, err := ParseAssets(r.cfg.Assets); err != nil {
+		return err
+	}
+	if r.out, err = newResults(r.cfg.Out); err != nil {
+		return err
+	}
+	r.bars = &bars{}
+	for _, t := range []struct {
+		to           **table
+		name, header string
+	}{{&r.trips, "trades.csv", tripHeader}, {&r.fills, "fills.csv", fillHeader}, {&r.orders, "orders.csv", orderHeader}} {
+		if *t.to, err = r.out.create(t.name); err != nil {
+			r.out.discard()
+			return err
+		}
+		(*t.to).buf = append((*t.to).buf, t.header...)
+	}
+	return nil
+}
+
+// Mark records the account at the close of a group of candles: at is that close, not its arrival, and rises from call to
+// call. cash is what is held in the account's currency, holds included; equity is cash and the worth of everything else.
+// invested says whether there is any position. Mark does next to nothing while neither equity nor cash changes.
+func (r *Recorder) Mark(at market.Time, equity, cash market.Money, invested bool) {
+	r.marks++
+	if invested {
+		r.invested++
+	}
+	if equity == r.last.equity && cash == r.last.cash && at <= r.wake {
+		r.last.at = at
+		return
+	}
+	r.move(sample{at, equity, cash})
+}
+
+// move takes a close at which something is new: a day, a stretch of the curve, or the account.
+func (r *Recorder) move(s sample) {
+	if s.at > r.wake {
+		r.roll(s)
+	}
+	r.curve.see(s)
+	r.equity.see(s.at, int64(s.equity))
+	r.extremes.see(&r.equity, s)
+	r.last = s
+}
+
+// roll begins the day and the bucket of s.
+func (r *Recorder) roll(s sample) {
+	if s.at > r.month.end {
+		r.turn(s.at)
+	}
+	r.equity.roll(s.at)
+	if s.at > r.curve.end {
+		r.curve.begin(s, r.last)
+	}
+	r.wake = min(r.equity.dayEnd, r.curve.end)
+}
+
+// turn closes the months before the one of at.
+func (r *Recorder) turn(at market.Time) {
+	for at > r.month.end {
+		r.closeMonth()
+		r.month = monthOf(r.month.end+1, r.last.equity)
+	}
+}
+
+func (r *Recorder) closeMonth() {
+	start := market.Interval1M.StartOf(r.month.index).Std()
+	r.months = append(r.months, Month{
+		Year: start.Year(), Month: int(start.Month()), Equity: r.amount(r.last.equity),
+		Return: Figure(float64(r.last.equity)/float64(r.month.begun) - 1),
+	})
+}
+
+// monthOf returns the month that a close at the given time belongs to; one at midnight belongs to the day before.
+func monthOf(at market.Time, begun market.Money) monthEnd {
+	index := market.Interval1M.Index(at - 1)
+	return monthEnd{index, market.Interval1M.StartOf(index + 1), begun}
+}
+
+// Bar records a candle of the charted market; candles of other markets and intervals are passed over. It must be called for
+// every candle of the chart for the figures of buy-and-hold.
+func (r *Recorder) Bar(c *market.Candle) {
+	if c.Market != r.cfg.Chart || c.Interval != r.cfg.ChartInterval {
+		return
+	}
+	at := c.Start + market.Time(r.prices.length)
+	if r.prices.length == 0 {
+		at = c.End()
+	}
+	if !r.prices.seen {
+		r.prices.seen, r.prices.open = true, c.Open
+		r.price.start(at, int64(c.Close))
+	}
+	if at > r.price.dayEnd {
+		r.price.roll(at)
+	}
+	r.price.see(at, int64(c.Close))
+	if r.bars != nil {
+		r.bars.see(c)
+	}
+}
+
+// Held tells of an amount of base that was there before the run or came from outside: price is what it counts as having
+// cost. Sells of base that was neither bought nor told of are in no round trip.
+func (r *Recorder) Held(at market.Time, strategy market.StrategyID, id market.ID, amount market.Qty, price market.Price) {
+	m := r.cfg.Catalog.Market(id)
+	value, err := m.Value(price, amount)
+	if err == nil {
+		err = r.held.of(strategy, m).buy(at, amount, value, market.Value{})
+	}
+	r.fail(err)
+}
+
+// Fill records a fill of o. o may be in its state before or after the fill.
+func (r *Recorder) Fill(f *market.Fill, o *market.Order) {
+	if r.err != nil {
+		return
+	}
+	m := r.cfg.Catalog.Market(f.Market)
+	if m.Quote != r.cfg.Currency.ID {
+		r.fail(fmt.Errorf("market %s is not quoted in the account's currency %s", m.Name, r.cfg.Currency.Symbol))
+		return
+	}
+	value, err := m.Value(f.Price, f.Amount)
+	if err != nil {
+		r.fail(fmt.Errorf("fill of order %d: %w", f.Order, err))
+		return
+	}
+	r.fail(r.tally.fill(m, f, value))
+	if r.fills != nil {
+		r.fills.buf = appendFill(r.fills.buf, r.cfg.Catalog, f, value)
+		r.fills.grown()
+	}
+	r.fail(r.hold(m, f, o, value))
+}
+
+// hold moves the holding that the fill belongs to and ends the trips of a holding that is empty.
+func (r *Recorder) hold(m *market.Market, f *market.Fill, o *market.Order, value market.Value) error {
+	h := r.held.of(f.Strategy, m)
+	if f.Side == market.Buy {
+		return h.buy(f.Time, f.Amount, value, f.Fee)
+	}
+	covered, err := h.sell(f, o.Tag, value)
+	if err != nil {
+		return fmt.Errorf("sell %s: %w", m.Name, err)
+	}
+	if covered < f.Amount {
+		r.tally.trips.Untracked++
+	}
+	if covered > 0 && h.amount == 0 {
+		h.flat = true
+		return r.end(h, 0)
+	}
+	return nil
+}
+
+// Order records an order that is complete, or that is still open when the run ends. Its fills must have been recorded.
+func (r *Recorder) Order(o *market.Order) {
+	if r.err != nil {
+		return
+	}
+	m := r.cfg.Catalog.Market(o.Market)
+	r.tally.order(o)
+	if r.orders != nil {
+		r.orders.buf = appendOrder(r.orders.buf, m, o, market.ClientOrderID(r.cfg.Run, o.ID))
+		r.orders.grown()
+	}
+	if o.FilledAmount > 0 && o.Side == market.Sell {
+		r.fail(r.close(r.held.of(o.Strategy, m), o))
+	}
+}
+
+// close ends the trip of a closing order that is done, and the position with it where only dust is left.
+func (r *Recorder) close(h *holding, o *market.Order) error {
+	h.settle(o)
+	return r.end(h, o.ID)
+}
+
+// end writes the trips of the order, or of all orders where it is 0.
+func (r *Recorder) end(h *holding, order market.OrderID) error {
+	kept := h.closing[:0]
+	for i := range h.closing {
+		t := &h.closing[i]
+		if order != 0 && t.order != order {
+			kept = append(kept, *t)
+			continue
+		}
+		if err := r.trip(h.market, t); err != nil {
+			return err
+		}
+	}
+	h.closing = kept
+	return nil
+}
+
+// trip counts a round trip and writes its row.
+func (r *Recorder) trip(m *market.Market, t *trip) error {
+	pnl, err := t.pnl()
+	if err != nil {
+		return fmt.Errorf("profit of a trip in %s: %w", m.Name, err)
+	}
+	if r.trips != nil {
+		r.drawn.add(m, t, pnl, r.cfg.Chart)
+		r.trips.buf = appendTrip(r.trips.buf, m, t, pnl)
+		r.trips.grown()
+	}
+	return r.tally.trip(m, pnl)
+}
+
+// Err returns the first error of the recording, so that a driver can stop early; a full disk shows here once rows are
+// flushed.
+func (r *Recorder) Err() error {
+	for _, t := range []*table{r.trips, r.fills, r.orders} {
+		if t != nil && t.err != nil && r.err == nil {
+			r.err = fmt.Errorf("write %s: %w", t.name, t.err)
+		}
+	}
+	return r.err
+}
+
+// Equity returns the equity at the last close, for the envelope of another run.
+func (r *Recorder) Equity() market.Money { return r.last.equity }
+
+// Abort removes what has been written so far. It does nothing after Finish.
+func (r *Recorder) Abort() {
+	if r.out != nil {
+		r.out.discard()
+	}
+}
+
+func (r *Recorder) fail(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+func (r *Recorder) amount(m market.Money) Amount { return Amount{m, r.cfg.Currency.Digits} }
+
+// span is the time that the run covers.
+func (r *Recorder) span(to market.Time) time.Duration { return to.Sub(r.cfg.From) }

@@ -1,0 +1,198 @@
+package backtest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/tidemark-trading/tidemark/exchange/sim"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// Options say what to make of a run. They never change its outcome.
+type Options struct {
+	Out      string // folder of the result files; empty: none
+	Assets   string // where report.html finds its script; see ParseAssets
+	Curve    bool   // keep the equity curve for the summary; implied by Out
+	Envelope bool   // run the pessimistic and the optimistic path too
+	Progress func(market.Time)
+
+	Title       string
+	Synthetic   bool // the candles were made, not seen
+	Warnings    []string
+	CodeVersion string
+	ConfigHash  string
+	DataHash    string
+	Seed        uint64
+	Data        []DataInfo // candles of the range by feed; Candles is filled in here
+	Assumptions []string   // beyond those that the plan itself implies
+}
+
+// runOptions are what one pass through a plan may differ in.
+type runOptions struct {
+	path     *sim.Path
+	to       market.Time // 0: the plan's
+	extra    int         // candles of history more than the warm-up needs
+	record   func(equity market.Money, from market.Time) (*Recorder, error)
+	tracer   *Decisions
+	progress func(market.Time)
+}
+
+// Run drives the plan and reports. It returns ErrNoCandles where the range is empty, ctx's error where it was ended, and
+// leaves no file behind with an error.
+func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
+	var recorder *Recorder
+	d, err := newDriver(p, runOptions{
+		progress: o.Progress,
+		record: func(equity market.Money, from market.Time) (r *Recorder, err error) {
+			recorder, err = NewRecorder(p.recording(o, equity, from))
+			return recorder, err
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := d.run(ctx); err != nil {
+		if recorder != nil {
+			recorder.Abort()
+		}
+		return nil, err
+	}
+	info := d.info(o)
+	if o.Envelope {
+		if info.Others, err = envelope(ctx, p); err != nil {
+			recorder.Abort()
+			return nil, err
+		}
+	}
+	return recorder.Finish(info)
+}
+
+// recording is what the recorder of a plan must know. The chart shows the first strategy's first market.
+func (p *Plan) recording(o Options, equity market.Money, from market.Time) RecorderConfig {
+	first := &p.Strategies[0]
+	return RecorderConfig{
+		Catalog: p.Catalog, Currency: p.Currency, Start: equity, From: from,
+		Run: runID(o.ConfigHash, o.DataHash), Out: o.Out, Curve: o.Curve, Assets: o.Assets,
+		Chart: first.Markets[0].ID, ChartInterval: p.chartInterval(first), TakerFee: p.Fees.Taker,
+	}
+}
+
+// chartInterval is that of the strategy, or of the only feed there is.
+func (p *Plan) chartInterval(s *StrategyPlan) market.Interval {
+	for _, f := range p.Feeds {
+		if f.Market == s.Markets[0] && f.Interval == s.Interval {
+			return s.Interval
+		}
+	}
+	return p.Feeds[0].Interval
+}
+
+// envelope runs the plan under the paths that hurt and please most.
+func envelope(ctx context.Context, p *Plan) (others []PathEquity, err error) {
+	for _, path := range [...]sim.Path{sim.Pessimistic, sim.Optimistic} {
+		if path == p.Venue.Path {
+			continue
+		}
+		d, err := newDriver(p, runOptions{path: &path})
+		if err != nil {
+			return nil, err
+		}
+		if err := d.run(ctx); err != nil {
+			return nil, fmt.Errorf("%s path: %w", path, err)
+		}
+		equity, err := d.account.Equity(p.Currency.ID)
+		if err != nil {
+			return nil, fmt.Errorf("%s path: %w", path, err)
+		}
+		others = append(others, PathEquity{Path: path.String(), Final: equity})
+	}
+	return others, nil
+}
+
+// info is what the driver knows at the end of a run.
+func (d *driver) info(o Options) FinishInfo {
+	info := FinishInfo{
+		Title: o.Title, Synthetic: o.Synthetic, Warnings: slices.Clone(o.Warnings), CodeVersion: o.CodeVersion,
+		ConfigHash: o.ConfigHash, DataHash: o.DataHash, Seed: o.Seed, To: d.last,
+		Path: d.plan.Venue.Path.String(), Ambiguous: d.venue.Ambiguous(), Unprotected: d.engine.Unprotected(),
+		Assumptions: append(d.plan.assumptions(), o.Assumptions...), Data: slices.Clone(o.Data),
+	}
+	for i := range d.plan.Strategies {
+		s := &d.plan.Strategies[i]
+		info.Strategies = append(info.Strategies, s.info())
+		for _, c := range d.engine.Refused(market.StrategyID(i + 1)) {
+			info.Refusals = append(info.Refusals, Count{Reason: s.Name + ": " + c.Reason, Count: c.N})
+		}
+	}
+	for code, n := range d.rejected {
+		info.Refusals = append(info.Refusals, Count{Reason: fmt.Sprintf("exchange answered %d", code), Count: n})
+	}
+	for i := range info.Data {
+		for j := range d.feeds {
+			if f := &d.feeds[j]; f.Market.Name == info.Data[i].Market && f.Interval.String() == info.Data[i].Interval {
+				info.Data[i].Candles = f.count
+			}
+		}
+	}
+	for _, h := range d.engine.Halts() {
+		info.Warnings = append(info.Warnings, fmt.Sprintf("strategy %s was halted at %s: %s", h.Name, h.At, h.Reason))
+	}
+	return info
+}
+
+func (s *StrategyPlan) info() StrategyInfo {
+	info := StrategyInfo{Name: s.Name, Kind: s.Kind.Name, Interval: s.Interval.String()}
+	for _, m := range s.Markets {
+		info.Markets = append(info.Markets, m.Name)
+	}
+	settings, err := s.Kind.Resolve(s.Values)
+	if err != nil {
+		return info // newDriver has made the strategy from the same values
+	}
+	for _, p := range settings {
+		info.Params = append(info.Params, Param{Name: p.Name, Value: p.Text})
+	}
+	return info
+}
+
+// assumptions are what a reader must know before believing the result, the most important first.
+func (p *Plan) assumptions() []string {
+	v := p.Venue
+	lines := []string{
+		fmt.Sprintf("Fees: maker %s, taker %s of the value of each fill, in quote; rounding: %s.", percent(p.Fees.Maker), percent(p.Fees.Taker), roundingText(p)),
+		fmt.Sprintf("Spread: takers pay half of %s beyond the path's price; slippage %s.", percent(2*v.HalfSpread), percent(v.Slippage)),
+		fmt.Sprintf("Candles are walked on the %s path; a resting limit order fills on %s; a market order decided at a close fills at the next open.", v.Path, v.LimitFill),
+		fmt.Sprintf("Latency: candles arrive %s after their close, orders %s after they were decided.", p.DataLatency, v.Latency),
+		volumeText(v),
+		"Today's market rules (tick size, minimums, fees) are applied to the past.",
+		"Nothing is closed at the end: what is open is worth its last close, without a fee.",
+	}
+	if v.PlacementLimit > 0 {
+		lines = append(lines, fmt.Sprintf("Limit orders priced more than %s through the market are cancelled.", percent(v.PlacementLimit)))
+	}
+	if p.SyntheticBook {
+		lines = append(lines, "Order books are made from the path: one level on each side, as large as the candle's volume.")
+	}
+	return lines
+}
+
+func volumeText(v sim.Config) string {
+	if v.VolumeShare == 0 {
+		return "Liquidity is unlimited: an order of any size fills at one price."
+	}
+	return fmt.Sprintf("Own orders take at most %s of a candle's volume; what is left of a market order expires.", percent(v.VolumeShare))
+}
+
+func roundingText(p *Plan) string {
+	switch p.Venue.FeeRounding.String() {
+	case "fill":
+		return fmt.Sprintf("each fill against the client, to %d decimals of %s", p.Currency.Digits, p.Currency.Symbol)
+	case "none":
+		return fmt.Sprintf("each fill to the nearest of %d decimals of %s", p.Currency.Digits, p.Currency.Symbol)
+	}
+	return fmt.Sprintf("the total of each order against the client, to %d decimals of %s", p.Currency.Digits, p.Currency.Symbol)
+}
+
+// percent writes a rate as a percentage.
+func percent(r market.Rate) string { return market.FormatFixed(int64(r), market.RateDigits-2) + " %" }

@@ -1,0 +1,246 @@
+package backtest
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// SummaryOptions says what the terminal can show.
+type SummaryOptions struct {
+	Color bool // the caller knows of NO_COLOR and pipes
+	Width int  // columns; 0: 100, never more
+}
+
+const maxWidth = 100
+
+// figureRow is a line of the table of figures: the strategy's and, where there is one, the figure of buy-and-hold.
+type figureRow struct{ Name, Strategy, Hold string }
+
+// Rows returns the figures as text, in the order in which the report and the summary show them.
+func (res *Result) Rows() []figureRow {
+	p, h, t, o := &res.Performance, &res.Hold, &res.Trips, &res.Orders
+	money := func(a Amount) string { return a.Short() + " " + res.Currency }
+	return []figureRow{
+		{"final equity", money(p.Final), money(h.Final)},
+		{"return", p.Return.Percent(2), h.Return.Percent(2)},
+		{"CAGR", p.CAGR.Percent(2), h.CAGR.Percent(2)},
+		{"volatility, a year", p.Volatility.Percent(2), h.Volatility.Percent(2)},
+		{"Sharpe", p.Sharpe.Text(3), h.Sharpe.Text(3)},
+		{"Sortino", p.Sortino.Text(3), h.Sortino.Text(3)},
+		{"Calmar", p.Calmar.Text(3), h.Calmar.Text(3)},
+		{"max drawdown", p.Drawdown.Depth.Percent(2), h.Drawdown.Depth.Percent(2)},
+		{"  from the peak of", p.Drawdown.Start.Date(), h.Drawdown.Start.Date()},
+		{"  to the bottom of", p.Drawdown.Bottom.Date(), h.Drawdown.Bottom.Date()},
+		{"  recovered", p.Drawdown.recovery(), h.Drawdown.recovery()},
+		{"exposure", p.Exposure.Percent(2), ""},
+		{"round trips", fmt.Sprintf("%d, %d open at the end", t.Count, t.Open), ""},
+		{"win rate", t.WinRate.Percent(2), ""},
+		{"profit factor", t.ProfitFactor.Text(3), ""},
+		{"expectancy", money(t.Expectancy), ""},
+		{"average win / loss", t.AverageWin.Short() + " / " + t.AverageLoss.Short(), ""},
+		{"largest win / loss", t.LargestWin.Short() + " / " + t.LargestLoss.Short(), ""},
+		{"longest losing run", fmt.Sprint(t.LosingRun), ""},
+		{"orders / fills", fmt.Sprintf("%d / %d", o.Orders, o.Fills), ""},
+		{"fees", money(p.Fees), ""},
+		{"turnover", p.Turnover.Text(2) + "×", ""},
+		{"unprotected", res.Unprotected.String(), ""},
+	}
+}
+
+// recovery says when the fall was made good.
+func (d *Drawdown) recovery() string {
+	switch {
+	case d.Start == 0:
+		return "–"
+	case d.Recovered == 0:
+		return "not yet, " + d.Length.String()
+	}
+	return d.Recovered.Date() + ", " + d.Length.String()
+}
+
+// WriteSummary writes what a person wants to see after a run, in at most opts.Width columns.
+func WriteSummary(w io.Writer, res *Result, opts SummaryOptions) error {
+	if opts.Width <= 0 || opts.Width > maxWidth {
+		opts.Width = maxWidth
+	}
+	s := &summary{width: max(opts.Width, 40), colour: opts.Color}
+	s.head(res)
+	s.chart(res)
+	s.figures(res)
+	s.months(res)
+	s.envelope(res)
+	s.refusals(res)
+	s.list("Assumptions", res.Assumptions)
+	s.formulas(res)
+	s.files(res)
+	_, err := io.WriteString(w, s.String())
+	return err
+}
+
+// summary is a text that grows and knows the width that it must keep to.
+type summary struct {
+	strings.Builder
+	width  int
+	colour bool
+}
+
+// The colours of a terminal.
+const (
+	bold   = "\x1b[1m"
+	dim    = "\x1b[2m"
+	red    = "\x1b[31m"
+	green  = "\x1b[32m"
+	yellow = "\x1b[33m"
+	plain  = "\x1b[0m"
+)
+
+// paint wraps text in a colour where there is colour.
+func (s *summary) paint(colour, text string) string {
+	if !s.colour || text == "" {
+		return text
+	}
+	return colour + text + plain
+}
+
+func (s *summary) line(format string, args ...any) { fmt.Fprintf(s, format+"\n", args...) }
+
+func (s *summary) title(text string) { s.line("\n%s", s.paint(bold, text)) }
+
+// head says what was run, and first of all what is wrong with it.
+func (s *summary) head(res *Result) {
+	for _, l := range wrap(res.Title, s.width) {
+		s.line("%s", s.paint(bold, l))
+	}
+	for _, st := range res.Strategies {
+		text := st.Name + " (" + st.Kind + ")"
+		for _, p := range st.Params {
+			text += " " + p.Name + "=" + p.Value
+		}
+		s.wrapped("", text, "")
+	}
+	s.line("%s to %s, %d candle groups", res.From.Date(), res.To.Date(), res.Candles.Groups)
+	if res.Synthetic {
+		s.wrapped("", "SYNTHETIC DATA: a generator made these candles; the result says nothing about real money.", yellow)
+	}
+	for _, text := range res.Warnings {
+		s.wrapped("", text, yellow)
+	}
+}
+
+// wrapped writes a text over as many lines as it needs; indent is for the lines after the first.
+func (s *summary) wrapped(first, text, colour string) {
+	indent := strings.Repeat(" ", utf8.RuneCountInString(first))
+	for i, l := range wrap(text, s.width-len(indent)) {
+		if i > 0 {
+			first = indent
+		}
+		s.line("%s%s", first, s.paint(colour, l))
+	}
+}
+
+// figures writes strategy and buy-and-hold side by side.
+func (s *summary) figures(res *Result) {
+	name := min(22, s.width/4)
+	column := min(30, (s.width-name)/2)
+	s.line("\n%s%s%s", pad("", name), s.paint(bold, left("strategy", column)), s.paint(bold, left(holdTitle(res), column)))
+	for _, r := range res.Rows() {
+		text := left(r.Strategy, column)
+		if r.Name == "return" {
+			text = s.paint(signColour(res.Performance.Return), text)
+		}
+		s.line("%s", strings.TrimRight(pad(r.Name, name)+text+left(r.Hold, column), " "))
+	}
+}
+
+func holdTitle(res *Result) string {
+	if res.Hold.Market == "" {
+		return "buy and hold"
+	}
+	return "hold " + res.Hold.Market
+}
+
+func signColour(f Figure) string {
+	if f < 0 {
+		return red
+	}
+	return green
+}
+
+// months writes a row for every year.
+func (s *summary) months(res *Result) {
+	s.title("Monthly returns, %")
+	if s.width < 94 {
+		for _, m := range res.Months {
+			s.line("%04d-%02d %s", m.Year, m.Month, s.paint(signColour(m.Return), left(m.Return.Points(), 9)))
+		}
+		return
+	}
+	s.line("%s", s.paint(dim, "       Jan    Feb    Mar    Apr    May    Jun    Jul    Aug    Sep    Oct    Nov    Dec     year"))
+	for _, y := range years(res.Months) {
+		row := fmt.Sprintf("%4d", y.Year)
+		for _, m := range y.Months {
+			text := ""
+			if m.Defined() {
+				text = m.Points()
+			}
+			row += s.paint(signColour(m), left(text, 7))
+		}
+		s.line("%s%s", row, s.paint(bold, left(y.Total.Points(), 9)))
+	}
+}
+
+func (s *summary) envelope(res *Result) {
+	if len(res.Envelope) == 0 {
+		return
+	}
+	s.title("Under other paths within the candles")
+	for _, o := range res.Envelope {
+		name := o.Path
+		if o.Chosen {
+			name += " (this run)"
+		}
+		s.line("%s%s%s", pad(name, 26), left(o.Final.Short()+" "+res.Currency, 26), left(o.Return.Percent(2), 14))
+	}
+	s.line("%s", s.paint(dim, fmt.Sprintf("%d ambiguous candles (%s)", res.Candles.Ambiguous, res.Candles.AmbiguousShare.Percent(3))))
+}
+
+func (s *summary) refusals(res *Result) {
+	if len(res.Refusals) == 0 {
+		return
+	}
+	s.title("Refused by the gate or the venue")
+	for _, r := range res.Refusals {
+		s.wrapped(fmt.Sprintf("%8d  ", r.Count), r.Reason, "")
+	}
+}
+
+// list writes a line for every text.
+func (s *summary) list(title string, texts []string) {
+	if len(texts) == 0 {
+		return
+	}
+	s.title(title)
+	for _, text := range texts {
+		s.wrapped("· ", text, "")
+	}
+}
+
+// formulas names the definitions of the ratios; all of them are in result.json.
+func (s *summary) formulas(res *Result) {
+	for _, d := range res.Definitions {
+		switch d.Name {
+		case "sharpe", "sortino", "calmar", "buy and hold":
+			s.wrapped(d.Name+" = ", d.Formula, dim)
+		}
+	}
+}
+
+func (s *summary) files(res *Result) {
+	if len(res.Files) == 0 {
+		return
+	}
+	s.title("Written to " + res.Dir)
+	s.wrapped("", strings.Join(res.Files, ", "), "")
+}

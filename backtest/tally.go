@@ -1,0 +1,120 @@
+package backtest
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// tally sums up trips, fills and orders in the account's currency. Its Values have the decimals of digits.
+type tally struct {
+	digits       uint8 // the most decimals that a Value of a market in the account's currency has
+	money        uint8 // decimals of the account's currency
+	trips        TripFigures
+	run          int64
+	wins, losses market.Value
+	best, worst  market.Value
+	fees, traded market.Value
+	orders       OrderFigures
+}
+
+// newTally chooses the decimals that hold the values of every market quoted in the currency.
+func newTally(c *market.Catalog, currency *market.Asset) tally {
+	t := tally{digits: currency.Digits, money: currency.Digits}
+	for _, m := range c.Markets() {
+		if m.Quote == currency.ID {
+			t.digits = max(t.digits, m.ValueDigits)
+		}
+	}
+	return t
+}
+
+// trip counts a round trip of the market.
+func (t *tally) trip(m *market.Market, pnl market.Value) error {
+	pnl, err := pnl.ScaleUp(t.digits - m.ValueDigits)
+	if err != nil {
+		return fmt.Errorf("profits of %s: %w", m.Name, err)
+	}
+	t.trips.Count++
+	switch pnl.Sign() {
+	case 1:
+		t.trips.Won, t.run = t.trips.Won+1, 0
+		if pnl.Cmp(t.best) > 0 {
+			t.best = pnl
+		}
+		return sum(addition{&t.wins, pnl})
+	case -1:
+		t.trips.Lost, t.run = t.trips.Lost+1, t.run+1
+		t.trips.LosingRun = max(t.trips.LosingRun, t.run)
+		if pnl.Cmp(t.worst) < 0 {
+			t.worst = pnl
+		}
+		return sum(addition{&t.losses, pnl})
+	}
+	t.run = 0
+	return nil
+}
+
+// fill counts a fill.
+func (t *tally) fill(m *market.Market, f *market.Fill, value market.Value) error {
+	t.orders.Fills++
+	if f.Taker {
+		t.orders.Taker++
+	}
+	value, err := value.ScaleUp(t.digits - m.ValueDigits)
+	if err != nil {
+		return fmt.Errorf("turnover of %s: %w", m.Name, err)
+	}
+	fee, err := f.Fee.ScaleUp(t.digits - m.ValueDigits)
+	if err != nil {
+		return fmt.Errorf("fees of %s: %w", m.Name, err)
+	}
+	return sum(addition{&t.traded, value}, addition{&t.fees, fee})
+}
+
+// order counts an order by its final status.
+func (t *tally) order(o *market.Order) {
+	t.orders.Orders++
+	switch o.Status {
+	case market.StatusFilled:
+		t.orders.Filled++
+	case market.StatusCanceled:
+		t.orders.Canceled++
+	case market.StatusExpired:
+		t.orders.Expired++
+	default:
+		t.orders.Open++
+	}
+}
+
+// figures completes the trips' figures.
+func (t *tally) figures(open int64) TripFigures {
+	f := t.trips
+	f.Open = open
+	f.WinRate = Figure(float64(f.Won) / float64(f.Count))
+	f.ProfitFactor = Figure(math.Abs(t.wins.Float(t.digits) / t.losses.Float(t.digits)))
+	net, _ := t.wins.Add(t.losses) // of different signs, so within the range
+	f.Net, f.Expectancy = t.amount(net), t.average(net, f.Count)
+	f.AverageWin, f.AverageLoss = t.average(t.wins, f.Won), t.average(t.losses, f.Lost)
+	f.LargestWin, f.LargestLoss = t.amount(t.best), t.amount(t.worst)
+	return f
+}
+
+// amount rounds a sum to the account's currency. What does not fit an amount of money is shown as the largest there is; no
+// account can hold it.
+func (t *tally) amount(v market.Value) Amount {
+	units, err := v.NearestMoney(t.digits - t.money)
+	if err != nil {
+		units = market.Money(math.MaxInt64 * v.Sign())
+	}
+	return Amount{units, t.money}
+}
+
+// average returns v÷n, rounded towards zero before it is rounded to the account's currency.
+func (t *tally) average(v market.Value, n int64) Amount {
+	if n == 0 {
+		return Amount{0, t.money}
+	}
+	return t.amount(v.Part(1, n))
+}

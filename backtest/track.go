@@ -1,0 +1,157 @@
+package backtest
+
+import (
+	"math"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+const (
+	dayLength   = market.Time(24 * time.Hour)
+	daysPerYear = 365
+)
+
+// track follows one series of values at candle closes: its drawdowns and its daily returns. Nothing is kept per day.
+// A close at midnight belongs to the day that it ends.
+type track struct {
+	last   int64
+	dayEnd market.Time // the current day takes closes up to and including dayEnd
+	close  int64       // the last value of the day before; meaningless while days is empty
+	whole  bool        // a day before the current one has been closed
+	days   spread
+	broken bool // a day ended at or below zero: returns have no meaning
+
+	peak, low  int64
+	peakAt     market.Time
+	worst      fall
+	depth      float64
+	underWorst bool // the current fall is the worst one
+}
+
+// fall is one drawdown; until is zero while it lasts.
+type fall struct {
+	peak, bottom       int64
+	from, bottomed, to market.Time
+}
+
+// start sets the value before the first close.
+func (t *track) start(at market.Time, value int64) {
+	t.last, t.peak, t.low, t.peakAt = value, value, value, at
+	t.dayEnd = endOfDay(at)
+}
+
+// endOfDay returns the last instant of the day that at, a close, belongs to.
+func endOfDay(at market.Time) market.Time { return market.CeilTo(at, dayLength) }
+
+// see takes the value of a close at or before t.dayEnd.
+func (t *track) see(at market.Time, value int64) {
+	t.last = value
+	if value < t.low {
+		t.low = value
+		t.deepen(at)
+		return
+	}
+	if value >= t.peak {
+		t.rise(at)
+	}
+}
+
+// deepen looks whether a new low since the peak is the worst fall so far.
+func (t *track) deepen(at market.Time) {
+	depth := float64(t.peak-t.low) / float64(t.peak)
+	if depth <= t.depth {
+		return
+	}
+	t.depth, t.underWorst = depth, true
+	t.worst = fall{peak: t.peak, bottom: t.low, from: t.peakAt, bottomed: at}
+}
+
+// rise ends a fall, if there was one, and moves the peak.
+func (t *track) rise(at market.Time) {
+	if t.underWorst {
+		t.worst.to, t.underWorst = at, false
+	}
+	if t.last > t.peak {
+		t.peak, t.peakAt = t.last, at
+	}
+	t.low = t.peak
+}
+
+// roll closes the days before the one of at. Days without a close carry the last value forward.
+func (t *track) roll(at market.Time) {
+	for at > t.dayEnd {
+		t.closeDay()
+		t.dayEnd += dayLength
+	}
+}
+
+// closeDay takes the return of the day into the statistics; the first day has none.
+func (t *track) closeDay() {
+	if t.whole && t.close > 0 {
+		t.days.add(float64(t.last)/float64(t.close) - 1)
+	}
+	t.broken = t.broken || t.last <= 0
+	t.close, t.whole = t.last, true
+}
+
+// ratios computes the figures of a curve that went from first to t.last in the given span. It closes the last day, so it is
+// the last call.
+func (t *track) ratios(growth float64, span time.Duration, end market.Time) Ratios {
+	t.closeDay()
+	r := Ratios{Return: Figure(growth - 1), CAGR: annual(growth, span), Days: t.days.n, Drawdown: t.drawdown(end)}
+	r.Volatility, r.Sharpe, r.Sortino = t.days.figures(t.broken)
+	r.Calmar = Figure(float64(r.CAGR) / t.depth)
+	return r
+}
+
+func (t *track) drawdown(end market.Time) Drawdown {
+	if t.depth == 0 {
+		return Drawdown{}
+	}
+	until := t.worst.to
+	if until == 0 {
+		until = end
+	}
+	return Drawdown{
+		Depth: Figure(t.depth), Start: Moment(t.worst.from), Bottom: Moment(t.worst.bottomed), Recovered: Moment(t.worst.to),
+		Length: Seconds(until.Sub(t.worst.from)),
+	}
+}
+
+// annual is the yearly growth of a curve; it is undefined for less than a day, where it says nothing.
+func annual(growth float64, span time.Duration) Figure {
+	if span < 24*time.Hour || growth < 0 {
+		return Undefined()
+	}
+	years := span.Hours() / (24 * 365.25)
+	return Figure(math.Pow(growth, 1/years) - 1)
+}
+
+// spread is the running mean and deviation of daily returns (Welford's recurrence).
+type spread struct {
+	n        int64
+	mean, m2 float64
+	downside float64 // sum of the squares of the negative returns
+}
+
+func (s *spread) add(x float64) {
+	s.n++
+	delta := x - s.mean
+	s.mean += delta / float64(s.n)
+	s.m2 += delta * (x - s.mean)
+	if x < 0 {
+		s.downside += x * x
+	}
+}
+
+// figures returns volatility, Sharpe and Sortino, each undefined where its divisor is zero or there are fewer than two days.
+func (s *spread) figures(broken bool) (volatility, sharpe, sortino Figure) {
+	if s.n < 2 || broken {
+		return Undefined(), Undefined(), Undefined()
+	}
+	deviation := math.Sqrt(s.m2 / float64(s.n-1))
+	down := math.Sqrt(s.downside / float64(s.n))
+	year := math.Sqrt(daysPerYear)
+	return Figure(deviation * year), Figure(s.mean / deviation * year), Figure(s.mean / down * year)
+}

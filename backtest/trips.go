@@ -1,0 +1,168 @@
+package backtest
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// trip is one round trip: what one closing order sold of a position that had been bought before.
+type trip struct {
+	order    market.OrderID
+	reason   string      // the closing order's tag
+	entered  market.Time // the first fill since the position was flat
+	exited   market.Time // the last fill of the closing order
+	amount   market.Qty
+	cost     market.Value // paid for amount, without fees
+	proceeds market.Value // received for amount, without fees
+	fees     market.Value // the share of the entry's fees and the exit's own
+}
+
+// pnl is what the trip earned after its fees.
+func (t *trip) pnl() (market.Value, error) {
+	gross, err := t.proceeds.Sub(t.cost)
+	if err != nil {
+		return market.Value{}, err
+	}
+	return gross.Sub(t.fees)
+}
+
+// why is the closing order's tag; an order without one follows a signal.
+func (t *trip) why() string { return cmp.Or(t.reason, "signal") }
+
+// holding is what one strategy holds in one market, with the trips whose closing order is still at work.
+type holding struct {
+	market  *market.Market
+	amount  market.Qty
+	cost    market.Value // of amount, without fees
+	fees    market.Value // paid to buy amount
+	entered market.Time
+	flat    bool // amount is zero, or dust that no order could sell
+	closing []trip
+}
+
+// holdings are indexed by strategy, then by market id.
+type holdings struct{ by [][]*holding }
+
+// of returns the holding of a strategy in a market, made when it is first asked for.
+func (h *holdings) of(strategy market.StrategyID, m *market.Market) *holding {
+	for len(h.by) <= int(strategy) {
+		h.by = append(h.by, nil)
+	}
+	row := h.by[strategy]
+	for len(row) <= int(m.ID) {
+		row = append(row, nil)
+	}
+	h.by[strategy] = row
+	if row[m.ID] == nil {
+		row[m.ID] = &holding{market: m, flat: true}
+	}
+	return row[m.ID]
+}
+
+// open counts the holdings that an order could still sell.
+func (h *holdings) open() (n int64) {
+	for _, row := range h.by {
+		for _, holding := range row {
+			if holding != nil && !holding.flat {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// buy adds to the holding.
+func (h *holding) buy(at market.Time, amount market.Qty, value, fee market.Value) (err error) {
+	if h.flat {
+		h.entered, h.flat = at, false
+	}
+	if h.amount, err = market.Add(h.amount, amount); err != nil {
+		return fmt.Errorf("holding of %s: %w", h.market.Name, err)
+	}
+	if h.cost, err = h.cost.Add(value); err != nil {
+		return fmt.Errorf("cost of %s: %w", h.market.Name, err)
+	}
+	if h.fees, err = h.fees.Add(fee); err != nil {
+		return fmt.Errorf("fees of %s: %w", h.market.Name, err)
+	}
+	return nil
+}
+
+// sell takes a closing fill into the trip of its order. The part that the holding does not cover belongs to no trip;
+// covered says how much does.
+func (h *holding) sell(f *market.Fill, reason string, value market.Value) (covered market.Qty, err error) {
+	covered = min(f.Amount, h.amount)
+	if covered <= 0 {
+		return 0, nil
+	}
+	t := h.trip(f.Order)
+	cost, fees := h.cost.Part(int64(covered), int64(h.amount)), h.fees.Part(int64(covered), int64(h.amount))
+	exitFee := f.Fee.Part(int64(covered), int64(f.Amount))
+	value = value.Part(int64(covered), int64(f.Amount))
+	t.reason, t.exited, t.amount = reason, f.Time, t.amount+covered
+	h.amount -= covered
+	return covered, sum(
+		addition{&t.cost, cost}, addition{&t.proceeds, value}, addition{&t.fees, fees}, addition{&t.fees, exitFee},
+		addition{&h.cost, cost.Neg()}, addition{&h.fees, fees.Neg()},
+	)
+}
+
+// addition is a value to add to a sum.
+type addition struct {
+	to   *market.Value
+	what market.Value
+}
+
+// sum performs the additions; the first overflow ends it.
+func sum(additions ...addition) (err error) {
+	for _, a := range additions {
+		if *a.to, err = a.to.Add(a.what); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// trip returns the trip that the order is closing, begun if there is none.
+func (h *holding) trip(order market.OrderID) *trip {
+	for i := range h.closing {
+		if h.closing[i].order == order {
+			return &h.closing[i]
+		}
+	}
+	h.closing = append(h.closing, trip{order: order, entered: h.entered})
+	return &h.closing[len(h.closing)-1]
+}
+
+// settle marks the holding as flat where only dust is left after the closing order o: an amount that the market's minimums
+// do not let go at o's average price. Its cost stays with the next position.
+func (h *holding) settle(o *market.Order) {
+	if h.amount == 0 || h.amount < h.market.MinOrderInBase {
+		h.flat = true
+		return
+	}
+	worth := o.FilledAmountQuote.Float(h.market.ValueDigits) * float64(h.amount) / float64(o.FilledAmount)
+	minimum := float64(h.market.MinOrderInQuote) / math.Pow10(int(h.market.QuoteDigits))
+	h.flat = h.flat || worth < minimum
+}
+
+// exactPriceDigits is how many decimals an average price gets that does not divide evenly.
+const exactPriceDigits = 10
+
+// appendAverage appends value÷amount: exactly where ten decimals, or four more than the market's prices have, suffice;
+// rounded down otherwise.
+func appendAverage(dst []byte, m *market.Market, value market.Value, amount market.Qty) []byte {
+	if amount == 0 || value.Sign() < 0 {
+		return dst
+	}
+	for _, digits := range [...]uint8{max(m.PriceDigits+4, exactPriceDigits), m.PriceDigits + 4, m.PriceDigits} {
+		digits = max(digits, m.ValueDigits-m.AmountDigits)
+		if units, err := value.FloorQuo(int64(amount), digits+m.AmountDigits-m.ValueDigits); err == nil {
+			return market.AppendFixed(dst, units, digits)
+		}
+	}
+	return dst
+}

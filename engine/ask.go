@@ -1,0 +1,171 @@
+package engine
+
+import (
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// The methods of strategy.Engine: what a Desk stands on.
+var _ strategy.Engine = (*Engine)(nil)
+
+// Now is the arrival time of the event in hand.
+func (e *Engine) Now() market.Time { return e.now }
+
+// Book is the account.
+func (e *Engine) Book() strategy.Book { return e.account }
+
+// Catalog lists markets and assets.
+func (e *Engine) Catalog() *market.Catalog { return e.catalog }
+
+// Ask takes a strategy's wish: through the gate, into the account, into the step's commands. The error is a *risk.Refusal.
+func (e *Engine) Ask(id market.StrategyID, c *market.Command) (market.OrderID, error) {
+	c.At = e.now
+	c.Order.Strategy = id
+	switch c.Kind {
+	case market.CommandPlace:
+		return e.place(c)
+	case market.CommandUpdate:
+		return c.Order.ID, e.update(c)
+	case market.CommandCancel:
+		if b := e.bracketOf(c.Order.ID); b != nil {
+			e.dissolve(b)
+		}
+		e.cancel(c.Order.ID)
+	}
+	return c.Order.ID, nil
+}
+
+func (e *Engine) place(c *market.Command) (market.OrderID, error) {
+	approved, err := e.gate.Check(e.account, c)
+	if err != nil {
+		return 0, err
+	}
+	e.lastID++
+	c.Order.ID = e.lastID
+	c.Order.Created = e.now
+	o := e.account.Send(&c.Order, approved.Hold())
+	e.send(approved)
+	if o.Bracket != (market.Bracket{}) {
+		e.openBracket(o)
+	}
+	if s := &e.seats[o.Strategy-1]; s.onOrder != nil {
+		e.told = append(e.told, note{seat: s, order: o.ID})
+	}
+	return o.ID, nil
+}
+
+func (e *Engine) update(c *market.Command) error {
+	if c.Changed.Has(market.ChangeExits) {
+		if b := e.bracketOf(c.Order.ID); b != nil {
+			return e.moveExits(b, c)
+		}
+	}
+	approved, err := e.gate.Check(e.account, c)
+	if err != nil {
+		return err
+	}
+	e.account.SendUpdate(e.account.Own(c.Order.ID), approved.Hold())
+	e.send(approved)
+	return nil
+}
+
+// cancel asks for an open order to end. While another write to it has no answer, the cancel waits for that: one write at a
+// time for each order.
+func (e *Engine) cancel(id market.OrderID) {
+	o := e.account.Own(id)
+	switch {
+	case o == nil || o.InFlight == market.CommandCancel:
+		return
+	case o.InFlight != 0:
+		o.CancelWanted = true
+		return
+	}
+	e.sendCancel(o)
+}
+
+func (e *Engine) sendCancel(o *state.Order) {
+	o.InFlight, o.CancelWanted = market.CommandCancel, false
+	e.command = market.Command{Kind: market.CommandCancel, At: e.now}
+	e.command.Order.ID, e.command.Order.Market, e.command.Order.Strategy = o.ID, o.Market, o.Strategy
+	approved, _ := e.gate.Check(e.account, &e.command) // cancels always pass
+	e.send(approved)
+}
+
+// send appends what the gate approved to the step's commands: the only way into them.
+func (e *Engine) send(approved risk.Approved) {
+	e.out = append(e.out, *approved.Command())
+	e.out[len(e.out)-1].Attached = e.attached
+}
+
+// dropCallback takes back what a strategy asked for in the callback under way: it panicked and may have been half way. What
+// it asked for earlier in the same step stays; commands of others stay.
+func (e *Engine) dropCallback(s *seat) {
+	keep := e.out[:0]
+	first := market.OrderID(0)
+	for i := range e.out {
+		c := &e.out[i]
+		if c.Order.Strategy != s.id || e.attached || c.Attached {
+			keep = append(keep, *c)
+			continue
+		}
+		own := e.account.Own(c.Order.ID)
+		switch {
+		case c.Kind == market.CommandPlace && first == 0:
+			first = c.Order.ID
+		case c.Kind == market.CommandUpdate && own != nil:
+			e.account.TakeBack(own)
+		case c.Kind == market.CommandCancel && own != nil:
+			own.InFlight = 0
+		}
+	}
+	e.out = keep
+	if first != 0 {
+		e.account.Drop(s.id, first)
+	}
+	e.dropBrackets(s.id, first)
+}
+
+// timer is a time that a strategy asked for.
+type timer struct {
+	at   market.Time
+	seat *seat
+	name int64
+}
+
+// SetTimer asks for an OnTimer; timers of one time ring in the order in which they were set.
+func (e *Engine) SetTimer(id market.StrategyID, at market.Time, name int64) {
+	t := timer{at: at, seat: &e.seats[id-1], name: name}
+	place := len(e.timers)
+	for place > 0 && e.timers[place-1].at > at {
+		place--
+	}
+	e.timers = append(e.timers, timer{})
+	copy(e.timers[place+1:], e.timers[place:])
+	e.timers[place] = t
+}
+
+// NextTimer returns the earliest time asked for. Whoever drives the engine steps it with a KindTimer event at that time, or
+// at the next event where that is later.
+func (e *Engine) NextTimer() (at market.Time, ok bool) {
+	if len(e.timers) == 0 {
+		return 0, false
+	}
+	return e.timers[0].at, true
+}
+
+// ring calls the strategies whose time has come. A timer set by one of these calls rings with the next event.
+func (e *Engine) ring() {
+	due := 0
+	for due < len(e.timers) && e.timers[due].at <= e.now {
+		due++
+	}
+	ringing := append([]timer(nil), e.timers[:due]...)
+	e.timers = append(e.timers[:0], e.timers[due:]...)
+	for _, t := range ringing {
+		if t.seat.onTimer != nil {
+			e.guard(t.seat, func(s *seat) { s.onTimer.OnTimer(s.desk, t.name) })
+		}
+	}
+}

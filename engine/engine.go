@@ -1,0 +1,393 @@
+// Package engine turns events into commands: it folds each event into the account, calls the strategies, and passes what they
+// ask for through the gate. It reads no clock, starts no goroutine and draws no random number, so that backtest, paper and
+// live are the same machine under different events. Start at Engine.Step.
+package engine
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/rs/zerolog"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// maxRounds is how often the callbacks of one step may answer what they themselves caused before the strategy is halted.
+const maxRounds = 16
+
+// Seat is a strategy's place in an engine.
+type Seat struct {
+	Name      string
+	Strategy  strategy.Strategy
+	Markets   []market.ID
+	Intervals []market.Interval // of the candles it receives
+	Ticker    bool              // it receives tickers
+	Book      bool              // it receives order books
+	Warmup    int               // candles of the first interval, in each market, up to and with the first one it may trade on
+	Log       zerolog.Logger
+}
+
+// Observer hears of what the engine folded, for reports and metrics. What it is given is valid until it returns.
+type Observer interface {
+	// Filled is told of every new fill of an own order.
+	Filled(o *state.Order, f *market.Fill)
+	// Closed is told of every own order that is done, refused ones included.
+	Closed(o *state.Order)
+}
+
+// Config is what an Engine is made of.
+type Config struct {
+	Catalog   *market.Catalog
+	Account   *state.Account
+	Gate      *risk.Gate
+	Seats     []Seat      // StrategyID 1 is the first
+	TradeFrom market.Time // asks before are refused as warm-up; 0: from the first event
+	Observer  Observer    // nil: nobody
+}
+
+// Engine is the pure core. It is a plain value owned by one goroutine.
+type Engine struct {
+	catalog  *market.Catalog
+	account  *state.Account
+	gate     *risk.Gate
+	observer Observer
+	seats    []seat    // by StrategyID − 1
+	candles  [][]*seat // by market and interval: who receives them
+	tickers  [][]*seat // by market
+	books    [][]*seat
+	from     market.Time
+	now      market.Time
+	lastID   market.OrderID
+	out      []market.Command
+	told     []note // what to tell the strategies after the callback
+	timers   []timer
+	brackets []bracket
+	watches  []market.Watch // by market
+	attached bool           // commands made now are part of a bracket and act inside a candle's path
+	halts    []Halt
+	err      error
+
+	unprotected market.Duration
+
+	// where delivery stands, so that it can go on behind a strategy that panicked
+	current *seat
+	at      int
+	command market.Command // scratch for what the engine itself asks
+}
+
+type seat struct {
+	Seat
+	id      market.StrategyID
+	desk    *strategy.Desk
+	onOrder strategy.OrderHandler
+	onFill  strategy.FillHandler
+	onTimer strategy.TimerHandler
+	warming bool
+	missing []int // by market: candles until the warm-up is over
+	halted  bool
+}
+
+// note is an own order that was sent during a callback and that its strategy is to hear of afterwards.
+type note struct {
+	seat  *seat
+	order market.OrderID
+}
+
+// Halt is a strategy that was stopped.
+type Halt struct {
+	Strategy market.StrategyID
+	Name     string
+	At       market.Time
+	Reason   string
+}
+
+// New returns an engine with its strategies seated. OnStart has not been called: see Start.
+func New(c Config) *Engine {
+	markets := len(c.Catalog.Markets()) + 1
+	e := &Engine{
+		catalog: c.Catalog, account: c.Account, gate: c.Gate, observer: c.Observer, from: c.TradeFrom,
+		seats: make([]seat, len(c.Seats)), candles: make([][]*seat, markets*intervals),
+		tickers: make([][]*seat, markets), books: make([][]*seat, markets), watches: make([]market.Watch, markets),
+	}
+	for i := range c.Seats {
+		e.take(&e.seats[i], c.Seats[i], market.StrategyID(i+1))
+	}
+	return e
+}
+
+const intervals = int(market.Interval1M) + 1
+
+// take seats one strategy.
+func (e *Engine) take(s *seat, from Seat, id market.StrategyID) {
+	*s = seat{Seat: from, id: id, missing: make([]int, len(e.watches))}
+	s.desk = strategy.NewDesk(e, id, from.Log)
+	s.onOrder, _ = from.Strategy.(strategy.OrderHandler)
+	s.onFill, _ = from.Strategy.(strategy.FillHandler)
+	s.onTimer, _ = from.Strategy.(strategy.TimerHandler)
+	for _, m := range from.Markets {
+		s.missing[m] = from.Warmup
+		for _, interval := range from.Intervals {
+			at := int(m)*intervals + int(interval)
+			e.candles[at] = append(e.candles[at], s)
+		}
+		if from.Ticker {
+			e.tickers[m] = append(e.tickers[m], s)
+		}
+		if from.Book {
+			e.books[m] = append(e.books[m], s)
+		}
+	}
+	s.warming = from.Warmup > 0 || e.from > 0
+	e.gate.WarmUp(id, s.warming)
+}
+
+// Start calls the strategies' OnStart. Call it once, before the first Step.
+func (e *Engine) Start(at market.Time) []market.Command { return e.each(at, start) }
+
+// Stop calls the strategies' OnStop. Call it once, after the last Step.
+func (e *Engine) Stop(at market.Time) []market.Command { return e.each(at, stop) }
+
+func start(s *seat) {
+	if starter, ok := s.Strategy.(strategy.Starter); ok {
+		starter.OnStart(s.desk)
+	}
+}
+
+func stop(s *seat) {
+	if stopper, ok := s.Strategy.(strategy.Stopper); ok && !s.halted {
+		stopper.OnStop(s.desk)
+	}
+}
+
+func (e *Engine) each(at market.Time, call func(*seat)) []market.Command {
+	e.begin(at)
+	for i := range e.seats {
+		e.guard(&e.seats[i], call)
+	}
+	e.tell()
+	return e.out
+}
+
+// Step folds one event and returns the commands that it led to, valid until the next Step. Events must not go back in time:
+// that is a broken invariant of the caller and panics. After an arithmetic error (Err) a step does nothing.
+func (e *Engine) Step(ev *market.Event) []market.Command {
+	if ev.At < e.now {
+		panic(fmt.Sprintf("engine: event %s at %s after %s", ev.Kind, ev.At, e.now))
+	}
+	e.begin(ev.At)
+	if e.err != nil {
+		return nil
+	}
+	applied, err := e.account.Apply(ev)
+	if err == nil {
+		err = e.gate.Observe(e.account, ev)
+	}
+	if err != nil {
+		e.err = fmt.Errorf("engine: %s at %s: %w", ev.Kind, ev.At, err)
+		return nil
+	}
+	switch ev.Kind {
+	case market.KindCandles:
+		for !e.deliverCandles(ev.Candles) {
+		}
+		if len(e.brackets) > 0 {
+			e.checkCandles(ev.Candles)
+		}
+	case market.KindReport, market.KindFill:
+		e.deliverReport(ev, applied)
+	default:
+		e.deliver(ev)
+	}
+	if len(e.told) > 0 {
+		e.tell()
+	}
+	return e.out
+}
+
+func (e *Engine) begin(at market.Time) {
+	e.now = at
+	e.out = e.out[:0]
+	e.at = 0
+}
+
+// Err returns the arithmetic error that stopped the engine, or nil.
+func (e *Engine) Err() error { return e.err }
+
+// Halts returns the strategies that were stopped so far, in order.
+func (e *Engine) Halts() []Halt { return e.halts }
+
+// Refused returns how often the gate refused a strategy, by reason.
+func (e *Engine) Refused(id market.StrategyID) []risk.Count { return e.gate.Refused(id) }
+
+// Watches returns what the engine waits for, by market.ID. The slice is the engine's own and changes with every step.
+func (e *Engine) Watches() []market.Watch { return e.watches }
+
+// deliverCandles calls the strategies for the candles of one instant, in order. It returns false when one of them panicked
+// and the rest has still to be called.
+func (e *Engine) deliverCandles(group []market.Candle) (done bool) {
+	defer e.catch()
+	place := 0 // of this call among those of the group: delivery resumes at e.at
+	for i := range group {
+		c := &group[i]
+		for _, s := range e.candles[int(c.Market)*intervals+int(c.Interval)] {
+			if place++; place <= e.at || s.halted {
+				continue
+			}
+			e.at = place
+			if s.warming {
+				e.warm(s, c)
+			}
+			e.current = s
+			s.Strategy.OnCandle(s.desk, c)
+		}
+	}
+	e.current = nil
+	return true
+}
+
+// warm counts a candle towards the end of a strategy's warm-up.
+func (e *Engine) warm(s *seat, c *market.Candle) {
+	if c.Interval == s.Intervals[0] && s.missing[c.Market] > 0 {
+		s.missing[c.Market]--
+	}
+	for _, m := range s.Markets {
+		if s.missing[m] > 0 {
+			return
+		}
+	}
+	if e.now <= e.from && e.from > 0 {
+		return
+	}
+	s.warming = false
+	e.gate.WarmUp(s.id, false)
+}
+
+// deliver calls the strategies for everything but candles and reports.
+func (e *Engine) deliver(ev *market.Event) {
+	switch ev.Kind {
+	case market.KindTicker:
+		e.checkPrice(ev.Ticker.Market, ev.Ticker.Last)
+		for _, s := range e.tickers[ev.Ticker.Market] {
+			e.guard(s, func(s *seat) { s.Strategy.OnTicker(s.desk, ev.Ticker) })
+		}
+	case market.KindBook:
+		for _, s := range e.books[ev.Book.Market] {
+			e.guard(s, func(s *seat) { s.Strategy.OnBook(s.desk, ev.Book) })
+		}
+	case market.KindTrade:
+		e.checkPrice(ev.Trade.Market, ev.Trade.Price)
+	case market.KindMarketStatus:
+		e.catalog.Market(ev.Market).Status = ev.Status
+	case market.KindTimer:
+		e.ring()
+	}
+}
+
+// deliverReport tells the owner of an order what became of it: fills first, then the order's state.
+func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
+	o := applied.Order
+	if o == nil {
+		return
+	}
+	for i := range ev.Fills[:applied.Fresh] {
+		if e.observer != nil {
+			e.observer.Filled(o, &ev.Fills[i])
+		}
+	}
+	terminal := o.State.Terminal()
+	if terminal && e.observer != nil {
+		e.observer.Closed(o)
+	}
+	if terminal {
+		e.gate.Closed(e.account, &o.Order)
+	}
+	if len(e.brackets) > 0 || o.Bracket != (market.Bracket{}) {
+		e.followBracket(o, ev, applied.Fresh)
+	}
+	s := &e.seats[o.Strategy-1]
+	if s.onFill != nil || s.onOrder != nil {
+		e.guard(s, func(s *seat) { s.tell(o, ev, applied.Fresh) })
+	}
+	if o.CancelWanted && !terminal && o.InFlight == 0 {
+		e.sendCancel(o)
+	}
+}
+
+// tell passes a report on to the strategy.
+func (s *seat) tell(o *state.Order, ev *market.Event, fresh int) {
+	if s.onFill != nil {
+		for i := range ev.Fills[:fresh] {
+			s.onFill.OnFill(s.desk, &ev.Fills[i])
+		}
+	}
+	if s.onOrder != nil && ev.Report != nil {
+		s.onOrder.OnOrder(s.desk, &o.Order, ev.Report)
+	}
+}
+
+// tell lets strategies hear of the orders they have just sent, until no callback sends another.
+func (e *Engine) tell() {
+	for round := 0; len(e.told) > 0; round++ {
+		notes := e.told
+		e.told = nil
+		for _, n := range notes {
+			if round == maxRounds {
+				e.halt(n.seat, fmt.Sprintf("%d rounds of orders in one step", maxRounds))
+				continue
+			}
+			o := e.account.Order(n.order)
+			if o == nil || n.seat.halted {
+				continue
+			}
+			sent := market.ReportOf(o, 0)
+			e.guard(n.seat, func(s *seat) { s.onOrder.OnOrder(s.desk, o, &sent) })
+		}
+		if e.told == nil {
+			e.told = notes[:0]
+		}
+	}
+}
+
+// guard calls a strategy; a panic halts it and nothing else.
+func (e *Engine) guard(s *seat, call func(*seat)) {
+	if s.halted {
+		return
+	}
+	defer e.catch()
+	e.current = s
+	call(s)
+	e.current = nil
+}
+
+// catch recovers from a panic in a strategy: the commands and reservations of the callback are dropped, the strategy is
+// halted. A panic outside a strategy is a broken invariant of ours and goes on.
+func (e *Engine) catch() {
+	s := e.current
+	if s == nil {
+		return
+	}
+	e.current = nil
+	if reason := recover(); reason != nil {
+		s.Log.Error().Str("strategy", s.Name).Interface("panic", reason).Bytes("stack", debug.Stack()).Msg("strategy halted")
+		e.dropCallback(s)
+		e.halt(s, fmt.Sprintf("panic: %v", reason))
+	}
+}
+
+// halt stops a strategy: it is called no more, its orders are cancelled, but for the exits of its brackets, which protect.
+func (e *Engine) halt(s *seat, reason string) {
+	if s.halted {
+		return
+	}
+	s.halted = true
+	e.gate.Halt(s.id)
+	e.halts = append(e.halts, Halt{Strategy: s.id, Name: s.Name, At: e.now, Reason: reason})
+	for _, o := range e.account.Open(nil, s.id, 0) {
+		if e.bracketOfExit(o.ID) == nil {
+			e.cancel(o.ID)
+		}
+	}
+}

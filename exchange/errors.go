@@ -1,0 +1,190 @@
+// Package exchange holds what gate and venue share: the exchange's error table, the JSON record of an order, and the rules
+// that say whether a market takes an order, what it holds and what it costs. It never sends anything and never decides what
+// to trade. Start at CheckPlace for the rules, at Error for refusals, at AppendOrder and ParseOrder for the wire.
+package exchange
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// The error codes that code of this project branches on (specification 7, venue-facts 2). errorTable has all of them.
+const (
+	CodeUnknownResult           = 101
+	CodeBadJSON                 = 102
+	CodeBanned                  = 105
+	CodeOverloaded              = 107
+	CodeNotInTime               = 108
+	CodeTimeout                 = 109
+	CodeEngineUnavailable       = 111
+	CodeUnsupportedForType      = 202
+	CodeRequired                = 203
+	CodeNotSupported            = 204
+	CodeInvalid                 = 205
+	CodeExclusive               = 206 // two parameters that exclude each other
+	CodeAmountTooLarge          = 210
+	CodePriceTooLarge           = 211
+	CodeMinBase                 = 212
+	CodeInsufficientBalance     = 216
+	CodeMinQuote                = 217
+	CodeDuplicateClientOrderID  = 220
+	CodeTimeInForce             = 231
+	CodeUnchanged               = 232
+	CodeMarketOrderUpdate       = 234
+	CodeTooManyOpenOrders       = 235
+	CodeOneAmountOnly           = 236 // more than one of amount, amountRemaining, amountQuote
+	CodeStopLossParameters      = 237
+	CodeStopLossLimitParameters = 238
+	CodeSwitchAmountKind        = 239
+	CodeNotFound                = 240
+	CodeTick                    = 422
+	CodeHalted                  = 423
+	CodeCancelOnly              = 424
+	CodeAuction                 = 425
+	CodeAuctionMatching         = 426
+	CodeDecimals                = 429
+	CodeNoMarketData            = 430
+	CodeNotTrading              = 431
+)
+
+// Error is a refusal in the exchange's own words: the body {"errorCode":…,"error":…} and the HTTP status it came with.
+type Error struct {
+	Code    int    // errorCode; 0: the body was not the exchange's JSON
+	Status  int    // HTTP status
+	Message string // as the exchange words it
+}
+
+// Error returns message, code and HTTP status.
+func (e *Error) Error() string {
+	return fmt.Sprintf("exchange: %s (code %d, HTTP %d)", strings.TrimSuffix(e.Message, "."), e.Code, e.Status)
+}
+
+// Is makes errors.Is compare codes, so that a caller may ask for errors.Is(err, exchange.ErrCode(exchange.CodeNotFound)).
+func (e *Error) Is(target error) bool {
+	other, ok := target.(*Error)
+	return ok && other.Code == e.Code
+}
+
+// Outcome says what an answer tells about a command that was sent.
+type Outcome uint8
+
+// The outcomes. An unknown one is settled by asking the exchange, never by sending again.
+const (
+	Accepted Outcome = iota + 1
+	Rejected         // the exchange read the command and did nothing
+	Unknown          // it may have been carried out or not
+)
+
+// String returns the outcome's name.
+func (o Outcome) String() string {
+	switch o {
+	case Accepted:
+		return "accepted"
+	case Rejected:
+		return "rejected"
+	case Unknown:
+		return "unknown"
+	}
+	return fmt.Sprintf("outcome(%d)", uint8(o))
+}
+
+// Outcome returns Rejected for the exchange's own JSON with a 4xx status, bans and failed authentication included, and
+// Unknown for everything else: a 5xx, a body that was not the exchange's.
+func (e *Error) Outcome() Outcome {
+	if e.Code != 0 && e.Status >= 400 && e.Status < 500 {
+		return Rejected
+	}
+	return Unknown
+}
+
+// OutcomeOf returns the outcome that err stands for: Accepted for nil, an Error's own, Unknown for any other (a broken
+// connection, a time-out).
+func OutcomeOf(err error) Outcome {
+	if err == nil {
+		return Accepted
+	}
+	var refusal *Error
+	if errors.As(err, &refusal) {
+		return refusal.Outcome()
+	}
+	return Unknown
+}
+
+// ErrCode returns the Error of a code with the table's status and message. Where the table has a wording with details (a
+// parameter's name), giving them chooses it. It panics on a code that the table does not have.
+func ErrCode(code int, details ...any) *Error {
+	row, ok := lookup(code)
+	if !ok {
+		panic(fmt.Sprintf("exchange: error code %d is not in the table", code))
+	}
+	message := row.message
+	if len(details) > 0 {
+		message = fmt.Sprintf(row.detailed, details...)
+	}
+	return &Error{Code: code, Status: row.status, Message: message}
+}
+
+// Required says that a parameter is missing.
+func Required(name string) *Error { return ErrCode(CodeRequired, name) }
+
+// Invalid says that a parameter's value is not allowed.
+func Invalid(name string) *Error { return ErrCode(CodeInvalid, name) }
+
+// NotSupported says that a parameter is not one of this request's.
+func NotSupported(name string) *Error { return ErrCode(CodeNotSupported, name) }
+
+// UnsupportedForType says that a parameter does not go with the order's type.
+func UnsupportedForType(name string) *Error { return ErrCode(CodeUnsupportedForType, name) }
+
+// Exclusive says that two parameters exclude each other.
+func Exclusive(a, b string) *Error { return ErrCode(CodeExclusive, a, b) }
+
+// TooManyDecimals says that a value has more decimals than the market allows. Its code 429 comes with HTTP 400.
+func TooManyDecimals(name string) *Error { return ErrCode(CodeDecimals, name) }
+
+// Banned says that the budget of weight points is exceeded and when the ban ends, in Unix milliseconds.
+func Banned(untilMillis int64) *Error { return ErrCode(CodeBanned, untilMillis) }
+
+// MinimumQuote says that an order is worth less than the market's minimum; both are amounts with their asset, "5 EUR" and
+// "0.001 BTC".
+func MinimumQuote(quote, base string) *Error { return ErrCode(CodeMinQuote, quote, base) }
+
+// ParseError reads the body of an answer that was no success. It never fails: a body that is not the exchange's JSON gives
+// an Error with Code 0, whose outcome is Unknown.
+func ParseError(status int, body []byte) *Error {
+	var wire struct {
+		Code    int    `json:"errorCode"`
+		Message string `json:"error"`
+	}
+	if err := json.Unmarshal(body, &wire); err != nil || wire.Code <= 0 {
+		return &Error{Status: status, Message: "an answer that is not the exchange's: " + clip(string(body))}
+	}
+	return &Error{Code: wire.Code, Status: status, Message: wire.Message}
+}
+
+// AppendError appends the body that the exchange sends for e.
+func AppendError(dst []byte, e *Error) []byte {
+	dst = append(dst, `{"errorCode":`...)
+	dst = fmt.Appendf(dst, "%d", e.Code)
+	dst = append(dst, `,"error":`...)
+	return append(appendText(dst, e.Message), '}')
+}
+
+func lookup(code int) (errorRow, bool) {
+	at := sort.Search(len(errorTable), func(i int) bool { return errorTable[i].code >= code })
+	if at == len(errorTable) || errorTable[at].code != code {
+		return errorRow{}, false
+	}
+	return errorTable[at], true
+}
+
+// clip keeps foreign text short in an error.
+func clip(text string) string {
+	if len(text) > 80 {
+		return strings.ToValidUTF8(text[:80], "") + "…"
+	}
+	return text
+}

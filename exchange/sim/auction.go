@@ -1,0 +1,36 @@
+package sim
+
+import "github.com/tidemark-trading/tidemark/market"
+
+// status sets a market's status (specification 3.2). auctionMatching matches what rests at the opening price.
+func (v *Venue) status(ev *market.Event) {
+	b := &v.books[ev.Market]
+	b.time = ev.At
+	b.market.Status = ev.Status
+	if ev.Status != market.AuctionMatching {
+		return
+	}
+	if ev.Price != 0 {
+		b.last = ev.Price
+	}
+	b.volume = noCap
+	for _, l := range [...]*ladder{&b.below, &b.above} {
+		v.matchAuction(b, l)
+	}
+}
+
+// matchAuction fills the limit orders of one side that accept the opening price, best first; post-only orders that would
+// match are cancelled instead.
+func (v *Venue) matchAuction(b *book, l *ladder) {
+	for at := len(l.entries) - 1; at >= 0 && v.err == nil; at-- {
+		e := &l.entries[at]
+		if e.action != actFill || !crosses(e.order.Side, e.order.Price, b.last) {
+			continue
+		}
+		if e.order.PostOnly {
+			v.end(b, e.order, market.StatusCanceled, market.CancelPostOnlyOnAuctionMatching)
+			continue
+		}
+		v.trade(b, e.order, b.last, e.order.AmountRemaining, false)
+	}
+}

@@ -1,0 +1,230 @@
+package sim
+
+import (
+	"sort"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// book is one market at the venue: where its price stands and what waits for the price to move.
+type book struct {
+	market *market.Market
+	fees   exchange.Fees
+	last   market.Price
+	bid    market.Price // seen on a ticker; 0: made from the path and the spread
+	ask    market.Price
+	time   market.Time // of the path, as far as it has been walked
+
+	below, above ladder // what happens when the price falls to, or rises to, a level
+
+	open     int    // open orders
+	waiting  int    // commands that have not arrived
+	attached bool   // some of them may act inside the path
+	placed   uint64 // orders so far
+	filled   uint64 // fills so far
+
+	watch *market.Watch // what the engine wants to hear of
+	told  market.Price  // the watched price it has heard of last in this movement
+	leg   int           // the point that the path is walking to
+
+	candle      market.Candle
+	points      [4]market.Price
+	times       [4]market.Time
+	volume      market.Qty // what own orders may still take of the candle
+	takers      []*order   // arrived, not yet matched
+	spareTakers []*order
+	lowHit      bool // an own order waits within the candle below its open …
+	topHit      bool // … and one above: the candle is ambiguous
+}
+
+// action is what an entry stands for.
+type action uint8
+
+const (
+	actFill action = iota + 1 // a resting limit order fills
+	actFire                   // a trigger fires
+)
+
+// entry is something that happens when the price reaches a level.
+type entry struct {
+	level    market.Price
+	sequence int64
+	order    *order
+	action   action
+}
+
+// ladder holds entries so that the next to be reached is the last: the highest level of those below the price, the lowest of
+// those above, and of equal levels the oldest.
+type ladder struct {
+	entries []entry
+	down    bool // reached by a falling price
+}
+
+// reached reports whether a price at p has reached the next entry.
+func (l *ladder) reached(p market.Price) bool {
+	n := len(l.entries)
+	if n == 0 {
+		return false
+	}
+	if l.down {
+		return p <= l.entries[n-1].level
+	}
+	return p >= l.entries[n-1].level
+}
+
+// next returns the entry that is reached next; the ladder must not be empty.
+func (l *ladder) next() *entry { return &l.entries[len(l.entries)-1] }
+
+// pop removes the next entry.
+func (l *ladder) pop() { l.entries = l.entries[:len(l.entries)-1] }
+
+// find returns the place of an entry, or where it belongs.
+func (l *ladder) find(level market.Price, sequence int64) int {
+	return sort.Search(len(l.entries), func(i int) bool {
+		e := &l.entries[i]
+		if e.level != level {
+			return (e.level > level) == l.down
+		}
+		return e.sequence <= sequence
+	})
+}
+
+func (l *ladder) insert(e entry) {
+	at := l.find(e.level, e.sequence)
+	l.entries = append(l.entries, entry{})
+	copy(l.entries[at+1:], l.entries[at:])
+	l.entries[at] = e
+}
+
+// remove takes out the entry of an order; it must be there.
+func (l *ladder) remove(level market.Price, o *order, act action) {
+	at := l.find(level, o.sequence)
+	for l.entries[at].order != o || l.entries[at].action != act {
+		at++
+	}
+	l.entries = append(l.entries[:at], l.entries[at+1:]...)
+}
+
+// side returns the ladder that an order's entry belongs to.
+func (b *book) side(o *order) *ladder {
+	falling := o.Side == market.Buy // a limit buy waits below, a limit sell above
+	if waitsForTrigger(&o.Order) {
+		falling = firesBelow(&o.Order)
+	}
+	if falling {
+		return &b.below
+	}
+	return &b.above
+}
+
+// rest enters an order into its ladder: as a limit order, or as a trigger that waits.
+func (v *Venue) rest(b *book, o *order) {
+	act := actFill
+	o.level = v.fillLevel(o)
+	if waitsForTrigger(&o.Order) {
+		act = actFire
+		o.level = v.fireLevel(b, &o.Order)
+	}
+	o.resting = true
+	b.enter(b.side(o), entry{level: o.level, sequence: o.sequence, order: o, action: act})
+}
+
+// enter inserts an entry and notes whether the candle under way reaches it.
+func (b *book) enter(l *ladder, e entry) {
+	l.insert(e)
+	if l.down && e.level >= b.candle.Low {
+		b.lowHit = true
+	}
+	if !l.down && e.level <= b.candle.High {
+		b.topHit = true
+	}
+}
+
+// leave takes an order out of the book.
+func (b *book) leave(o *order) {
+	if o.resting {
+		act := actFill
+		if waitsForTrigger(&o.Order) {
+			act = actFire
+		}
+		b.side(o).remove(o.level, o, act)
+		o.resting = false
+	}
+}
+
+// fillLevel is the price of the path at which a limit order fills.
+func (v *Venue) fillLevel(o *order) market.Price {
+	switch {
+	case v.config.LimitFill == Touch:
+		return o.Price
+	case o.Side == market.Buy:
+		return o.Price - 1
+	}
+	return o.Price + 1
+}
+
+// waitsForTrigger reports whether the order still waits for its trigger.
+func waitsForTrigger(o *market.Order) bool { return o.Type.HasTrigger() && !o.Triggered }
+
+// firesBelow reports whether the order triggers at a price equal to or below its trigger: a stop that sells, a take-profit
+// that buys (specification 4.1 rule 3).
+func firesBelow(o *market.Order) bool { return o.Type.IsStop() == (o.Side == market.Sell) }
+
+// fireLevel is the price of the path at which the order's reference reaches its trigger.
+func (v *Venue) fireLevel(b *book, o *market.Order) market.Price {
+	level := o.TriggerAmount
+	if v.config.HalfSpread == 0 || o.TriggerReference == market.LastTrade || o.TriggerReference == market.MidPrice {
+		return level
+	}
+	step := market.Price(1)
+	if firesBelow(o) {
+		step = -1
+	}
+	half := v.half(level)
+	if o.TriggerReference == market.BestAsk {
+		half = -half
+	}
+	level += half
+	for !v.fires(o, level) { // the spread at the level differs by a unit or two from that at the trigger
+		level += step
+	}
+	for v.fires(o, level-step) {
+		level -= step
+	}
+	return level
+}
+
+// fires reports whether the order's reference has reached its trigger when the path stands at p.
+func (v *Venue) fires(o *market.Order, p market.Price) bool {
+	reference := p
+	switch o.TriggerReference {
+	case market.BestBid:
+		reference = p - v.half(p)
+	case market.BestAsk:
+		reference = p + v.half(p)
+	}
+	if firesBelow(o) {
+		return reference <= o.TriggerAmount
+	}
+	return reference >= o.TriggerAmount
+}
+
+// half returns half the spread at a price, rounded up.
+func (v *Venue) half(p market.Price) market.Price { return share(p, v.config.HalfSpread) }
+
+// share returns rate·p rounded up.
+func share(p market.Price, rate market.Rate) market.Price {
+	if rate == 0 {
+		return 0
+	}
+	exact, err := market.ValueOf(int64(p)).MulRate(rate)
+	if err != nil {
+		return p
+	}
+	money, err := exact.CeilMoney(market.RateDigits)
+	if err != nil {
+		return p
+	}
+	return market.Price(money)
+}

@@ -1,0 +1,293 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// perform carries out a command that has arrived. point is where the path stands, -1 for anywhere between.
+func (v *Venue) perform(b *book, a *arrival, point int) {
+	c := &a.command
+	switch c.Kind {
+	case market.CommandPlace:
+		v.place(b, a, point)
+	case market.CommandUpdate:
+		v.update(b, c, a.sequence)
+	case market.CommandCancel:
+		v.cancel(b, c)
+	}
+}
+
+// place admits a new order or refuses it; an admitted order waits for match.
+func (v *Venue) place(b *book, a *arrival, point int) {
+	o := &a.command.Order
+	price := b.last
+	if point > 0 && o.Type == market.TypeMarket {
+		price = b.priceAt(a.at, point, o.Side)
+	}
+	o.AmountRemaining, o.AmountQuoteRemaining = o.Amount, o.AmountQuote
+	hold, refused := exchange.CheckPlace(b.market, o, v.facts(b, o, v.takerPrice(b, o.Side, price)))
+	if refused != nil {
+		v.reject(b, &a.command, refused)
+		return
+	}
+	placed := v.admit(b, o, hold)
+	placed.sequence = a.sequence
+	placed.level = price
+	v.accept(b, placed, market.ExecNew)
+}
+
+// accept gives an admitted or updated order its place: it waits for its trigger, rests while nothing matches, or takes. exec
+// is what to report when it comes to rest, 0 for nothing.
+func (v *Venue) accept(b *book, o *order, exec market.ExecutionType) {
+	trading := b.market.Status == market.Trading
+	if trading && waitsForTrigger(&o.Order) && b.last != 0 && v.fires(&o.Order, b.last) {
+		o.Triggered = true // the price is there already
+		exec = market.ExecTriggered
+	}
+	switch {
+	case waitsForTrigger(&o.Order):
+		o.Status = market.StatusAwaitingTrigger
+		v.rest(b, o)
+		if exec != 0 {
+			v.emit(b, o, exec, 0)
+		}
+	case !trading:
+		v.restOpen(b, o, exec)
+	case v.tooFar(b, o):
+		v.end(b, o, market.StatusCanceled, market.CancelOnPlacementPriceProtection)
+	default:
+		o.exec = exec
+		b.takers = append(b.takers, o)
+	}
+}
+
+// restOpen puts a limit order on the book.
+func (v *Venue) restOpen(b *book, o *order, exec market.ExecutionType) {
+	o.Status = market.StatusNew
+	if o.FilledAmount > 0 {
+		o.Status = market.StatusPartiallyFilled
+	}
+	v.rest(b, o)
+	if exec != 0 {
+		v.emit(b, o, exec, 0)
+	}
+}
+
+// tooFar reports whether placement price protection cancels the order: it is priced through the market by too much.
+func (v *Venue) tooFar(b *book, o *order) bool {
+	limit := v.config.PlacementLimit
+	if limit == 0 || !o.Type.HasPrice() || b.last == 0 {
+		return false
+	}
+	if o.Side == market.Buy {
+		return o.Price > b.last+share(b.last, limit)
+	}
+	return o.Price < b.last-share(b.last, limit)
+}
+
+// facts is what the account looks like to an order that arrives.
+func (v *Venue) facts(b *book, o *market.Order, reference market.Price) *exchange.Facts {
+	balance := &v.balances[exchange.HoldAsset(b.market, o.Side)]
+	v.fact = exchange.Facts{Reference: reference, Open: b.open, Available: balance.Total - balance.Held, Fees: b.fees}
+	return &v.fact
+}
+
+// update changes an open order (specification 4.4): it keeps id and created, leaves the book, and comes back as the youngest.
+func (v *Venue) update(b *book, c *market.Command, sequence int64) {
+	o := v.orders[c.Order.ID]
+	if o == nil {
+		v.reject(b, c, exchange.ErrCode(exchange.CodeNotFound))
+		return
+	}
+	facts := v.facts(b, &o.Order, b.last)
+	facts.Available += o.OnHold
+	if refused := exchange.CheckUpdate(b.market, &o.Order, c, facts, &v.changed); refused != nil {
+		v.reject(b, c, refused)
+		return
+	}
+	b.leave(o)
+	hold := v.changed.OnHold
+	v.changed.OnHold = o.OnHold
+	o.Order = v.changed
+	v.hold(o, hold)
+	o.sequence = sequence
+	o.level = b.last
+	v.emit(b, o, market.ExecUpdated, 0)
+	v.accept(b, o, 0)
+}
+
+// cancel ends an open order.
+func (v *Venue) cancel(b *book, c *market.Command) {
+	o := v.orders[c.Order.ID]
+	refused := exchange.CheckCancel(b.market)
+	if refused == nil && o == nil {
+		refused = exchange.ErrCode(exchange.CodeNotFound)
+	}
+	if refused != nil {
+		v.reject(b, c, refused)
+		return
+	}
+	v.end(b, o, market.StatusCanceled, 0)
+}
+
+// Cancel ends an open order for a reason of the service's own: maintenance, disconnect, delisting, a request of the
+// administrator. It reports whether the order was open.
+func (v *Venue) Cancel(id market.OrderID, reason market.RestatementReason) bool {
+	o := v.orders[id]
+	if o == nil {
+		return false
+	}
+	v.end(&v.books[o.Market], o, market.StatusCanceled, reason)
+	return true
+}
+
+// match lets the orders that have arrived take what there is, oldest first.
+func (v *Venue) match(b *book) {
+	if len(b.takers) == 0 {
+		return
+	}
+	takers := b.takers
+	b.takers, b.spareTakers = b.spareTakers[:0], nil // nil: a fill on the way may bring more orders to match
+	slices.SortFunc(takers, func(x, y *order) int { return int(x.sequence - y.sequence) })
+	for _, o := range takers {
+		v.take(b, o, o.level)
+	}
+	b.spareTakers = takers[:0]
+	v.arriveAttached(b)
+}
+
+// fire lets a trigger fire with the path at price.
+func (v *Venue) fire(b *book, o *order, price market.Price) {
+	b.leave(o)
+	o.Triggered = true
+	o.exec = market.ExecTriggered
+	if b.market.Status != market.Trading {
+		v.restOpen(b, o, market.ExecTriggered)
+		return
+	}
+	v.take(b, o, price)
+}
+
+// take lets an order trade against the market with the path at price; what remains rests, or ends as its type and time in
+// force demand.
+func (v *Venue) take(b *book, o *order, price market.Price) {
+	if o.Done() { // ended by another order of the same moment
+		return
+	}
+	offered := v.quote(b, o.Side, price)
+	matches := !o.Type.HasPrice() || crosses(o.Side, o.Price, offered)
+	if o.PostOnly && (matches || v.crossing(b, o, o.Price) != nil) {
+		v.end(b, o, market.StatusCanceled, market.CancelPostOnly)
+		return
+	}
+	if matches && !v.takeMarket(b, o, price, offered) {
+		return
+	}
+	v.settleRest(b, o)
+}
+
+// takeMarket trades what it can and reports whether something of the order is left to deal with.
+func (v *Venue) takeMarket(b *book, o *order, price, offered market.Price) bool {
+	if !v.preventSelfTrade(b, o, offered) {
+		return false
+	}
+	paid := v.takerPrice(b, o.Side, price)
+	if o.Type.HasPrice() {
+		paid = better(o.Side, paid, o.Price)
+	}
+	amount, err := v.wanted(b, o, paid)
+	if err != nil {
+		v.fail(o, err)
+		return false
+	}
+	if o.TimeInForce == market.FOK && amount > b.volume {
+		return true
+	}
+	if amount = min(amount, b.volume); amount > 0 {
+		v.trade(b, o, paid, amount, true)
+	}
+	return !o.Done()
+}
+
+// wanted is the base that an order still wants at a price; a buy of the market kind that the balance no longer covers wants
+// nothing (it was held at its trigger price, and the market has run away).
+func (v *Venue) wanted(b *book, o *order, price market.Price) (market.Qty, error) {
+	switch {
+	case o.ByQuote() && o.Side == market.Buy:
+		return exchange.Affordable(b.market, o.AmountQuoteRemaining, price, b.fees.Taker)
+	case o.ByQuote():
+		amount, err := exchange.Convertible(b.market, o.AmountQuoteRemaining, price)
+		balance := v.balances[b.market.Base]
+		if available := balance.Total - balance.Held + o.OnHold; market.Money(amount) > available {
+			return 0, err
+		}
+		return amount, err
+	case o.Side == market.Sell || o.Type.HasPrice():
+		return o.AmountRemaining, nil
+	}
+	cost, err := exchange.Cost(b.market, price, o.AmountRemaining, b.fees.Taker)
+	if balance := v.balances[b.market.Quote]; cost > balance.Total-balance.Held+o.OnHold {
+		return 0, err
+	}
+	return o.AmountRemaining, err
+}
+
+// settleRest decides what becomes of what did not trade.
+func (v *Venue) settleRest(b *book, o *order) {
+	if !o.Type.HasPrice() || o.TimeInForce != market.GTC {
+		v.end(b, o, market.StatusExpired, 0)
+		return
+	}
+	if !v.preventSelfTrade(b, o, o.Price) {
+		return
+	}
+	v.restOpen(b, o, o.exec)
+}
+
+// end closes an order.
+func (v *Venue) end(b *book, o *order, status market.Status, reason market.RestatementReason) {
+	b.leave(o)
+	o.Status = status
+	if reason != 0 {
+		o.RestatementReason = reason
+	}
+	v.hold(o, 0)
+	exec := market.ExecCanceled
+	if status == market.StatusExpired {
+		exec = market.ExecExpired
+	}
+	v.emit(b, o, exec, 0)
+}
+
+// quote is the house's price for a taker: half the spread away from the path.
+func (v *Venue) quote(b *book, side market.Side, price market.Price) market.Price {
+	switch {
+	case side == market.Buy && b.ask != 0:
+		return b.ask
+	case side == market.Sell && b.bid != 0:
+		return b.bid
+	case side == market.Buy:
+		return price + v.half(price)
+	}
+	return price - v.half(price)
+}
+
+// takerPrice is what a taker pays or gets: the house's price and the slippage.
+func (v *Venue) takerPrice(b *book, side market.Side, price market.Price) market.Price {
+	offered := v.quote(b, side, price)
+	if side == market.Buy {
+		return offered + share(offered, v.config.Slippage)
+	}
+	return max(1, offered-share(offered, v.config.Slippage))
+}
+
+// crosses reports whether a limit of that side accepts the offered price.
+func crosses(side market.Side, limit, offered market.Price) bool {
+	if side == market.Buy {
+		return limit >= offered
+	}
+	return limit <= offered
+}

@@ -1,0 +1,94 @@
+package sim
+
+import "github.com/tidemark-trading/tidemark/market"
+
+// preventSelfTrade resolves what stands between an incoming order and the price best: own orders on the other side that are
+// at least as good. The incoming order's mode decides (specification 4.4). It reports whether the incoming order is still
+// alive.
+func (v *Venue) preventSelfTrade(b *book, o *order, best market.Price) bool {
+	for !o.Done() {
+		resting := v.crossing(b, o, best)
+		if resting == nil {
+			return true
+		}
+		switch o.SelfTradePrevention {
+		case market.CancelNewest:
+			v.end(b, o, market.StatusCanceled, market.CancelOnSelfTradePrevention)
+		case market.CancelOldest:
+			v.end(b, resting, market.StatusCanceled, market.CancelOnSelfTradePrevention)
+		case market.CancelBoth:
+			v.end(b, resting, market.StatusCanceled, market.CancelOnSelfTradePrevention)
+			v.end(b, o, market.StatusCanceled, market.CancelOnSelfTradePrevention)
+		default:
+			v.decrement(b, o, resting)
+		}
+	}
+	return false
+}
+
+// crossing returns the best own resting order that an order would meet at prices up to best, or nil.
+func (v *Venue) crossing(b *book, o *order, best market.Price) *order {
+	entries := b.above.entries
+	if o.Side == market.Sell {
+		entries = b.below.entries
+	}
+	for i := len(entries) - 1; i >= 0; i-- {
+		resting := entries[i].order
+		if entries[i].action != actFill || resting == o {
+			continue
+		}
+		if !crosses(o.Side, best, resting.Price) {
+			return nil
+		}
+		return resting
+	}
+	return nil
+}
+
+// decrement reduces both orders by the smaller one; what reaches zero is cancelled.
+func (v *Venue) decrement(b *book, o, resting *order) {
+	wanted, err := v.wanted(b, o, resting.Price)
+	if err != nil {
+		v.fail(o, err)
+		return
+	}
+	amount := min(wanted, resting.AmountRemaining)
+	v.reduce(b, resting, amount, resting.Price, amount == resting.AmountRemaining)
+	v.reduce(b, o, amount, resting.Price, amount == wanted)
+}
+
+// reduce takes amount off an order; empty says that nothing is left of it.
+func (v *Venue) reduce(b *book, o *order, amount market.Qty, price market.Price, empty bool) {
+	if empty {
+		v.end(b, o, market.StatusCanceled, market.CancelOnSelfTradePrevention)
+		return
+	}
+	if o.ByQuote() {
+		value, err := b.market.Value(price, amount)
+		if err != nil {
+			v.fail(o, err)
+			return
+		}
+		money, err := value.CeilMoney(b.market.MoneyDrop())
+		if err != nil {
+			v.fail(o, err)
+			return
+		}
+		money = min(money, o.AmountQuoteRemaining-1)
+		o.AmountQuote -= money
+		o.AmountQuoteRemaining -= money
+	} else {
+		o.Amount -= amount
+		o.AmountRemaining -= amount
+	}
+	o.RestatementReason = market.DecrementOnSelfTradePrevention
+	status := o.Status
+	if err := v.bookRest(b, o, price); err != nil {
+		v.fail(o, err)
+		return
+	}
+	o.Status = status
+	if o.resting {
+		v.emit(b, o, market.ExecRestated, 0)
+	}
+}

@@ -1,0 +1,135 @@
+package sim
+
+import (
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// trade executes amount of an order at a price: money and base change hands, the fee is taken, the hold follows, and the
+// sink hears of it.
+func (v *Venue) trade(b *book, o *order, price market.Price, amount market.Qty, taker bool) {
+	cash, fee, err := v.settle(b, o, price, amount, taker)
+	if err == nil {
+		err = v.exchangeAssets(b, o, cash, amount)
+	}
+	if err == nil {
+		err = v.book(b, o, price, amount, fee)
+	}
+	if err != nil {
+		v.fail(o, err)
+		return
+	}
+	b.filled++
+	v.fill[0] = market.Fill{
+		ID: nameOf(b.market.ID, 0, b.filled), Order: o.ID, Market: o.Market, Strategy: o.Strategy, Side: o.Side,
+		Taker: taker, Settled: true, FeeCurrency: b.market.Quote, Price: price, Amount: amount, Fee: fee, Time: b.time,
+	}
+	if b.volume != noCap {
+		b.volume -= amount
+	}
+	if o.Done() {
+		b.leave(o)
+	}
+	v.emit(b, o, market.ExecTrade, 1)
+}
+
+// settle works out what a fill moves in quote (venue-facts 3.6).
+func (v *Venue) settle(b *book, o *order, price market.Price, amount market.Qty, taker bool) (cash market.Money, fee market.Value, err error) {
+	rate := b.fees.Maker
+	if taker {
+		rate = b.fees.Taker
+	}
+	if o.ByQuote() && o.Side == market.Buy {
+		whole, err := exchange.Affordable(b.market, o.AmountQuoteRemaining, price, b.fees.Taker)
+		if err != nil {
+			return 0, fee, err
+		}
+		if amount == whole {
+			cash = o.AmountQuoteRemaining
+			fee, err = o.settlement.FillRest(b.market, price, amount, cash)
+			return cash, fee, err
+		}
+	}
+	return o.settlement.Fill(b.market, o.Side, price, amount, rate, v.config.FeeRounding)
+}
+
+// exchangeAssets moves quote and base.
+func (v *Venue) exchangeAssets(b *book, o *order, cash market.Money, amount market.Qty) error {
+	base, quote := &v.balances[b.market.Base], &v.balances[b.market.Quote]
+	move := market.Money(amount)
+	if o.Side == market.Buy {
+		cash = -cash
+	} else {
+		move = -move
+	}
+	total, err := market.Add(quote.Total, cash)
+	if err != nil {
+		return err
+	}
+	held, err := market.Add(base.Total, move)
+	if err != nil {
+		return err
+	}
+	quote.Total, base.Total = total, held
+	if o.ByQuote() && o.Side == market.Buy {
+		o.AmountQuoteRemaining += cash
+	}
+	return nil
+}
+
+// book writes a fill into its order: filled and remaining amounts, fee, status, hold.
+func (v *Venue) book(b *book, o *order, price market.Price, amount market.Qty, fee market.Value) error {
+	gross, err := b.market.Value(price, amount)
+	if err != nil {
+		return err
+	}
+	if o.FilledAmountQuote, err = o.FilledAmountQuote.Add(gross); err != nil {
+		return err
+	}
+	if o.FeePaid, err = o.FeePaid.Add(fee); err != nil {
+		return err
+	}
+	o.FilledAmount += amount
+	if o.ByQuote() {
+		return v.bookByQuote(b, o, price)
+	}
+	o.AmountRemaining -= amount
+	if o.AmountRemaining == 0 {
+		o.Status = market.StatusFilled
+		v.hold(o, 0)
+		return nil
+	}
+	return v.bookRest(b, o, price)
+}
+
+// bookByQuote finds out whether an order over a quote amount is done: a buy when its money is spent, a sell when what is left
+// is worth less than the smallest amount.
+func (v *Venue) bookByQuote(b *book, o *order, price market.Price) error {
+	if o.Side == market.Sell {
+		proceeds, err := o.FilledAmountQuote.FloorMoney(b.market.MoneyDrop())
+		if err != nil {
+			return err
+		}
+		o.AmountQuoteRemaining = max(0, o.AmountQuote-proceeds)
+		if more, err := exchange.Convertible(b.market, o.AmountQuoteRemaining, price); err != nil || more == 0 {
+			o.AmountQuoteRemaining = 0
+		}
+	}
+	if o.AmountQuoteRemaining == 0 {
+		o.Status = market.StatusFilled
+		v.hold(o, 0)
+		return nil
+	}
+	return v.bookRest(b, o, price)
+}
+
+// bookRest holds what the rest of a partly filled order needs.
+func (v *Venue) bookRest(b *book, o *order, price market.Price) error {
+	o.Status = market.StatusPartiallyFilled
+	hold, err := exchange.Hold(b.market, &o.Order, b.fees, price)
+	if err != nil {
+		return err
+	}
+	v.hold(o, hold)
+	return nil
+}

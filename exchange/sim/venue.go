@@ -1,0 +1,322 @@
+// Package sim is the simulated exchange: the life of an order (states, holds, fees, refusals, triggers, self-trade
+// prevention) over liquidity that comes from candles, tickers or trades. It reads no clock, starts no goroutine and draws no
+// random number: the same commands and movements give the same events. Start at Venue; path.go says how a candle fills orders.
+//
+// Ordering invariant: what a command does is decided by when it arrives, never by when it was handed over. A command decided
+// on a candle arrives at the next candle's open or later; only commands of a bracket (Command.Attached) act inside a path.
+package sim
+
+import (
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// Config is how the venue behaves. The zero value is the plain venue: the adaptive path, fills on touch, no spread, no
+// slippage, no latency, no volume cap, no price protection, no fees.
+type Config struct {
+	Path           Path
+	LimitFill      LimitFill
+	FeeRounding    exchange.FeeRounding
+	Fees           func(*market.Market) exchange.Fees // nil: no fees
+	HalfSpread     market.Rate                        // half the distance between bid and ask, as a fraction of the price
+	Slippage       market.Rate                        // what a taker pays beyond bid or ask, as a fraction of the price
+	Latency        market.Duration                    // from decision to arrival
+	VolumeShare    market.Rate                        // share of a candle's volume that own orders may take; 0: no cap
+	Watches        []market.Watch                     // by market.ID, the engine's own slice: prices to tell it of; nil: none
+	PlacementLimit market.Rate                        // a limit order priced through the market by more than this is cancelled (venue-facts 3.4); 0: off
+}
+
+// Path is the order in which a candle visits its prices.
+type Path uint8
+
+// The paths. Adaptive is open → nearer extreme → farther extreme → close; of two extremes equally near, the one against the
+// candle's direction comes first. Pessimistic visits first the extreme that hurts: the low when base is held, else the high.
+const (
+	Adaptive Path = iota
+	OHLC
+	OLHC
+	Pessimistic
+	Optimistic
+)
+
+var paths = [...]string{"adaptive", "ohlc", "olhc", "pessimistic", "optimistic"}
+
+// ParsePath reads the name of a path.
+func ParsePath(text string) (Path, error) {
+	for i, name := range paths {
+		if name == text {
+			return Path(i), nil
+		}
+	}
+	return 0, fmt.Errorf("path %q is not one of %v", text, paths)
+}
+
+// String returns the path's name.
+func (p Path) String() string { return paths[p] }
+
+// LimitFill says when a resting limit order fills.
+type LimitFill uint8
+
+// The choices.
+const (
+	Touch   LimitFill = iota // when the price reaches it
+	Through                  // when the price trades beyond it
+)
+
+var limitFills = [...]string{"touch", "through"}
+
+// ParseLimitFill reads "touch" or "through".
+func ParseLimitFill(text string) (LimitFill, error) {
+	for i, name := range limitFills {
+		if name == text {
+			return LimitFill(i), nil
+		}
+	}
+	return 0, fmt.Errorf("limit_fill %q is not one of %v", text, limitFills)
+}
+
+// String returns the text that ParseLimitFill reads.
+func (l LimitFill) String() string { return limitFills[l] }
+
+// Venue is the simulated exchange for one account. It is a plain value owned by one goroutine.
+type Venue struct {
+	catalog  *market.Catalog
+	config   Config
+	sink     func(*market.Event)
+	books    []book // by market.ID
+	balances []Balance
+	orders   map[market.OrderID]*order
+	spare    []*order
+	done     []*order  // ended during this movement: spare from the next one on, so that no pointer meets another order
+	waiting  []arrival // commands that have not arrived
+	due      []arrival // scratch: those that arrive now
+	active   []*book   // scratch: books that a group of candles moves
+	now      market.Time
+	sequence int64 // arrivals so far: time priority
+	movement int64 // calls of Advance so far
+	err      error
+
+	ambiguous int64
+	event     market.Event // reused for every emission
+	report    market.Report
+	fill      [1]market.Fill
+	public    market.Trade
+	fact      exchange.Facts
+	changed   market.Order
+}
+
+// Balance is what the account has of an asset. Available is Total − Held.
+type Balance struct {
+	Total, Held market.Money
+}
+
+// order is an order at the venue with what only the venue knows of it.
+type order struct {
+	market.Order
+	settlement exchange.Settlement
+	sequence   int64                // place in the queue: of the arrival, or of the last update
+	level      market.Price         // of its entry in a ladder while it rests; before, the path's price at its arrival
+	resting    bool                 // has an entry: as a limit order or as a waiting trigger
+	exec       market.ExecutionType // what to report when it comes to rest
+}
+
+// arrival is a command on its way.
+type arrival struct {
+	command  market.Command
+	at       market.Time // earliest arrival
+	sequence int64
+	movement int64 // of the Advance during which it was handed over: it cannot arrive in the same path
+}
+
+// New returns a venue for the markets of the catalog. sink receives every event at the moment it happens; the event and what
+// it points to are valid until sink returns. sink may call Do, nothing else of the venue.
+func New(catalog *market.Catalog, config Config, sink func(*market.Event)) *Venue {
+	v := &Venue{
+		catalog: catalog, config: config, sink: sink,
+		books:    make([]book, len(catalog.Markets())+1),
+		balances: make([]Balance, len(catalog.Assets())+1),
+		orders:   make(map[market.OrderID]*order),
+	}
+	for _, m := range catalog.Markets() {
+		b := &v.books[m.ID]
+		b.market = m
+		b.below.down = true
+		b.watch = &market.Watch{}
+		if config.Watches != nil {
+			b.watch = &config.Watches[m.ID]
+		}
+		if config.Fees != nil {
+			b.fees = config.Fees(m)
+		}
+	}
+	return v
+}
+
+// Deposit adds money to the account's balance of an asset.
+func (v *Venue) Deposit(asset market.AssetID, money market.Money) error {
+	total, err := market.Add(v.balances[asset].Total, money)
+	if err != nil {
+		return fmt.Errorf("deposit: %w", err)
+	}
+	v.balances[asset].Total = total
+	return nil
+}
+
+// Balance returns the account's balance of an asset.
+func (v *Venue) Balance(asset market.AssetID) Balance { return v.balances[asset] }
+
+// Last returns the latest price of a market, 0 before the first.
+func (v *Venue) Last(id market.ID) market.Price { return v.books[id].last }
+
+// Ambiguous returns the number of candles so far in which own orders could have filled in either order.
+func (v *Venue) Ambiguous() int64 { return v.ambiguous }
+
+// Open returns the number of open orders in a market.
+func (v *Venue) Open(id market.ID) int { return v.books[id].open }
+
+// Do hands over a command; it arrives at Command.At plus the latency, at the first point of a path that is not before. What
+// becomes of it is told to the sink by a later Advance.
+func (v *Venue) Do(c *market.Command) {
+	v.sequence++
+	v.waiting = append(v.waiting, arrival{command: *c, at: c.At.Add(v.config.Latency), sequence: v.sequence, movement: v.movement})
+	b := v.bookOf(c)
+	if b == nil {
+		b = &v.books[v.catalog.Markets()[0].ID] // an order nobody knows: some book has to say so
+		v.waiting[len(v.waiting)-1].command.Order.Market = b.market.ID
+	}
+	b.waiting++
+	if c.Attached {
+		b.attached = true
+	}
+}
+
+// bookOf returns the book that a command is for: updates and cancels may name the order alone.
+func (v *Venue) bookOf(c *market.Command) *book {
+	if c.Order.Market != 0 {
+		return &v.books[c.Order.Market]
+	}
+	if o := v.orders[c.Order.ID]; o != nil {
+		return &v.books[o.Market]
+	}
+	for i := range v.waiting {
+		if o := &v.waiting[i].command.Order; o.ID == c.Order.ID && o.Market != 0 {
+			return &v.books[o.Market]
+		}
+	}
+	return nil
+}
+
+// Advance moves markets: by candles (of one instant, one per market), a ticker, a trade, or a market's status. It lets
+// commands arrive and orders fill on the way, and returns the first arithmetic error; after one, the venue stands still.
+func (v *Venue) Advance(ev *market.Event) error {
+	v.movement++
+	if len(v.done) > 0 {
+		v.spare = append(v.spare, v.done...)
+		v.done = v.done[:0]
+	}
+	switch ev.Kind {
+	case market.KindCandles:
+		v.candles(ev.Candles)
+	case market.KindTicker:
+		b := &v.books[ev.Ticker.Market]
+		b.bid, b.ask = ev.Ticker.Bid, ev.Ticker.Ask
+		v.jump(ev.Ticker.Market, ev.Ticker.Last, ev.At)
+	case market.KindTrade:
+		v.jump(ev.Trade.Market, ev.Trade.Price, ev.At)
+	case market.KindMarketStatus:
+		v.status(ev)
+	}
+	return v.err
+}
+
+// fail keeps the first arithmetic error.
+func (v *Venue) fail(o *order, err error) {
+	if v.err == nil {
+		v.err = fmt.Errorf("order %d: %w", o.ID, err)
+	}
+}
+
+// emit tells the sink of an order's state, and of its latest fill where fills is 1.
+func (v *Venue) emit(b *book, o *order, exec market.ExecutionType, fills int) {
+	o.Updated = b.time
+	v.report = market.ReportOf(&o.Order, exec)
+	v.tell(b, fills)
+	if o.Done() {
+		v.forget(b, o)
+	}
+}
+
+// reject tells the sink that a command was refused.
+func (v *Venue) reject(b *book, c *market.Command, refused *exchange.Error) {
+	v.report = market.Report{
+		Exec: market.ExecRejected, Command: c.Kind, Code: refused.Code,
+		Order: c.Order.ID, Market: b.market.ID, Updated: b.time,
+	}
+	v.tell(b, 0)
+}
+
+func (v *Venue) tell(b *book, fills int) {
+	v.now = max(v.now, b.time)
+	v.event = market.Event{At: v.now, Kind: market.KindReport, Market: b.market.ID, Report: &v.report, Fills: v.fill[:fills]}
+	v.sink(&v.event)
+}
+
+// admit takes a new order in and holds its funds.
+func (v *Venue) admit(b *book, from *market.Order, hold market.Money) *order {
+	o := v.blank()
+	o.Order = *from
+	b.placed++
+	o.ExchangeID = nameOf(b.market.ID, 1, b.placed)
+	o.Created, o.Updated = b.time, b.time
+	o.Visible = true
+	o.FeeCurrency, o.OnHoldCurrency = b.market.Quote, exchange.HoldAsset(b.market, o.Side)
+	v.hold(o, hold)
+	v.orders[o.ID] = o
+	if o.Type != market.TypeMarket {
+		b.open++
+	}
+	return o
+}
+
+// forget drops an order that is done. Its memory serves the next one.
+func (v *Venue) forget(b *book, o *order) {
+	delete(v.orders, o.ID)
+	if o.Type != market.TypeMarket {
+		b.open--
+	}
+	v.done = append(v.done, o)
+}
+
+func (v *Venue) blank() *order {
+	if n := len(v.spare); n > 0 {
+		o := v.spare[n-1]
+		v.spare = v.spare[:n-1]
+		*o = order{}
+		return o
+	}
+	slab := make([]order, 64)
+	for i := 1; i < len(slab); i++ {
+		v.spare = append(v.spare, &slab[i])
+	}
+	return &slab[0]
+}
+
+// hold changes what an order holds.
+func (v *Venue) hold(o *order, money market.Money) {
+	v.balances[o.OnHoldCurrency].Held += money - o.OnHold
+	o.OnHold = money
+}
+
+// nameOf makes an identifier in the exchange's form: market number, kind (0 a fill, 1 an order), counter.
+func nameOf(id market.ID, kind byte, count uint64) (name uuid.UUID) {
+	name[6], name[7] = byte(id>>8), byte(id)
+	name[8] = kind
+	for i := range 6 {
+		name[15-i] = byte(count >> (8 * i))
+	}
+	return name
+}

@@ -1,0 +1,308 @@
+package exchange
+
+import "github.com/tidemark-trading/tidemark/market"
+
+// Facts is what the validity of an order depends on besides its market: the state of the account at that instant. The gate
+// knows it from its own book, the venue from its own; both run the same checks over it.
+type Facts struct {
+	Reference market.Price // latest price, for the value of orders without one
+	Open      int          // open orders of the account in the market, this one not counted
+	Available market.Money // of the asset that the order would hold; for an update with the order's own hold added back
+	Fees      Fees
+}
+
+// The largest values of any market, whatever its own limits (venue-facts 2.1: codes 210 and 211).
+const (
+	maxAmountUnits = 1_000_000_000
+	maxPriceUnits  = 100_000_000_000
+)
+
+// CheckPlace decides whether the exchange takes a new order: specification 4.1 and 3.2, venue-facts 3. It returns what the
+// order will hold, or the exchange's error for the first rule broken: market status, fields, precision, size, open orders,
+// balance, in this order.
+func CheckPlace(m *market.Market, o *market.Order, f *Facts) (hold market.Money, refused *Error) {
+	if refused = checkStatus(m, o); refused != nil {
+		return 0, refused
+	}
+	if refused = checkFields(o); refused != nil {
+		return 0, refused
+	}
+	if refused = checkPrecision(m, o); refused != nil {
+		return 0, refused
+	}
+	if refused = checkSize(m, o, f.Reference); refused != nil {
+		return 0, refused
+	}
+	if o.Type != market.TypeMarket && m.MaxOpenOrders > 0 && f.Open >= m.MaxOpenOrders {
+		return 0, ErrCode(CodeTooManyOpenOrders)
+	}
+	return checkBalance(m, o, f)
+}
+
+// CheckUpdate decides whether the exchange takes a change of an open order: specification 4.4. On success *changed is the
+// order as it will be, with its new hold in OnHold; otherwise it is undefined.
+func CheckUpdate(m *market.Market, old *market.Order, c *market.Command, f *Facts, changed *market.Order) *Error {
+	if refused := checkOpenToChange(m, old); refused != nil {
+		return refused
+	}
+	if refused := checkChange(old, c); refused != nil {
+		return refused
+	}
+	*changed = *old
+	applyChange(changed, c)
+	if refused := checkFields(changed); refused != nil {
+		return refused
+	}
+	if refused := checkPrecision(m, changed); refused != nil {
+		return refused
+	}
+	if refused := checkRest(changed); refused != nil {
+		return refused
+	}
+	if refused := checkSize(m, changed, f.Reference); refused != nil {
+		return refused
+	}
+	hold, refused := checkBalance(m, changed, f)
+	changed.OnHold = hold
+	return refused
+}
+
+// CheckCancel decides whether orders of m may be cancelled at all (specification 3.2).
+func CheckCancel(m *market.Market) *Error {
+	if m.Status == market.Halted {
+		return ErrCode(CodeHalted)
+	}
+	return nil
+}
+
+// checkStatus applies the table of specification 3.2 to a new order.
+func checkStatus(m *market.Market, o *market.Order) *Error {
+	switch m.Status {
+	case market.Trading:
+		return nil
+	case market.Halted:
+		return ErrCode(CodeHalted)
+	case market.CancelOnly:
+		return ErrCode(CodeCancelOnly)
+	case market.AuctionMatching:
+		return ErrCode(CodeAuctionMatching)
+	}
+	if o.Type == market.TypeMarket {
+		return ErrCode(CodeAuction)
+	}
+	if o.TimeInForce != market.GTC {
+		return ErrCode(CodeTimeInForce)
+	}
+	return nil
+}
+
+func checkOpenToChange(m *market.Market, old *market.Order) *Error {
+	switch {
+	case m.Status == market.Halted:
+		return ErrCode(CodeHalted)
+	case m.Status == market.CancelOnly:
+		return ErrCode(CodeCancelOnly)
+	case m.Status == market.AuctionMatching:
+		return ErrCode(CodeAuctionMatching)
+	case old.Done():
+		return ErrCode(CodeNotFound)
+	case old.Type == market.TypeMarket:
+		return ErrCode(CodeMarketOrderUpdate)
+	}
+	return nil
+}
+
+// checkFields applies rules 1, 2 and 6 of specification 4.1: which fields an order type needs and which it does not take.
+func checkFields(o *market.Order) *Error {
+	if o.Type.HasTrigger() && o.TriggerAmount == 0 {
+		if o.Type.HasPrice() {
+			return ErrCode(CodeStopLossLimitParameters)
+		}
+		return ErrCode(CodeStopLossParameters)
+	}
+	if o.Type.HasPrice() {
+		return checkLimitFields(o)
+	}
+	switch {
+	case o.Amount == 0 && o.AmountQuote == 0:
+		return Required("amount")
+	case o.Amount != 0 && o.AmountQuote != 0:
+		return Exclusive("amount", "amountQuote")
+	case o.Price != 0:
+		return UnsupportedForType("price")
+	case o.PostOnly:
+		return UnsupportedForType("postOnly")
+	case o.CodGroupID != 0 && o.Type == market.TypeMarket:
+		return UnsupportedForType("codGroupId")
+	}
+	return checkSigns(o)
+}
+
+func checkLimitFields(o *market.Order) *Error {
+	switch {
+	case o.AmountQuote != 0:
+		return UnsupportedForType("amountQuote")
+	case o.Amount == 0:
+		return Required("amount")
+	case o.Price == 0:
+		return Required("price")
+	}
+	return checkSigns(o)
+}
+
+func checkSigns(o *market.Order) *Error {
+	switch {
+	case o.Amount < 0:
+		return Invalid("amount")
+	case o.AmountQuote < 0:
+		return Invalid("amountQuote")
+	case o.Price < 0:
+		return Invalid("price")
+	case o.TriggerAmount < 0:
+		return Invalid("triggerAmount")
+	case o.CodGroupID > 1000:
+		return Invalid("codGroupId")
+	}
+	return nil
+}
+
+// checkPrecision applies rules 4 and 5 of specification 4.1. A trigger price is held to the tick as well (venue-facts 2.1,
+// code 218).
+func checkPrecision(m *market.Market, o *market.Order) *Error {
+	switch {
+	case market.FloorDigits(o.Amount, m.AmountDigits, m.QuantityDecimals) != o.Amount:
+		return TooManyDecimals("amount")
+	case market.FloorDigits(o.AmountQuote, m.QuoteDigits, m.NotionalDecimals) != o.AmountQuote:
+		return TooManyDecimals("amountQuote")
+	case market.FloorTo(o.Price, m.TickSize) != o.Price, market.FloorTo(o.TriggerAmount, m.TickSize) != o.TriggerAmount:
+		return ErrCode(CodeTick)
+	}
+	return nil
+}
+
+// checkRest refuses an update that would leave nothing to fill: the new amount must exceed what is filled already.
+func checkRest(o *market.Order) *Error {
+	if o.AmountRemaining <= 0 && !o.ByQuote() {
+		return Invalid("amount")
+	}
+	if o.ByQuote() && o.AmountQuoteRemaining <= 0 {
+		return Invalid("amountQuote")
+	}
+	return nil
+}
+
+// checkSize applies the smallest and largest order of the market to what remains of the order (venue-facts 3.3).
+func checkSize(m *market.Market, o *market.Order, reference market.Price) *Error {
+	amount := o.AmountRemaining
+	switch {
+	case exceeds(int64(amount), maxAmountUnits, m.AmountDigits), m.MaxOrderInBase > 0 && amount > m.MaxOrderInBase:
+		return ErrCode(CodeAmountTooLarge)
+	case exceeds(int64(o.Price), maxPriceUnits, m.PriceDigits), exceeds(int64(o.TriggerAmount), maxPriceUnits, m.PriceDigits):
+		return ErrCode(CodePriceTooLarge)
+	}
+	if o.ByQuote() {
+		return checkQuoteSize(m, m.MoneyValue(o.AmountQuoteRemaining))
+	}
+	if amount < m.MinOrderInBase {
+		return ErrCode(CodeMinBase)
+	}
+	switch {
+	case o.Type.HasPrice():
+		reference = o.Price
+	case o.Type.HasTrigger():
+		reference = o.TriggerAmount
+	}
+	if reference == 0 {
+		return nil // a market that has never traded has no value to compare
+	}
+	value, err := m.Value(reference, amount)
+	if err != nil {
+		return ErrCode(CodeAmountTooLarge)
+	}
+	return checkQuoteSize(m, value)
+}
+
+func checkQuoteSize(m *market.Market, value market.Value) *Error {
+	switch {
+	case value.Cmp(m.MoneyValue(m.MinOrderInQuote)) < 0:
+		return ErrCode(CodeMinQuote)
+	case m.MaxOrderInQuote > 0 && value.Cmp(m.MoneyValue(m.MaxOrderInQuote)) > 0:
+		return ErrCode(CodeAmountTooLarge)
+	}
+	return nil
+}
+
+// exceeds reports whether n·10^-digits is above limit.
+func exceeds(n, limit int64, digits uint8) bool {
+	return n/market.Pow10(digits) > limit || (n/market.Pow10(digits) == limit && n%market.Pow10(digits) != 0)
+}
+
+func checkBalance(m *market.Market, o *market.Order, f *Facts) (market.Money, *Error) {
+	hold, err := Hold(m, o, f.Fees, f.Reference)
+	if err != nil {
+		return 0, ErrCode(CodeAmountTooLarge)
+	}
+	if hold > f.Available {
+		return 0, ErrCode(CodeInsufficientBalance)
+	}
+	return hold, nil
+}
+
+// checkChange applies what specification 4.4 says of the fields of an update, before their values are looked at.
+func checkChange(old *market.Order, c *market.Command) *Error {
+	set := c.Changed
+	amounts := 0
+	for _, field := range [...]market.Change{market.ChangeAmount, market.ChangeAmountRemaining, market.ChangeAmountQuote} {
+		if set.Has(field) {
+			amounts++
+		}
+	}
+	waiting := old.Type.HasTrigger() && !old.Triggered
+	switch {
+	case set == 0:
+		return ErrCode(CodeUnchanged)
+	case amounts > 1:
+		return ErrCode(CodeOneAmountOnly)
+	case set.Has(market.ChangeAmountQuote) && !old.ByQuote(), amounts > 0 && !set.Has(market.ChangeAmountQuote) && old.ByQuote():
+		return ErrCode(CodeSwitchAmountKind)
+	case set.Has(market.ChangeAmountQuote) && !waiting:
+		return UnsupportedForType("amountQuote")
+	case set.Has(market.ChangeTriggerAmount) && !waiting:
+		return UnsupportedForType("triggerAmount")
+	case set.Has(market.ChangeTimeInForce) && old.Type.HasTrigger() && !waiting:
+		return UnsupportedForType("timeInForce")
+	case set.Has(market.ChangePrice) && !old.Type.HasPrice():
+		return UnsupportedForType("price")
+	}
+	return nil
+}
+
+// applyChange sets the changed fields; amount and amountRemaining move together (specification 4.4).
+func applyChange(o *market.Order, c *market.Command) {
+	from, set := &c.Order, c.Changed
+	if set.Has(market.ChangeAmount) {
+		o.Amount, o.AmountRemaining = from.Amount, from.Amount-o.FilledAmount
+	}
+	if set.Has(market.ChangeAmountRemaining) {
+		o.Amount, o.AmountRemaining = from.AmountRemaining+o.FilledAmount, from.AmountRemaining
+	}
+	if set.Has(market.ChangeAmountQuote) {
+		o.AmountQuoteRemaining += from.AmountQuote - o.AmountQuote
+		o.AmountQuote = from.AmountQuote
+	}
+	if set.Has(market.ChangePrice) {
+		o.Price = from.Price
+	}
+	if set.Has(market.ChangeTriggerAmount) {
+		o.TriggerAmount = from.TriggerAmount
+	}
+	if set.Has(market.ChangeTimeInForce) {
+		o.TimeInForce = from.TimeInForce
+	}
+	if set.Has(market.ChangePostOnly) {
+		o.PostOnly = from.PostOnly
+	}
+	if set.Has(market.ChangeSelfTradePrevention) {
+		o.SelfTradePrevention = from.SelfTradePrevention
+	}
+}

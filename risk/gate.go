@@ -1,0 +1,241 @@
+// Package risk decides which orders may leave the process: it rounds, checks rule by rule, and refuses with a reason. It never
+// talks to a venue and never changes an order's meaning. Start at Gate.Check; limits.go lists the rules.
+package risk
+
+import (
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// Gate stands between the strategies and the exchange. It is the only maker of an Approved, and only an Approved becomes a
+// command. It is a plain value owned by one goroutine.
+type Gate struct {
+	catalog  *market.Catalog
+	account  AccountLimits
+	rounding bool
+	fees     []exchange.Fees // by market
+	seats    []seat          // by strategy
+	late     []bool          // by market: the latest candle came after its time
+	seen     []market.Time   // by market: arrival of the latest price
+	equity   equityWatch
+	now      market.Time
+
+	refusal Refusal // reused
+	changed market.Order
+	facts   exchange.Facts
+	open    []*market.Order
+}
+
+// seat is what the gate knows of one strategy.
+type seat struct {
+	limits   Limits
+	halted   bool
+	warming  bool
+	sent     []market.Time // ring of the latest sends, as long as OrdersPerMinute
+	sentAt   int
+	losses   int
+	coolTill market.Time
+	realised []market.Value // by market: at the last count of a win or a loss
+	refused  [reasons]int64
+	codes    map[int]int64 // refusals by the exchange's error code
+}
+
+// Approved is an order, or a change of one, that the gate has let pass. Only the gate can make one.
+type Approved struct {
+	command *market.Command
+	hold    market.Money
+}
+
+// Command returns what may be sent.
+func (a Approved) Command() *market.Command { return a.command }
+
+// Hold returns what the order will hold at worst, in units of the asset that it holds.
+func (a Approved) Hold() market.Money { return a.hold }
+
+// Config is what a Gate needs to know.
+type Config struct {
+	Account    AccountLimits
+	Strategies []Limits                           // by StrategyID − 1
+	Fees       func(*market.Market) exchange.Fees // nil: no fees
+	NoRounding bool                               // pass prices and amounts as they are; for tests of the venue
+}
+
+// New returns a gate for the markets of the catalog.
+func New(catalog *market.Catalog, config Config) *Gate {
+	markets := len(catalog.Markets()) + 1
+	g := &Gate{
+		catalog: catalog, account: config.Account, rounding: !config.NoRounding,
+		fees: make([]exchange.Fees, markets), late: make([]bool, markets), seen: make([]market.Time, markets),
+		seats: make([]seat, len(config.Strategies)+1),
+	}
+	for _, m := range catalog.Markets() {
+		if config.Fees != nil {
+			g.fees[m.ID] = config.Fees(m)
+		}
+	}
+	for i, limits := range config.Strategies {
+		g.seats[i+1] = seat{
+			limits: limits, sent: make([]market.Time, limits.OrdersPerMinute),
+			realised: make([]market.Value, markets), codes: make(map[int]int64),
+		}
+	}
+	return g
+}
+
+// Check decides on a place or an update; cancels always pass. It rounds c in place: prices to the tick (buys down, sells up),
+// trigger prices to the tick on the side where they fire sooner, amounts down to quantityDecimals, quote amounts down to
+// notionalDecimals. Then it asks what the exchange would ask (package exchange, the same code that the venue runs), then the
+// own limits; the first objection wins. An exit of a bracket (Command.Attached) protects what is held already: only the
+// exchange's rules are asked of it. The error is a *Refusal, valid until the next Check.
+func (g *Gate) Check(a *state.Account, c *market.Command) (Approved, error) {
+	switch c.Kind {
+	case market.CommandPlace:
+		return g.checkPlace(a, c)
+	case market.CommandUpdate:
+		return g.checkUpdate(a, c)
+	}
+	return Approved{command: c}, nil
+}
+
+func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error) {
+	o := &c.Order
+	s := &g.seats[o.Strategy]
+	if int(o.Market) >= len(g.seen) || o.Market == 0 {
+		return g.refuse(s, ReasonUnknownMarket, 0, 0)
+	}
+	m := g.catalog.Market(o.Market)
+	g.round(m, o)
+	if o.Amount == 0 && o.AmountQuote == 0 {
+		return g.refuse(s, ReasonTooSmall, 0, 0)
+	}
+	if o.Type != market.TypeMarket && o.CodGroupID == 0 {
+		o.CodGroupID = s.limits.CodGroupID
+	}
+	o.OperatorID = s.limits.OperatorID
+	o.AmountRemaining, o.AmountQuoteRemaining = o.Amount, o.AmountQuote
+	if !c.Attached {
+		if refused := g.checkSeat(s, o, o.Side == market.Buy); refused != nil {
+			return Approved{}, refused
+		}
+	}
+	facts := g.factsOf(a, m, o)
+	hold, refused := exchange.CheckPlace(m, o, facts)
+	if refused != nil {
+		return g.refuseCode(s, refused)
+	}
+	if c.Attached {
+		return Approved{command: c, hold: hold}, nil
+	}
+	if r := g.checkLimits(a, s, m, o, o.AmountRemaining, hold); r != nil {
+		return Approved{}, r
+	}
+	s.count(g.now)
+	return Approved{command: c, hold: hold}, nil
+}
+
+func (g *Gate) checkUpdate(a *state.Account, c *market.Command) (Approved, error) {
+	old := a.Own(c.Order.ID)
+	s := &g.seats[c.Order.Strategy]
+	if old == nil || old.Strategy != c.Order.Strategy {
+		return g.refuse(s, ReasonNoSuchOrder, int64(c.Order.ID), 0)
+	}
+	if old.InFlight != 0 {
+		return g.refuse(s, ReasonInFlight, int64(c.Order.ID), 0)
+	}
+	m := g.catalog.Market(old.Market)
+	c.Order.Market, c.Order.Side, c.Order.Type = old.Market, old.Side, old.Type
+	g.round(m, &c.Order)
+	facts := g.factsOf(a, m, &old.Order)
+	facts.Available += old.OnHold
+	if refused := exchange.CheckUpdate(m, &old.Order, c, facts, &g.changed); refused != nil {
+		return g.refuseCode(s, refused)
+	}
+	if c.Attached {
+		return Approved{command: c, hold: g.changed.OnHold}, nil
+	}
+	more := g.changed.AmountRemaining - old.AmountRemaining
+	if r := g.checkSeat(s, &g.changed, old.Side == market.Buy && more > 0); r != nil {
+		return Approved{}, r
+	}
+	if r := g.checkLimits(a, s, m, &g.changed, max(0, more), max(0, g.changed.OnHold-old.OnHold)); r != nil {
+		return Approved{}, r
+	}
+	s.count(g.now)
+	return Approved{command: c, hold: g.changed.OnHold}, nil
+}
+
+// round brings prices and amounts to what the market takes.
+func (g *Gate) round(m *market.Market, o *market.Order) {
+	if !g.rounding {
+		return
+	}
+	if o.Side == market.Buy {
+		o.Price = market.FloorTo(o.Price, m.TickSize)
+	} else {
+		o.Price = market.CeilTo(o.Price, m.TickSize)
+	}
+	if o.TriggerAmount != 0 {
+		o.TriggerAmount = roundTrigger(m, o.Type.IsStop() == (o.Side == market.Sell), o.TriggerAmount)
+	}
+	if o.Bracket.Stop != 0 {
+		o.Bracket.Stop = roundTrigger(m, true, o.Bracket.Stop)
+	}
+	o.Bracket.Target = market.CeilTo(o.Bracket.Target, m.TickSize)
+	o.Amount = market.FloorDigits(o.Amount, m.AmountDigits, m.QuantityDecimals)
+	o.AmountRemaining = market.FloorDigits(o.AmountRemaining, m.AmountDigits, m.QuantityDecimals)
+	o.AmountQuote = market.FloorDigits(o.AmountQuote, m.QuoteDigits, m.NotionalDecimals)
+}
+
+// roundTrigger rounds to the side where the trigger fires sooner: up where a falling price fires it.
+func roundTrigger(m *market.Market, firesBelow bool, price market.Price) market.Price {
+	if firesBelow {
+		return market.CeilTo(price, m.TickSize)
+	}
+	return market.FloorTo(price, m.TickSize)
+}
+
+func (g *Gate) factsOf(a *state.Account, m *market.Market, o *market.Order) *exchange.Facts {
+	available, _ := a.Balance(o.Strategy, exchange.HoldAsset(m, o.Side))
+	g.facts = exchange.Facts{Reference: a.Last(m.ID), Open: a.OpenIn(m.ID), Available: available, Fees: g.fees[m.ID]}
+	return &g.facts
+}
+
+// checkSeat applies what does not depend on the order's size. opening says that the order can add to a position.
+func (g *Gate) checkSeat(s *seat, o *market.Order, opening bool) error {
+	switch {
+	case s.halted:
+		return g.objection(s, ReasonHalted, 0, 0)
+	case s.warming:
+		return g.objection(s, ReasonWarmUp, 0, 0)
+	case s.full(g.now):
+		return g.objection(s, ReasonOrdersPerMinute, int64(s.limits.OrdersPerMinute), int64(s.limits.OrdersPerMinute))
+	case !opening:
+		return nil
+	case s.limits.ReduceOnly:
+		return g.objection(s, ReasonReduceOnly, 0, 0)
+	case g.late[o.Market], s.limits.MaxDataAge > 0 && g.now.Sub(g.seen[o.Market]) > s.limits.MaxDataAge:
+		return g.objection(s, ReasonStale, int64(g.now.Sub(g.seen[o.Market])), int64(s.limits.MaxDataAge))
+	case g.now < s.coolTill:
+		return g.objection(s, ReasonCoolDown, int64(s.coolTill.Sub(g.now)), int64(s.limits.CoolDown))
+	case g.equity.lost:
+		return g.objection(s, ReasonDailyLoss, int64(g.equity.loss()), int64(g.account.MaxDailyLoss))
+	case g.equity.drawn:
+		return g.objection(s, ReasonDrawdown, int64(g.equity.fall()), int64(g.account.MaxDrawdown))
+	}
+	return nil
+}
+
+// full reports whether the ring of sends is used up within the last minute.
+func (s *seat) full(now market.Time) bool {
+	n := len(s.sent)
+	return n > 0 && s.sent[s.sentAt] != 0 && now.Sub(s.sent[s.sentAt]) < minute
+}
+
+func (s *seat) count(now market.Time) {
+	if len(s.sent) == 0 {
+		return
+	}
+	s.sent[s.sentAt] = now
+	s.sentAt = (s.sentAt + 1) % len(s.sent)
+}

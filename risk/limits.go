@@ -1,0 +1,282 @@
+package risk
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+const minute = time.Minute
+
+// Limits are the rules for one strategy. A zero is no limit. Money is in units of the account's currency.
+type Limits struct {
+	OperatorID      int64
+	CodGroupID      uint16 // 1…1000, given to every order but market orders; 0: none
+	MaxOpenOrders   int
+	MaxOrderValue   market.Money
+	MaxPosition     market.Money // worth of position and open buys, in each market
+	PriceCollar     market.Rate  // how far through the latest price a limit may be set
+	OrdersPerMinute int          // places and updates
+	CoolDownLosses  int          // after so many losing exits in a row …
+	CoolDown        market.Duration
+	MaxDataAge      market.Duration // refuse to open on prices older than this
+	ReduceOnly      bool
+}
+
+// AccountLimits are the rules for the whole account.
+type AccountLimits struct {
+	Currency       market.AssetID
+	MaxExposure    market.Money // worth of all positions and open buys
+	MaxDailyLoss   market.Money // since the first equity of the UTC day; opening orders are refused until the next
+	MaxDrawdown    market.Rate  // from the high-water mark; opening orders are refused from then on
+	AllowSelfCross bool         // let an order meet an own resting one
+}
+
+// Unlimited names the limits that are not set, in the words of the config: what a person should know before trading.
+func (l Limits) Unlimited() []string {
+	return unset([]limit{
+		{"max_open_orders", l.MaxOpenOrders == 0}, {"max_order_value", l.MaxOrderValue == 0}, {"max_position", l.MaxPosition == 0},
+		{"price_collar", l.PriceCollar == 0}, {"orders_per_minute", l.OrdersPerMinute == 0}, {"cool_down", l.CoolDownLosses == 0},
+		{"max_data_age", l.MaxDataAge == 0},
+	})
+}
+
+// Unlimited names the account's limits that are not set.
+func (l AccountLimits) Unlimited() []string {
+	return unset([]limit{{"max_exposure", l.MaxExposure == 0}, {"max_daily_loss", l.MaxDailyLoss == 0}, {"max_drawdown", l.MaxDrawdown == 0}})
+}
+
+type limit struct {
+	name  string
+	unset bool
+}
+
+func unset(limits []limit) (names []string) {
+	for _, l := range limits {
+		if l.unset {
+			names = append(names, l.name)
+		}
+	}
+	return names
+}
+
+// checkLimits applies the rules that depend on size and price: added is the base that the order adds to what is open, more
+// what it adds to the holds.
+func (g *Gate) checkLimits(a *state.Account, s *seat, m *market.Market, o *market.Order, added market.Qty, more market.Money) error {
+	l := &s.limits
+	if l.MaxOpenOrders > 0 && a.Own(o.ID) == nil && a.OpenBy(o.Strategy) >= l.MaxOpenOrders {
+		return g.objection(s, ReasonMaxOpenOrders, int64(a.OpenBy(o.Strategy)+1), int64(l.MaxOpenOrders))
+	}
+	if l.PriceCollar > 0 && o.Type.HasPrice() {
+		if edge, outside := collar(o, a.Last(m.ID), l.PriceCollar); outside {
+			return g.objection(s, ReasonPriceCollar, int64(o.Price), int64(edge))
+		}
+	}
+	if !g.account.AllowSelfCross && g.crossesOwn(a, o) {
+		return g.objection(s, ReasonSelfCross, int64(o.Price), 0)
+	}
+	if l.MaxOrderValue > 0 || (l.MaxPosition > 0 && o.Side == market.Buy) {
+		if r := g.checkValue(a, s, m, o, added); r != nil {
+			return r
+		}
+	}
+	if g.account.MaxExposure > 0 && o.Side == market.Buy {
+		exposure, err := a.Exposure(g.account.Currency)
+		if err != nil || exposure+more > g.account.MaxExposure {
+			return g.objection(s, ReasonMaxExposure, int64(exposure+more), int64(g.account.MaxExposure))
+		}
+	}
+	return nil
+}
+
+// checkValue compares the order, and the position that it could lead to, with their largest values.
+func (g *Gate) checkValue(a *state.Account, s *seat, m *market.Market, o *market.Order, added market.Qty) error {
+	price := a.Last(m.ID)
+	switch {
+	case o.Type.HasPrice():
+		price = o.Price
+	case o.Type.HasTrigger():
+		price = o.TriggerAmount
+	}
+	value, err := worth(m, price, o.AmountRemaining)
+	if o.ByQuote() {
+		value = o.AmountQuoteRemaining
+	}
+	if limit := s.limits.MaxOrderValue; limit > 0 && (err != nil || value > limit) {
+		return g.objection(s, ReasonMaxOrderValue, int64(value), int64(limit))
+	}
+	if limit := s.limits.MaxPosition; limit > 0 && o.Side == market.Buy {
+		held := a.Position(o.Strategy, m.ID).Amount + g.openBuys(a, o.Strategy, m.ID) + added
+		total, err := worth(m, max(price, a.Last(m.ID)), held)
+		if o.ByQuote() {
+			total += o.AmountQuoteRemaining
+		}
+		if err != nil || total > limit {
+			return g.objection(s, ReasonMaxPosition, int64(total), int64(limit))
+		}
+	}
+	return nil
+}
+
+func worth(m *market.Market, price market.Price, amount market.Qty) (market.Money, error) {
+	value, err := m.Value(price, amount)
+	if err != nil {
+		return 0, err
+	}
+	return value.CeilMoney(m.MoneyDrop())
+}
+
+// openBuys is the base that a strategy's open buys may still add.
+func (g *Gate) openBuys(a *state.Account, s market.StrategyID, m market.ID) (sum market.Qty) {
+	g.open = a.Open(g.open[:0], s, m)
+	for _, o := range g.open {
+		if o.Side != market.Buy {
+			continue
+		}
+		sum += o.AmountRemaining
+		if price := a.Last(m); o.ByQuote() && price > 0 {
+			amount, err := exchange.Convertible(g.catalog.Market(m), o.AmountQuoteRemaining, price)
+			if err == nil {
+				sum += amount
+			}
+		}
+	}
+	return sum
+}
+
+// collar reports whether a limit price goes through the latest price by more than the collar, and where the edge is.
+func collar(o *market.Order, last market.Price, rate market.Rate) (edge market.Price, outside bool) {
+	if last == 0 {
+		return 0, false
+	}
+	width, err := market.ValueOf(int64(last)).MulRate(rate)
+	if err != nil {
+		return 0, true
+	}
+	distance, err := width.FloorMoney(market.RateDigits)
+	if err != nil {
+		return 0, true
+	}
+	if o.Side == market.Buy {
+		edge = last + market.Price(distance)
+		return edge, o.Price > edge
+	}
+	edge = last - market.Price(distance)
+	return edge, o.Price < edge
+}
+
+// crossesOwn reports whether an order would meet an own limit order on the other side.
+func (g *Gate) crossesOwn(a *state.Account, o *market.Order) bool {
+	if o.Type.HasTrigger() && !o.Triggered || a.OpenIn(o.Market) == 0 {
+		return false
+	}
+	price := o.Price
+	if !o.Type.HasPrice() {
+		price = a.Last(o.Market)
+	}
+	g.open = a.Open(g.open[:0], 0, o.Market)
+	for _, other := range g.open {
+		if other.Side == o.Side || !other.Type.HasPrice() || (other.Type.HasTrigger() && !other.Triggered) {
+			continue
+		}
+		if (o.Side == market.Buy && price >= other.Price) || (o.Side == market.Sell && price <= other.Price) {
+			return true
+		}
+	}
+	return false
+}
+
+// equityWatch follows the account's equity for the daily loss and the drawdown.
+type equityWatch struct {
+	day       int64
+	dayStart  market.Money
+	highWater market.Money
+	latest    market.Money
+	started   bool
+	lost      bool // the daily loss is used up
+	drawn     bool // the drawdown was reached: stays
+}
+
+func (w *equityWatch) loss() market.Money { return w.dayStart - w.latest }
+func (w *equityWatch) fall() market.Money { return w.highWater - w.latest }
+
+// Observe tells the gate that an event was folded into the account: time, prices, and equity where a limit depends on it.
+func (g *Gate) Observe(a *state.Account, ev *market.Event) error {
+	g.now = ev.At
+	switch ev.Kind {
+	case market.KindCandles:
+		for i := range ev.Candles {
+			c := &ev.Candles[i]
+			g.seen[c.Market], g.late[c.Market] = ev.At, c.Late
+		}
+	case market.KindTicker, market.KindTrade, market.KindBook:
+		g.seen[ev.Market], g.late[ev.Market] = ev.At, false
+	}
+	if g.account.MaxDailyLoss == 0 && g.account.MaxDrawdown == 0 {
+		return nil
+	}
+	return g.watchEquity(a, ev.At)
+}
+
+func (g *Gate) watchEquity(a *state.Account, at market.Time) error {
+	equity, err := a.Equity(g.account.Currency)
+	if err != nil {
+		return fmt.Errorf("risk: %w", err)
+	}
+	w := &g.equity
+	if day := at.Day(); !w.started || day != w.day {
+		start := w.latest
+		if !w.started {
+			start = equity
+		}
+		w.day, w.dayStart, w.lost, w.started = day, start, false, true
+	}
+	w.latest = equity
+	w.highWater = max(w.highWater, equity)
+	if limit := g.account.MaxDailyLoss; limit > 0 && w.loss() >= limit {
+		w.lost = true
+	}
+	if limit := g.account.MaxDrawdown; limit > 0 && !w.drawn {
+		allowed, err := market.ValueOf(int64(w.highWater)).MulRate(limit)
+		if err != nil {
+			return fmt.Errorf("risk: %w", err)
+		}
+		w.drawn = market.ValueOf(int64(w.fall())).Cmp(allowed.QuoInt(1e8)) >= 0 && w.fall() > 0
+	}
+	return nil
+}
+
+// Closed tells the gate that a sell of a strategy is done: a loss counts towards the cool-down, a gain ends the row.
+func (g *Gate) Closed(a *state.Account, o *market.Order) {
+	s := &g.seats[o.Strategy]
+	if o.Side != market.Sell || o.FilledAmount == 0 {
+		return
+	}
+	realised := a.Position(o.Strategy, o.Market).Realised
+	lost := realised.Cmp(s.realised[o.Market]) < 0
+	s.realised[o.Market] = realised
+	if !lost {
+		s.losses = 0
+		return
+	}
+	s.losses++
+	if s.limits.CoolDownLosses > 0 && s.losses >= s.limits.CoolDownLosses {
+		s.losses = 0
+		s.coolTill = g.now.Add(s.limits.CoolDown)
+	}
+}
+
+// Halt refuses everything but cancels of a strategy until Resume.
+func (g *Gate) Halt(s market.StrategyID) { g.seats[s].halted = true }
+
+// Resume ends a halt.
+func (g *Gate) Resume(s market.StrategyID) { g.seats[s].halted = false }
+
+// Halted reports whether a strategy is halted.
+func (g *Gate) Halted(s market.StrategyID) bool { return g.seats[s].halted }
+
+// WarmUp holds a strategy's trading until it is called with false.
+func (g *Gate) WarmUp(s market.StrategyID, on bool) { g.seats[s].warming = on }

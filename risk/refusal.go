@@ -1,0 +1,111 @@
+package risk
+
+import (
+	"fmt"
+	"sort"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// Reason is why the gate refused.
+type Reason uint8
+
+// The reasons. ReasonExchange means that the exchange would refuse; Refusal.Code says why.
+const (
+	ReasonExchange Reason = iota + 1
+	ReasonUnknownMarket
+	ReasonNoSuchOrder
+	ReasonInFlight // another write to the same order has not been answered
+	ReasonTooSmall // nothing is left of the amount after rounding
+	ReasonWarmUp
+	ReasonHalted
+	ReasonStale
+	ReasonReduceOnly
+	ReasonCoolDown
+	ReasonOrdersPerMinute
+	ReasonMaxOpenOrders
+	ReasonMaxOrderValue
+	ReasonMaxPosition
+	ReasonMaxExposure
+	ReasonPriceCollar
+	ReasonSelfCross
+	ReasonDailyLoss
+	ReasonDrawdown
+	reasons
+)
+
+var reasonNames = [reasons]string{"", "exchange", "unknown_market", "no_such_order", "in_flight", "too_small", "warm_up", "halted", "stale",
+	"reduce_only", "cool_down", "orders_per_minute", "max_open_orders", "max_order_value", "max_position", "max_exposure",
+	"price_collar", "self_cross", "max_daily_loss", "max_drawdown"}
+
+// String returns the reason's name; those of limits are the names of the config.
+func (r Reason) String() string {
+	if r < reasons {
+		return reasonNames[r]
+	}
+	return fmt.Sprintf("reason(%d)", r)
+}
+
+// Refusal is the gate's no. The gate reuses it: copy what is needed beyond the next ask.
+type Refusal struct {
+	Reason      Reason
+	Code        int    // ReasonExchange: the exchange's error code
+	Message     string // ReasonExchange: the exchange's message
+	Have, Limit int64  // the value and its limit, in the unit of the rule; both 0 where the rule has none
+}
+
+// Error says what was refused and why.
+func (r *Refusal) Error() string {
+	switch {
+	case r.Reason == ReasonExchange:
+		return fmt.Sprintf("refused: the exchange would answer %d: %s", r.Code, r.Message)
+	case r.Have != 0 || r.Limit != 0:
+		return fmt.Sprintf("refused: %s (%d, limit %d)", r.Reason, r.Have, r.Limit)
+	}
+	return "refused: " + r.Reason.String()
+}
+
+// objection counts a refusal and returns it.
+func (g *Gate) objection(s *seat, reason Reason, have, limit int64) error {
+	s.refused[reason]++
+	g.refusal = Refusal{Reason: reason, Have: have, Limit: limit}
+	return &g.refusal
+}
+
+func (g *Gate) refuse(s *seat, reason Reason, have, limit int64) (Approved, error) {
+	return Approved{}, g.objection(s, reason, have, limit)
+}
+
+func (g *Gate) refuseCode(s *seat, e *exchange.Error) (Approved, error) {
+	s.refused[ReasonExchange]++
+	s.codes[e.Code]++
+	g.refusal = Refusal{Reason: ReasonExchange, Code: e.Code, Message: e.Message}
+	return Approved{}, &g.refusal
+}
+
+// Count is how often a strategy was refused for one reason.
+type Count struct {
+	Reason string // a Reason's name; "exchange 216" with the code for ReasonExchange
+	N      int64
+}
+
+// Refused returns the refusals of a strategy, most frequent first.
+func (g *Gate) Refused(id market.StrategyID) (counts []Count) {
+	s := &g.seats[id]
+	for reason, n := range s.refused {
+		if n > 0 && Reason(reason) != ReasonExchange {
+			counts = append(counts, Count{Reason(reason).String(), n})
+		}
+	}
+	for code, n := range s.codes {
+		counts = append(counts, Count{fmt.Sprintf("exchange %d", code), n})
+	}
+	sort.Slice(counts, func(i, j int) bool {
+		if counts[i].N != counts[j].N {
+			return counts[i].N > counts[j].N
+		}
+		return counts[i].Reason < counts[j].Reason
+	})
+	return counts
+}

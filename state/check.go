@@ -1,0 +1,74 @@
+package state
+
+import (
+	"fmt"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// Check proves that the account is consistent with itself: holds add up to what the open orders reserve, nothing is held
+// beyond what is there, counters equal what they count, closed orders hold nothing, positions have a cost only while they
+// have an amount. It returns the first contradiction.
+func (a *Account) Check() error {
+	held := make([][]market.Money, len(a.purses))
+	for i := range held {
+		held[i] = make([]market.Money, len(a.catalog.Assets())+1)
+	}
+	in, by := make([]int, len(a.openIn)), make([]int, len(a.openBy))
+	for i, o := range a.open {
+		if err := a.checkOrder(i, o); err != nil {
+			return err
+		}
+		held[a.purseOf[o.Strategy]][o.OnHoldCurrency] += o.OnHold
+		by[o.Strategy]++
+		if o.Type != market.TypeMarket {
+			in[o.Market]++
+		}
+	}
+	for p, purse := range a.purses {
+		for asset, b := range purse {
+			if b.Held != held[p][asset] {
+				return fmt.Errorf("purse %d asset %d holds %d, its open orders %d", p, asset, b.Held, held[p][asset])
+			}
+			if b.Total < b.Held || b.Held < 0 {
+				return fmt.Errorf("purse %d asset %d has %d and holds %d", p, asset, b.Total, b.Held)
+			}
+		}
+	}
+	for m := range in {
+		if in[m] != a.openIn[m] {
+			return fmt.Errorf("market %d counts %d open orders and has %d", m, a.openIn[m], in[m])
+		}
+	}
+	for s := range by {
+		if by[s] != a.openBy[s] {
+			return fmt.Errorf("strategy %d counts %d open orders and has %d", s, a.openBy[s], by[s])
+		}
+	}
+	return a.checkPositions()
+}
+
+func (a *Account) checkOrder(i int, o *Order) error {
+	switch {
+	case i > 0 && a.open[i-1].ID >= o.ID:
+		return fmt.Errorf("order %d stands behind order %d", o.ID, a.open[i-1].ID)
+	case o.State.Terminal():
+		return fmt.Errorf("order %d is %s and still open", o.ID, o.State)
+	case a.orders[o.ID] != o:
+		return fmt.Errorf("order %d is open and not known", o.ID)
+	case !o.ByQuote() && o.FilledAmount+o.AmountRemaining != o.Amount:
+		return fmt.Errorf("order %d: filled %d and remaining %d are not amount %d", o.ID, o.FilledAmount, o.AmountRemaining, o.Amount)
+	}
+	return nil
+}
+
+func (a *Account) checkPositions() error {
+	for s, markets := range a.positions {
+		for m, p := range markets {
+			if p.Amount < 0 || (p.Amount == 0 && p.Cost.Sign() != 0) {
+				return fmt.Errorf("strategy %d market %d: amount %d with cost %s", s, m, p.Amount, p.Cost)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,335 @@
+package state
+
+import (
+	"fmt"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// State is the local state of an own order: the exchange's status, and what the exchange cannot know.
+type State uint8
+
+// The states.
+const (
+	Sent            State = iota + 1 // recorded and on its way; the exchange has not answered
+	Unknown                          // the answer never came: open until the exchange says what became of it
+	AwaitingTrigger                  // at the exchange, its trigger has not fired
+	Open                             // at the exchange, nothing filled
+	PartiallyFilled                  // at the exchange, partly filled
+	Filled
+	Canceled
+	Expired
+	Rejected // the exchange refused it: it never existed there
+	states   // how many there are, and one
+)
+
+var stateNames = [states]string{"", "sent", "unknown", "awaitingTrigger", "open", "partiallyFilled", "filled", "canceled", "expired", "rejected"}
+
+// String returns the state's name.
+func (s State) String() string {
+	if s < states {
+		return stateNames[s]
+	}
+	return fmt.Sprintf("state(%d)", s)
+}
+
+// Terminal reports whether nothing more can happen to the order.
+func (s State) Terminal() bool { return s >= Filled }
+
+// input is what a report says of an order's state: the exchange's status, or one of two answers to a place.
+type input uint8
+
+const (
+	saysNew input = iota + 1
+	saysAwaitingTrigger
+	saysPartiallyFilled
+	saysFilled
+	saysCanceled
+	saysExpired
+	saysUnresolved
+	saysRejected
+	saysUnknown
+	inputs
+)
+
+// next is the life of an order: next[state][input]. Zero is a report that cannot be true of an order in that state and is
+// dropped. Closed orders stay as they are: what comes then is late.
+var next = [states][inputs]State{
+	Sent: {
+		saysNew: Open, saysAwaitingTrigger: AwaitingTrigger, saysPartiallyFilled: PartiallyFilled, saysFilled: Filled,
+		saysCanceled: Canceled, // post-only that would match, self-trade prevention, price protection: accepted and ended at once
+		saysExpired:  Expired,  // IOC, FOK or market without a match
+		saysRejected: Rejected, saysUnknown: Unknown, saysUnresolved: Unknown,
+	},
+	Unknown: {
+		saysNew: Open, saysAwaitingTrigger: AwaitingTrigger, saysPartiallyFilled: PartiallyFilled, saysFilled: Filled,
+		saysCanceled: Canceled, saysExpired: Expired,
+		saysRejected: Rejected, // certain absence, found by asking
+		saysUnknown:  Unknown, saysUnresolved: Unknown,
+	},
+	AwaitingTrigger: {
+		saysNew: Open, saysAwaitingTrigger: AwaitingTrigger, saysPartiallyFilled: PartiallyFilled, saysFilled: Filled,
+		saysCanceled: Canceled,
+		saysExpired:  Expired, // triggered into a market that could not fill it, or without the balance
+		saysUnknown:  Unknown, saysUnresolved: Unknown,
+	},
+	Open: {
+		saysNew: Open, saysPartiallyFilled: PartiallyFilled, saysFilled: Filled, saysCanceled: Canceled,
+		saysExpired: Expired, // an update that set IOC or FOK
+		saysUnknown: Unknown, saysUnresolved: Unknown,
+	},
+	PartiallyFilled: {
+		saysPartiallyFilled: PartiallyFilled, saysFilled: Filled, saysCanceled: Canceled, saysExpired: Expired,
+		saysUnknown: Unknown, saysUnresolved: Unknown,
+	},
+	Filled:   {},
+	Canceled: {},
+	Expired:  {},
+	Rejected: {
+		saysNew: Open, saysAwaitingTrigger: AwaitingTrigger, // the exchange said no, and has it all the same: believe the order book
+		saysPartiallyFilled: PartiallyFilled, saysFilled: Filled,
+	},
+}
+
+// inputOf reads a report.
+func inputOf(r *market.Report) input {
+	switch r.Exec {
+	case market.ExecRejected:
+		return saysRejected
+	case market.ExecUnknown:
+		return saysUnknown
+	}
+	return input(r.Status)
+}
+
+// applyReport folds what the exchange told of an order, with the fills that came along.
+func (a *Account) applyReport(ev *market.Event) (Applied, error) {
+	r := ev.Report
+	o := a.orders[r.Order]
+	if o == nil {
+		a.foreign++
+		return Applied{}, nil
+	}
+	if (r.Exec == market.ExecRejected || r.Exec == market.ExecUnknown) && r.Command != market.CommandPlace {
+		return a.applyAnswer(o, r), nil
+	}
+	to := next[o.State][inputOf(r)]
+	if to == 0 || older(o, r) {
+		return Applied{}, nil
+	}
+	fresh, err := a.fold(o, ev)
+	if err != nil {
+		return Applied{}, err
+	}
+	if r.Exec != market.ExecUnknown && (o.InFlight == market.CommandPlace || r.Exec == market.ExecUpdated) {
+		o.InFlight, o.extra = 0, 0
+	}
+	if r.Exec != market.ExecRejected && r.Exec != market.ExecUnknown {
+		a.copyReport(o, r)
+	}
+	o.State, o.Code = to, r.Code
+	if to.Terminal() {
+		a.close(o, to)
+	}
+	return Applied{Order: o, Fresh: fresh}, nil
+}
+
+// applyAnswer folds the refusal of an update or a cancel, or that its answer never came: the order itself is as it was.
+func (a *Account) applyAnswer(o *Order, r *market.Report) Applied {
+	if r.Exec == market.ExecRejected && o.InFlight == r.Command {
+		a.TakeBack(o)
+	}
+	return Applied{Order: o}
+}
+
+// older reports whether r was overtaken by a report applied before: reports are ordered by (updated, filledAmount, status).
+func older(o *Order, r *market.Report) bool {
+	switch {
+	case !o.Reported || r.Exec == market.ExecRejected || r.Exec == market.ExecUnknown:
+		return false
+	case r.Updated != o.Updated:
+		return r.Updated < o.Updated
+	case r.FilledAmount != o.FilledAmount:
+		return r.FilledAmount < o.FilledAmount
+	}
+	return r.Status < o.Status && o.Status.Terminal()
+}
+
+// copyReport takes over what the exchange says.
+func (a *Account) copyReport(o *Order, r *market.Report) {
+	o.Reported = true
+	o.ExchangeID, o.Status, o.Triggered = r.ExchangeID, r.Status, r.Triggered
+	o.TimeInForce, o.PostOnly = r.TimeInForce, r.PostOnly
+	o.Price, o.TriggerAmount = r.Price, r.TriggerAmount
+	o.Amount, o.AmountRemaining = r.Amount, r.AmountRemaining
+	o.AmountQuote, o.AmountQuoteRemaining = r.AmountQuote, r.AmountQuoteRemaining
+	o.FilledAmount, o.FilledAmountQuote, o.FeePaid = r.FilledAmount, r.FilledAmountQuote, r.FeePaid
+	if r.RestatementReason != 0 {
+		o.RestatementReason = r.RestatementReason
+	}
+	if o.Created == 0 {
+		o.Created = r.Updated
+	}
+	o.Updated = r.Updated
+	a.reserve(o, r.OnHold+o.extra)
+}
+
+// applyFills folds fills that came without a report.
+func (a *Account) applyFills(ev *market.Event) (Applied, error) {
+	if len(ev.Fills) == 0 {
+		return Applied{}, nil
+	}
+	o := a.orders[ev.Fills[0].Order]
+	if o == nil {
+		a.foreign++
+		return Applied{}, nil
+	}
+	fresh, err := a.fold(o, ev)
+	if err == nil && o.State.Terminal() && o.unsettled == 0 {
+		a.retire(o)
+	}
+	return Applied{Order: o, Fresh: fresh}, err
+}
+
+// fold counts the fills of an event that were not counted before and moves them to the front.
+func (a *Account) fold(o *Order, ev *market.Event) (fresh int, err error) {
+	for i := range ev.Fills {
+		f := &ev.Fills[i]
+		mark := o.markOf(f)
+		if mark == nil {
+			if err := a.applyFill(o, f); err != nil {
+				return fresh, fmt.Errorf("order %d, fill %s: %w", o.ID, f.ID, err)
+			}
+			ev.Fills[fresh], ev.Fills[i] = ev.Fills[i], ev.Fills[fresh]
+			fresh++
+			continue
+		}
+		if f.Settled && !mark.settled {
+			mark.settled = true
+			o.unsettled--
+			if err := a.applyFee(o, f); err != nil {
+				return fresh, fmt.Errorf("order %d, fill %s: %w", o.ID, f.ID, err)
+			}
+		}
+	}
+	return fresh, nil
+}
+
+func (o *Order) markOf(f *market.Fill) *fillMark {
+	for i := len(o.fills) - 1; i >= 0; i-- {
+		if o.fills[i].id == f.ID {
+			return &o.fills[i]
+		}
+	}
+	return nil
+}
+
+// applyFill moves base and quote and the position for one new fill.
+func (a *Account) applyFill(o *Order, f *market.Fill) error {
+	m := a.catalog.Market(o.Market)
+	gross, err := m.Value(f.Price, f.Amount)
+	if err != nil {
+		return err
+	}
+	var cash market.Value
+	amount := market.Money(f.Amount)
+	if o.Side == market.Buy {
+		if cash, err = gross.Add(f.Fee); err != nil {
+			return err
+		}
+		cash = cash.Neg()
+	} else {
+		if cash, err = gross.Sub(f.Fee); err != nil {
+			return err
+		}
+		amount = -amount
+	}
+	position := a.positions[o.Strategy][o.Market]
+	if err := fillPosition(&position, f, gross, cash); err != nil {
+		return err
+	}
+	if err := a.move(o, m, amount, cash); err != nil {
+		return err
+	}
+	a.positions[o.Strategy][o.Market] = position
+	o.fills = append(o.fills, fillMark{id: f.ID, settled: f.Settled})
+	if !f.Settled {
+		o.unsettled++
+	}
+	return nil
+}
+
+// move changes the purse: amount of base and cash of quote, which loses its decimals beyond the asset's against us.
+func (a *Account) move(o *Order, m *market.Market, amount market.Money, cash market.Value) error {
+	purse := a.purses[a.purseOf[o.Strategy]]
+	money, err := cash.FloorMoney(m.MoneyDrop())
+	if err != nil {
+		return err
+	}
+	quote, err := market.Add(purse[m.Quote].Total, money)
+	if err != nil {
+		return err
+	}
+	base, err := market.Add(purse[m.Base].Total, amount)
+	if err != nil {
+		return err
+	}
+	purse[m.Quote].Total, purse[m.Base].Total = quote, base
+	return nil
+}
+
+// applyFee takes a fee that was not known when its fill was counted.
+func (a *Account) applyFee(o *Order, f *market.Fill) error {
+	m := a.catalog.Market(o.Market)
+	if err := a.move(o, m, 0, f.Fee.Neg()); err != nil {
+		return err
+	}
+	position := &a.positions[o.Strategy][o.Market]
+	var err error
+	if position.Fees, err = position.Fees.Add(f.Fee); err != nil {
+		return err
+	}
+	if o.Side == market.Buy && position.Amount > 0 {
+		position.Cost, err = position.Cost.Add(f.Fee)
+		return err
+	}
+	position.Realised, err = position.Realised.Sub(f.Fee)
+	return err
+}
+
+// fillPosition folds one fill into a position. A buy adds its cost, fee included. A sell takes its share of the cost, the
+// last one the remainder; what is sold beyond the position was not bought by this strategy and brings no profit.
+func fillPosition(p *market.Position, f *market.Fill, gross, cash market.Value) (err error) {
+	if p.Fees, err = p.Fees.Add(f.Fee); err != nil {
+		return err
+	}
+	if f.Side == market.Buy {
+		if p.Amount == 0 {
+			p.Opened = f.Time
+		}
+		amount, err := market.Add(p.Amount, f.Amount)
+		if err != nil {
+			return err
+		}
+		p.Amount = amount
+		p.Cost, err = p.Cost.Sub(cash)
+		return err
+	}
+	sold := min(f.Amount, p.Amount)
+	if sold <= 0 {
+		return nil
+	}
+	cost := p.Cost.Part(int64(sold), int64(p.Amount))
+	gain, err := cash.Part(int64(sold), int64(f.Amount)).Sub(cost)
+	if err != nil {
+		return err
+	}
+	if p.Realised, err = p.Realised.Add(gain); err != nil {
+		return err
+	}
+	if p.Cost, err = p.Cost.Sub(cost); err != nil {
+		return err
+	}
+	p.Amount -= sold
+	return nil
+}

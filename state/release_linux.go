@@ -1,0 +1,58 @@
+package state
+
+import (
+	"unsafe"
+
+	"go.etcd.io/bbolt"
+	"golang.org/x/sys/unix"
+)
+
+// faultAround is how far the kernel maps pages around one that is touched; a release reaches back as far.
+const faultAround = 64 << 10
+
+// releaseStep is how much is consumed between two releases.
+const releaseStep = 1 << 20
+
+// pageReleaser gives consumed pages of the database's mapping back, so that reading a large store does not look like using
+// its size in memory. The mapping is of a file and read-only: a page that is needed again is read again.
+type pageReleaser struct {
+	base       uintptr // start of the mapping; stays while a read transaction is open
+	page       uintptr
+	start, end uintptr // consumed and not given back yet
+}
+
+func newPageReleaser(db *bbolt.DB) pageReleaser {
+	return pageReleaser{base: db.Info().Data, page: uintptr(unix.Getpagesize())}
+}
+
+// consumed tells that value, a slice of the mapping, is not needed any more.
+func (p *pageReleaser) consumed(value []byte) {
+	first := uintptr(unsafe.Pointer(unsafe.SliceData(value)))
+	if len(value) == 0 || p.base == 0 || first < p.base {
+		return
+	}
+	if p.end == 0 || first < p.end || first > p.end+faultAround {
+		p.flush()
+		p.start = first
+	}
+	p.end = first + uintptr(len(value))
+	if p.end-p.start >= releaseStep {
+		p.flush()
+	}
+}
+
+// flush gives back what was consumed and the pages just before it. The last page stays: what follows may share it.
+func (p *pageReleaser) flush() {
+	if p.end == 0 {
+		return
+	}
+	start := p.base
+	if p.start-p.base > faultAround {
+		start = (p.start - faultAround) &^ (p.page - 1)
+	}
+	if end := p.end &^ (p.page - 1); end > start {
+		// Only a hint: without it the program is as right, and larger.
+		_, _, _ = unix.Syscall(unix.SYS_MADVISE, start, end-start, unix.MADV_DONTNEED)
+	}
+	p.start, p.end = 0, 0
+}

@@ -1,0 +1,133 @@
+package state
+
+import (
+	"bytes"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// VerifyReport says what was looked at and what is wrong with it.
+type VerifyReport struct {
+	Series, Chunks, Candles int64
+	Problems                []Problem
+}
+
+// Problem is something wrong in the store. A problem of the whole series, or of the whole file, has a zero Range.
+type Problem struct {
+	Market   string
+	Interval market.Interval
+	Chunk    int64
+	Range    Range // that the chunk covers
+	Err      error
+}
+
+// String names the place and what is wrong there.
+func (p *Problem) String() string {
+	switch {
+	case p.Market == "":
+		return p.Err.Error()
+	case p.Range == Range{}:
+		return fmt.Sprintf("%s %s: %v", p.Market, p.Interval, p.Err)
+	}
+	return fmt.Sprintf("%s %s chunk %d (%s to %s): %v", p.Market, p.Interval, p.Chunk, p.Range.From, p.Range.To, p.Err)
+}
+
+// Verify decodes everything and reports what is wrong: checksums, content hashes, order, impossible candles, decimals beyond
+// the market's, chunks that are not what packing their candles gives, complete ranges, and the file's pages. The error is nil
+// when all could be looked at, whatever was found.
+func (s *CandleStore) Verify() (VerifyReport, error) {
+	v := verifier{store: s}
+	if err := s.view(v.pages); err != nil {
+		v.report.Problems = append(v.report.Problems, Problem{Err: err})
+	}
+	err := s.view(func(tx *bbolt.Tx) error {
+		return tx.Bucket(bucketCandles).ForEachBucket(func(key []byte) error {
+			v.series(tx, key)
+			return nil
+		})
+	})
+	return v.report, err
+}
+
+type verifier struct {
+	store  *CandleStore
+	report VerifyReport
+	packer chunkPacker
+}
+
+// pages asks the database layer about its own structure.
+func (v *verifier) pages(tx *bbolt.Tx) (first error) {
+	for err := range tx.Check() {
+		if first == nil {
+			first = fmt.Errorf("%s: %w: %w", v.store.path, ErrCorrupt, err)
+		}
+	}
+	return first
+}
+
+// series looks at one series; a page that cannot be read ends it, not the whole run.
+func (v *verifier) series(tx *bbolt.Tx, key []byte) {
+	v.report.Series++
+	name, interval, err := parseSeriesKey(key)
+	if err != nil {
+		v.report.Problems = append(v.report.Problems, Problem{Err: err})
+		return
+	}
+	p := Problem{Market: name, Interval: interval}
+	v.note(p, v.chunks(tx, p))
+	_, err = coverage(tx, name, interval)
+	v.note(p, err)
+}
+
+func (v *verifier) note(p Problem, err error) {
+	if err != nil {
+		p.Err = err
+		v.report.Problems = append(v.report.Problems, p)
+	}
+}
+
+func (v *verifier) chunks(tx *bbolt.Tx, p Problem) (err error) {
+	defer catchCorrupt(v.store.path, &err)
+	price, volume, err := marketDigits(tx, p.Market)
+	if err != nil {
+		return err
+	}
+	cursor := tx.Bucket(bucketCandles).Bucket(seriesKey(p.Market, p.Interval)).Cursor()
+	for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
+		v.report.Chunks++
+		number, err := chunkNumber(key)
+		if err != nil {
+			v.note(p, err)
+			continue
+		}
+		p.Chunk, p.Range = number, chunkRange(p.Interval, number)
+		v.note(p, v.chunk(p.Interval, number, value, price, volume))
+	}
+	return nil
+}
+
+func (v *verifier) chunk(interval market.Interval, number int64, value []byte, price, volume uint8) error {
+	candles, err := decodeChunk(nil, interval, number, value, price, volume)
+	if err != nil {
+		return err
+	}
+	if err := checkChunkHash(value); err != nil {
+		return err
+	}
+	for i := range candles {
+		if err := checkCandle(&candles[i]); err != nil {
+			return fmt.Errorf("%w: candle %s: %w", ErrCorrupt, candles[i].Start, err)
+		}
+		if i > 0 && candles[i].Start <= candles[i-1].Start {
+			return fmt.Errorf("%w: candle %s is out of order", ErrCorrupt, candles[i].Start)
+		}
+	}
+	if !bytes.Equal(v.packer.pack(candles, interval, price, volume), value) {
+		return fmt.Errorf("%w: not the bytes that its candles pack to", ErrCorrupt)
+	}
+	v.report.Candles += int64(len(candles))
+	return nil
+}

@@ -1,0 +1,106 @@
+package grid_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/grid"
+	"github.com/tidemark-trading/tidemark/strategy/strategytest"
+)
+
+// stage has a market and two rungs a side, 1 % apart, that follow a close 2 % away; each is over 100 EUR.
+type stage struct {
+	*testing.T
+	strategytest.Bench
+	market   *market.Market
+	strategy strategy.Strategy
+	desk     *strategy.Desk
+}
+
+func start(t *testing.T, cash market.Money) *stage {
+	s := &stage{T: t}
+	s.market = s.Market("BTC-EUR", 1, 2, cash)
+	made, err := grid.Kind.New(map[string]any{"levels": int64(2), "spacing_bps": "100", "recentre_bps": "200", "money": "100"}, s.Setup(market.Interval1h))
+	require.NoError(t, err)
+	s.strategy, s.desk = made, s.Bench.Desk()
+	return s
+}
+
+// closeAt closes a candle at a price in tenths of a euro.
+func (s *stage) closeAt(price market.Price, want ...string) {
+	s.Helper()
+	s.Candle(s.strategy, s.desk, s.market, price)
+	require.Equal(s, want, s.Asked())
+}
+
+func TestTheFirstCloseBuildsTheLadderBelow(t *testing.T) {
+	s := start(t, 1000_00)
+	s.closeAt(100_0, "buy 1.01 at 99 post-only (rung below)", "buy 1.02 at 98 post-only (rung below)")
+	s.closeAt(100_0)
+	s.closeAt(101_9) // not far enough
+}
+
+func TestWhatWasBoughtIsOfferedAbove(t *testing.T) {
+	s := start(t, 1000_00)
+	s.closeAt(100_0, "buy 1.01 at 99 post-only (rung below)", "buy 1.02 at 98 post-only (rung below)")
+	s.Fill(1, 99_0, 1_01)
+	s.closeAt(98_5, // the filled rung stays empty: the close has passed it
+		"sell 0.99 at 101 post-only (rung above)", "sell 0.02 at 102 post-only (rung above)")
+	s.closeAt(99_5, "buy 1.01 at 99 post-only (rung below)")
+	s.Fill(3, 101_0, 99)
+	s.closeAt(101_5) // nothing free to offer, and the close has passed the rung
+}
+
+func TestTheLadderMovesByUpdate(t *testing.T) {
+	s := start(t, 1000_00)
+	s.closeAt(100_0, "buy 1.01 at 99 post-only (rung below)", "buy 1.02 at 98 post-only (rung below)")
+	s.Fill(1, 99_0, 1_01)
+	s.closeAt(100_0, "buy 1.01 at 99 post-only (rung below)",
+		"sell 0.99 at 101 post-only (rung above)", "sell 0.02 at 102 post-only (rung above)")
+	s.closeAt(110_0, "update 4 price 111.1", "update 5 price 112.2", "update 3 price 108.9", "update 2 price 107.8") // upwards: sells first
+	s.closeAt(100_0, "update 3 price 99", "update 2 price 98", "update 4 price 101", "update 5 price 102")           // downwards: buys first
+}
+
+func TestAnOrderWithoutAnAnswerIsLeftAlone(t *testing.T) {
+	s := start(t, 1000_00)
+	s.closeAt(100_0, "buy 1.01 at 99 post-only (rung below)", "buy 1.02 at 98 post-only (rung below)")
+	s.desk.Order(1).Status = 0
+	s.closeAt(110_0, "update 2 price 107.8")
+	s.desk.Order(1).Status = market.StatusNew
+	s.closeAt(110_0, "update 1 price 108.9")
+}
+
+func TestRungsWithoutCashStayEmpty(t *testing.T) {
+	s := start(t, 150_00)
+	s.closeAt(100_0, "buy 1.01 at 99 post-only (rung below)")
+	s.closeAt(100_0)
+}
+
+func TestARefusedRungIsTriedAgain(t *testing.T) {
+	s := start(t, 1000_00)
+	s.Refuse = func(c *market.Command) error {
+		if c.Order.Price == 98_0 {
+			return errors.New("too many open orders")
+		}
+		return nil
+	}
+	s.closeAt(100_0, "buy 1.01 at 99 post-only (rung below)", "buy 1.02 at 98 post-only (rung below) refused")
+	s.Refuse = nil
+	s.closeAt(100_0, "buy 1.02 at 98 post-only (rung below)")
+}
+
+func TestRungsStandOnTheTick(t *testing.T) {
+	s := start(t, 1000_00)
+	s.market.TickSize = 5
+	s.closeAt(103_0, "buy 0.98 at 101.5 post-only (rung below)", "buy 0.99 at 100.5 post-only (rung below)") // 101.97 and 100.94 down
+	s.closeAt(103_0)                                                                                         // they stand where they should
+}
+
+func TestRungsBelowZeroAreNoParameters(t *testing.T) {
+	_, err := grid.Kind.Needs(map[string]any{"levels": int64(2), "spacing_bps": int64(5000)})
+	require.EqualError(t, err, "strategy grid: parameter levels: 2 levels of 5000 bps reach below a price of zero")
+}

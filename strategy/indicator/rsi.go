@@ -1,0 +1,45 @@
+package indicator
+
+import "github.com/tidemark-trading/tidemark/market"
+
+// RSI is Wilder's relative strength index of the last closes: 100·gain ÷ (gain+loss), where gain and loss are Wilder's
+// averages (weight 1/n, started with the mean of the first n changes) of the moves up and down.
+type RSI struct {
+	gain smooth
+	loss smooth
+	last market.Price
+}
+
+// NewRSI returns an index over n changes. It panics where n is below 1.
+func NewRSI(n int) RSI {
+	return RSI{gain: newSmooth(n, 1/float64(n)), loss: newSmooth(n, 1/float64(n))}
+}
+
+// Push takes the next close, which must be positive.
+func (r *RSI) Push(p market.Price) {
+	last := r.last
+	r.last = p
+	if last == 0 {
+		return
+	}
+	r.gain.push(float64(max(p-last, 0)))
+	r.loss.push(float64(max(last-p, 0)))
+}
+
+// Ready reports whether n+1 closes were pushed.
+func (r *RSI) Ready() bool { return r.gain.ready() }
+
+// still is the part of the price below which moves count as none: hundreds of equal closes leave nothing else.
+const still = 1e-9
+
+// Value is the index, from 0 (only losses) to 100 (only gains). It is 50 where the price stands still.
+func (r *RSI) Value() float64 {
+	moves := r.gain.value + r.loss.value
+	if moves <= still*float64(r.last) {
+		return 50
+	}
+	return 100 * (r.gain.value / moves)
+}
+
+// Warmup is about 29·n.
+func (r *RSI) Warmup() int { return 1 + r.gain.warmup() }

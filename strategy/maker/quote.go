@@ -1,0 +1,100 @@
+package maker
+
+import (
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// quote is one side of a pair: the order that rests there, or what was last asked for.
+type quote struct {
+	side    market.Side
+	tag     string
+	order   market.OrderID
+	price   market.Price // last asked for
+	refused bool         // at price, by the gate or the exchange
+	moving  bool         // a move was asked for; it is on its way while the order's price is another
+	leaving bool         // a cancel is on its way
+}
+
+// resting is the amount that still stands at the exchange.
+func (q *quote) resting(d *strategy.Desk) market.Qty {
+	if o := d.Order(q.order); o != nil {
+		return o.AmountRemaining
+	}
+	return 0
+}
+
+// want is what a quote should be: at most this amount, at this price unless it rests less than least away from it.
+type want struct {
+	amount market.Qty
+	price  market.Price
+	least  market.Price
+}
+
+// keep brings the quote to what is wanted with at most one ask.
+func (q *quote) keep(d *strategy.Desk, m *market.Market, w want) {
+	o := d.Order(q.order)
+	far := max(q.price-w.price, w.price-q.price) >= w.least
+	switch {
+	case o == nil:
+		q.moving, q.leaving = false, false
+		w.amount = strategy.Tradable(m, w.amount, w.price)
+		if w.amount > 0 && (far || !q.refused) {
+			q.place(d, m.ID, w)
+		}
+	case o.Status == 0 || q.leaving || q.moving && o.Price != q.price:
+	case w.amount <= 0:
+		q.cancel(d)
+	case far:
+		q.move(d, m, o, w)
+	}
+}
+
+func (q *quote) place(d *strategy.Desk, m market.ID, w want) {
+	id, err := d.Limit(m, q.side, w.amount, w.price, strategy.PostOnly(), strategy.Tag(q.tag))
+	if err != nil {
+		d.Log().Debug().Err(err).Msg("quote refused")
+	}
+	q.order, q.price, q.refused = id, w.price, err != nil
+}
+
+// move changes the price; where the remainder is no longer whole, or too much, it becomes the amount that is wanted.
+func (q *quote) move(d *strategy.Desk, m *market.Market, o *market.Order, w want) {
+	var err error
+	filled := o.Amount - o.AmountRemaining
+	if filled > 0 || w.amount < o.AmountRemaining {
+		total := filled + market.FloorDigits(w.amount, m.AmountDigits, m.QuantityDecimals)
+		err = d.Update(o.ID, strategy.At(w.price), strategy.Amount(total))
+	} else {
+		err = d.Update(o.ID, strategy.At(w.price))
+	}
+	if err != nil {
+		d.Log().Debug().Err(err).Msg("move refused")
+		q.cancel(d)
+		return
+	}
+	q.price, q.moving = w.price, true
+}
+
+// rejected takes back what the exchange did not do.
+func (q *quote) rejected(o *market.Order, command market.CommandKind) {
+	if q.order != o.ID {
+		return
+	}
+	switch command {
+	case market.CommandPlace:
+		q.refused = true
+	case market.CommandUpdate:
+		q.price, q.moving = o.Price, false
+	case market.CommandCancel:
+		q.leaving = false
+	}
+}
+
+func (q *quote) cancel(d *strategy.Desk) {
+	if err := d.Cancel(q.order); err != nil {
+		d.Log().Debug().Err(err).Msg("cancel refused")
+		return
+	}
+	q.leaving = true
+}

@@ -1,0 +1,130 @@
+package strategy_test
+
+import (
+	"math"
+	"math/big"
+	"testing"
+
+	"github.com/shopspring/decimal"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// pair makes a market with these digits through a catalog.
+func pair(t require.TestingT, price, amount, quote, quantity uint8) *market.Market {
+	var c market.Catalog
+	_, err := c.AddAsset("BTC", amount)
+	require.NoError(t, err)
+	_, err = c.AddAsset("EUR", quote)
+	require.NoError(t, err)
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: price, QuantityDecimals: quantity}
+	require.NoError(t, c.AddMarket(m))
+	return m
+}
+
+func TestAffordableIsTheFloorOfTheExactQuotient(t *testing.T) {
+	cases := []struct {
+		name                           string
+		price, amount, quote, quantity uint8
+		cash                           market.Money
+		share                          market.Rate
+		at                             market.Price
+		want                           market.Qty
+	}{
+		{"whole units of the reference run", 2, 0, 8, 0, 10_000_000_00000000, 99_000_000, 6449_00, 1535},
+		{"nothing is lost before the division", 2, 8, 2, 8, 1_00, 100_000_000, 3_00, 33_333_333},
+		{"rounded down to the allowed decimals", 2, 8, 2, 4, 1_00, 100_000_000, 3_00, 33_330_000},
+		{"exactly affordable", 0, 0, 0, 0, 100, 50_000_000, 25, 2},
+		{"one unit short", 0, 0, 0, 0, 99, 50_000_000, 25, 1},
+		{"no cash", 2, 8, 2, 8, 0, 99_000_000, 3_00, 0},
+		{"debt", 2, 8, 2, 8, -5, 99_000_000, 3_00, 0},
+		{"no price", 2, 8, 2, 8, 1_00, 99_000_000, 0, 0},
+		{"more than all", 2, 8, 2, 8, 1_00, 100_000_001, 3_00, 0},
+		{"beyond an int64", 2, 18, 2, 18, math.MaxInt64, 100_000_000, 1, 0},
+	}
+	for _, c := range cases {
+		m := pair(t, c.price, c.amount, c.quote, c.quantity)
+		require.Equal(t, c.want, strategy.Affordable(m, c.cash, c.share, c.at), c.name)
+	}
+}
+
+func TestAffordableEqualsRationals(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		digits := rapid.Uint8Range(0, 8)
+		m := pair(t, digits.Draw(t, "price"), digits.Draw(t, "amount"), digits.Draw(t, "quote"), digits.Draw(t, "quantity"))
+		cash := rapid.Int64Range(1, math.MaxInt64).Draw(t, "cash")
+		share := rapid.Int64Range(1, 100_000_000).Draw(t, "share")
+		price := rapid.Int64Range(1, math.MaxInt64).Draw(t, "at")
+
+		quotient := new(big.Rat).SetFrac(big.NewInt(cash), big.NewInt(price))
+		quotient.Mul(quotient, big.NewRat(share, 100_000_000))
+		scale(quotient, int(m.PriceDigits)+int(m.AmountDigits)-int(m.QuoteDigits))
+		floor := new(big.Int).Quo(quotient.Num(), quotient.Denom())
+		want := int64(0)
+		if floor.IsInt64() {
+			want = market.FloorDigits(floor.Int64(), m.AmountDigits, m.QuantityDecimals)
+		}
+		require.Equal(t, market.Qty(want), strategy.Affordable(m, market.Money(cash), market.Rate(share), market.Price(price)))
+	})
+}
+
+func scale(r *big.Rat, digits int) {
+	ten := big.NewRat(10, 1)
+	for ; digits > 0; digits-- {
+		r.Mul(r, ten)
+	}
+	for ; digits < 0; digits++ {
+		r.Quo(r, ten)
+	}
+}
+
+func TestAveragePriceIsWhatAUnitCost(t *testing.T) {
+	m := pair(t, 2, 4, 2, 4)
+	cost, err := m.Value(100_00, 2_0000)
+	require.NoError(t, err)
+	more, err := m.Value(101_01, 1_0000)
+	require.NoError(t, err)
+	cost, err = cost.Add(more)
+	require.NoError(t, err)
+	require.Equal(t, market.Price(100_33), strategy.AveragePrice(m, market.Position{Amount: 3_0000, Cost: cost})) // 100.336…
+	require.Zero(t, strategy.AveragePrice(m, market.Position{}))
+
+	fine := pair(t, 2, 0, 8, 0) // the quote asset has the finest decimals
+	require.Equal(t, market.Price(12_34), strategy.AveragePrice(fine, market.Position{Amount: 2, Cost: market.ValueOf(24_69000000)}))
+}
+
+func TestTradableKnowsDust(t *testing.T) {
+	m := pair(t, 2, 4, 2, 2)
+	m.MinOrderInBase, m.MinOrderInQuote = 500, 5_00
+	require.Equal(t, market.Qty(1_2300), strategy.Tradable(m, 1_2345, 100_00))
+	require.Equal(t, market.Qty(500), strategy.Tradable(m, 500, 100_00))
+	require.Zero(t, strategy.Tradable(m, 499, 1000_00), "below the base minimum after rounding")
+	require.Zero(t, strategy.Tradable(m, 500, 99_99), "below the quote minimum")
+	require.Zero(t, strategy.Tradable(m, -1_0000, 100_00))
+}
+
+func TestFractionsAreExactAndRoundTowardsZero(t *testing.T) {
+	rate, err := strategy.BpsOf(decimal.RequireFromString("12.5"))
+	require.NoError(t, err)
+	require.Equal(t, market.Rate(125_000), rate)
+	require.Equal(t, market.Price(12), strategy.Fraction(9_999, rate)) // 12.49875
+	require.Equal(t, market.Price(-12), strategy.Fraction(9_999, -rate))
+	require.Equal(t, market.Price(11_529_215_046_068_469), strategy.Fraction(math.MaxInt64, rate)) // above 2^53: floats would miss it
+	require.Equal(t, market.Price(9_986), strategy.Below(9_999, rate))                             // 9986.50125
+	require.Equal(t, market.Price(10_012), strategy.Above(9_999, rate))                            // 10011.49875
+	require.Equal(t, market.Price(9_999), strategy.Above(9_999, 0))
+	require.Equal(t, market.Price(9_999), strategy.Below(9_999, 0))
+	require.Panics(t, func() { strategy.Above(math.MaxInt64, rate) })
+	_, err = strategy.BpsOf(decimal.RequireFromString("0.00001"))
+	require.ErrorIs(t, err, market.ErrInexact)
+}
+
+func TestPricesRoundAsTheGateDoes(t *testing.T) {
+	m := &market.Market{TickSize: 25}
+	require.Equal(t, market.Price(100), strategy.RoundPrice(m, market.Buy, 124))
+	require.Equal(t, market.Price(125), strategy.RoundPrice(m, market.Sell, 101))
+	require.Equal(t, market.Price(124), strategy.RoundPrice(&market.Market{}, market.Buy, 124))
+}

@@ -1,0 +1,156 @@
+// Package smacross trades the cross of two simple moving averages with market orders, long only. It never looks at anything
+// but closes and its own position, and keeps no order resting. Start at Kind; this is the shortest complete strategy.
+//
+// # Rules
+//
+// The fast average is over the last `fast` closes, the slow one over the last `slow`. At each close their difference is
+// compared with that of the close before:
+//
+//   - it was zero or below and is above: the averages crossed upwards. Without a position and without an open order, buy
+//     ⌊share · cash ÷ close⌋ at market, rounded down to the amounts that the market allows. Cash is what is available in the
+//     quote asset; share leaves room for the fee and for the price until the order is filled.
+//   - it was zero or above and is below: they crossed downwards. With a position, sell all of it at market. A buy that still
+//     waits is cancelled; while a sell waits, nothing is asked.
+//   - otherwise nothing happens. A cross that was missed, for want of cash or because an order was open, is not made up for.
+//
+// The first decision is made on candle slow+1, when there is a difference to compare with. Each market is traded for itself;
+// markets with the same quote asset share its cash, and the one that closes first in a group takes its share first.
+//
+// # Numbers
+//
+// The difference is fastSum·slow − slowSum·fast in whole ticks, both sides divided by what fast and slow have in common: the
+// sign is exact, so that equal averages are equal and no rounding makes a cross. A close so high that the products would
+// leave an int64 stops the strategy with a panic that names it.
+//
+// # Parameters
+//
+// fast and slow count candles, with fast below slow; share is a fraction of the cash above 0 and up to 1.
+package smacross
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/indicator"
+)
+
+// The tags of its orders.
+const (
+	TagEntry = "cross up"
+	TagExit  = "cross down"
+)
+
+// Kind is the strategy as bot.Main takes it.
+var Kind = strategy.Define("smacross", "buys when a fast average of closes crosses above a slow one, sells when it crosses below", needs, build)
+
+// Params are the parameters.
+type Params struct {
+	Fast  int             `toml:"fast" default:"20" min:"1" max:"1000" doc:"candles of the fast average"`
+	Slow  int             `toml:"slow" default:"50" min:"2" max:"5000" doc:"candles of the slow average"`
+	Share decimal.Decimal `toml:"share" default:"0.99" min:"0.00000001" max:"1" doc:"part of the cash that a buy may use"`
+}
+
+// Validate asks for a fast average that is faster than the slow one.
+func (p Params) Validate() error {
+	if p.Fast >= p.Slow {
+		return fmt.Errorf("parameter fast: %d is not below slow, which is %d", p.Fast, p.Slow)
+	}
+	return nil
+}
+
+func needs(p Params) strategy.Needs { return strategy.Needs{Warmup: p.Slow + 1} }
+
+type smaCross struct {
+	strategy.Base
+	share      market.Rate
+	fast, slow market.Price // window lengths without their common factor
+	highest    market.Price // close up to which difference is exact
+	pairs      []pair       // by market
+}
+
+// pair is what is known of one market.
+type pair struct {
+	fast, slow indicator.SMA
+	was        market.Price // the difference at the close before
+}
+
+func build(p Params, s strategy.Setup) (strategy.Strategy, error) {
+	share, err := strategy.ShareOf(p.Share)
+	if err != nil {
+		return nil, fmt.Errorf("parameter share: %w", err)
+	}
+	common := divisor(p.Fast, p.Slow)
+	x := &smaCross{share: share, pairs: make([]pair, s.Slots())}
+	x.fast, x.slow = market.Price(p.Fast/common), market.Price(p.Slow/common)
+	x.highest = math.MaxInt64 / (market.Price(p.Fast) * x.slow)
+	for _, m := range s.Markets {
+		x.pairs[m.ID] = pair{fast: indicator.NewSMA(p.Fast), slow: indicator.NewSMA(p.Slow)}
+	}
+	return x, nil
+}
+
+// OnCandle takes a close and trades where it crosses.
+func (x *smaCross) OnCandle(d *strategy.Desk, c *market.Candle) {
+	if c.Close > x.highest {
+		x.tooHigh(c)
+	}
+	p := &x.pairs[c.Market]
+	compare := p.slow.Ready()
+	p.fast.Push(c.Close)
+	p.slow.Push(c.Close)
+	was, is := p.was, p.fast.Sum()*x.slow-p.slow.Sum()*x.fast
+	p.was = is
+	switch {
+	case !compare:
+	case was <= 0 && is > 0:
+		x.enter(d, c)
+	case was >= 0 && is < 0:
+		exit(d, c.Market)
+	}
+}
+
+func (x *smaCross) tooHigh(c *market.Candle) {
+	panic(fmt.Sprintf("smacross: a close of %d ticks is above %d, up to which averages compare exactly", c.Close, x.highest))
+}
+
+func (x *smaCross) enter(d *strategy.Desk, c *market.Candle) {
+	if d.Position(c.Market).Amount != 0 || len(d.OpenOrders(c.Market)) != 0 {
+		return
+	}
+	amount := strategy.Affordable(d.Market(c.Market), d.Cash(c.Market), x.share, c.Close)
+	if amount == 0 {
+		return
+	}
+	if _, err := d.Buy(c.Market, amount, strategy.Tag(TagEntry)); err != nil {
+		d.Log().Debug().Err(err).Msg("entry refused")
+	}
+}
+
+func exit(d *strategy.Desk, m market.ID) {
+	for _, o := range d.OpenOrders(m) {
+		if o.Side == market.Sell {
+			return
+		}
+		if err := d.Cancel(o.ID); err != nil {
+			d.Log().Debug().Err(err).Msg("cancel refused")
+		}
+	}
+	amount := d.Position(m).Amount
+	if amount <= 0 {
+		return
+	}
+	if _, err := d.Sell(m, amount, strategy.Tag(TagExit)); err != nil {
+		d.Log().Debug().Err(err).Msg("exit refused")
+	}
+}
+
+func divisor(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}

@@ -1,0 +1,67 @@
+package strategytest_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/strategytest"
+)
+
+func TestFillsMoveCashAndPosition(t *testing.T) {
+	var b strategytest.Bench
+	m := b.Market("BTC-EUR", 2, 4, 1000_00)
+	d := b.Desk()
+	id, err := d.Limit(m.ID, market.Buy, 2_0000, 100_00)
+	require.NoError(t, err)
+	require.Equal(t, market.Money(800_00), d.Cash(m.ID)) // the order holds the rest
+
+	b.Fill(id, 99_00, 5000)
+	require.Equal(t, market.Qty(1_5000), d.Order(id).AmountRemaining)
+	require.Equal(t, market.Price(99_00), strategy.AveragePrice(m, d.Position(m.ID)))
+	require.Equal(t, market.Money(950_50), b.Cash(m))
+
+	b.Fill(id, 99_00, 1_5000)
+	require.Nil(t, d.Order(id))
+	id, err = d.Sell(m.ID, 2_0000)
+	require.NoError(t, err)
+	b.Fill(id, 101_00, 2_0000)
+	require.Zero(t, b.Position(m).Amount)
+	require.Zero(t, b.Position(m).Cost.Sign())
+	require.Equal(t, market.Money(1004_00), b.Cash(m))
+}
+
+func TestARefusalLeavesNoOrder(t *testing.T) {
+	var b strategytest.Bench
+	m := b.Market("BTC-EUR", 2, 4, 1000_00)
+	why := errors.New("halted")
+	b.Refuse = func(*market.Command) error { return why }
+	_, err := b.Desk().BuyQuote(m.ID, 50_00, strategy.Tag("try"))
+	require.ErrorIs(t, err, why)
+	require.Empty(t, b.Desk().OpenOrders(0))
+	require.Equal(t, []string{"buy for 50 (try) refused"}, b.Asked())
+	require.Empty(t, b.Asked())
+}
+
+func ExampleBench() {
+	var b strategytest.Bench
+	m := b.Market("BTC-EUR", 2, 4, 1000_00)
+	d := b.Desk() // what a strategy would be called with
+
+	id, _ := d.Limit(m.ID, market.Buy, 1_5000, 99_50, strategy.PostOnly(), strategy.Tag("entry"))
+	_ = d.Update(id, strategy.At(99_75))
+	_ = d.Cancel(id)
+	_, _ = d.Bracket(m.ID, 1_0000, 95_00, 110_00)
+	for _, line := range b.Asked() {
+		fmt.Println(line)
+	}
+	// Output:
+	// buy 1.5 at 99.5 post-only (entry)
+	// update 1 price 99.75
+	// cancel 1
+	// buy 1 stop 95 target 110
+}

@@ -1,0 +1,166 @@
+package strategytest
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// engine is the side of a Bench that its Desk sees: strategy.Engine and strategy.Book.
+type engine Bench
+
+func (e *engine) Now() market.Time { return e.At }
+
+func (e *engine) Catalog() *market.Catalog { return &e.catalog }
+
+func (e *engine) Book() strategy.Book { return e }
+
+func (e *engine) SetTimer(_ market.StrategyID, at market.Time, name int64) {
+	e.Timers = append(e.Timers, Timer{at, name})
+}
+
+func (e *engine) Ask(_ market.StrategyID, c *market.Command) (market.OrderID, error) {
+	line := e.describe(c)
+	if e.Refuse != nil {
+		if err := e.Refuse(c); err != nil {
+			e.asked = append(e.asked, line+" refused")
+			return 0, err
+		}
+	}
+	e.asked = append(e.asked, line)
+	switch c.Kind {
+	case market.CommandPlace:
+		return e.place(c.Order), nil
+	case market.CommandUpdate:
+		e.update(c)
+	case market.CommandCancel:
+		if !e.Pending {
+			(*Bench)(e).Drop(c.Order.ID)
+		}
+	}
+	return c.Order.ID, nil
+}
+
+func (e *engine) place(o market.Order) market.OrderID {
+	e.next++
+	o.ID, o.Status = e.next, market.StatusNew
+	o.AmountRemaining, o.AmountQuoteRemaining = o.Amount, o.AmountQuote
+	e.orders = append(e.orders, &o)
+	return o.ID
+}
+
+// update leaves an order that is gone alone: the entry of a bracket has filled when its exits move.
+func (e *engine) update(c *market.Command) {
+	o := e.Order(c.Order.ID)
+	if o == nil {
+		return
+	}
+	if c.Changed.Has(market.ChangePrice) {
+		o.Price = c.Order.Price
+	}
+	if c.Changed.Has(market.ChangeAmount) {
+		o.AmountRemaining += c.Order.Amount - o.Amount
+		o.Amount = c.Order.Amount
+	}
+	if c.Changed.Has(market.ChangeExits) {
+		o.Bracket = c.Order.Bracket
+	}
+}
+
+func (e *engine) Position(_ market.StrategyID, m market.ID) market.Position { return e.positions[m] }
+
+func (e *engine) Last(m market.ID) market.Price { return e.last[m] }
+
+// Balance counts what open limit buys hold of the quote asset.
+func (e *engine) Balance(_ market.StrategyID, a market.AssetID) (available, inOrder market.Money) {
+	for _, o := range e.orders {
+		m := e.catalog.Market(o.Market)
+		if o.Side != market.Buy || m.Quote != a {
+			continue
+		}
+		value, err := m.Value(o.Price, o.AmountRemaining)
+		must(err)
+		held, err := value.CeilMoney(m.MoneyDrop())
+		must(err)
+		inOrder += held
+	}
+	return e.cash[a] - inOrder, inOrder
+}
+
+func (e *engine) Order(id market.OrderID) *market.Order {
+	for _, o := range e.orders {
+		if o.ID == id {
+			return o
+		}
+	}
+	return nil
+}
+
+func (e *engine) Open(dst []*market.Order, _ market.StrategyID, m market.ID) []*market.Order {
+	for _, o := range e.orders {
+		if m == 0 || o.Market == m {
+			dst = append(dst, o)
+		}
+	}
+	return dst
+}
+
+// describe writes an ask as a line in the market's own decimals.
+func (e *engine) describe(c *market.Command) string {
+	switch o := &c.Order; c.Kind {
+	case market.CommandCancel:
+		return fmt.Sprintf("cancel %d", o.ID)
+	case market.CommandUpdate:
+		return fmt.Sprintf("update %d%s", o.ID, e.changes(c))
+	default:
+		return e.describePlace(o)
+	}
+}
+
+func (e *engine) describePlace(o *market.Order) string {
+	m := e.catalog.Market(o.Market)
+	var line strings.Builder
+	fmt.Fprintf(&line, "%s ", o.Side)
+	if o.ByQuote() {
+		fmt.Fprintf(&line, "for %s", m.FormatMoney(o.AmountQuote))
+	} else {
+		line.WriteString(m.FormatQty(o.Amount))
+	}
+	if o.Price != 0 {
+		fmt.Fprintf(&line, " at %s", m.FormatPrice(o.Price))
+	}
+	if o.Bracket != (market.Bracket{}) {
+		fmt.Fprintf(&line, " stop %s target %s", m.FormatPrice(o.Bracket.Stop), m.FormatPrice(o.Bracket.Target))
+	}
+	if o.PostOnly {
+		line.WriteString(" post-only")
+	}
+	if len(e.catalog.Markets()) > 1 {
+		line.WriteString(" on " + m.Name)
+	}
+	if o.Tag != "" {
+		line.WriteString(" (" + o.Tag + ")")
+	}
+	return line.String()
+}
+
+// changes describes an update; the market of an order that is gone is the first.
+func (e *engine) changes(c *market.Command) string {
+	m, o := e.catalog.Market(1), &c.Order
+	if open := e.Order(o.ID); open != nil {
+		m = e.catalog.Market(open.Market)
+	}
+	var line strings.Builder
+	if c.Changed.Has(market.ChangePrice) {
+		line.WriteString(" price " + m.FormatPrice(o.Price))
+	}
+	if c.Changed.Has(market.ChangeAmount) {
+		line.WriteString(" amount " + m.FormatQty(o.Amount))
+	}
+	if c.Changed.Has(market.ChangeExits) {
+		line.WriteString(" stop " + m.FormatPrice(o.Bracket.Stop) + " target " + m.FormatPrice(o.Bracket.Target))
+	}
+	return line.String()
+}

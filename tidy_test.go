@@ -1,0 +1,184 @@
+package tidemark_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const module = "github.com/tidemark-trading/tidemark/"
+
+// mayImport is who may import whom of ours (ARCHITECTURE.md, "Who may import whom"). Test files may import anything. A path
+// that is missing is looked up by its folder with a star: strategy/smacross as strategy/*.
+var mayImport = map[string][]string{
+	"market":                nil,
+	"market/synthetic":      {"market"},
+	"strategy":              {"market"},
+	"strategy/indicator":    {"market"},
+	"strategy/strategytest": {"market", "strategy"},
+	"strategy/*":            {"market", "strategy", "strategy/indicator"},
+	"exchange":              {"market"},
+	"exchange/sim":          {"market", "exchange"},
+	"exchange/rest":         {"market", "exchange"},
+	"exchange/sandbox":      {"market", "exchange", "exchange/sim"},
+	"state":                 {"market"},
+	"risk":                  {"market", "state", "exchange"},
+	"engine":                {"market", "strategy", "risk", "state", "exchange"},
+	"backtest":              {"market", "strategy", "risk", "state", "engine", "exchange", "exchange/sim"},
+	"bot":                   {"*"},
+	"cmd/bot":               {"bot", "strategy/*"},
+}
+
+// core is what must give the same output for the same input: no clock, no chance, no goroutine, and no exception.
+var core = []string{"market", "strategy", "risk", "state", "engine", "exchange", "exchange/sim", "backtest"}
+
+// exceptions are the files outside the core that may do what is forbidden elsewhere: file → what → why.
+var exceptions = map[string]map[string]string{}
+
+// clocks and chances are the functions that make two runs differ.
+var (
+	clocks  = []string{"time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.AfterFunc", "time.Tick", "time.NewTimer", "time.NewTicker"}
+	chances = []string{"uuid.New", "uuid.NewString", "uuid.NewRandom", "uuid.NewUUID", "uuid.NewV6", "uuid.NewV7"}
+)
+
+// source is one parsed Go file.
+type source struct {
+	*ast.File
+	set  *token.FileSet
+	path string // from the root, with slashes
+	dir  string
+	test bool
+}
+
+func (s *source) at(node ast.Node) string {
+	return s.path + ":" + strconv.Itoa(s.set.Position(node.Pos()).Line)
+}
+
+// sources parses every Go file of the repository but those in testdata.
+func sources(t *testing.T) []*source {
+	var all []*source
+	set := token.NewFileSet()
+	err := fs.WalkDir(os.DirFS("."), ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && name != "." && (entry.Name()[0] == '.' || entry.Name() == "testdata"):
+			return fs.SkipDir
+		case entry.IsDir() || path.Ext(name) != ".go":
+			return nil
+		}
+		file, err := parser.ParseFile(set, name, nil, parser.ParseComments|parser.SkipObjectResolution)
+		all = append(all, &source{File: file, set: set, path: name, dir: path.Dir(name), test: strings.HasSuffix(name, "_test.go")})
+		return err
+	})
+	require.NoError(t, err)
+	require.Greater(t, len(all), 10, "the walk found too few files to be right")
+	return all
+}
+
+// shipped are the files that are no tests.
+func shipped(t *testing.T) []*source {
+	return slices.DeleteFunc(sources(t), func(s *source) bool { return s.test })
+}
+
+func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {
+	for _, s := range shipped(t) {
+		allowed, known := rule(s.dir)
+		if !known {
+			t.Errorf("%s: package %s has no line in mayImport; add one with its place in the house", s.at(s.Name), s.dir)
+			continue
+		}
+		for _, spec := range s.Imports {
+			imported, ours := strings.CutPrefix(importPath(spec), module)
+			if ours && !permits(allowed, imported) {
+				t.Errorf("%s: %s may not import %s, only %v; move the code or declare an interface where it is used", s.at(spec), s.dir, imported, allowed)
+			}
+		}
+	}
+}
+
+func rule(dir string) (allowed []string, known bool) {
+	if allowed, known = mayImport[dir]; known {
+		return allowed, true
+	}
+	allowed, known = mayImport[path.Dir(dir)+"/*"]
+	return allowed, known
+}
+
+func permits(allowed []string, imported string) bool {
+	return slices.ContainsFunc(allowed, func(one string) bool {
+		return one == "*" || one == imported || strings.HasSuffix(one, "/*") && path.Dir(imported) == strings.TrimSuffix(one, "/*")
+	})
+}
+
+func TestStrategiesReachNoVenue(t *testing.T) {
+	for dir, allowed := range mayImport {
+		if strings.HasPrefix(dir, "strategy") {
+			require.False(t, permits(allowed, "exchange") || permits(allowed, "engine") || permits(allowed, "risk"), "%s could go round the gate", dir)
+		}
+	}
+}
+
+func TestNothingIsLeftToClockOrChance(t *testing.T) {
+	used := map[string]bool{}
+	for _, s := range shipped(t) {
+		for node, what := range undetermined(s) {
+			if exceptions[s.path][what] != "" {
+				used[s.path+" "+what] = true
+				continue
+			}
+			t.Errorf("%s: %s is not allowed here: take time from the event, ids from a sequence, and let the caller write go; else list the file in exceptions with the reason", s.at(node), what)
+		}
+	}
+	for file, allowed := range exceptions {
+		require.NotContains(t, core, path.Dir(file), "the core has no exceptions: %s", file)
+		for what := range allowed {
+			require.True(t, used[file+" "+what], "%s no longer uses %s: take it off the list of exceptions", file, what)
+		}
+	}
+}
+
+// undetermined finds go statements, clocks and random sources.
+func undetermined(s *source) map[ast.Node]string {
+	found := map[ast.Node]string{}
+	for _, spec := range s.Imports {
+		if name := importPath(spec); name == "math/rand" || name == "math/rand/v2" || name == "crypto/rand" {
+			found[spec] = name
+		}
+	}
+	ast.Inspect(s.File, func(node ast.Node) bool {
+		switch n := node.(type) {
+		case *ast.GoStmt:
+			found[n] = "go"
+		case *ast.SelectorExpr:
+			name := selector(n)
+			if slices.Contains(clocks, name) || slices.Contains(chances, name) {
+				found[n] = name
+			}
+		}
+		return true
+	})
+	return found
+}
+
+func importPath(spec *ast.ImportSpec) string {
+	name, _ := strconv.Unquote(spec.Path.Value) // the parser has seen to the quotes
+	return name
+}
+
+// selector returns "pkg.Name" for a selector on an identifier, else "".
+func selector(n *ast.SelectorExpr) string {
+	if from, ok := n.X.(*ast.Ident); ok {
+		return from.Name + "." + n.Sel.Name
+	}
+	return ""
+}
