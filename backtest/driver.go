@@ -19,20 +19,15 @@ import (
 // run drives the plan to its end.
 func (d *driver) run(ctx context.Context) error {
 	defer d.close()
-	if done, err := d.begin(); done || err != nil {
+	if err := d.begin(); err != nil {
 		return err
 	}
-	for {
-		end, err := d.next(ctx)
-		if err != nil {
-			return err
-		}
-		if end == 0 {
-			break
-		}
-		if err := d.group(end); err != nil {
-			return err
-		}
+	drive := d.runMany
+	if len(d.feeds) == 1 {
+		drive = d.runOne
+	}
+	if err := drive(ctx); err != nil {
+		return err
 	}
 	if !d.started {
 		return ErrNoCandles
@@ -42,8 +37,101 @@ func (d *driver) run(ctx context.Context) error {
 	return nil
 }
 
+// runOne drives a single feed: every group is one candle of its batch, and most do nothing to anybody.
+func (d *driver) runOne(ctx context.Context) error {
+	f := &d.feeds[0]
+	for len(f.batch) > 0 {
+		if err := d.runBatch(f); err != nil {
+			return err
+		}
+		f.count += int64(len(f.batch))
+		f.at = len(f.batch)
+		if err := f.fill(); err != nil {
+			return err
+		}
+		if err := d.pause(ctx, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runBatch drives the candles at hand: those that do nothing to anybody in one go, the others one by one.
+func (d *driver) runBatch(f *feed) error {
+	coasts := d.plain && f.Interval.Fixed() > 0
+	for rest := f.batch; len(rest) > 0; {
+		if coasts && d.started {
+			n, err := d.coast(f, rest)
+			if err != nil {
+				return err
+			}
+			if rest = rest[n:]; len(rest) == 0 {
+				return nil
+			}
+		}
+		d.drive, d.deliver = rest[:1], rest[:1]
+		if err := d.group(f.Interval.End(rest[0].Start)); err != nil {
+			return err
+		}
+		rest = rest[1:]
+	}
+	return nil
+}
+
+// coast steps calm candles and returns how many.
+func (d *driver) coast(f *feed, series []market.Candle) (int, error) {
+	low, high := d.venue.Calm(f.Market.ID)
+	length := market.Time(f.Interval.Fixed())
+	n, commands := d.engine.Coast(series, length, d.latency, low, high)
+	if n == 0 {
+		return 0, nil
+	}
+	last := &series[n-1]
+	d.venue.Pass(last)
+	d.last = last.Start + length
+	if len(commands) > 0 {
+		d.send(commands)
+	}
+	if d.recorder != nil {
+		if err := d.markCalm(f.Market, series[:n], length); err != nil {
+			return n, err
+		}
+	}
+	return n, d.engine.Err()
+}
+
+// markCalm records the account at the closes of calm candles: the balances are the same at all of them, the price is not.
+func (d *driver) markCalm(m *market.Market, series []market.Candle, length market.Time) error {
+	cash, base := d.account.Total(d.plan.Currency.ID).Total, market.Qty(0)
+	others := cash
+	if _, equity, err := d.account.Worths(d.plan.Currency.ID); err != nil {
+		return err
+	} else if equity != cash {
+		base = market.Qty(d.account.Total(m.Base).Total)
+		worth, err := m.Worth(d.account.Last(m.ID), base)
+		if err != nil {
+			return err
+		}
+		others = equity - worth
+	}
+	return d.recorder.Coast(m, series, length, others, cash, base)
+}
+
+// runMany drives several feeds, merged by the closes of their candles.
+func (d *driver) runMany(ctx context.Context) error {
+	for {
+		end, err := d.next(ctx)
+		if err != nil || end == 0 {
+			return err
+		}
+		if err := d.group(end); err != nil {
+			return err
+		}
+	}
+}
+
 // begin calls the strategies' OnStart at the first candle's start.
-func (d *driver) begin() (done bool, err error) {
+func (d *driver) begin() error {
 	first := market.Time(0)
 	for i := range d.feeds {
 		f := &d.feeds[i]
@@ -52,17 +140,14 @@ func (d *driver) begin() (done bool, err error) {
 		}
 	}
 	if first == 0 {
-		return true, ErrNoCandles
+		return ErrNoCandles
 	}
 	d.send(d.engine.Start(first))
-	return false, d.engine.Err()
+	return d.engine.Err()
 }
 
 // next takes the group of candles that close next off the feeds, into drive and deliver, and returns its close; 0 at the end.
 func (d *driver) next(ctx context.Context) (end market.Time, err error) {
-	if len(d.feeds) == 1 {
-		return d.nextOfOne(ctx, &d.feeds[0])
-	}
 	for i := range d.feeds {
 		if f := &d.feeds[i]; len(f.batch) > 0 && (end == 0 || f.end < end) {
 			end = f.end
@@ -89,30 +174,6 @@ func (d *driver) next(ctx context.Context) (end market.Time, err error) {
 	return end, nil
 }
 
-// nextOfOne is next for a single feed: the group is a slice of its batch.
-func (d *driver) nextOfOne(ctx context.Context, f *feed) (market.Time, error) {
-	if len(f.batch) == 0 {
-		return 0, nil
-	}
-	if d.drive != nil { // the group before this one has been dealt with: only now may its batch go
-		if err := f.fill(); err != nil {
-			return 0, err
-		}
-		if len(f.batch) == 0 {
-			return 0, nil
-		}
-		if f.at == 0 {
-			if err := d.pause(ctx, f); err != nil {
-				return 0, err
-			}
-		}
-	}
-	f.count++
-	d.drive = f.batch[f.at : f.at+1]
-	d.deliver = d.drive
-	return f.end, nil
-}
-
 // take moves a feed on past the candle that was copied from it.
 func (d *driver) take(ctx context.Context, f *feed, c *market.Candle) error {
 	f.count++
@@ -127,7 +188,7 @@ func (d *driver) take(ctx context.Context, f *feed, c *market.Candle) error {
 
 // pause looks, once a batch, whether the run is to end and tells how far it is.
 func (d *driver) pause(ctx context.Context, f *feed) error {
-	if d.progress != nil {
+	if d.progress != nil && len(f.batch) > 0 {
 		d.progress(f.batch[0].Start)
 	}
 	return ctx.Err()
@@ -143,17 +204,25 @@ func (d *driver) group(end market.Time) error {
 	if at, waiting := d.engine.NextTimer(); waiting && at < end {
 		d.ring(end - 1)
 	}
-	d.event = market.Event{Kind: market.KindCandles, At: end, Candles: d.drive}
-	if err := d.venue.Advance(&d.event); err != nil {
+	d.movement.At, d.movement.Candles = end, d.drive
+	if err := d.venue.Advance(&d.movement); err != nil {
 		return err
 	}
 	d.makeTickers()
-	d.event = market.Event{Kind: market.KindCandles, At: max(end.Add(d.plan.DataLatency), d.engine.Now()), Candles: d.deliver}
-	d.send(d.engine.Step(&d.event))
-	if at, waiting := d.engine.NextTimer(); waiting && at <= d.engine.Now() {
-		d.ring(d.engine.Now())
+	return d.deliverGroup(end, d.deliver)
+}
+
+// deliverGroup lets the strategies see the candles that closed at end, and records the account.
+func (d *driver) deliverGroup(end market.Time, group []market.Candle) error {
+	at := max(end+d.latency, d.engine.Now())
+	d.arrival.At, d.arrival.Candles = at, group
+	if commands := d.engine.Step(&d.arrival); len(commands) > 0 {
+		d.send(commands)
 	}
-	if d.started && d.recorder != nil {
+	if d.engine.Ringing() {
+		d.ring(at)
+	}
+	if d.recorder != nil {
 		d.mark(end)
 	}
 	d.last = end
@@ -162,8 +231,7 @@ func (d *driver) group(end market.Time) error {
 
 // mark records the account at a close.
 func (d *driver) mark(end market.Time) {
-	cash := d.account.Total(d.plan.Currency.ID).Total
-	equity, err := d.account.Equity(d.plan.Currency.ID)
+	cash, equity, err := d.account.Worths(d.plan.Currency.ID)
 	if err != nil {
 		d.recorder.fail(err)
 		return

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/rs/zerolog"
@@ -90,7 +91,10 @@ type driver struct {
 	books    []bool
 	drivenTo []market.Time // by market: until when its path has been walked
 
-	event    market.Event
+	plain    bool         // one feed, and no tickers or books to make: quiet candles need no Advance
+	latency  market.Time  // from close to arrival
+	movement market.Event // reused: what the venue advances by
+	arrival  market.Event // reused: what the engine steps
 	drive    []market.Candle
 	deliver  []market.Candle
 	started  bool
@@ -139,6 +143,9 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 		config.Path = *o.path
 	}
 	d.venue = sim.New(p.Catalog, config, d.hear)
+	d.movement.Kind, d.arrival.Kind = market.KindCandles, market.KindCandles
+	d.latency = market.Time(p.DataLatency)
+	d.plain = len(p.Feeds) == 1 && !slices.Contains(d.tickers, true) && !slices.Contains(d.books, true)
 	return d, d.open(o)
 }
 

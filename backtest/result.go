@@ -20,7 +20,7 @@ type Result struct {
 	Title       string         `json:"title"`
 	Synthetic   bool           `json:"synthetic_data"`
 	Warnings    []string       `json:"warnings"`
-	Run         RunInfo            `json:"run"`
+	Run         RunInfo        `json:"run"`
 	From        Moment         `json:"from"`
 	To          Moment         `json:"to"`
 	Currency    string         `json:"currency"`

@@ -47,14 +47,19 @@ func endOfDay(at market.Time) market.Time { return market.CeilTo(at, dayLength) 
 // see takes the value of a close at or before t.dayEnd.
 func (t *track) see(at market.Time, value int64) {
 	t.last = value
-	if value < t.low {
-		t.low = value
-		t.deepen(at)
-		return
+	if value < t.low || value >= t.peak {
+		t.turn(at, value)
 	}
+}
+
+// turn takes a value at or beyond the peak or the low since it.
+func (t *track) turn(at market.Time, value int64) {
 	if value >= t.peak {
 		t.rise(at)
+		return
 	}
+	t.low = value
+	t.deepen(at)
 }
 
 // deepen looks whether a new low since the peak is the worst fall so far.

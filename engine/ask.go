@@ -29,10 +29,12 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command) (market.OrderID, e
 	case market.CommandUpdate:
 		return c.Order.ID, e.update(c)
 	case market.CommandCancel:
-		if b := e.bracketOf(c.Order.ID); b != nil {
+		if b := e.bracketOf(c.Order.ID); b != nil && b.strategy == id {
 			e.dissolve(b)
 		}
-		e.cancel(c.Order.ID)
+		if o := e.account.Own(c.Order.ID); o != nil && o.Strategy == id {
+			e.cancel(o.ID)
+		}
 	}
 	return c.Order.ID, nil
 }
@@ -58,8 +60,11 @@ func (e *Engine) place(c *market.Command) (market.OrderID, error) {
 
 func (e *Engine) update(c *market.Command) error {
 	if c.Changed.Has(market.ChangeExits) {
-		if b := e.bracketOf(c.Order.ID); b != nil {
-			return e.moveExits(b, c)
+		c.Changed &^= market.ChangeExits // the rest, if any, is for the entry itself; the gate refuses a change of nothing
+		if b := e.bracketOf(c.Order.ID); b != nil && b.strategy == c.Order.Strategy {
+			if err := e.moveExits(b, c); err != nil || c.Changed == 0 {
+				return err
+			}
 		}
 	}
 	approved, err := e.gate.Check(e.account, c)
@@ -102,14 +107,9 @@ func (e *Engine) send(approved risk.Approved) {
 // dropCallback takes back what a strategy asked for in the callback under way: it panicked and may have been half way. What
 // it asked for earlier in the same step stays; commands of others stay.
 func (e *Engine) dropCallback(s *seat) {
-	keep := e.out[:0]
 	first := market.OrderID(0)
-	for i := range e.out {
+	for i := e.mark; i < len(e.out); i++ {
 		c := &e.out[i]
-		if c.Order.Strategy != s.id || e.attached || c.Attached {
-			keep = append(keep, *c)
-			continue
-		}
 		own := e.account.Own(c.Order.ID)
 		switch {
 		case c.Kind == market.CommandPlace && first == 0:
@@ -120,11 +120,11 @@ func (e *Engine) dropCallback(s *seat) {
 			own.InFlight = 0
 		}
 	}
-	e.out = keep
+	e.out = e.out[:e.mark]
 	if first != 0 {
 		e.account.Drop(s.id, first)
 	}
-	e.dropBrackets(s.id, first)
+	e.restoreBrackets()
 }
 
 // timer is a time that a strategy asked for.
@@ -154,6 +154,9 @@ func (e *Engine) NextTimer() (at market.Time, ok bool) {
 	}
 	return e.timers[0].at, true
 }
+
+// Ringing reports whether a timer's time has come.
+func (e *Engine) Ringing() bool { return len(e.timers) > 0 && e.timers[0].at <= e.now }
 
 // ring calls the strategies whose time has come. A timer set by one of these calls rings with the next event.
 func (e *Engine) ring() {

@@ -58,24 +58,39 @@ func (e *Engine) bracketOfExit(id market.OrderID) *bracket {
 
 // followBracket moves on the bracket that a reported order belongs to. What it asks for is attached: in a candle's path it
 // acts at once.
-func (e *Engine) followBracket(o *state.Order, ev *market.Event, fresh int) {
+func (e *Engine) followBracket(o *state.Order, ev *market.Event, applied state.Applied) {
 	b := e.bracketOf(o.ID)
 	if b == nil {
 		return
 	}
 	if o.ID == b.entry {
 		b.closed = b.closed || o.State.Terminal()
-		for _, f := range ev.Fills[:fresh] {
+		for _, f := range ev.Fills[:applied.Fresh] {
 			b.amount += f.Amount
 		}
 	} else {
-		for _, f := range ev.Fills[:fresh] {
+		for _, f := range ev.Fills[:applied.Fresh] {
 			b.amount -= f.Amount
 			b.failures = 0
+		}
+		if ev.Report != nil && ev.Report.Exec == market.ExecRejected {
+			b.refused(o, ev.Report)
 		}
 		e.followExit(b, o)
 	}
 	e.settleBracket(b)
+}
+
+// refused deals with a change of the resting exit that the exchange refused: the exit is as it was, and so is the bracket.
+func (b *bracket) refused(o *state.Order, r *market.Report) {
+	switch {
+	case r.Command == market.CommandCancel && b.swapping:
+		b.swapping, b.leg = false, market.KeepTarget-b.leg
+	case r.Command == market.CommandUpdate && b.leg == market.KeepStop:
+		b.levels.Stop = o.TriggerAmount
+	case r.Command == market.CommandUpdate:
+		b.levels.Target = o.Price
+	}
 }
 
 // followExit deals with the end of an exit: swapped, filled, refused, or ended by somebody else.
@@ -198,7 +213,6 @@ func (b *bracket) reached(price market.Price) bool {
 func (e *Engine) swap(b *bracket) {
 	b.swapping = true
 	b.leg = market.KeepTarget - b.leg
-	b.bare = e.now
 	e.attached = true
 	e.cancel(b.exit)
 	e.attached = false
@@ -252,12 +266,18 @@ func (e *Engine) remove(b *bracket) {
 	e.watch(m)
 }
 
-// dropBrackets forgets the brackets of entries that will never leave the process: those of strategy s from first on.
-func (e *Engine) dropBrackets(s market.StrategyID, first market.OrderID) {
-	if first == 0 {
-		return
+// restoreBrackets puts the brackets back to what they were before the callback under way.
+func (e *Engine) restoreBrackets() {
+	e.brackets = append(e.brackets[:0], e.before...)
+	for i := range e.brackets {
+		b := &e.brackets[i]
+		if exit := e.account.Own(b.exit); exit != nil && !b.swapping {
+			exit.CancelWanted = false
+		}
 	}
-	e.brackets = slices.DeleteFunc(e.brackets, func(b bracket) bool { return b.strategy == s && b.entry >= first })
+	for m := range e.watches {
+		e.watch(market.ID(m))
+	}
 }
 
 // watch works out the nearest watched prices of a market.

@@ -66,6 +66,7 @@ type Engine struct {
 	timers   []timer
 	brackets []bracket
 	watches  []market.Watch // by market
+	observed bool           // the gate follows the equity
 	attached bool           // commands made now are part of a bracket and act inside a candle's path
 	halts    []Halt
 	err      error
@@ -75,6 +76,12 @@ type Engine struct {
 	// where delivery stands, so that it can go on behind a strategy that panicked
 	current *seat
 	at      int
+
+	// how things stood before the callback under way, for one that panics
+	mark   int // commands in out
+	before []bracket
+
+	coasted int
 	command market.Command // scratch for what the engine itself asks
 }
 
@@ -108,7 +115,7 @@ type Halt struct {
 func New(c Config) *Engine {
 	markets := len(c.Catalog.Markets()) + 1
 	e := &Engine{
-		catalog: c.Catalog, account: c.Account, gate: c.Gate, observer: c.Observer, from: c.TradeFrom,
+		catalog: c.Catalog, account: c.Account, gate: c.Gate, observer: c.Observer, from: c.TradeFrom, observed: c.Gate.Observes(),
 		seats: make([]seat, len(c.Seats)), candles: make([][]*seat, markets*intervals),
 		tickers: make([][]*seat, markets), books: make([][]*seat, markets), watches: make([]market.Watch, markets),
 	}
@@ -175,18 +182,11 @@ func (e *Engine) each(at market.Time, call func(*seat)) []market.Command {
 // that is a broken invariant of the caller and panics. After an arithmetic error (Err) a step does nothing.
 func (e *Engine) Step(ev *market.Event) []market.Command {
 	if ev.At < e.now {
-		panic(fmt.Sprintf("engine: event %s at %s after %s", ev.Kind, ev.At, e.now))
+		backInTime(ev, e.now)
 	}
 	e.begin(ev.At)
-	if e.err != nil {
-		return nil
-	}
-	applied, err := e.account.Apply(ev)
-	if err == nil {
-		err = e.gate.Observe(e.account, ev)
-	}
+	applied, err := e.fold(ev)
 	if err != nil {
-		e.err = fmt.Errorf("engine: %s at %s: %w", ev.Kind, ev.At, err)
 		return nil
 	}
 	switch ev.Kind {
@@ -205,6 +205,25 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 		e.tell()
 	}
 	return e.out
+}
+
+// fold takes the event into the account and lets the gate see it.
+func (e *Engine) fold(ev *market.Event) (applied state.Applied, err error) {
+	if e.err != nil {
+		return applied, e.err
+	}
+	applied, err = e.account.Apply(ev)
+	if err == nil && e.observed {
+		err = e.gate.Observe(e.account, ev.At)
+	}
+	if err != nil {
+		e.err = fmt.Errorf("engine: %s at %s: %w", ev.Kind, ev.At, err)
+	}
+	return applied, e.err
+}
+
+func backInTime(ev *market.Event, now market.Time) {
+	panic(fmt.Sprintf("engine: event %s at %s after %s", ev.Kind, ev.At, now))
 }
 
 func (e *Engine) begin(at market.Time) {
@@ -240,8 +259,63 @@ func (e *Engine) deliverCandles(group []market.Candle) (done bool) {
 			if s.warming {
 				e.warm(s, c)
 			}
-			e.current = s
+			e.enter(s)
 			s.Strategy.OnCandle(s.desk, c)
+		}
+	}
+	e.current = nil
+	return true
+}
+
+// Coast steps candles that come one at a time and in a row, each arriving delay after its close at Start+length, exactly as
+// Step would one by one. It stops behind the first that led to a command or a halt, before the first that leaves the calm
+// (low, high), and before a timer is due. It returns how many it stepped and the commands of the last. Where it cannot coast
+// at all it returns 0: then Step is to be called.
+func (e *Engine) Coast(series []market.Candle, length, delay market.Time, low, high market.Price) (stepped int, commands []market.Command) {
+	e.out = e.out[:0]
+	if e.observed || len(e.brackets) > 0 || e.err != nil {
+		return 0, nil
+	}
+	e.coasted = 0
+	if !e.coast(series, length, delay, low, high) { // a strategy panicked: the rest still has to see the candle
+		for !e.deliverCandles(series[e.coasted : e.coasted+1]) {
+		}
+		e.coasted++
+	}
+	if len(e.told) > 0 {
+		e.tell()
+	}
+	return e.coasted, e.out
+}
+
+// coast is the loop of Coast; it returns false when a strategy panicked.
+func (e *Engine) coast(series []market.Candle, length, delay market.Time, low, high market.Price) (done bool) {
+	if len(series) == 0 {
+		return true
+	}
+	defer e.catch()
+	seats := e.candles[int(series[0].Market)*intervals+int(series[0].Interval)]
+	for i := range series {
+		c := &series[i]
+		at := c.Start + length + delay
+		if c.Low <= low || c.High >= high || at < e.now || (len(e.timers) > 0 && e.timers[0].at <= at) {
+			break
+		}
+		e.now, e.at = at, 0
+		e.account.Mark(c, at)
+		for place, s := range seats {
+			if s.halted {
+				continue
+			}
+			e.at, e.current = place+1, s
+			if s.warming {
+				e.warm(s, c)
+			}
+			s.Strategy.OnCandle(s.desk, c)
+		}
+		e.coasted = i + 1
+		if len(e.out) > 0 {
+			break
 		}
 	}
 	e.current = nil
@@ -297,33 +371,32 @@ func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
 			e.observer.Filled(o, &ev.Fills[i])
 		}
 	}
-	terminal := o.State.Terminal()
-	if terminal && e.observer != nil {
-		e.observer.Closed(o)
-	}
-	if terminal {
-		e.gate.Closed(e.account, &o.Order)
+	if applied.Ended {
+		e.gate.Closed(e.account, &o.Order, e.now)
+		if e.observer != nil {
+			e.observer.Closed(o)
+		}
 	}
 	if len(e.brackets) > 0 || o.Bracket != (market.Bracket{}) {
-		e.followBracket(o, ev, applied.Fresh)
+		e.followBracket(o, ev, applied)
 	}
 	s := &e.seats[o.Strategy-1]
 	if s.onFill != nil || s.onOrder != nil {
-		e.guard(s, func(s *seat) { s.tell(o, ev, applied.Fresh) })
+		e.guard(s, func(s *seat) { s.tell(o, ev, applied) })
 	}
-	if o.CancelWanted && !terminal && o.InFlight == 0 {
+	if o.CancelWanted && o.InFlight == 0 && !o.State.Terminal() {
 		e.sendCancel(o)
 	}
 }
 
-// tell passes a report on to the strategy.
-func (s *seat) tell(o *state.Order, ev *market.Event, fresh int) {
+// tell passes a report on to the strategy; of an overtaken one, only its fills.
+func (s *seat) tell(o *state.Order, ev *market.Event, applied state.Applied) {
 	if s.onFill != nil {
-		for i := range ev.Fills[:fresh] {
+		for i := range ev.Fills[:applied.Fresh] {
 			s.onFill.OnFill(s.desk, &ev.Fills[i])
 		}
 	}
-	if s.onOrder != nil && ev.Report != nil {
+	if s.onOrder != nil && ev.Report != nil && !applied.Late {
 		s.onOrder.OnOrder(s.desk, &o.Order, ev.Report)
 	}
 }
@@ -357,9 +430,17 @@ func (e *Engine) guard(s *seat, call func(*seat)) {
 		return
 	}
 	defer e.catch()
-	e.current = s
+	e.enter(s)
 	call(s)
 	e.current = nil
+}
+
+// enter notes how things stand before a strategy is called.
+func (e *Engine) enter(s *seat) {
+	e.current, e.mark = s, len(e.out)
+	if len(e.brackets)+len(e.before) > 0 {
+		e.before = append(e.before[:0], e.brackets...)
+	}
 }
 
 // catch recovers from a panic in a strategy: the commands and reservations of the callback are dropped, the strategy is

@@ -16,8 +16,6 @@ type Gate struct {
 	rounding bool
 	fees     []exchange.Fees // by market
 	seats    []seat          // by strategy
-	late     []bool          // by market: the latest candle came after its time
-	seen     []market.Time   // by market: arrival of the latest price
 	equity   equityWatch
 	now      market.Time
 
@@ -66,7 +64,7 @@ func New(catalog *market.Catalog, config Config) *Gate {
 	markets := len(catalog.Markets()) + 1
 	g := &Gate{
 		catalog: catalog, account: config.Account, rounding: !config.NoRounding,
-		fees: make([]exchange.Fees, markets), late: make([]bool, markets), seen: make([]market.Time, markets),
+		fees:  make([]exchange.Fees, markets),
 		seats: make([]seat, len(config.Strategies)+1),
 	}
 	for _, m := range catalog.Markets() {
@@ -89,6 +87,7 @@ func New(catalog *market.Catalog, config Config) *Gate {
 // own limits; the first objection wins. An exit of a bracket (Command.Attached) protects what is held already: only the
 // exchange's rules are asked of it. The error is a *Refusal, valid until the next Check.
 func (g *Gate) Check(a *state.Account, c *market.Command) (Approved, error) {
+	g.now = c.At
 	switch c.Kind {
 	case market.CommandPlace:
 		return g.checkPlace(a, c)
@@ -101,7 +100,7 @@ func (g *Gate) Check(a *state.Account, c *market.Command) (Approved, error) {
 func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error) {
 	o := &c.Order
 	s := &g.seats[o.Strategy]
-	if int(o.Market) >= len(g.seen) || o.Market == 0 {
+	if int(o.Market) >= len(g.fees) || o.Market == 0 {
 		return g.refuse(s, ReasonUnknownMarket, 0, 0)
 	}
 	m := g.catalog.Market(o.Market)
@@ -115,7 +114,7 @@ func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error)
 	o.OperatorID = s.limits.OperatorID
 	o.AmountRemaining, o.AmountQuoteRemaining = o.Amount, o.AmountQuote
 	if !c.Attached {
-		if refused := g.checkSeat(s, o, o.Side == market.Buy); refused != nil {
+		if refused := g.checkSeat(a, s, o, o.Side == market.Buy); refused != nil {
 			return Approved{}, refused
 		}
 	}
@@ -155,7 +154,8 @@ func (g *Gate) checkUpdate(a *state.Account, c *market.Command) (Approved, error
 		return Approved{command: c, hold: g.changed.OnHold}, nil
 	}
 	more := g.changed.AmountRemaining - old.AmountRemaining
-	if r := g.checkSeat(s, &g.changed, old.Side == market.Buy && more > 0); r != nil {
+	grows := more > 0 || g.changed.AmountQuoteRemaining > old.AmountQuoteRemaining
+	if r := g.checkSeat(a, s, &g.changed, old.Side == market.Buy && grows); r != nil {
 		return Approved{}, r
 	}
 	if r := g.checkLimits(a, s, m, &g.changed, max(0, more), max(0, g.changed.OnHold-old.OnHold)); r != nil {
@@ -202,7 +202,8 @@ func (g *Gate) factsOf(a *state.Account, m *market.Market, o *market.Order) *exc
 }
 
 // checkSeat applies what does not depend on the order's size. opening says that the order can add to a position.
-func (g *Gate) checkSeat(s *seat, o *market.Order, opening bool) error {
+func (g *Gate) checkSeat(a *state.Account, s *seat, o *market.Order, opening bool) error {
+	seen, late := a.Seen(o.Market)
 	switch {
 	case s.halted:
 		return g.objection(s, ReasonHalted, 0, 0)
@@ -214,8 +215,8 @@ func (g *Gate) checkSeat(s *seat, o *market.Order, opening bool) error {
 		return nil
 	case s.limits.ReduceOnly:
 		return g.objection(s, ReasonReduceOnly, 0, 0)
-	case g.late[o.Market], s.limits.MaxDataAge > 0 && g.now.Sub(g.seen[o.Market]) > s.limits.MaxDataAge:
-		return g.objection(s, ReasonStale, int64(g.now.Sub(g.seen[o.Market])), int64(s.limits.MaxDataAge))
+	case late, s.limits.MaxDataAge > 0 && g.now.Sub(seen) > s.limits.MaxDataAge:
+		return g.objection(s, ReasonStale, int64(g.now.Sub(seen)), int64(s.limits.MaxDataAge))
 	case g.now < s.coolTill:
 		return g.objection(s, ReasonCoolDown, int64(s.coolTill.Sub(g.now)), int64(s.limits.CoolDown))
 	case g.equity.lost:

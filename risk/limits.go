@@ -30,7 +30,7 @@ type Limits struct {
 type AccountLimits struct {
 	Currency       market.AssetID
 	MaxExposure    market.Money // worth of all positions and open buys
-	MaxDailyLoss   market.Money // since the first equity of the UTC day; opening orders are refused until the next
+	MaxDailyLoss   market.Money // since the last equity of the UTC day before; opening orders are refused until the next
 	MaxDrawdown    market.Rate  // from the high-water mark; opening orders are refused from then on
 	AllowSelfCross bool         // let an order meet an own resting one
 }
@@ -78,7 +78,7 @@ func (g *Gate) checkLimits(a *state.Account, s *seat, m *market.Market, o *marke
 	if !g.account.AllowSelfCross && g.crossesOwn(a, o) {
 		return g.objection(s, ReasonSelfCross, int64(o.Price), 0)
 	}
-	if l.MaxOrderValue > 0 || (l.MaxPosition > 0 && o.Side == market.Buy) {
+	if grows := added > 0 || more > 0; grows && (l.MaxOrderValue > 0 || (l.MaxPosition > 0 && o.Side == market.Buy)) {
 		if r := g.checkValue(a, s, m, o, added); r != nil {
 			return r
 		}
@@ -113,6 +113,9 @@ func (g *Gate) checkValue(a *state.Account, s *seat, m *market.Market, o *market
 		total, err := worth(m, max(price, a.Last(m.ID)), held)
 		if o.ByQuote() {
 			total += o.AmountQuoteRemaining
+			if old := a.Own(o.ID); old != nil {
+				total -= old.AmountQuoteRemaining // among the open buys already
+			}
 		}
 		if err != nil || total > limit {
 			return g.objection(s, ReasonMaxPosition, int64(total), int64(limit))
@@ -203,23 +206,17 @@ type equityWatch struct {
 func (w *equityWatch) loss() market.Money { return w.dayStart - w.latest }
 func (w *equityWatch) fall() market.Money { return w.highWater - w.latest }
 
-// Observe tells the gate that an event was folded into the account: time, prices, and equity where a limit depends on it.
-func (g *Gate) Observe(a *state.Account, ev *market.Event) error {
-	g.now = ev.At
-	switch ev.Kind {
-	case market.KindCandles:
-		for i := range ev.Candles {
-			c := &ev.Candles[i]
-			g.seen[c.Market], g.late[c.Market] = ev.At, c.Late
-		}
-	case market.KindTicker, market.KindTrade, market.KindBook:
-		g.seen[ev.Market], g.late[ev.Market] = ev.At, false
-	}
-	if g.account.MaxDailyLoss == 0 && g.account.MaxDrawdown == 0 {
+// Observe tells the gate that an event was folded into the account: it follows the equity where a limit depends on it.
+func (g *Gate) Observe(a *state.Account, at market.Time) error {
+	g.now = at
+	if !g.Observes() {
 		return nil
 	}
-	return g.watchEquity(a, ev.At)
+	return g.watchEquity(a, at)
 }
+
+// Observes reports whether a limit depends on the equity, so that Observe has something to do.
+func (g *Gate) Observes() bool { return g.account.MaxDailyLoss != 0 || g.account.MaxDrawdown != 0 }
 
 func (g *Gate) watchEquity(a *state.Account, at market.Time) error {
 	equity, err := a.Equity(g.account.Currency)
@@ -250,7 +247,7 @@ func (g *Gate) watchEquity(a *state.Account, at market.Time) error {
 }
 
 // Closed tells the gate that a sell of a strategy is done: a loss counts towards the cool-down, a gain ends the row.
-func (g *Gate) Closed(a *state.Account, o *market.Order) {
+func (g *Gate) Closed(a *state.Account, o *market.Order, at market.Time) {
 	s := &g.seats[o.Strategy]
 	if o.Side != market.Sell || o.FilledAmount == 0 {
 		return
@@ -265,7 +262,7 @@ func (g *Gate) Closed(a *state.Account, o *market.Order) {
 	s.losses++
 	if s.limits.CoolDownLosses > 0 && s.losses >= s.limits.CoolDownLosses {
 		s.losses = 0
-		s.coolTill = g.now.Add(s.limits.CoolDown)
+		s.coolTill = at.Add(s.limits.CoolDown)
 	}
 }
 

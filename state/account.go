@@ -4,6 +4,7 @@ package state
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -19,14 +20,21 @@ type Account struct {
 	purses    [][]Balance         // by purse, by asset
 	purseOf   []int               // by strategy
 	positions [][]market.Position // by strategy, by market
-	last      []market.Price      // by market
+	marks     []mark              // by market
 	orders    map[market.OrderID]*Order
 	open      []*Order // by id
 	openIn    []int    // by market: what counts against maxOpenOrders
 	openBy    []int    // by strategy
 	spare     []*Order
 	closed    []*Order // closed by the last Apply: spare from the next one on
-	foreign   int64    // reports of orders that are not ours
+	foreign   int64    // reports and fills of orders that are not ours
+}
+
+// mark is the latest that is known of a market's price.
+type mark struct {
+	price market.Price
+	at    market.Time // its arrival
+	late  bool        // it came on a candle that arrived after its time
 }
 
 // Balance is what a purse has of an asset. Available is Total − Held.
@@ -47,7 +55,9 @@ type Order struct {
 	Code         int                // of the exchange's refusal, for Rejected
 	extra        market.Money       // part of OnHold: what an update in flight may need more
 	fills        []fillMark
+	counted      market.Qty // of the fills
 	unsettled    int
+	doubted      bool // its answer never came: a refusal was inferred and may be taken back
 }
 
 // fillMark remembers a fill that was counted.
@@ -62,7 +72,7 @@ func NewAccount(catalog *market.Catalog, strategies int, own []bool) *Account {
 	a := &Account{
 		catalog: catalog,
 		purseOf: make([]int, strategies+1), positions: make([][]market.Position, strategies+1),
-		last: make([]market.Price, len(catalog.Markets())+1), orders: make(map[market.OrderID]*Order),
+		marks: make([]mark, len(catalog.Markets())+1), orders: make(map[market.OrderID]*Order),
 		openIn: make([]int, len(catalog.Markets())+1), openBy: make([]int, strategies+1),
 	}
 	purses := 1
@@ -81,25 +91,27 @@ func NewAccount(catalog *market.Catalog, strategies int, own []bool) *Account {
 
 // Applied is what an event changed.
 type Applied struct {
-	Order *Order // the own order it was about; nil: none, or an older report than one applied before. Valid until the next Apply
+	Order *Order // the own order it was about; nil: none, or an overtaken report that tells nothing new. Valid until the next Apply
 	Fresh int    // the event's first Fresh fills are new; Apply moves them to the front
+	Late  bool   // the report was overtaken by one applied before: of it count only the fills, or that an update was answered
+	Ended bool   // this event closed the order
 }
 
 // Apply folds one event. It returns an error only for arithmetic that leaves its range, and has then changed nothing of the
 // fill that failed.
 func (a *Account) Apply(ev *market.Event) (Applied, error) {
+	if ev.Kind == market.KindCandles {
+		a.markCandles(ev)
+		return Applied{}, nil
+	}
 	a.recycle()
 	switch ev.Kind {
-	case market.KindCandles:
-		for i := range ev.Candles {
-			a.last[ev.Candles[i].Market] = ev.Candles[i].Close
-		}
 	case market.KindTicker:
 		if ev.Ticker.Last != 0 {
-			a.last[ev.Ticker.Market] = ev.Ticker.Last
+			a.marks[ev.Ticker.Market] = mark{price: ev.Ticker.Last, at: ev.At}
 		}
 	case market.KindTrade:
-		a.last[ev.Trade.Market] = ev.Trade.Price
+		a.marks[ev.Trade.Market] = mark{price: ev.Trade.Price, at: ev.At}
 	case market.KindTransfer:
 		return Applied{}, a.transfer(ev)
 	case market.KindReport:
@@ -110,29 +122,56 @@ func (a *Account) Apply(ev *market.Event) (Applied, error) {
 	return Applied{}, nil
 }
 
-// transfer changes a balance from outside. A base asset that comes with a price opens a position of the owner.
+// markCandles takes the closes.
+func (a *Account) markCandles(ev *market.Event) {
+	for i := range ev.Candles {
+		a.Mark(&ev.Candles[i], ev.At)
+	}
+}
+
+// Mark takes the close of a candle that arrived at a time: what Apply does with each candle of an event.
+func (a *Account) Mark(c *market.Candle, at market.Time) {
+	a.marks[c.Market] = mark{price: c.Close, at: at, late: c.Late}
+}
+
+// transfer changes a balance from outside. A base asset that comes with a price opens a position of the owner, and a market
+// without a price takes it for its latest.
 func (a *Account) transfer(ev *market.Event) error {
 	balance := &a.purses[a.purseOf[ev.Owner]][ev.Asset]
 	total, err := market.Add(balance.Total, ev.Money)
 	if err != nil {
 		return fmt.Errorf("transfer: %w", err)
 	}
+	if ev.Market != 0 && ev.Price != 0 && ev.Money > 0 {
+		if err := a.endow(ev); err != nil {
+			return fmt.Errorf("transfer: %w", err)
+		}
+	}
 	balance.Total = total
-	if ev.Market == 0 || ev.Price == 0 {
-		return nil
-	}
-	m := a.catalog.Market(ev.Market)
-	cost, err := m.Value(ev.Price, market.Qty(ev.Money))
+	return nil
+}
+
+// endow adds base that arrived to the owner's position, at the price that came with it.
+func (a *Account) endow(ev *market.Event) error {
+	cost, err := a.catalog.Market(ev.Market).Value(ev.Price, market.Qty(ev.Money))
 	if err != nil {
-		return fmt.Errorf("transfer: %w", err)
+		return err
 	}
-	position := &a.positions[ev.Owner][ev.Market]
+	position := a.positions[ev.Owner][ev.Market]
 	if position.Amount == 0 {
 		position.Opened = ev.At
 	}
-	position.Amount += market.Qty(ev.Money)
-	position.Cost, err = position.Cost.Add(cost)
-	return err
+	if position.Amount, err = market.Add(position.Amount, market.Qty(ev.Money)); err != nil {
+		return err
+	}
+	if position.Cost, err = position.Cost.Add(cost); err != nil {
+		return err
+	}
+	a.positions[ev.Owner][ev.Market] = position
+	if a.marks[ev.Market].price == 0 {
+		a.marks[ev.Market] = mark{price: ev.Price, at: ev.At}
+	}
+	return nil
 }
 
 // Send records an order that is about to leave: state Sent, its funds reserved. The account keeps a copy.
@@ -176,6 +215,14 @@ func (a *Account) TakeBack(o *Order) {
 	o.extra = 0
 }
 
+// release frees what a fill took out of an order's hold, where no report has told the new hold yet.
+func (a *Account) release(o *Order, taken market.Money) {
+	if o.counted <= o.FilledAmount {
+		return
+	}
+	a.reserve(o, o.OnHold-min(max(0, taken), o.OnHold-o.extra))
+}
+
 // reserve changes what an order holds.
 func (a *Account) reserve(o *Order, hold market.Money) {
 	a.purse(o).Held += hold - o.OnHold
@@ -202,9 +249,24 @@ func (a *Account) close(o *Order, state State) {
 			break
 		}
 	}
-	if o.unsettled == 0 {
+	if o.complete() {
 		a.retire(o)
 	}
+}
+
+// complete reports whether nothing more is expected of a closed order: no fill, no fee, no change of mind.
+func (o *Order) complete() bool {
+	return o.unsettled == 0 && o.counted >= o.FilledAmount && (o.State != Rejected || !o.doubted)
+}
+
+// reopen takes back that an order was closed.
+func (a *Account) reopen(o *Order) {
+	at := len(a.open)
+	for at > 0 && a.open[at-1].ID > o.ID {
+		at--
+	}
+	a.open = slices.Insert(a.open, at, o)
+	a.count(o, 1)
 }
 
 // retire forgets a closed order of which nothing more is expected.
@@ -255,7 +317,12 @@ func (a *Account) Total(asset market.AssetID) (total Balance) {
 }
 
 // Last is the latest price of a market, 0 before the first.
-func (a *Account) Last(m market.ID) market.Price { return a.last[m] }
+func (a *Account) Last(m market.ID) market.Price { return a.marks[m].price }
+
+// Seen is when the latest price of a market arrived, and whether it came late.
+func (a *Account) Seen(m market.ID) (at market.Time, late bool) {
+	return a.marks[m].at, a.marks[m].late
+}
 
 // Catalog lists markets and assets.
 func (a *Account) Catalog() *market.Catalog { return a.catalog }
@@ -298,32 +365,39 @@ func (a *Account) Foreign() int64 { return a.foreign }
 // Equity is what all balances are worth in currency at the latest prices: each asset through its market against currency,
 // rounded down by asset. An asset without such a market, or before its first price, counts nothing.
 func (a *Account) Equity(currency market.AssetID) (market.Money, error) {
-	equity := a.Total(currency).Total
+	_, equity, err := a.Worths(currency)
+	return equity, err
+}
+
+// Worths returns the balance in currency and the equity of which it is part.
+func (a *Account) Worths(currency market.AssetID) (cash, equity market.Money, err error) {
+	cash = a.sum(currency)
+	equity = cash
 	for _, m := range a.catalog.Markets() {
 		if m.Quote != currency {
 			continue
 		}
-		total := a.Total(m.Base).Total
+		total := a.sum(m.Base)
 		if total == 0 {
 			continue
 		}
-		worth, err := a.worth(m, market.Qty(total))
+		worth, err := m.Worth(a.marks[m.ID].price, market.Qty(total))
 		if err != nil {
-			return 0, fmt.Errorf("equity: %w", err)
+			return 0, 0, fmt.Errorf("equity: %w", err)
 		}
 		if equity, err = market.Add(equity, worth); err != nil {
-			return 0, fmt.Errorf("equity: %w", err)
+			return 0, 0, fmt.Errorf("equity: %w", err)
 		}
 	}
-	return equity, nil
+	return cash, equity, nil
 }
 
-func (a *Account) worth(m *market.Market, amount market.Qty) (market.Money, error) {
-	value, err := m.Value(a.last[m.ID], amount)
-	if err != nil {
-		return 0, err
+// sum is the balance of an asset over all purses.
+func (a *Account) sum(asset market.AssetID) (total market.Money) {
+	for _, purse := range a.purses {
+		total += purse[asset].Total
 	}
-	return value.FloorMoney(m.MoneyDrop())
+	return total
 }
 
 // Exposure is what the account's positions are worth in currency at the latest prices, together with what its open buys
@@ -339,5 +413,5 @@ func (a *Account) Exposure(currency market.AssetID) (market.Money, error) {
 
 // Worth is what amount of a market's base is worth in its quote at the latest price, rounded down.
 func (a *Account) Worth(m market.ID, amount market.Qty) (market.Money, error) {
-	return a.worth(a.catalog.Market(m), amount)
+	return a.catalog.Market(m).Worth(a.marks[m].price, amount)
 }

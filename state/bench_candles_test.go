@@ -138,3 +138,35 @@ func countFile(b *testing.B, path string) (commas, lines int64) {
 		require.NoError(b, err)
 	}
 }
+
+// BenchmarkImport imports a million rows of CSV, commit included, beside its floor: reading the file and looking at every
+// byte of it. Both are the fastest of the run.
+func BenchmarkImport(b *testing.B) {
+	dir := b.TempDir()
+	path := filepath.Join(dir, "bench.csv")
+	require.NoError(b, os.WriteFile(path, []byte(benchCSV(benchCandles)), 0o644))
+	floor, load := time.Hour, time.Hour
+	for b.Loop() {
+		floor = min(floor, timed(func() {
+			commas, lines := countFile(b, path)
+			sink += commas + lines
+		}))
+		load = min(load, timed(func() { importFile(b, path, filepath.Join(dir, "candles.db")) }))
+		require.NoError(b, os.Remove(filepath.Join(dir, "candles.db")))
+	}
+	b.ReportMetric(float64(floor)/benchCandles, "floor-ns/row")
+	b.ReportMetric(float64(load)/benchCandles, "ns/row")
+	b.ReportMetric(float64(load)/float64(floor), "xfloor")
+}
+
+func importFile(b *testing.B, from, to string) {
+	file, err := os.Open(from)
+	require.NoError(b, err)
+	defer file.Close()
+	store, err := OpenCandles(to, false)
+	require.NoError(b, err)
+	report, err := store.ImportCSV(file, ImportOptions{WriteOptions: WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m}})
+	require.NoError(b, err)
+	require.EqualValues(b, benchCandles, report.Added)
+	require.NoError(b, store.Close())
+}

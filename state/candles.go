@@ -70,7 +70,7 @@ func OpenCandles(path string, readOnly bool) (store *CandleStore, err error) {
 		return nil, fmt.Errorf("%s: %w: no such file; %s", path, ErrNoData, importHint("BTC-EUR", market.Interval1h))
 	}
 	defer catchCorrupt(path, &err)
-	db, err := bbolt.Open(path, 0o644, &bbolt.Options{Timeout: lockWait, ReadOnly: readOnly, NoFreelistSync: true})
+	db, err := bbolt.Open(path, 0o644, &bbolt.Options{Timeout: lockWait, ReadOnly: readOnly})
 	if err != nil {
 		return nil, openError(path, err)
 	}

@@ -151,16 +151,16 @@ func TestCorruptChunkIsNamedByReaderAndVerify(t *testing.T) {
 		value[len(value)/2] ^= 4
 		return chunks.Put(key, value)
 	}))
-	name := "BTC-EUR 1m.*chunk 6681 \\(2022-01-12T11:36:00Z to 2022-01-15T07:52:00Z\\): corrupt: checksum"
+	name := "BTC-EUR 1m.*chunk 6682 \\(2022-01-14T13:52:00Z to 2022-01-17T10:08:00Z\\): corrupt: checksum"
 
 	reader, err := store.Read(ReadOptions{Market: btcEUR, Interval: market.Interval1m})
 	require.NoError(t, err)
 	for err == nil {
 		_, err = reader.Next()
 	}
+	require.NoError(t, reader.Close())
 	require.ErrorIs(t, err, ErrCorrupt)
 	require.Regexp(t, name, err.Error())
-	require.NoError(t, reader.Close())
 
 	report, err := store.Verify()
 	require.NoError(t, err)

@@ -107,7 +107,7 @@ func (a *Account) applyReport(ev *market.Event) (Applied, error) {
 	r := ev.Report
 	o := a.orders[r.Order]
 	if o == nil {
-		a.foreign++
+		a.countForeign(r.Order)
 		return Applied{}, nil
 	}
 	if (r.Exec == market.ExecRejected || r.Exec == market.ExecUnknown) && r.Command != market.CommandPlace {
@@ -115,11 +115,23 @@ func (a *Account) applyReport(ev *market.Event) (Applied, error) {
 	}
 	to := next[o.State][inputOf(r)]
 	if to == 0 || older(o, r) {
-		return Applied{}, nil
+		return a.applyLate(o, ev)
 	}
 	fresh, err := a.fold(o, ev)
 	if err != nil {
 		return Applied{}, err
+	}
+	a.enter(o, r, to)
+	if to.Terminal() {
+		a.close(o, to)
+	}
+	return Applied{Order: o, Fresh: fresh, Ended: to.Terminal()}, nil
+}
+
+// enter brings an order into the state that a report tells.
+func (a *Account) enter(o *Order, r *market.Report, to State) {
+	if o.State == Rejected {
+		a.reopen(o)
 	}
 	if r.Exec != market.ExecUnknown && (o.InFlight == market.CommandPlace || r.Exec == market.ExecUpdated) {
 		o.InFlight, o.extra = 0, 0
@@ -128,10 +140,36 @@ func (a *Account) applyReport(ev *market.Event) (Applied, error) {
 		a.copyReport(o, r)
 	}
 	o.State, o.Code = to, r.Code
-	if to.Terminal() {
-		a.close(o, to)
+	o.doubted = o.doubted || to == Unknown
+}
+
+// countForeign counts what was told of an order that is not ours. What comes late of an own order that is done is not.
+func (a *Account) countForeign(id market.OrderID) {
+	if id == 0 {
+		a.foreign++
 	}
-	return Applied{Order: o, Fresh: fresh}, nil
+}
+
+// applyLate folds what a report that was overtaken still tells: fills not counted before, and that an update was answered.
+func (a *Account) applyLate(o *Order, ev *market.Event) (Applied, error) {
+	answered := ev.Report.Exec == market.ExecUpdated && o.InFlight == market.CommandUpdate
+	if answered {
+		a.TakeBack(o)
+	}
+	fresh, err := a.foldAlone(o, ev)
+	if err != nil || fresh == 0 && !answered {
+		return Applied{}, err
+	}
+	return Applied{Order: o, Fresh: fresh, Late: true}, nil
+}
+
+// foldAlone folds fills whose report says nothing new; a closed order that waited for them is forgotten.
+func (a *Account) foldAlone(o *Order, ev *market.Event) (fresh int, err error) {
+	fresh, err = a.fold(o, ev)
+	if err == nil && o.State.Terminal() && o.complete() {
+		a.retire(o)
+	}
+	return fresh, err
 }
 
 // applyAnswer folds the refusal of an update or a cancel, or that its answer never came: the order itself is as it was.
@@ -181,13 +219,10 @@ func (a *Account) applyFills(ev *market.Event) (Applied, error) {
 	}
 	o := a.orders[ev.Fills[0].Order]
 	if o == nil {
-		a.foreign++
+		a.countForeign(ev.Fills[0].Order)
 		return Applied{}, nil
 	}
-	fresh, err := a.fold(o, ev)
-	if err == nil && o.State.Terminal() && o.unsettled == 0 {
-		a.retire(o)
-	}
+	fresh, err := a.foldAlone(o, ev)
 	return Applied{Order: o, Fresh: fresh}, err
 }
 
@@ -205,11 +240,11 @@ func (a *Account) fold(o *Order, ev *market.Event) (fresh int, err error) {
 			continue
 		}
 		if f.Settled && !mark.settled {
-			mark.settled = true
-			o.unsettled--
 			if err := a.applyFee(o, f); err != nil {
 				return fresh, fmt.Errorf("order %d, fill %s: %w", o.ID, f.ID, err)
 			}
+			mark.settled = true
+			o.unsettled--
 		}
 	}
 	return fresh, nil
@@ -231,27 +266,25 @@ func (a *Account) applyFill(o *Order, f *market.Fill) error {
 	if err != nil {
 		return err
 	}
-	var cash market.Value
-	amount := market.Money(f.Amount)
-	if o.Side == market.Buy {
-		if cash, err = gross.Add(f.Fee); err != nil {
-			return err
-		}
-		cash = cash.Neg()
-	} else {
-		if cash, err = gross.Sub(f.Fee); err != nil {
-			return err
-		}
-		amount = -amount
-	}
-	position := a.positions[o.Strategy][o.Market]
-	if err := fillPosition(&position, f, gross, cash); err != nil {
+	cash, err := cashOf(o.Side, gross, f.Fee)
+	if err != nil {
 		return err
 	}
-	if err := a.move(o, m, amount, cash); err != nil {
+	position := a.positions[o.Strategy][o.Market]
+	if err := fillPosition(&position, f, o.Side, cash); err != nil {
+		return err
+	}
+	amount := market.Money(f.Amount)
+	if o.Side == market.Sell {
+		amount = -amount
+	}
+	money, err := a.move(o, m, amount, cash)
+	if err != nil {
 		return err
 	}
 	a.positions[o.Strategy][o.Market] = position
+	o.counted += f.Amount
+	a.release(o, max(-amount, -money)) // a sell held the base that left, a buy the quote
 	o.fills = append(o.fills, fillMark{id: f.ID, settled: f.Settled})
 	if !f.Settled {
 		o.unsettled++
@@ -259,51 +292,63 @@ func (a *Account) applyFill(o *Order, f *market.Fill) error {
 	return nil
 }
 
-// move changes the purse: amount of base and cash of quote, which loses its decimals beyond the asset's against us.
-func (a *Account) move(o *Order, m *market.Market, amount market.Money, cash market.Value) error {
+// cashOf is what a fill changes in quote: what it cost, or what it brought, less the fee.
+func cashOf(side market.Side, gross, fee market.Value) (market.Value, error) {
+	if side == market.Sell {
+		return gross.Sub(fee)
+	}
+	cost, err := gross.Add(fee)
+	return cost.Neg(), err
+}
+
+// move changes the purse: amount of base and cash of quote, which loses its decimals beyond the asset's against us. It
+// returns what it moved in quote.
+func (a *Account) move(o *Order, m *market.Market, amount market.Money, cash market.Value) (market.Money, error) {
 	purse := a.purses[a.purseOf[o.Strategy]]
 	money, err := cash.FloorMoney(m.MoneyDrop())
 	if err != nil {
-		return err
+		return 0, err
 	}
 	quote, err := market.Add(purse[m.Quote].Total, money)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	base, err := market.Add(purse[m.Base].Total, amount)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	purse[m.Quote].Total, purse[m.Base].Total = quote, base
-	return nil
+	return money, nil
 }
 
 // applyFee takes a fee that was not known when its fill was counted.
-func (a *Account) applyFee(o *Order, f *market.Fill) error {
-	m := a.catalog.Market(o.Market)
-	if err := a.move(o, m, 0, f.Fee.Neg()); err != nil {
-		return err
-	}
-	position := &a.positions[o.Strategy][o.Market]
-	var err error
+func (a *Account) applyFee(o *Order, f *market.Fill) (err error) {
+	position := a.positions[o.Strategy][o.Market]
 	if position.Fees, err = position.Fees.Add(f.Fee); err != nil {
 		return err
 	}
 	if o.Side == market.Buy && position.Amount > 0 {
 		position.Cost, err = position.Cost.Add(f.Fee)
+	} else {
+		position.Realised, err = position.Realised.Sub(f.Fee)
+	}
+	if err != nil {
 		return err
 	}
-	position.Realised, err = position.Realised.Sub(f.Fee)
-	return err
+	if _, err := a.move(o, a.catalog.Market(o.Market), 0, f.Fee.Neg()); err != nil {
+		return err
+	}
+	a.positions[o.Strategy][o.Market] = position
+	return nil
 }
 
 // fillPosition folds one fill into a position. A buy adds its cost, fee included. A sell takes its share of the cost, the
 // last one the remainder; what is sold beyond the position was not bought by this strategy and brings no profit.
-func fillPosition(p *market.Position, f *market.Fill, gross, cash market.Value) (err error) {
+func fillPosition(p *market.Position, f *market.Fill, side market.Side, cash market.Value) (err error) {
 	if p.Fees, err = p.Fees.Add(f.Fee); err != nil {
 		return err
 	}
-	if f.Side == market.Buy {
+	if side == market.Buy {
 		if p.Amount == 0 {
 			p.Opened = f.Time
 		}

@@ -24,6 +24,9 @@ type book struct {
 	placed   uint64 // orders so far
 	filled   uint64 // fills so far
 
+	calmLow  market.Price // a candle above this …
+	calmHigh market.Price // … and below this does nothing to anybody
+
 	watch *market.Watch // what the engine wants to hear of
 	told  market.Price  // the watched price it has heard of last in this movement
 	leg   int           // the point that the path is walking to
@@ -75,9 +78,6 @@ func (l *ladder) reached(p market.Price) bool {
 
 // next returns the entry that is reached next; the ladder must not be empty.
 func (l *ladder) next() *entry { return &l.entries[len(l.entries)-1] }
-
-// pop removes the next entry.
-func (l *ladder) pop() { l.entries = l.entries[:len(l.entries)-1] }
 
 // find returns the place of an entry, or where it belongs.
 func (l *ladder) find(level market.Price, sequence int64) int {

@@ -140,7 +140,9 @@ func (v *Venue) Cancel(id market.OrderID, reason market.RestatementReason) bool 
 	if o == nil {
 		return false
 	}
-	v.end(&v.books[o.Market], o, market.StatusCanceled, reason)
+	b := &v.books[o.Market]
+	v.end(b, o, market.StatusCanceled, reason)
+	b.calm()
 	return true
 }
 

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 
@@ -14,8 +15,8 @@ func (v *Venue) candles(group []market.Candle) {
 	for i := range group {
 		c := &group[i]
 		b := &v.books[c.Market]
-		if b.waiting == 0 && !b.below.reached(c.Low) && !b.above.reached(c.High) && !b.watched(c) {
-			b.last = c.Close // nobody waits for anything this candle does
+		if b.quiet(c) {
+			b.last = c.Close
 			continue
 		}
 		v.begin(b, c)
@@ -24,13 +25,60 @@ func (v *Venue) candles(group []market.Candle) {
 	if len(v.active) == 0 {
 		return
 	}
-	for point := range 4 {
-		v.point(point)
+	v.point(0)
+	if v.stirred() {
+		for point := 1; point < 4; point++ {
+			v.point(point)
+		}
 	}
 	for _, b := range v.active {
+		b.last = b.candle.Close
 		if b.lowHit && b.topHit {
 			v.ambiguous++
 		}
+		b.calm()
+	}
+}
+
+// stirred reports whether any of the active markets still waits for something that the rest of its candle does.
+func (v *Venue) stirred() bool {
+	for _, b := range v.active {
+		if !b.quiet(&b.candle) {
+			return true
+		}
+	}
+	return false
+}
+
+// Calm returns the prices between which a candle of a market does nothing to anybody: one with low < Low and High < high
+// needs no Advance, only Pass. An order in flight leaves no such candle.
+func (v *Venue) Calm(id market.ID) (low, high market.Price) {
+	b := &v.books[id]
+	if *b.watch != (market.Watch{}) {
+		return math.MaxInt64, math.MinInt64
+	}
+	return b.calmLow, b.calmHigh
+}
+
+// Pass moves a market to the close of the last of some calm candles.
+func (v *Venue) Pass(c *market.Candle) { v.books[c.Market].last = c.Close }
+
+// quiet reports whether nobody waits for anything that a candle does.
+func (b *book) quiet(c *market.Candle) bool {
+	return b.waiting == 0 && !b.below.reached(c.Low) && !b.above.reached(c.High) && !b.watched(c)
+}
+
+// calm works out between which prices a candle is quiet, for Pass.
+func (b *book) calm() {
+	b.calmLow, b.calmHigh = math.MinInt64, math.MaxInt64
+	if b.waiting > 0 {
+		b.calmLow = math.MaxInt64
+	}
+	if len(b.below.entries) > 0 {
+		b.calmLow = max(b.calmLow, b.below.next().level)
+	}
+	if len(b.above.entries) > 0 {
+		b.calmHigh = b.above.next().level
 	}
 }
 
@@ -263,6 +311,7 @@ func (v *Venue) jump(id market.ID, price market.Price, at market.Time) {
 	v.walk(b, 1)
 	v.arrive(1)
 	v.match(b)
+	b.calm()
 }
 
 // between moves level into the span of from and to.
@@ -302,28 +351,41 @@ func (b *book) priceAt(at market.Time, point int, side market.Side) market.Price
 
 // arrive takes in the commands that are due at a point, in the order cancel, update, place, and by sequence among equals.
 func (v *Venue) arrive(point int) {
+	if len(v.waiting) == 0 {
+		return
+	}
 	v.due = v.due[:0]
 	keep := v.waiting[:0]
-	for i := range v.waiting {
-		a := &v.waiting[i]
+	for _, a := range v.waiting {
 		b := &v.books[a.command.Order.Market]
-		if slices.Contains(v.active, b) && a.at <= b.times[point] && (a.movement < v.movement || a.command.Attached) {
-			v.due = append(v.due, *a)
+		if v.isDue(a, b, point) {
+			v.due = append(v.due, a)
 			b.waiting--
 			continue
 		}
-		keep = append(keep, *a)
+		keep = append(keep, a)
 	}
 	v.waiting = keep
-	slices.SortFunc(v.due, inArrivalOrder)
-	for i := range v.due {
-		a := &v.due[i]
+	if len(v.due) > 1 {
+		slices.SortFunc(v.due, inArrivalOrder)
+	}
+	for _, a := range v.due {
 		v.perform(&v.books[a.command.Order.Market], a, point)
+		v.arrived = append(v.arrived, a)
 	}
 }
 
+// isDue reports whether a command arrives at a point of the candles under way. What was decided during their own path, other
+// than by a bracket, waits for the next.
+func (v *Venue) isDue(a *arrival, b *book, point int) bool {
+	if a.movement == v.movement && !a.command.Attached {
+		return false
+	}
+	return a.at <= b.times[point] && slices.Contains(v.active, b)
+}
+
 // inArrivalOrder sorts by kind, then by sequence.
-func inArrivalOrder(a, b arrival) int {
+func inArrivalOrder(a, b *arrival) int {
 	if a.command.Kind != b.command.Kind {
 		return int(a.command.Kind) - int(b.command.Kind)
 	}
@@ -342,7 +404,8 @@ func (v *Venue) arriveAttached(b *book) {
 			}
 			v.waiting = slices.Delete(v.waiting, i, i+1)
 			b.waiting--
-			v.perform(b, &a, -1)
+			v.perform(b, a, -1)
+			v.arrived = append(v.arrived, a)
 			v.match(b)
 			i = -1 // what it caused may have brought more
 		}

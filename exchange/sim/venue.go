@@ -8,6 +8,7 @@ package sim
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/google/uuid"
 
@@ -91,10 +92,11 @@ type Venue struct {
 	balances []Balance
 	orders   map[market.OrderID]*order
 	spare    []*order
-	done     []*order  // ended during this movement: spare from the next one on, so that no pointer meets another order
-	waiting  []arrival // commands that have not arrived
-	due      []arrival // scratch: those that arrive now
-	active   []*book   // scratch: books that a group of candles moves
+	done     []*order   // ended during this movement: spare from the next one on, so that no pointer meets another order
+	waiting  []*arrival // commands that have not arrived
+	due      []*arrival // scratch: those that arrive now
+	arrived  []*arrival // spare
+	active   []*book    // scratch: books that a group of candles moves
 	now      market.Time
 	sequence int64 // arrivals so far: time priority
 	movement int64 // calls of Advance so far
@@ -145,6 +147,7 @@ func New(catalog *market.Catalog, config Config, sink func(*market.Event)) *Venu
 		b := &v.books[m.ID]
 		b.market = m
 		b.below.down = true
+		b.calm()
 		b.watch = &market.Watch{}
 		if config.Watches != nil {
 			b.watch = &config.Watches[m.ID]
@@ -181,17 +184,30 @@ func (v *Venue) Open(id market.ID) int { return v.books[id].open }
 // Do hands over a command; it arrives at Command.At plus the latency, at the first point of a path that is not before. What
 // becomes of it is told to the sink by a later Advance.
 func (v *Venue) Do(c *market.Command) {
-	v.sequence++
-	v.waiting = append(v.waiting, arrival{command: *c, at: c.At.Add(v.config.Latency), sequence: v.sequence, movement: v.movement})
 	b := v.bookOf(c)
+	a := v.envelope()
+	a.command = *c
 	if b == nil {
-		b = &v.books[v.catalog.Markets()[0].ID] // an order nobody knows: some book has to say so
-		v.waiting[len(v.waiting)-1].command.Order.Market = b.market.ID
+		b = &v.books[1] // an order nobody knows: some book has to say so
 	}
+	a.command.Order.Market = b.market.ID
+	v.sequence++
+	a.at, a.sequence, a.movement = c.At.Add(v.config.Latency), v.sequence, v.movement
+	v.waiting = append(v.waiting, a)
 	b.waiting++
+	b.calmLow = math.MaxInt64
 	if c.Attached {
 		b.attached = true
 	}
+}
+
+func (v *Venue) envelope() *arrival {
+	if n := len(v.arrived); n > 0 {
+		a := v.arrived[n-1]
+		v.arrived = v.arrived[:n-1]
+		return a
+	}
+	return &arrival{}
 }
 
 // bookOf returns the book that a command is for: updates and cancels may name the order alone.
@@ -202,8 +218,8 @@ func (v *Venue) bookOf(c *market.Command) *book {
 	if o := v.orders[c.Order.ID]; o != nil {
 		return &v.books[o.Market]
 	}
-	for i := range v.waiting {
-		if o := &v.waiting[i].command.Order; o.ID == c.Order.ID && o.Market != 0 {
+	for _, a := range v.waiting {
+		if o := &a.command.Order; o.ID == c.Order.ID && o.Market != 0 {
 			return &v.books[o.Market]
 		}
 	}
@@ -229,6 +245,7 @@ func (v *Venue) Advance(ev *market.Event) error {
 		v.jump(ev.Trade.Market, ev.Trade.Price, ev.At)
 	case market.KindMarketStatus:
 		v.status(ev)
+		v.books[ev.Market].calm()
 	}
 	return v.err
 }

@@ -1,0 +1,77 @@
+package backtest
+
+import (
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// Coast records the account at the closes of candles in a row during which no balance changed, exactly as Mark and Bar would
+// one by one. rest is the equity without the base held in m, cash the balance in the account's currency, base what is held.
+func (r *Recorder) Coast(m *market.Market, series []market.Candle, length market.Time, rest, cash market.Money, base market.Qty) error {
+	if base == 0 {
+		r.coastFlat(series, length, sample{equity: rest, cash: cash})
+	} else if err := r.coastLong(m, series, length, rest, cash, base); err != nil {
+		return err
+	}
+	r.coastBars(series, length)
+	return nil
+}
+
+// coastBars is Bar for candles in a row.
+func (r *Recorder) coastBars(series []market.Candle, length market.Time) {
+	if r.bars != nil || !r.prices.seen {
+		for i := range series {
+			r.Bar(&series[i])
+		}
+		return
+	}
+	if series[0].Market != r.cfg.Chart || series[0].Interval != r.cfg.ChartInterval {
+		return
+	}
+	for i := range series {
+		c := &series[i]
+		at := c.Start + length
+		if at > r.price.dayEnd {
+			r.price.roll(at)
+		}
+		r.price.see(at, int64(c.Close))
+	}
+}
+
+// coastFlat is Coast without a position in the market: the equity stays, only days and stretches of the curve turn.
+func (r *Recorder) coastFlat(series []market.Candle, length market.Time, s sample) {
+	r.marks += int64(len(series))
+	if s.equity != s.cash {
+		r.invested += int64(len(series))
+	}
+	last := series[len(series)-1].Start + length
+	if s.equity != r.last.equity || s.cash != r.last.cash {
+		s.at = series[0].Start + length
+		r.move(s)
+	}
+	if last > r.wake {
+		for i := range series {
+			if s.at = series[i].Start + length; s.at > r.wake {
+				r.move(s)
+			}
+			r.last.at = s.at
+		}
+	}
+	r.last.at = last
+}
+
+// coastLong is Coast with a position.
+func (r *Recorder) coastLong(m *market.Market, series []market.Candle, length market.Time, rest, cash market.Money, base market.Qty) error {
+	for i := range series {
+		c := &series[i]
+		worth, err := m.Worth(c.Close, base)
+		if err != nil {
+			return err
+		}
+		equity, err := market.Add(rest, worth)
+		if err != nil {
+			return err
+		}
+		r.Mark(c.Start+length, equity, cash, equity != cash)
+	}
+	return nil
+}
