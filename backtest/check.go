@@ -29,19 +29,26 @@ func (d *Decisions) add(c *market.Command) {
 	d.list = append(d.list, decision{at: c.At, what: h.Sum64()})
 }
 
-// before is the part of the decisions made up to a time.
-func (d *Decisions) before(t market.Time) []decision {
+// begins reports whether d begins with all that part decided, and goes on no earlier than end, where part's data ended: the
+// candle that opens at end may bring decisions at that instant.
+func (d *Decisions) begins(part *Decisions, end market.Time) bool {
+	n := len(part.list)
+	if n > len(d.list) || !slices.Equal(d.list[:n], part.list) {
+		return false
+	}
+	return n == len(d.list) || d.list[n].at >= end
+}
+
+// after is the part of the decisions made later than a time.
+func (d *Decisions) after(t market.Time) []decision {
 	n, _ := slices.BinarySearchFunc(d.list, t, func(x decision, t market.Time) int {
 		if x.at <= t {
 			return -1
 		}
 		return 1
 	})
-	return d.list[:n]
+	return d.list[n:]
 }
-
-// after is the part of the decisions made later than a time.
-func (d *Decisions) after(t market.Time) []decision { return d.list[len(d.before(t)):] }
 
 // LookaheadReport is the answer of CheckLookahead.
 type LookaheadReport struct {
@@ -72,7 +79,7 @@ func CheckLookahead(ctx context.Context, p *Plan, cuts int) (*LookaheadReport, e
 			return nil, err
 		}
 		report.Cuts = append(report.Cuts, cut)
-		if !slices.Equal(part.list, whole.before(end)) {
+		if !whole.begins(part, end) {
 			report.Changed = append(report.Changed, cut)
 		}
 	}

@@ -33,6 +33,7 @@ type Plan struct {
 
 	DataLatency   market.Duration // from a candle's close to its arrival
 	SyntheticBook bool            // make order books of one level from the path, for strategies that need books
+	OneByOne      bool            // step every candle by itself, also those that do nothing to anybody: slower, the same result
 	ColdStart     bool            // do not read candles before From to warm up: the warm-up happens inside the range
 	Log           zerolog.Logger
 }
@@ -145,7 +146,7 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 	d.venue = sim.New(p.Catalog, config, d.hear)
 	d.movement.Kind, d.arrival.Kind = market.KindCandles, market.KindCandles
 	d.latency = market.Time(p.DataLatency)
-	d.plain = len(p.Feeds) == 1 && !slices.Contains(d.tickers, true) && !slices.Contains(d.books, true)
+	d.plain = !p.OneByOne && len(p.Feeds) == 1 && !slices.Contains(d.tickers, true) && !slices.Contains(d.books, true)
 	return d, d.open(o)
 }
 

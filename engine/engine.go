@@ -214,12 +214,19 @@ func (e *Engine) fold(ev *market.Event) (applied state.Applied, err error) {
 	}
 	applied, err = e.account.Apply(ev)
 	if err == nil && e.observed {
-		err = e.gate.Observe(e.account, ev.At)
+		err = e.observe(ev)
 	}
 	if err != nil {
 		e.err = fmt.Errorf("engine: %s at %s: %w", ev.Kind, ev.At, err)
 	}
 	return applied, e.err
+}
+
+func (e *Engine) observe(ev *market.Event) error {
+	if ev.Kind == market.KindTransfer {
+		return e.gate.Transferred(e.account, ev.At)
+	}
+	return e.gate.Observe(e.account, ev.At)
 }
 
 func backInTime(ev *market.Event, now market.Time) {

@@ -215,6 +215,19 @@ func (g *Gate) Observe(a *state.Account, at market.Time) error {
 	return g.watchEquity(a, at)
 }
 
+// Transferred is Observe for a balance that changed from outside: a deposit is no gain, a withdrawal no loss.
+func (g *Gate) Transferred(a *state.Account, at market.Time) error {
+	if w := &g.equity; g.Observes() && w.started {
+		equity, err := a.Equity(g.account.Currency)
+		if err != nil {
+			return fmt.Errorf("risk: %w", err)
+		}
+		moved := equity - w.latest
+		w.dayStart, w.highWater, w.latest = w.dayStart+moved, w.highWater+moved, equity
+	}
+	return g.Observe(a, at)
+}
+
 // Observes reports whether a limit depends on the equity, so that Observe has something to do.
 func (g *Gate) Observes() bool { return g.account.MaxDailyLoss != 0 || g.account.MaxDrawdown != 0 }
 

@@ -2,11 +2,16 @@ package sim
 
 import "github.com/tidemark-trading/tidemark/market"
 
-// status sets a market's status (specification 3.2). auctionMatching matches what rests at the opening price.
+// status sets a market's status (specification 3.2). auctionMatching matches what rests at the opening price; trading lets
+// happen what the price reached in the meantime.
 func (v *Venue) status(ev *market.Event) {
 	b := &v.books[ev.Market]
 	b.time = ev.At
 	b.market.Status = ev.Status
+	if ev.Status == market.Trading && b.last != 0 {
+		b.volume = noCap
+		v.open(b) // what the price reached while nothing could happen
+	}
 	if ev.Status != market.AuctionMatching {
 		return
 	}

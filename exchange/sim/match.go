@@ -60,6 +60,14 @@ func (v *Venue) accept(b *book, o *order, exec market.ExecutionType) {
 		v.end(b, o, market.StatusCanceled, market.CancelOnPlacementPriceProtection)
 	default:
 		o.exec = exec
+		b.enqueue(o)
+	}
+}
+
+// enqueue gives an order a place among the takers; one that is updated twice at an instant has one place.
+func (b *book) enqueue(o *order) {
+	if !o.taking {
+		o.taking = true
 		b.takers = append(b.takers, o)
 	}
 }
@@ -97,7 +105,7 @@ func (v *Venue) facts(b *book, o *market.Order, reference market.Price) *exchang
 
 // update changes an open order (specification 4.4): it keeps id and created, leaves the book, and comes back as the youngest.
 func (v *Venue) update(b *book, c *market.Command, sequence int64) {
-	o := v.orders[c.Order.ID]
+	o := v.orderIn(b, c.Order.ID)
 	if o == nil {
 		v.reject(b, c, exchange.ErrCode(exchange.CodeNotFound))
 		return
@@ -119,9 +127,17 @@ func (v *Venue) update(b *book, c *market.Command, sequence int64) {
 	v.accept(b, o, 0)
 }
 
+// orderIn returns an open order of the book's market, or nil.
+func (v *Venue) orderIn(b *book, id market.OrderID) *order {
+	if o := v.orders[id]; o != nil && o.Market == b.market.ID {
+		return o
+	}
+	return nil
+}
+
 // cancel ends an open order.
 func (v *Venue) cancel(b *book, c *market.Command) {
-	o := v.orders[c.Order.ID]
+	o := v.orderIn(b, c.Order.ID)
 	refused := exchange.CheckCancel(b.market)
 	if refused == nil && o == nil {
 		refused = exchange.ErrCode(exchange.CodeNotFound)
@@ -155,6 +171,7 @@ func (v *Venue) match(b *book) {
 	b.takers, b.spareTakers = b.spareTakers[:0], nil // nil: a fill on the way may bring more orders to match
 	slices.SortFunc(takers, func(x, y *order) int { return int(x.sequence - y.sequence) })
 	for _, o := range takers {
+		o.taking = false
 		v.take(b, o, o.level)
 	}
 	b.spareTakers = takers[:0]
@@ -166,10 +183,6 @@ func (v *Venue) fire(b *book, o *order, price market.Price) {
 	b.leave(o)
 	o.Triggered = true
 	o.exec = market.ExecTriggered
-	if b.market.Status != market.Trading {
-		v.restOpen(b, o, market.ExecTriggered)
-		return
-	}
 	v.take(b, o, price)
 }
 
@@ -239,11 +252,11 @@ func (v *Venue) wanted(b *book, o *order, price market.Price) (market.Qty, error
 
 // settleRest decides what becomes of what did not trade.
 func (v *Venue) settleRest(b *book, o *order) {
-	if !o.Type.HasPrice() || o.TimeInForce != market.GTC {
-		v.end(b, o, market.StatusExpired, 0)
+	if o.Type.HasPrice() && o.TimeInForce != market.FOK && !v.preventSelfTrade(b, o, o.Price) {
 		return
 	}
-	if !v.preventSelfTrade(b, o, o.Price) {
+	if !o.Type.HasPrice() || o.TimeInForce != market.GTC {
+		v.end(b, o, market.StatusExpired, 0)
 		return
 	}
 	v.restOpen(b, o, o.exec)

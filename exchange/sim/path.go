@@ -137,7 +137,8 @@ func (v *Venue) point(point int) {
 		v.open(b)
 		v.match(b)
 		b.middle(v.config.Path, v.balances[b.market.Base].Total > 0)
-		b.lowHit, b.topHit = b.below.reached(b.candle.Low), b.above.reached(b.candle.High)
+		b.lowHit = b.below.reached(b.candle.Low) || b.watchedBelow(b.candle.Low)
+		b.topHit = b.above.reached(b.candle.High) || b.watchedAbove(b.candle.High)
 	}
 }
 
@@ -212,12 +213,19 @@ func (b *book) stand(price market.Price) {
 
 // watched reports whether a candle reaches a price that the engine watches.
 func (b *book) watched(c *market.Candle) bool {
-	return (b.watch.Below != 0 && c.Low <= b.watch.Below) || (b.watch.Above != 0 && c.High >= b.watch.Above)
+	return b.watchedBelow(c.Low) || b.watchedAbove(c.High)
 }
 
+func (b *book) watchedBelow(p market.Price) bool { return b.watch.Below != 0 && p <= b.watch.Below }
+
+func (b *book) watchedAbove(p market.Price) bool { return b.watch.Above != 0 && p >= b.watch.Above }
+
 // reachedEntry returns the place of the next entry that a price at p has reached, or -1. Limit orders are passed over once
-// the candle's volume is used up.
+// the candle's volume is used up. In a market that is not trading the price reaches nothing (specification 3.2).
 func (b *book) reachedEntry(l *ladder, p market.Price) int {
+	if b.market.Status != market.Trading {
+		return -1
+	}
 	for at := len(l.entries) - 1; at >= 0; at-- {
 		e := &l.entries[at]
 		if (l.down && p > e.level) || (!l.down && p < e.level) {
@@ -338,15 +346,19 @@ func (b *book) priceAt(at market.Time, point int, side market.Side) market.Price
 		return b.points[point]
 	}
 	from, to := b.points[point-1], b.points[point]
-	part := market.Price(interpolate(market.Time(max(to-from, from-to)), market.Price(at-b.times[point-1]), market.Price(b.times[point]-b.times[point-1])))
-	price := from + part
-	if to < from {
-		price = from - part
+	whole := market.Price(b.times[point] - b.times[point-1])
+	if (to > from) == (side == market.Buy) { // seen from the end: there, rounding towards zero goes against the side
+		return to - towards(to-from, market.Price(b.times[point]-at), whole)
 	}
-	if side == market.Buy && price < max(from, to) {
-		price++
+	return from + towards(to-from, market.Price(at-b.times[point-1]), whole)
+}
+
+// towards returns way·part/whole, rounded towards zero; way may be negative.
+func towards(way, part, whole market.Price) market.Price {
+	if way < 0 {
+		return -towards(-way, part, whole)
 	}
-	return price
+	return market.Price(interpolate(market.Time(way), part, whole))
 }
 
 // arrive takes in the commands that are due at a point, in the order cancel, update, place, and by sequence among equals.

@@ -88,7 +88,10 @@ func (v *Venue) reduce(b *book, o *order, amount market.Qty, price market.Price,
 		return
 	}
 	o.Status = status
-	if o.resting {
+	switch {
+	case o.resting:
 		v.emit(b, o, market.ExecRestated, 0)
+	case o.exec == 0:
+		o.exec = market.ExecRestated // an updated order has had its report: the change needs one of its own
 	}
 }

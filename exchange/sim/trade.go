@@ -31,6 +31,7 @@ func (v *Venue) trade(b *book, o *order, price market.Price, amount market.Qty, 
 		b.leave(o)
 	}
 	v.emit(b, o, market.ExecTrade, 1)
+	o.exec = 0 // the fill has told of it
 }
 
 // settle works out what a fill moves in quote (venue-facts 3.6).
@@ -50,7 +51,18 @@ func (v *Venue) settle(b *book, o *order, price market.Price, amount market.Qty,
 			return cash, fee, err
 		}
 	}
-	return o.settlement.Fill(b.market, o.Side, price, amount, rate, v.config.FeeRounding)
+	cash, fee, err = o.settlement.Fill(b.market, o.Side, price, amount, rate, v.config.FeeRounding)
+	if excess := cash - v.own(o); err == nil && o.Side == market.Buy && excess > 0 { // several fills, each rounded up
+		cash -= excess
+		fee, err = fee.Sub(b.market.MoneyValue(excess))
+	}
+	return cash, fee, err
+}
+
+// own is what an order may spend: what the account has and no other order holds.
+func (v *Venue) own(o *order) market.Money {
+	balance := &v.balances[o.OnHoldCurrency]
+	return balance.Total - balance.Held + o.OnHold
 }
 
 // exchangeAssets moves quote and base.
@@ -130,6 +142,6 @@ func (v *Venue) bookRest(b *book, o *order, price market.Price) error {
 	if err != nil {
 		return err
 	}
-	v.hold(o, hold)
+	v.hold(o, min(hold, v.own(o))) // what was rounded up before may be missing now
 	return nil
 }

@@ -123,6 +123,7 @@ type order struct {
 	sequence   int64                // place in the queue: of the arrival, or of the last update
 	level      market.Price         // of its entry in a ladder while it rests; before, the path's price at its arrival
 	resting    bool                 // has an entry: as a limit order or as a waiting trigger
+	taking     bool                 // has a place among the book's takers
 	exec       market.ExecutionType // what to report when it comes to rest
 }
 

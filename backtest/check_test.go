@@ -1,0 +1,158 @@
+package backtest
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/exchange/sim"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/breakout"
+	"github.com/tidemark-trading/tidemark/strategy/dca"
+	"github.com/tidemark-trading/tidemark/strategy/grid"
+	"github.com/tidemark-trading/tidemark/strategy/maker"
+	"github.com/tidemark-trading/tidemark/strategy/rsirevert"
+	"github.com/tidemark-trading/tidemark/strategy/smacross"
+)
+
+// shipped are the strategies of the project; all of them must stand every check here.
+var shipped = []strategy.Kind{smacross.Kind, breakout.Kind, rsirevert.Kind, grid.Kind, dca.Kind, maker.Kind}
+
+func shippedPlan(t testing.TB, kind strategy.Kind, n int) *Plan {
+	p, _ := planOver(t, n, 100_000_00, kind, nil)
+	p.SyntheticBook = true
+	p.Venue.HalfSpread = 10_000 // 1 bp
+	return p
+}
+
+func TestEveryShippedStrategyTradesAndEndsInGoodOrder(t *testing.T) {
+	for _, kind := range shipped {
+		t.Run(kind.Name, func(t *testing.T) {
+			result, err := Run(context.Background(), shippedPlan(t, kind, 20_000), Options{})
+			require.NoError(t, err)
+			require.Empty(t, result.Warnings)
+			require.NotZero(t, result.Orders.Fills, "refusals: %v", result.Refusals)
+		})
+	}
+}
+
+func TestCuttingTheDataChangesNoEarlierDecision(t *testing.T) {
+	for _, kind := range shipped {
+		t.Run(kind.Name, func(t *testing.T) {
+			p := shippedPlan(t, kind, 6_000)
+			open := p.Open
+			p.Open = func(f Feed, from, to market.Time) (Source, error) {
+				source, err := open(f, from, to)
+				return &until{source, to}, err
+			}
+			report, err := CheckLookahead(context.Background(), p, 25)
+			require.NoError(t, err)
+			require.NotZero(t, report.Decisions)
+			require.Len(t, report.Cuts, 25)
+			require.Empty(t, report.Changed)
+		})
+	}
+}
+
+// until ends a source at a time.
+type until struct {
+	Source
+	to market.Time
+}
+
+func (c *until) Next() ([]market.Candle, error) {
+	batch, err := c.Source.Next()
+	for i := range batch {
+		if c.to != 0 && batch[i].Start >= c.to {
+			return batch[:i], err
+		}
+	}
+	return batch, err
+}
+
+// seer looks at the data behind the framework's back: what the check is there to find.
+type seer struct {
+	strategy.Base
+	candles []market.Candle
+	at      int
+}
+
+func (s *seer) OnCandle(d *strategy.Desk, c *market.Candle) {
+	s.at++
+	if s.at < len(s.candles) && s.candles[s.at].Close > c.Close {
+		_, _ = d.Target(c.Market, 1_000_000)
+		return
+	}
+	_, _ = d.Target(c.Market, 0)
+}
+
+func TestTheLookaheadCheckFindsAStrategyThatSeesTheFuture(t *testing.T) {
+	var known []market.Candle
+	kind := strategy.Define("seer", "sees the next close", func(struct{}) strategy.Needs { return strategy.Needs{} },
+		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &seer{candles: known}, nil })
+	p, candles := planOver(t, 2_000, 1_000_000_00, kind, nil)
+	p.Open = func(_ Feed, _, to market.Time) (Source, error) {
+		known = candles
+		for i := range candles {
+			if to != 0 && candles[i].Start >= to {
+				known = candles[:i]
+				break
+			}
+		}
+		return &memory{known}, nil
+	}
+	report, err := CheckLookahead(context.Background(), p, 10)
+	require.NoError(t, err)
+	require.NotEmpty(t, report.Changed)
+}
+
+func TestCandlesInOneGoGiveWhatCandlesOneByOneGive(t *testing.T) {
+	for _, kind := range shipped {
+		t.Run(kind.Name, func(t *testing.T) {
+			p := shippedPlan(t, kind, 20_000)
+			fast, slow := jsonOf(t, p), ""
+			p.OneByOne = true
+			slow = jsonOf(t, p)
+			require.JSONEq(t, slow, fast)
+		})
+	}
+}
+
+func TestTheSamePlanGivesTheSameBytes(t *testing.T) {
+	for _, path := range []sim.Path{sim.Adaptive, sim.Pessimistic} {
+		p := shippedPlan(t, breakout.Kind, 20_000)
+		p.Venue.Path = path
+		require.Equal(t, jsonOf(t, p), jsonOf(t, p))
+	}
+}
+
+func jsonOf(t *testing.T, p *Plan) string {
+	result, err := Run(context.Background(), p, Options{Envelope: true})
+	require.NoError(t, err)
+	text, err := json.MarshalIndent(result, "", " ")
+	require.NoError(t, err)
+	return string(text)
+}
+
+func TestWarmupOfTheCrossIsWhatItDeclares(t *testing.T) {
+	p, candles := planOver(t, 6_000, 1_000_000_00, smacross.Kind, nil)
+	p.Open = func(_ Feed, from, to market.Time) (Source, error) {
+		for len(candles) > 0 && candles[0].Start < from {
+			candles = candles[1:]
+		}
+		return &until{&memory{candles}, to}, nil
+	}
+	all := candles
+	open := p.Open
+	p.Open = func(f Feed, from, to market.Time) (Source, error) {
+		candles = all
+		return open(f, from, to)
+	}
+	report, err := CheckWarmup(context.Background(), p)
+	require.NoError(t, err)
+	require.Equal(t, 51, report.Declared)
+	require.Equal(t, 51, report.Enough, "%+v", report.Tried)
+}
