@@ -70,7 +70,7 @@ func OpenCandles(path string, readOnly bool) (store *CandleStore, err error) {
 		return nil, fmt.Errorf("%s: %w: no such file; %s", path, ErrNoData, importHint("BTC-EUR", market.Interval1h))
 	}
 	defer catchCorrupt(path, &err)
-	db, err := bbolt.Open(path, 0o644, &bbolt.Options{Timeout: lockWait, ReadOnly: readOnly})
+	db, err := bbolt.Open(path, 0o644, &bbolt.Options{Timeout: lockWait, ReadOnly: readOnly, InitialMmapSize: mapAtOpen(readOnly)})
 	if err != nil {
 		return nil, openError(path, err)
 	}
@@ -79,6 +79,14 @@ func OpenCandles(path string, readOnly bool) (store *CandleStore, err error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	return s, nil
+}
+
+// mapAtOpen is how much address space a writer takes at once: growing the mapping in mid-transaction copies what is written.
+func mapAtOpen(readOnly bool) int {
+	if readOnly {
+		return 0
+	}
+	return writerMap
 }
 
 func openError(path string, err error) error {
@@ -96,7 +104,8 @@ func importHint(name string, interval market.Interval) string {
 }
 
 // prepare checks the store's format and makes its buckets where they are missing.
-func (s *CandleStore) prepare(readOnly bool) error {
+func (s *CandleStore) prepare(readOnly bool) (err error) {
+	defer catchCorrupt(s.path, &err)
 	if err := s.checkSize(); err != nil {
 		return err
 	}

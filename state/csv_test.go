@@ -122,9 +122,9 @@ func TestBadRowsRefuseTheFileAndNameTheirLines(t *testing.T) {
 		"99999999999999999999,10,12,9,10,1":              "time",
 		"9000000000000,10,12,9,10,1":                     "no whole Unix time in range",
 		"1577836800000,10,12,9,10,99999999999999999999":  "overflow",
-		"1577836800000,10,12,9,10.0000000000000000001,1": "more than 18 decimals",
+		"1577836800000,10,12,9,10.0000000000000000001,1": "overflow",
 		"1577836800000,1,2,0.0000000000000000001,1,1":    "more than 18 decimals",
-		"1577836800000,1,12,0.00000000000000001,1,1":     "more decimals than fit",
+		"1577836800000,1,12,0.000000000000000001,1,1":    "more decimals than fit",
 		"\x00\xff":                     "1 columns",
 		strings.Repeat("x", maxLine+5): "longer than",
 	}

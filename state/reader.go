@@ -1,6 +1,7 @@
 package state
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -39,26 +40,24 @@ func (s *CandleStore) Read(options ReadOptions) (r *CandleReader, err error) {
 	if options.Market == nil || options.Interval < market.Interval1m || options.Interval > market.Interval1M {
 		return nil, fmt.Errorf("read candles: want a market and an interval")
 	}
-	defer catchCorrupt(s.path, &err)
 	tx, err := s.db.Begin(false)
 	if err != nil {
 		return nil, fmt.Errorf("read candles: %w", err)
 	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, tx.Rollback())
+		}
+	}()
+	defer catchCorrupt(s.path, &err)
 	chunks, err := s.chunks(tx, options.Market.Name, options.Interval)
 	if err != nil {
-		return nil, closeAfter(tx, err)
+		return nil, err
 	}
 	r = &CandleReader{store: s, options: options, tx: tx, cursor: chunks.Cursor(), pages: newPageReleaser(s.db)}
 	stampCandles(r.batch[:], options.Market.ID, options.Interval)
 	r.seek()
 	return r, nil
-}
-
-func closeAfter(tx *bbolt.Tx, err error) error {
-	if closeErr := tx.Rollback(); closeErr != nil {
-		return fmt.Errorf("%w; then %w", err, closeErr)
-	}
-	return err
 }
 
 func (r *CandleReader) seek() {

@@ -7,6 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// writerMap is address space only: the file is not made larger.
+const writerMap = 256 << 20
+
 // faultAround is how far the kernel maps pages around one that is touched; a release reaches back as far.
 const faultAround = 64 << 10
 

@@ -4,6 +4,9 @@ package state
 
 import "go.etcd.io/bbolt"
 
+// writerMap is left to the database: not every system maps more than the file without growing it.
+const writerMap = 0
+
 // pageReleaser does nothing where there is no madvise to rely on.
 type pageReleaser struct{}
 

@@ -167,13 +167,18 @@ func (b *book) middle(path Path, long bool) {
 // that is better than their limit; triggers it has reached fire there.
 func (v *Venue) open(b *book) {
 	v.tellHere(b)
+	v.reach(b, true)
+}
+
+// reach lets happen what waits at the price where the path stands, or has been passed by a gap.
+func (v *Venue) reach(b *book, gap bool) {
 	for _, l := range [...]*ladder{&b.below, &b.above} {
 		for v.err == nil {
 			at := b.reachedEntry(l, b.last)
 			if at < 0 {
 				break
 			}
-			v.happen(b, l, at, true)
+			v.happen(b, l, at, gap)
 		}
 	}
 }
@@ -183,8 +188,13 @@ func (v *Venue) walk(b *book, point int) {
 	b.leg = point
 	from, to := b.points[point-1], b.points[point]
 	l := &b.above
-	if to < from {
+	switch {
+	case to < from:
 		l = &b.below
+	case to == from:
+		b.time = b.times[point]
+		v.tellHere(b)
+		return
 	}
 	for v.err == nil {
 		at, stop := b.reachedEntry(l, to), to
@@ -301,8 +311,9 @@ func (v *Venue) tellPrice(b *book) {
 	v.arriveAttached(b)
 }
 
-// jump moves one market to a price seen on a ticker or in a trade: what the price passes happens at its level.
-func (v *Venue) jump(id market.ID, price market.Price, at market.Time) {
+// jump moves one market to a price seen on a ticker or in a trade: what the price passes happens at its level. A price that
+// stays reaches what waits there only if somebody traded at it.
+func (v *Venue) jump(id market.ID, price market.Price, at market.Time, traded bool) {
 	b := &v.books[id]
 	if price == 0 {
 		return
@@ -317,6 +328,9 @@ func (v *Venue) jump(id market.ID, price market.Price, at market.Time) {
 	b.told = 0
 	v.active = append(v.active[:0], b)
 	v.walk(b, 1)
+	if traded && price == b.points[0] {
+		v.reach(b, false)
+	}
 	v.arrive(1)
 	v.match(b)
 	b.calm()

@@ -241,9 +241,9 @@ func (v *Venue) Advance(ev *market.Event) error {
 	case market.KindTicker:
 		b := &v.books[ev.Ticker.Market]
 		b.bid, b.ask = ev.Ticker.Bid, ev.Ticker.Ask
-		v.jump(ev.Ticker.Market, ev.Ticker.Last, ev.At)
+		v.jump(ev.Ticker.Market, ev.Ticker.Last, ev.At, false)
 	case market.KindTrade:
-		v.jump(ev.Trade.Market, ev.Trade.Price, ev.At)
+		v.jump(ev.Trade.Market, ev.Trade.Price, ev.At, true)
 	case market.KindMarketStatus:
 		v.status(ev)
 		v.books[ev.Market].calm()

@@ -6,10 +6,8 @@ import (
 	"io"
 	"runtime"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/market/synthetic"
@@ -62,74 +60,6 @@ func planOver(tb testing.TB, n int, cash market.Money, kind strategy.Kind, value
 		Open:       func(Feed, market.Time, market.Time) (Source, error) { return &memory{candles}, nil },
 		Fees:       Fees{Maker: 150_000, Taker: 250_000},
 	}, candles
-}
-
-// flipper buys and sells in turn at every candle, without looking at it: nothing but the orders' round trips.
-type flipper struct {
-	strategy.Base
-	long bool
-}
-
-func (f *flipper) OnCandle(d *strategy.Desk, c *market.Candle) {
-	if f.long = !f.long; f.long {
-		_, _ = d.Buy(c.Market, 1_000_000)
-		return
-	}
-	_, _ = d.Sell(c.Market, 1_000_000)
-}
-
-var flip = strategy.Define("flip", "an order a candle", func(struct{}) strategy.Needs { return strategy.Needs{} },
-	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &flipper{}, nil })
-
-// scan is the floor: one pass over the same candles that reads every price and the volume.
-func scan(candles []market.Candle) (sum int64) {
-	var high, low market.Price = 0, 1 << 62
-	for i := range candles {
-		c := &candles[i]
-		high, low = max(high, c.High), min(low, c.Low)
-		sum += int64(c.Open) + int64(c.Close) + int64(c.Volume)
-	}
-	return sum + int64(high) + int64(low)
-}
-
-var sink int64
-
-// perCandle runs work over n candles a few times and returns the fewest nanoseconds of CPU a candle: the minimum is what the
-// code costs, the rest is what the machine was doing.
-func perCandle(b *testing.B, n int, work func()) float64 {
-	best := time.Duration(1 << 62)
-	for range 7 {
-		runtime.GC()
-		began := cpuTime(b)
-		work()
-		best = min(best, cpuTime(b)-began)
-	}
-	return float64(best) / float64(n)
-}
-
-// cpuTime is what the process has used so far.
-func cpuTime(tb testing.TB) time.Duration {
-	var usage unix.Rusage
-	require.NoError(tb, unix.Getrusage(unix.RUSAGE_SELF, &usage))
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
-}
-
-// BenchmarkBacktestLoop prints what a candle without an order costs beside a scan of the same candles, and what an order's
-// round trip (ask, gate, venue, fill, fold, record) adds.
-func BenchmarkBacktestLoop(b *testing.B) {
-	const n = 1_000_000
-	quiet, candles := planOver(b, n, 1, smacross.Kind, map[string]any{"fast": int64(20), "slow": int64(50)})
-	busy, _ := planOver(b, n/10, 1_000_000_00, flip, nil)
-	for b.Loop() {
-		floor := perCandle(b, n, func() { sink += scan(candles) })
-		candle := perCandle(b, n, func() { mustRun(b, quiet) })
-		order := perCandle(b, n/10, func() { mustRun(b, busy) }) - candle
-		b.ReportMetric(floor, "scan-ns/candle")
-		b.ReportMetric(candle, "ns/candle")
-		b.ReportMetric(candle/floor, "x-scan")
-		b.ReportMetric(order, "ns/order")
-		b.ReportMetric(order/floor, "order-x-scan")
-	}
 }
 
 func mustRun(tb testing.TB, p *Plan) *Result {

@@ -1,0 +1,380 @@
+package tidemark_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/market/synthetic"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/smacross"
+)
+
+// BenchmarkTable measures what performance promises are made of, each beside its floor in the same run, and prints one table:
+//
+//	go test -run '^$' -bench Table -benchtime 1x .
+//
+// Figures are CPU time, the least of a few tries: what the code costs, not what the machine was doing. A ratio past its goal
+// is marked; nothing fails, because a machine is no specification.
+func BenchmarkTable(b *testing.B) {
+	for b.Loop() {
+		t := &table{b: b}
+		t.line("what", "floor", "ours", "ratio", "goal")
+		t.loop()
+		t.resting()
+		t.store()
+		t.process()
+		fmt.Println(t.text.String())
+	}
+}
+
+// million is how many candles the measurements take.
+const million = 1_000_000
+
+type table struct {
+	b    *testing.B
+	text bytes.Buffer
+}
+
+func (t *table) line(what, floor, ours, ratio, goal string) {
+	fmt.Fprintf(&t.text, "\n| %-54s | %-24s | %-16s | %-7s | %-20s |", what, floor, ours, ratio, goal)
+}
+
+// compare prints a row; at most is the goal of ours/floor, or at least where it is negative.
+func (t *table) compare(what, floorName string, floor, ours float64, unit string, goal float64) {
+	ratio, word := ours/floor, "≤"
+	missed := ratio > goal
+	if goal < 0 {
+		goal, ratio, word = -goal, floor/ours, "≥"
+		missed = ratio < goal
+	}
+	mark := ""
+	if missed {
+		mark = " missed"
+	}
+	t.line(what, fmt.Sprintf("%s %.4g %s", floorName, floor, unit), fmt.Sprintf("%.4g %s", ours, unit), fmt.Sprintf("%.2f×", ratio), fmt.Sprintf("%s %g×%s", word, goal, mark))
+}
+
+// least runs work a few times and returns the least CPU time in nanoseconds, divided by n.
+func (t *table) least(n int, work func()) float64 {
+	best := time.Duration(1 << 62)
+	for range 7 {
+		runtime.GC()
+		began := cpuTime(t.b, syscall.RUSAGE_SELF)
+		work()
+		best = min(best, cpuTime(t.b, syscall.RUSAGE_SELF)-began)
+	}
+	return float64(best) / float64(n)
+}
+
+func cpuTime(tb testing.TB, who int) time.Duration {
+	var usage syscall.Rusage
+	require.NoError(tb, syscall.Getrusage(who, &usage))
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// kept holds results that are not needed, so that the compiler computes them.
+var kept int64
+
+// scan is the floor of the loop and of the replay: one pass over candles in memory that reads every field.
+func scan(candles []market.Candle) (sum int64) {
+	for i := range candles {
+		c := &candles[i]
+		sum += int64(c.Open) + int64(c.High) + int64(c.Low) + int64(c.Close) + int64(c.Volume) + int64(c.Start) + int64(c.Market) + int64(c.Interval)
+	}
+	return sum
+}
+
+// loop measures the engine with the venue: a candle that brings no order, and an order's round trip.
+func (t *table) loop() {
+	p, candles := t.plan(million, 1, smacross.Kind)
+	floor := t.least(million, func() { kept += scan(candles) })
+	candle := t.least(million, func() { t.run(p) })
+	t.compare("candle without an order (smacross 20/50)", "scan", floor, candle, "ns", 3)
+
+	const orders = million / 10
+	busy, _ := t.plan(orders, million*100, flip)
+	order := t.least(orders, func() { t.run(busy) }) - candle
+	t.compare("order: ask, gate, venue, fill, fold, record", "scan", floor, order, "ns", 120)
+
+	one, placed := t.mallocs(million)
+	two, _ := t.mallocs(2 * million)
+	t.line("allocations of 2 M candles against 1 M", strconv.FormatUint(one, 10), strconv.FormatUint(two, 10),
+		fmt.Sprintf("%+d", int64(two)-int64(one)), fmt.Sprintf("≤ +%d", placed/10))
+}
+
+// resting compares a venue in which 100 orders rest far away with one in which 2 do.
+func (t *table) resting() {
+	cost := func(n int) float64 {
+		p, _ := t.plan(million, million*100, ladder(n))
+		return t.least(million, func() { t.run(p) })
+	}
+	t.compare("candle with 100 resting orders", "2 orders", cost(2), cost(100), "ns", 1.2)
+}
+
+func (t *table) mallocs(n int) (mallocs uint64, orders int64) {
+	p, _ := t.plan(n, million*100, smacross.Kind)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	result := t.run(p)
+	runtime.ReadMemStats(&after)
+	return after.Mallocs - before.Mallocs, result.Orders.Orders
+}
+
+func (t *table) run(p *backtest.Plan) *backtest.Result {
+	result, err := backtest.Run(context.Background(), p, backtest.Options{})
+	require.NoError(t.b, err)
+	return result
+}
+
+// store measures replay and import.
+func (t *table) store() {
+	dir := t.b.TempDir()
+	path, m := t.csv(dir, million), bitcoin()
+	store, err := state.OpenCandles(filepath.Join(dir, "candles.db"), false)
+	require.NoError(t.b, err)
+	defer store.Close()
+	options := state.ImportOptions{WriteOptions: state.WriteOptions{Market: m.Name, Interval: market.Interval1m}}
+	floor := t.least(million, func() { kept += t.countBytes(path) })
+	fresh := 0
+	ours := t.least(million, func() {
+		fresh++
+		target, err := state.OpenCandles(filepath.Join(dir, fmt.Sprint("fresh", fresh, ".db")), false)
+		require.NoError(t.b, err)
+		t.importFile(target, path, options)
+		require.NoError(t.b, target.Close())
+	})
+	t.compare("import of 1 M CSV rows, a row", "read and scan", floor, ours, "ns", 3)
+
+	t.importFile(store, path, options)
+	series, err := store.Series(m.Name, market.Interval1m)
+	require.NoError(t.b, err)
+	candles := t.replay(store, m, make([]market.Candle, 0, million))
+	floor = t.least(million, func() { kept += scan(candles) })
+	ours = t.least(million, func() { t.replay(store, m, nil) })
+	t.compare("replay from the store as structs, a candle", "scan", floor, ours, "ns", -0.3)
+	t.line("candle on disk", "", fmt.Sprintf("%.2f B", float64(series.Bytes)/million), "", "≤ 9 B")
+}
+
+func (t *table) importFile(store *state.CandleStore, path string, options state.ImportOptions) {
+	file, err := os.Open(path)
+	require.NoError(t.b, err)
+	defer file.Close()
+	_, err = store.ImportCSV(file, options)
+	require.NoError(t.b, err)
+}
+
+// replay reads the whole series, into keep where that is given.
+func (t *table) replay(store *state.CandleStore, m *market.Market, keep []market.Candle) []market.Candle {
+	reader, err := store.Read(state.ReadOptions{Market: m, Interval: market.Interval1m})
+	require.NoError(t.b, err)
+	defer reader.Close()
+	for {
+		batch, err := reader.Next()
+		if err == io.EOF {
+			return keep
+		}
+		require.NoError(t.b, err)
+		if keep != nil {
+			keep = append(keep, batch...)
+		}
+		kept += int64(batch[0].Close)
+	}
+}
+
+// countBytes is the floor of an import: read the file and look at every byte.
+func (t *table) countBytes(path string) (separators int64) {
+	file, err := os.Open(path)
+	require.NoError(t.b, err)
+	defer file.Close()
+	buffer := make([]byte, 1<<16)
+	for {
+		n, err := file.Read(buffer)
+		for _, ch := range buffer[:n] {
+			if ch == ',' || ch == '\n' {
+				separators++
+			}
+		}
+		if err == io.EOF {
+			return separators
+		}
+		require.NoError(t.b, err)
+	}
+}
+
+// process measures the command as a whole, beside sha256sum over the same candles as CSV.
+func (t *table) process() {
+	if _, err := exec.LookPath("sha256sum"); err != nil {
+		t.line("bot backtest, whole process", "no sha256sum here", "", "", "")
+		return
+	}
+	dir := t.b.TempDir()
+	bot := filepath.Join(dir, "bot")
+	t.must(exec.Command("go", "build", "-o", bot, "./cmd/bot"))
+	config, err := filepath.Abs("configs/bench.toml")
+	require.NoError(t.b, err)
+	path := t.csv(dir, million)
+	small := t.filled(bot, dir, "small", million)
+	floor, _ := t.child(small, "sha256sum", path)
+	lean, memory := t.child(small, bot, "backtest", "-c", config, "--json")
+	full, _ := t.child(small, bot, "backtest", "-c", config, "--out", filepath.Join(dir, "out"))
+	t.compare("bot backtest --json, 1 M candles, CPU", "sha256sum", floor, lean, "ms", 0.4)
+	t.compare("bot backtest with all files and envelope, CPU", "sha256sum", floor, full, "ms", 1.5)
+	t.line("peak memory, 1 M candles", "", fmt.Sprintf("%.1f MB", memory), "", "≤ 64 MB")
+	large := t.filled(bot, dir, "large", 10*million)
+	_, more := t.child(large, bot, "backtest", "-c", config, "--json")
+	t.compare("peak memory, 10 M candles", "1 M candles", memory, more, "MB", 1.2)
+}
+
+// filled makes a folder with a candle store of n candles.
+func (t *table) filled(bot, dir, name string, n int) string {
+	folder := filepath.Join(dir, name)
+	require.NoError(t.b, os.Mkdir(folder, 0o755))
+	store, err := state.OpenCandles(filepath.Join(folder, "candles.db"), false)
+	require.NoError(t.b, err)
+	t.importFile(store, t.csv(folder, n), state.ImportOptions{WriteOptions: state.WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m}})
+	require.NoError(t.b, store.Close())
+	return folder
+}
+
+// child runs a command a few times and returns the least CPU time in milliseconds and the least peak memory in MB.
+func (t *table) child(dir, name string, args ...string) (cpu, memory float64) {
+	cpu, memory = 1e18, 1e18
+	for range 5 {
+		cmd := exec.Command(name, args...)
+		cmd.Dir = dir
+		t.must(cmd)
+		usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+		cpu = min(cpu, float64(usage.Utime.Nano()+usage.Stime.Nano())/1e6)
+		memory = min(memory, float64(usage.Maxrss)/1024)
+	}
+	return cpu, memory
+}
+
+func (t *table) must(cmd *exec.Cmd) {
+	text, err := cmd.CombinedOutput()
+	require.NoError(t.b, err, "%s: %s", cmd, text)
+}
+
+// csv writes n seeded candles and returns the file.
+func (t *table) csv(dir string, n int) string {
+	path := filepath.Join(dir, fmt.Sprint(n, ".csv"))
+	file, err := os.Create(path)
+	require.NoError(t.b, err)
+	w := bufio.NewWriterSize(file, 1<<20)
+	m, row := bitcoin(), []byte(nil)
+	for _, c := range t.candles(m, n) {
+		row = strconv.AppendInt(row[:0], c.Start.Millis(), 10)
+		for _, price := range [...]market.Price{c.Open, c.High, c.Low, c.Close} {
+			row = market.AppendFixedPadded(append(row, ','), int64(price), m.PriceDigits)
+		}
+		row = market.AppendFixedPadded(append(row, ','), int64(c.Volume), m.VolumeDigits)
+		_, err := w.Write(append(row, '\n'))
+		require.NoError(t.b, err)
+	}
+	require.NoError(t.b, w.Flush())
+	require.NoError(t.b, file.Close())
+	return path
+}
+
+// bitcoin is the market of all measurements.
+func bitcoin() *market.Market {
+	return &market.Market{Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 4, QuantityDecimals: 8, NotionalDecimals: 2, TickSize: 1}
+}
+
+func (t *table) candles(m *market.Market, n int) []market.Candle {
+	g, err := synthetic.New(synthetic.Config{Seed: 1, Market: m, Interval: market.Interval1m, Start: 1640995200_000_000_000, First: 20000_00, Volume: 5_0000, GapChance: -1})
+	require.NoError(t.b, err)
+	candles := make([]market.Candle, n)
+	for i := range candles {
+		g.Next(&candles[i])
+	}
+	return candles
+}
+
+// plan is a backtest over n candles in memory with so many cents of cash.
+func (t *table) plan(n int, cash market.Money, kind strategy.Kind) (*backtest.Plan, []market.Candle) {
+	var catalog market.Catalog
+	_, err := catalog.AddAsset("BTC", 8)
+	require.NoError(t.b, err)
+	eur, err := catalog.AddAsset("EUR", 2)
+	require.NoError(t.b, err)
+	m := bitcoin()
+	require.NoError(t.b, catalog.AddMarket(m))
+	candles := t.candles(m, n)
+	return &backtest.Plan{
+		Catalog: &catalog, Currency: eur, Deposits: []backtest.Deposit{{Asset: eur.ID, Money: cash}},
+		Strategies: []backtest.StrategyPlan{{Name: "bench", Kind: kind, Markets: []*market.Market{m}, Interval: market.Interval1m}},
+		Feeds:      []backtest.Feed{{Market: m, Interval: market.Interval1m, Drive: true, Deliver: true}},
+		Open:       func(backtest.Feed, market.Time, market.Time) (backtest.Source, error) { return &memory{candles}, nil },
+		Fees:       backtest.Fees{Maker: 150_000, Taker: 250_000},
+	}, candles
+}
+
+// memory is a backtest.Source over candles in memory, in batches like those of the store.
+type memory struct {
+	candles []market.Candle
+}
+
+func (s *memory) Next() ([]market.Candle, error) {
+	if len(s.candles) == 0 {
+		return nil, io.EOF
+	}
+	batch := s.candles[:min(512, len(s.candles))]
+	s.candles = s.candles[len(batch):]
+	return batch, nil
+}
+
+func (s *memory) Close() error { return nil }
+
+// flipper buys and sells in turn at every candle, without looking at it: nothing but the orders' round trips.
+type flipper struct {
+	strategy.Base
+	long bool
+}
+
+func (f *flipper) OnCandle(d *strategy.Desk, c *market.Candle) {
+	if f.long = !f.long; f.long {
+		_, _ = d.Buy(c.Market, 1_000_000)
+		return
+	}
+	_, _ = d.Sell(c.Market, 1_000_000)
+}
+
+var flip = define("flip", func() strategy.Strategy { return &flipper{} })
+
+// ladderer places orders far below at the first candle and leaves them.
+type ladderer struct {
+	strategy.Base
+	orders int
+}
+
+func (l *ladderer) OnCandle(d *strategy.Desk, c *market.Candle) {
+	for ; l.orders > 0; l.orders-- {
+		_, _ = d.Limit(c.Market, market.Buy, 1_000_000, c.Close/10+market.Price(l.orders))
+	}
+}
+
+func ladder(n int) strategy.Kind {
+	return define("ladder", func() strategy.Strategy { return &ladderer{orders: n} })
+}
+
+func define(name string, build func() strategy.Strategy) strategy.Kind {
+	return strategy.Define(name, "for a benchmark", func(struct{}) strategy.Needs { return strategy.Needs{} },
+		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return build(), nil })
+}

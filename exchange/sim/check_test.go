@@ -1,0 +1,100 @@
+package sim
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// check asserts what holds for the venue between any two calls of Advance.
+func check(t require.TestingT, v *Venue) {
+	open, waiting := make([]int, len(v.books)), make([]int, len(v.books))
+	for id, o := range v.orders {
+		require.Equal(t, id, o.ID)
+		require.False(t, o.Done(), "order %d is done and still listed", id)
+		require.True(t, o.resting, "order %d is in no ladder", id)
+		open[o.Market]++
+		checkAmounts(t, o)
+	}
+	for _, a := range v.waiting {
+		waiting[a.command.Order.Market]++
+	}
+	for i := 1; i < len(v.books); i++ {
+		b := &v.books[i]
+		require.Empty(t, b.takers)
+		require.Equal(t, open[i], b.open, "open orders of %s", b.market.Name)
+		require.Equal(t, open[i], len(b.below.entries)+len(b.above.entries), "entries of %s", b.market.Name)
+		require.Equal(t, waiting[i], b.waiting, "commands on their way to %s", b.market.Name)
+		checkLadder(t, v, b, &b.below)
+		checkLadder(t, v, b, &b.above)
+	}
+	checkHolds(t, v)
+}
+
+func checkAmounts(t require.TestingT, o *order) {
+	if o.ByQuote() {
+		require.Positive(t, o.AmountQuoteRemaining, "order %d", o.ID)
+		return
+	}
+	require.Positive(t, o.AmountRemaining, "order %d", o.ID)
+	require.Equal(t, o.Amount, o.FilledAmount+o.AmountRemaining, "order %d", o.ID)
+}
+
+// checkLadder asserts that the entries stand in the order in which they are reached, last first, and belong to open orders.
+func checkLadder(t require.TestingT, v *Venue, b *book, l *ladder) {
+	for i := range l.entries {
+		e := &l.entries[i]
+		require.Same(t, v.orders[e.order.ID], e.order, "an entry of an order that is not open")
+		require.Same(t, b.side(e.order), l, "order %d is in the wrong ladder", e.order.ID)
+		require.Equal(t, e.order.level, e.level)
+		require.Equal(t, e.order.sequence, e.sequence)
+		require.Equal(t, waitsForTrigger(&e.order.Order), e.action == actFire)
+		if i > 0 {
+			require.True(t, inOrder(&l.entries[i-1], e, l.down), "entries %d and %d stand the wrong way round", i-1, i)
+		}
+	}
+}
+
+func inOrder(far, near *entry, down bool) bool {
+	if far.level == near.level {
+		return far.sequence > near.sequence
+	}
+	return (far.level < near.level) == down
+}
+
+// checkHolds asserts that each asset holds exactly what its open orders hold, and no more than there is.
+func checkHolds(t require.TestingT, v *Venue) {
+	held := make([]market.Money, len(v.balances))
+	for _, o := range v.orders {
+		require.GreaterOrEqual(t, o.OnHold, market.Money(0), "order %d", o.ID)
+		held[o.OnHoldCurrency] += o.OnHold
+	}
+	for asset, balance := range v.balances {
+		require.Equal(t, held[asset], balance.Held, "asset %d", asset)
+		require.LessOrEqual(t, balance.Held, balance.Total, "asset %d", asset)
+	}
+}
+
+func TestCheckSeesAHoldThatNobodyHas(t *testing.T) {
+	bench := newBench(t)
+	bench.venue.balances[1].Held = 1
+	require.Panics(t, func() { check(panicking{}, bench.venue) })
+}
+
+func TestCheckSeesALadderInDisorder(t *testing.T) {
+	bench := newBench(t)
+	b := &bench.venue.books[1]
+	o := &order{Order: market.Order{ID: 1, Market: 1, Side: market.Buy, Type: market.TypeLimit, Status: market.StatusNew, Amount: 1, AmountRemaining: 1}, resting: true}
+	bench.venue.orders[1] = o
+	b.open = 1
+	b.above.entries = []entry{{order: o, action: actFill}} // a limit buy waits below
+	require.Panics(t, func() { check(panicking{}, bench.venue) })
+}
+
+// panicking turns a failed assertion into a panic.
+type panicking struct{}
+
+func (panicking) Errorf(string, ...any) {}
+func (panicking) FailNow()              { panic("the check has failed") }

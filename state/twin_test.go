@@ -1,0 +1,271 @@
+package state
+
+import (
+	"math/big"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// moved is one line of the twin's list: what a fill did, or a deposit.
+type moved struct {
+	strategy market.StrategyID
+	side     market.Side // 0: a deposit of quote
+	amount   int64
+	price    int64
+	fee      int64
+}
+
+// twin knows nothing but the list of what happened, and adds it up anew each time with big integers.
+type twin struct {
+	lines []moved
+	held  map[market.OrderID]int64 // by open order
+	quote map[market.OrderID]bool  // it holds quote
+}
+
+func product(a, b int64) *big.Int { return new(big.Int).Mul(big.NewInt(a), big.NewInt(b)) }
+
+// cash is what a line changed in quote, exactly, in units of Value.
+func (l moved) cash() *big.Int {
+	gross := product(l.amount, l.price)
+	if l.side == market.Buy {
+		return gross.Add(gross, big.NewInt(l.fee)).Neg(gross)
+	}
+	return gross.Sub(gross, big.NewInt(l.fee))
+}
+
+// totals are the balances: quote rounded down fill by fill.
+func (w *twin) totals() (base, quote int64) {
+	for _, l := range w.lines {
+		if l.side == 0 {
+			quote += l.amount
+			continue
+		}
+		quote += new(big.Int).Div(l.cash(), big.NewInt(1e8)).Int64() // Euclidean: down
+		if l.side == market.Buy {
+			base += l.amount
+		} else {
+			base -= l.amount
+		}
+	}
+	return base, quote
+}
+
+func (w *twin) holds() (base, quote int64) {
+	for id, hold := range w.held {
+		if w.quote[id] {
+			quote += hold
+		} else {
+			base += hold
+		}
+	}
+	return base, quote
+}
+
+// position is the strategy's, from the first line on, by its definition.
+func (w *twin) position(s market.StrategyID) (amount int64, cost, realised, fees *big.Int) {
+	cost, realised, fees = new(big.Int), new(big.Int), new(big.Int)
+	for _, l := range w.lines {
+		if l.strategy != s || l.side == 0 {
+			continue
+		}
+		fees.Add(fees, big.NewInt(l.fee))
+		if l.side == market.Buy {
+			amount += l.amount
+			cost.Sub(cost, l.cash())
+			continue
+		}
+		sold := min(l.amount, amount)
+		if sold == 0 {
+			continue
+		}
+		share := new(big.Int).Mul(cost, big.NewInt(sold))
+		share.Quo(share, big.NewInt(amount))
+		gain := new(big.Int).Mul(l.cash(), big.NewInt(sold))
+		gain.Quo(gain, big.NewInt(l.amount)).Sub(gain, share)
+		realised.Add(realised, gain)
+		cost.Sub(cost, share)
+		amount -= sold
+	}
+	return amount, cost, realised, fees
+}
+
+// machine drives account and twin with the same legal events.
+type machine struct {
+	*desk
+	twin
+	open []*Order
+}
+
+func (m *machine) pick(rt *rapid.T) *Order {
+	if len(m.open) == 0 {
+		rt.Skip("no open order")
+	}
+	return rapid.SampledFrom(m.open).Draw(rt, "order")
+}
+
+func (m *machine) hold(o *Order, hold market.Money) {
+	m.held[o.ID] = int64(hold)
+	m.quote[o.ID] = o.Side == market.Buy
+}
+
+func (m *machine) drop(o *Order) {
+	delete(m.held, o.ID)
+	for i := range m.open {
+		if m.open[i] == o {
+			m.open = append(m.open[:i], m.open[i+1:]...)
+			return
+		}
+	}
+}
+
+func (m *machine) place(rt *rapid.T) {
+	side := rapid.SampledFrom([]market.Side{market.Buy, market.Sell}).Draw(rt, "side")
+	s := market.StrategyID(rapid.IntRange(1, 2).Draw(rt, "strategy"))
+	price := market.Price(rapid.Int64Range(1, 1e6).Draw(rt, "price"))
+	amount := market.Qty(rapid.Int64Range(1, 1e10).Draw(rt, "amount"))
+	hold := market.Money(amount)
+	if side == market.Buy {
+		hold = ceilMoney(int64(price), int64(amount)) + 1
+	}
+	available, _ := m.Balance(s, map[market.Side]market.AssetID{market.Buy: m.m.Quote, market.Sell: m.m.Base}[side])
+	if hold > available {
+		rt.Skip("too dear")
+	}
+	o := m.sendFor(s, market.TypeLimit, side, amount, price, hold)
+	m.open = append(m.open, o)
+	m.hold(o, hold)
+}
+
+// ceilMoney is price·amount with a fee of 1 %, rounded up.
+func ceilMoney(price, amount int64) market.Money {
+	v := product(price, amount)
+	v.Add(v, new(big.Int).Div(v, big.NewInt(100)))
+	return market.Money(v.Div(v, big.NewInt(1e8)).Int64() + 1)
+}
+
+// fillSome fills a part, in one of three ways: fill and report together, fill first, report first.
+func (m *machine) fillSome(rt *rapid.T) {
+	o := m.pick(rt)
+	amount := market.Qty(rapid.Int64Range(1, int64(o.AmountRemaining)).Draw(rt, "amount"))
+	gross := product(int64(o.Price), int64(amount))
+	fee := new(big.Int).Div(gross, big.NewInt(200)).Int64()
+	fill := m.fillOf(o, amount, o.Price, fee)
+	fill.ID[13], fill.ID[14] = byte(len(m.lines)>>8), byte(len(m.lines))
+	r := m.report(o, market.ExecTrade, market.StatusPartiallyFilled)
+	r.FilledAmount, r.AmountRemaining = o.FilledAmount+amount, o.AmountRemaining-amount
+	r.OnHold = market.Money(r.AmountRemaining)
+	if o.Side == market.Buy {
+		r.OnHold = ceilMoney(int64(o.Price), int64(r.AmountRemaining))
+	}
+	if r.AmountRemaining == 0 {
+		r.Status, r.OnHold = market.StatusFilled, 0
+	}
+	m.lines = append(m.lines, moved{o.Strategy, o.Side, int64(amount), int64(o.Price), fee})
+	switch rapid.IntRange(0, 2).Draw(rt, "order of arrival") {
+	case 0:
+		m.tell(r, fill)
+	case 1:
+		m.apply(market.Event{Kind: market.KindFill, Fills: []market.Fill{fill}})
+		m.tell(r)
+	case 2:
+		m.tell(r)
+		m.apply(market.Event{Kind: market.KindFill, Fills: []market.Fill{fill}})
+	}
+	m.apply(market.Event{Kind: market.KindFill, Fills: []market.Fill{fill}}) // a second time: known
+	m.hold(o, r.OnHold)
+	if r.AmountRemaining == 0 {
+		m.drop(o)
+	}
+}
+
+func (m *machine) end(rt *rapid.T) {
+	o := m.pick(rt)
+	status := rapid.SampledFrom([]market.Status{market.StatusCanceled, market.StatusExpired}).Draw(rt, "status")
+	m.tell(m.report(o, market.ExecCanceled, status))
+	m.drop(o)
+}
+
+func (m *machine) update(rt *rapid.T) {
+	o := m.pick(rt)
+	if o.InFlight != 0 {
+		rt.Skip("in flight")
+	}
+	available, _ := m.Balance(o.Strategy, o.OnHoldCurrency)
+	hold := market.Money(rapid.Int64Range(0, int64(o.OnHold+available)).Draw(rt, "hold"))
+	before := o.OnHold
+	m.SendUpdate(o, hold)
+	require.NoError(m.t, m.Check())
+	require.Equal(m.t, max(before, hold), o.OnHold)
+	refused := m.report(o, market.ExecRejected, 0)
+	refused.Command = market.CommandUpdate
+	m.tell(refused)
+	require.Equal(m.t, before, o.OnHold)
+}
+
+func (m *machine) acknowledge(rt *rapid.T) {
+	o := m.pick(rt)
+	status := market.StatusNew
+	if o.FilledAmount > 0 {
+		status = market.StatusPartiallyFilled
+	}
+	m.tell(m.report(o, market.ExecNew, status))
+}
+
+func (m *machine) pay(rt *rapid.T) {
+	s := market.StrategyID(rapid.IntRange(0, 2).Draw(rt, "owner"))
+	money := rapid.Int64Range(1, 1e10).Draw(rt, "money")
+	m.deposit(s, m.m.Quote, market.Money(money))
+	m.lines = append(m.lines, moved{strategy: s, amount: money})
+}
+
+// compare asks account and twin for everything.
+func (m *machine) compare(t *rapid.T) {
+	require.NoError(t, m.Check())
+	base, quote := m.twin.totals()
+	heldBase, heldQuote := m.holds()
+	require.Equal(t, Balance{market.Money(base), market.Money(heldBase)}, m.Total(m.m.Base))
+	require.Equal(t, Balance{market.Money(quote), market.Money(heldQuote)}, m.Total(m.m.Quote))
+	for s := market.StrategyID(1); s <= 2; s++ {
+		p := m.Position(s, 1)
+		amount, cost, realised, fees := m.position(s)
+		require.Equal(t, amount, int64(p.Amount))
+		require.Equal(t, []string{cost.String(), realised.String(), fees.String()}, []string{p.Cost.String(), p.Realised.String(), p.Fees.String()})
+	}
+}
+
+func TestTheAccountAgreesWithATwinThatAddsUpTheList(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		own := rapid.SampledFrom([][]bool{nil, {false, true}, {false, true, true}}).Draw(rt, "own purses")
+		m := &machine{desk: newDesk(t, 2, own), twin: twin{held: map[market.OrderID]int64{}, quote: map[market.OrderID]bool{}}}
+		m.pay(rt)
+		rt.Repeat(map[string]func(*rapid.T){
+			"": m.compare, "place": m.place, "fill": m.fillSome, "end": m.end, "update": m.update, "acknowledge": m.acknowledge, "pay": m.pay,
+		})
+	})
+}
+
+func TestRealisedAndCostAddUpToTheCashThatMoved(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		d, cash, held := newDesk(t, 1, nil), new(big.Int), int64(0)
+		d.deposit(1, d.m.Quote, 1e17)
+		for range rapid.IntRange(1, 40).Draw(rt, "fills") {
+			l := moved{1, market.Buy, rapid.Int64Range(1, 1e9).Draw(rt, "amount"), rapid.Int64Range(1, 1e6).Draw(rt, "price"), rapid.Int64Range(-1e6, 1e6).Draw(rt, "fee")}
+			if held > 0 && rapid.Bool().Draw(rt, "sell") {
+				l.side, l.amount = market.Sell, min(held, l.amount)
+				held -= 2 * l.amount
+			}
+			held += l.amount
+			o := d.send(l.side, market.Qty(l.amount), market.Price(l.price), 0)
+			d.trade(o, o.Amount, o.Price, l.fee, 0)
+			cash.Add(cash, l.cash())
+		}
+		p := d.Position(1, 1)
+		kept, err := p.Realised.Sub(p.Cost)
+		require.NoError(rt, err)
+		require.Equal(rt, cash.String(), kept.String(), "nothing is lost to rounding, however the position was split")
+	})
+}
