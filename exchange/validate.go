@@ -1,6 +1,10 @@
 package exchange
 
-import "github.com/tidemark-trading/tidemark/market"
+import (
+	"math"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
 
 // Facts is what the validity of an order depends on besides its market: the state of the account at that instant. The gate
 // knows it from its own book, the venue from its own; both run the same checks over it.
@@ -234,7 +238,8 @@ func checkQuoteSize(m *market.Market, value market.Value) *Error {
 
 // exceeds reports whether n·10^-digits is above limit.
 func exceeds(n, limit int64, digits uint8) bool {
-	return n/market.Pow10(digits) > limit || (n/market.Pow10(digits) == limit && n%market.Pow10(digits) != 0)
+	unit := market.Pow10(digits)
+	return limit <= math.MaxInt64/unit && n > limit*unit // otherwise the limit is more than an int64 can hold
 }
 
 func checkBalance(m *market.Market, o *market.Order, f *Facts) (market.Money, *Error) {

@@ -24,7 +24,10 @@ func ValueOf(n int64) Value { return Value{hi: n >> 63, lo: uint64(n)} }
 // Product returns a·b·10^shift exactly.
 func Product(a, b int64, shift uint8) (Value, error) {
 	hi, lo := bits.Mul64(magnitude(a), magnitude(b))
-	v, ok := scaleUp(hi, lo, shift)
+	v, ok := Value{hi: int64(hi), lo: lo}, hi <= math.MaxInt64
+	if shift > 0 {
+		v, ok = scaleUp(hi, lo, shift)
+	}
 	if !ok {
 		return Value{}, fmt.Errorf("%d × %d × 10^%d: %w", a, b, shift, ErrOverflow)
 	}
@@ -109,6 +112,9 @@ func (v Value) MulInt(n int64) (Value, error) {
 
 // ScaleUp returns v·10^digits: the same amount in finer units.
 func (v Value) ScaleUp(digits uint8) (Value, error) {
+	if digits == 0 {
+		return v, nil
+	}
 	hi, lo := v.abs()
 	scaled, ok := scaleUp(hi, lo, digits)
 	if !ok {

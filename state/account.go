@@ -21,7 +21,7 @@ type Account struct {
 	purseOf   []int               // by strategy
 	positions [][]market.Position // by strategy, by market
 	marks     []mark              // by market
-	orders    map[market.OrderID]*Order
+	orders    market.Index[Order] // open or unsettled
 	open      []*Order // by id
 	openIn    []int    // by market: what counts against maxOpenOrders
 	openBy    []int    // by strategy
@@ -72,7 +72,7 @@ func NewAccount(catalog *market.Catalog, strategies int, own []bool) *Account {
 	a := &Account{
 		catalog: catalog,
 		purseOf: make([]int, strategies+1), positions: make([][]market.Position, strategies+1),
-		marks: make([]mark, len(catalog.Markets())+1), orders: make(map[market.OrderID]*Order),
+		marks: make([]mark, len(catalog.Markets())+1),
 		openIn: make([]int, len(catalog.Markets())+1), openBy: make([]int, strategies+1),
 	}
 	purses := 1
@@ -186,7 +186,7 @@ func (a *Account) Send(o *market.Order, reserve market.Money) *Order {
 		own.OnHoldCurrency = m.Base
 	}
 	a.purse(own).Held += reserve
-	a.orders[o.ID] = own
+	a.orders.Put(o.ID, own)
 	a.open = append(a.open, own)
 	a.count(own, 1)
 	return own
@@ -271,7 +271,7 @@ func (a *Account) reopen(o *Order) {
 
 // retire forgets a closed order of which nothing more is expected.
 func (a *Account) retire(o *Order) {
-	delete(a.orders, o.ID)
+	a.orders.Delete(o.ID)
 	a.closed = append(a.closed, o)
 }
 
@@ -329,7 +329,7 @@ func (a *Account) Catalog() *market.Catalog { return a.catalog }
 
 // Order returns an own open order, or nil.
 func (a *Account) Order(id market.OrderID) *market.Order {
-	if o := a.orders[id]; o != nil && !o.State.Terminal() {
+	if o := a.orders.Get(id); o != nil && !o.State.Terminal() {
 		return &o.Order
 	}
 	return nil
@@ -337,7 +337,7 @@ func (a *Account) Order(id market.OrderID) *market.Order {
 
 // Own returns an own open order with its local state, or nil.
 func (a *Account) Own(id market.OrderID) *Order {
-	if o := a.orders[id]; o != nil && !o.State.Terminal() {
+	if o := a.orders.Get(id); o != nil && !o.State.Terminal() {
 		return o
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -29,6 +30,9 @@ var ErrLocked = errors.New("in use by another process")
 const lockWait = time.Second
 
 const storeFormat = 1
+
+// growStep is the room that the file gets beyond what a commit needs.
+const growStep = 1 << 20
 
 var (
 	bucketMeta     = []byte("meta")
@@ -69,11 +73,12 @@ func OpenCandles(path string, readOnly bool) (store *CandleStore, err error) {
 	if _, err := os.Stat(path); readOnly && errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w: no such file; %s", path, ErrNoData, importHint("BTC-EUR", market.Interval1h))
 	}
-	defer catchCorrupt(path, &err)
+	defer catchCorrupt(path, &err, debug.SetPanicOnFault(true))
 	db, err := bbolt.Open(path, 0o644, &bbolt.Options{Timeout: lockWait, ReadOnly: readOnly, InitialMmapSize: mapAtOpen(readOnly)})
 	if err != nil {
 		return nil, openError(path, err)
 	}
+	db.AllocSize = growStep
 	s := &CandleStore{db: db, path: path}
 	if err := s.prepare(readOnly); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -105,7 +110,7 @@ func importHint(name string, interval market.Interval) string {
 
 // prepare checks the store's format and makes its buckets where they are missing.
 func (s *CandleStore) prepare(readOnly bool) (err error) {
-	defer catchCorrupt(s.path, &err)
+	defer catchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
 	if err := s.checkSize(); err != nil {
 		return err
 	}
@@ -259,12 +264,14 @@ func (s *CandleStore) noData(tx *bbolt.Tx, name string, interval market.Interval
 
 // view runs a read transaction; a page that the database layer cannot read becomes an error.
 func (s *CandleStore) view(read func(tx *bbolt.Tx) error) (err error) {
-	defer catchCorrupt(s.path, &err)
+	defer catchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
 	return s.db.View(read)
 }
 
-// catchCorrupt turns the panic of the database layer over a page it cannot read into an error.
-func catchCorrupt(path string, err *error) {
+// catchCorrupt, deferred, turns the panic of the database layer over a page it cannot read into an error, and so a read
+// outside the file that such a page led to: that is what debug.SetPanicOnFault is for, whose old setting comes as faults.
+func catchCorrupt(path string, err *error, faults bool) {
+	debug.SetPanicOnFault(faults)
 	if caught := recover(); caught != nil {
 		*err = fmt.Errorf("%s: %w: %v", path, ErrCorrupt, caught)
 	}

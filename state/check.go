@@ -8,18 +8,19 @@ import (
 
 // Check proves that the account is consistent with itself: holds add up to what the open orders reserve, nothing is held
 // beyond what is there, counters equal what they count, closed orders hold nothing, positions have a cost only while they
-// have an amount. It returns the first contradiction.
+// have an amount. It returns the first contradiction. What was paid and what the rest of an order holds are both rounded up, so
+// a partly filled order may hold one unit that is not there.
 func (a *Account) Check() error {
-	held := make([][]market.Money, len(a.purses))
-	for i := range held {
-		held[i] = make([]market.Money, len(a.catalog.Assets())+1)
-	}
+	held, partly := a.empty(), a.empty()
 	in, by := make([]int, len(a.openIn)), make([]int, len(a.openBy))
 	for i, o := range a.open {
 		if err := a.checkOrder(i, o); err != nil {
 			return err
 		}
 		held[a.purseOf[o.Strategy]][o.OnHoldCurrency] += o.OnHold
+		if o.counted > 0 {
+			partly[a.purseOf[o.Strategy]][o.OnHoldCurrency]++
+		}
 		by[o.Strategy]++
 		if o.Type != market.TypeMarket {
 			in[o.Market]++
@@ -30,7 +31,7 @@ func (a *Account) Check() error {
 			if b.Held != held[p][asset] {
 				return fmt.Errorf("purse %d asset %d holds %d, its open orders %d", p, asset, b.Held, held[p][asset])
 			}
-			if b.Total < b.Held || b.Held < 0 {
+			if b.Total+partly[p][asset] < b.Held || b.Held < 0 {
 				return fmt.Errorf("purse %d asset %d has %d and holds %d", p, asset, b.Total, b.Held)
 			}
 		}
@@ -48,13 +49,22 @@ func (a *Account) Check() error {
 	return a.checkPositions()
 }
 
+// empty returns a zero for each purse and asset.
+func (a *Account) empty() [][]market.Money {
+	sums := make([][]market.Money, len(a.purses))
+	for i := range sums {
+		sums[i] = make([]market.Money, len(a.catalog.Assets())+1)
+	}
+	return sums
+}
+
 func (a *Account) checkOrder(i int, o *Order) error {
 	switch {
 	case i > 0 && a.open[i-1].ID >= o.ID:
 		return fmt.Errorf("order %d stands behind order %d", o.ID, a.open[i-1].ID)
 	case o.State.Terminal():
 		return fmt.Errorf("order %d is %s and still open", o.ID, o.State)
-	case a.orders[o.ID] != o:
+	case a.orders.Get(o.ID) != o:
 		return fmt.Errorf("order %d is open and not known", o.ID)
 	case !o.ByQuote() && o.FilledAmount+o.AmountRemaining != o.Amount:
 		return fmt.Errorf("order %d: filled %d and remaining %d are not amount %d", o.ID, o.FilledAmount, o.AmountRemaining, o.Amount)

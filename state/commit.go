@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime/debug"
 	"slices"
 
 	"go.etcd.io/bbolt"
@@ -85,7 +86,7 @@ func checkCandle(c *market.Candle) error {
 
 // commit writes what the loader holds, in one transaction.
 func (s *CandleStore) commit(o WriteOptions, l *candleLoader, complete []Range) (report WriteReport, err error) {
-	defer catchCorrupt(s.path, &err)
+	defer catchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
 	err = s.db.Update(func(tx *bbolt.Tx) error {
 		report = WriteReport{}
 		w := chunkWriter{options: o, loader: l, report: &report}

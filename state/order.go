@@ -105,7 +105,7 @@ func inputOf(r *market.Report) input {
 // applyReport folds what the exchange told of an order, with the fills that came along.
 func (a *Account) applyReport(ev *market.Event) (Applied, error) {
 	r := ev.Report
-	o := a.orders[r.Order]
+	o := a.orders.Get(r.Order)
 	if o == nil {
 		a.countForeign(r.Order)
 		return Applied{}, nil
@@ -217,7 +217,7 @@ func (a *Account) applyFills(ev *market.Event) (Applied, error) {
 	if len(ev.Fills) == 0 {
 		return Applied{}, nil
 	}
-	o := a.orders[ev.Fills[0].Order]
+	o := a.orders.Get(ev.Fills[0].Order)
 	if o == nil {
 		a.countForeign(ev.Fills[0].Order)
 		return Applied{}, nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 
 	"go.etcd.io/bbolt"
 
@@ -49,7 +50,7 @@ func (s *CandleStore) Read(options ReadOptions) (r *CandleReader, err error) {
 			err = errors.Join(err, tx.Rollback())
 		}
 	}()
-	defer catchCorrupt(s.path, &err)
+	defer catchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
 	chunks, err := s.chunks(tx, options.Market.Name, options.Interval)
 	if err != nil {
 		return nil, err
@@ -104,7 +105,7 @@ func (r *CandleReader) trim(candles []market.Candle) []market.Candle {
 
 // nextChunk moves the decoder on, or returns io.EOF.
 func (r *CandleReader) nextChunk() (err error) {
-	defer catchCorrupt(r.store.path, &err)
+	defer catchCorrupt(r.store.path, &err, debug.SetPanicOnFault(true))
 	r.pages.consumed(r.consumed)
 	r.consumed = nil
 	if r.key == nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -97,7 +98,8 @@ func (w *twin) position(s market.StrategyID) (amount int64, cost, realised, fees
 type machine struct {
 	*desk
 	twin
-	open []*Order
+	open    []*Order
+	settled map[market.OrderID]exchange.Settlement
 }
 
 func (m *machine) pick(rt *rapid.T) *Order {
@@ -127,11 +129,8 @@ func (m *machine) place(rt *rapid.T) {
 	s := market.StrategyID(rapid.IntRange(1, 2).Draw(rt, "strategy"))
 	price := market.Price(rapid.Int64Range(1, 1e6).Draw(rt, "price"))
 	amount := market.Qty(rapid.Int64Range(1, 1e10).Draw(rt, "amount"))
-	hold := market.Money(amount)
-	if side == market.Buy {
-		hold = ceilMoney(int64(price), int64(amount)) + 1
-	}
-	available, _ := m.Balance(s, map[market.Side]market.AssetID{market.Buy: m.m.Quote, market.Sell: m.m.Base}[side])
+	hold := m.worst(&market.Order{Type: market.TypeLimit, Side: side, AmountRemaining: amount, Price: price})
+	available, _ := m.Balance(s, exchange.HoldAsset(m.m, side))
 	if hold > available {
 		rt.Skip("too dear")
 	}
@@ -140,31 +139,35 @@ func (m *machine) place(rt *rapid.T) {
 	m.hold(o, hold)
 }
 
-// ceilMoney is price·amount with a fee of 1 %, rounded up.
-func ceilMoney(price, amount int64) market.Money {
-	v := product(price, amount)
-	v.Add(v, new(big.Int).Div(v, big.NewInt(100)))
-	return market.Money(v.Div(v, big.NewInt(1e8)).Int64() + 1)
+// worst is what an order holds at the exchange, with a fee of half a percent.
+func (m *machine) worst(o *market.Order) market.Money {
+	hold, err := exchange.Hold(m.m, o, exchange.Fees{Taker: rate}, 0)
+	require.NoError(m.t, err)
+	return hold
 }
+
+const rate = 500_000
 
 // fillSome fills a part, in one of three ways: fill and report together, fill first, report first.
 func (m *machine) fillSome(rt *rapid.T) {
 	o := m.pick(rt)
 	amount := market.Qty(rapid.Int64Range(1, int64(o.AmountRemaining)).Draw(rt, "amount"))
-	gross := product(int64(o.Price), int64(amount))
-	fee := new(big.Int).Div(gross, big.NewInt(200)).Int64()
-	fill := m.fillOf(o, amount, o.Price, fee)
+	settlement := m.settled[o.ID]
+	_, exact, err := settlement.Fill(m.m, o.Side, o.Price, amount, rate, exchange.RoundOrder)
+	require.NoError(m.t, err)
+	m.settled[o.ID] = settlement
+	fee, err := exact.FloorMoney(0)
+	require.NoError(m.t, err)
+	fill := m.fillOf(o, amount, o.Price, int64(fee))
 	fill.ID[13], fill.ID[14] = byte(len(m.lines)>>8), byte(len(m.lines))
 	r := m.report(o, market.ExecTrade, market.StatusPartiallyFilled)
-	r.FilledAmount, r.AmountRemaining = o.FilledAmount+amount, o.AmountRemaining-amount
-	r.OnHold = market.Money(r.AmountRemaining)
-	if o.Side == market.Buy {
-		r.OnHold = ceilMoney(int64(o.Price), int64(r.AmountRemaining))
-	}
+	after := o.Order
+	after.AmountRemaining -= amount
+	r.FilledAmount, r.AmountRemaining, r.OnHold = o.FilledAmount+amount, after.AmountRemaining, m.worst(&after)
 	if r.AmountRemaining == 0 {
-		r.Status, r.OnHold = market.StatusFilled, 0
+		r.Status = market.StatusFilled
 	}
-	m.lines = append(m.lines, moved{o.Strategy, o.Side, int64(amount), int64(o.Price), fee})
+	m.lines = append(m.lines, moved{o.Strategy, o.Side, int64(amount), int64(o.Price), int64(fee)})
 	switch rapid.IntRange(0, 2).Draw(rt, "order of arrival") {
 	case 0:
 		m.tell(r, fill)
@@ -240,7 +243,7 @@ func (m *machine) compare(t *rapid.T) {
 func TestTheAccountAgreesWithATwinThatAddsUpTheList(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		own := rapid.SampledFrom([][]bool{nil, {false, true}, {false, true, true}}).Draw(rt, "own purses")
-		m := &machine{desk: newDesk(t, 2, own), twin: twin{held: map[market.OrderID]int64{}, quote: map[market.OrderID]bool{}}}
+		m := &machine{desk: newDesk(t, 2, own), settled: map[market.OrderID]exchange.Settlement{}, twin: twin{held: map[market.OrderID]int64{}, quote: map[market.OrderID]bool{}}}
 		m.pay(rt)
 		rt.Repeat(map[string]func(*rapid.T){
 			"": m.compare, "place": m.place, "fill": m.fillSome, "end": m.end, "update": m.update, "acknowledge": m.acknowledge, "pay": m.pay,

@@ -3,6 +3,7 @@ package state
 import (
 	"bytes"
 	"fmt"
+	"runtime/debug"
 
 	"go.etcd.io/bbolt"
 
@@ -78,7 +79,7 @@ func (v *verifier) note(p Problem, err error) {
 }
 
 func (v *verifier) chunks(tx *bbolt.Tx, p Problem) (err error) {
-	defer catchCorrupt(v.store.path, &err)
+	defer catchCorrupt(v.store.path, &err, debug.SetPanicOnFault(true))
 	price, volume, err := marketDigits(tx, p.Market)
 	if err != nil {
 		return err

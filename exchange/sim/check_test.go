@@ -11,7 +11,7 @@ import (
 // check asserts what holds for the venue between any two calls of Advance.
 func check(t require.TestingT, v *Venue) {
 	open, waiting := make([]int, len(v.books)), make([]int, len(v.books))
-	for id, o := range v.orders {
+	for id, o := range v.orders.All() {
 		require.Equal(t, id, o.ID)
 		require.False(t, o.Done(), "order %d is done and still listed", id)
 		require.True(t, o.resting, "order %d is in no ladder", id)
@@ -46,7 +46,7 @@ func checkAmounts(t require.TestingT, o *order) {
 func checkLadder(t require.TestingT, v *Venue, b *book, l *ladder) {
 	for i := range l.entries {
 		e := &l.entries[i]
-		require.Same(t, v.orders[e.order.ID], e.order, "an entry of an order that is not open")
+		require.Same(t, v.orders.Get(e.order.ID), e.order, "an entry of an order that is not open")
 		require.Same(t, b.side(e.order), l, "order %d is in the wrong ladder", e.order.ID)
 		require.Equal(t, e.order.level, e.level)
 		require.Equal(t, e.order.sequence, e.sequence)
@@ -67,7 +67,7 @@ func inOrder(far, near *entry, down bool) bool {
 // checkHolds asserts that each asset holds exactly what its open orders hold, and no more than there is.
 func checkHolds(t require.TestingT, v *Venue) {
 	held := make([]market.Money, len(v.balances))
-	for _, o := range v.orders {
+	for _, o := range v.orders.All() {
 		require.GreaterOrEqual(t, o.OnHold, market.Money(0), "order %d", o.ID)
 		held[o.OnHoldCurrency] += o.OnHold
 	}
@@ -87,7 +87,7 @@ func TestCheckSeesALadderInDisorder(t *testing.T) {
 	bench := newBench(t)
 	b := &bench.venue.books[1]
 	o := &order{Order: market.Order{ID: 1, Market: 1, Side: market.Buy, Type: market.TypeLimit, Status: market.StatusNew, Amount: 1, AmountRemaining: 1}, resting: true}
-	bench.venue.orders[1] = o
+	bench.venue.orders.Put(1, o)
 	b.open = 1
 	b.above.entries = []entry{{order: o, action: actFill}} // a limit buy waits below
 	require.Panics(t, func() { check(panicking{}, bench.venue) })

@@ -129,7 +129,7 @@ func (v *Venue) update(b *book, c *market.Command, sequence int64) {
 
 // orderIn returns an open order of the book's market, or nil.
 func (v *Venue) orderIn(b *book, id market.OrderID) *order {
-	if o := v.orders[id]; o != nil && o.Market == b.market.ID {
+	if o := v.orders.Get(id); o != nil && o.Market == b.market.ID {
 		return o
 	}
 	return nil
@@ -152,7 +152,7 @@ func (v *Venue) cancel(b *book, c *market.Command) {
 // Cancel ends an open order for a reason of the service's own: maintenance, disconnect, delisting, a request of the
 // administrator. It reports whether the order was open.
 func (v *Venue) Cancel(id market.OrderID, reason market.RestatementReason) bool {
-	o := v.orders[id]
+	o := v.orders.Get(id)
 	if o == nil {
 		return false
 	}
@@ -169,7 +169,9 @@ func (v *Venue) match(b *book) {
 	}
 	takers := b.takers
 	b.takers, b.spareTakers = b.spareTakers[:0], nil // nil: a fill on the way may bring more orders to match
-	slices.SortFunc(takers, func(x, y *order) int { return int(x.sequence - y.sequence) })
+	if len(takers) > 1 {
+		slices.SortFunc(takers, func(x, y *order) int { return int(x.sequence - y.sequence) })
+	}
 	for _, o := range takers {
 		o.taking = false
 		v.take(b, o, o.level)

@@ -115,10 +115,10 @@ func (v *Venue) book(b *book, o *order, price market.Price, amount market.Qty, f
 }
 
 // bookByQuote finds out whether an order over a quote amount is done: a buy when its money is spent, a sell when what is left
-// is worth less than the smallest amount.
+// is worth less than the smallest amount or the smallest unit of money.
 func (v *Venue) bookByQuote(b *book, o *order, price market.Price) error {
 	if o.Side == market.Sell {
-		proceeds, err := o.FilledAmountQuote.FloorMoney(b.market.MoneyDrop())
+		proceeds, err := o.FilledAmountQuote.CeilMoney(b.market.MoneyDrop()) // up: what is below a unit of money is no rest
 		if err != nil {
 			return err
 		}

@@ -90,7 +90,7 @@ type Venue struct {
 	sink     func(*market.Event)
 	books    []book // by market.ID
 	balances []Balance
-	orders   map[market.OrderID]*order
+	orders   market.Index[order] // open, by our id
 	spare    []*order
 	done     []*order   // ended during this movement: spare from the next one on, so that no pointer meets another order
 	waiting  []*arrival // commands that have not arrived
@@ -142,7 +142,6 @@ func New(catalog *market.Catalog, config Config, sink func(*market.Event)) *Venu
 		catalog: catalog, config: config, sink: sink,
 		books:    make([]book, len(catalog.Markets())+1),
 		balances: make([]Balance, len(catalog.Assets())+1),
-		orders:   make(map[market.OrderID]*order),
 	}
 	for _, m := range catalog.Markets() {
 		b := &v.books[m.ID]
@@ -216,7 +215,7 @@ func (v *Venue) bookOf(c *market.Command) *book {
 	if c.Order.Market != 0 {
 		return &v.books[c.Order.Market]
 	}
-	if o := v.orders[c.Order.ID]; o != nil {
+	if o := v.orders.Get(c.Order.ID); o != nil {
 		return &v.books[o.Market]
 	}
 	for _, a := range v.waiting {
@@ -293,7 +292,7 @@ func (v *Venue) admit(b *book, from *market.Order, hold market.Money) *order {
 	o.Visible = true
 	o.FeeCurrency, o.OnHoldCurrency = b.market.Quote, exchange.HoldAsset(b.market, o.Side)
 	v.hold(o, hold)
-	v.orders[o.ID] = o
+	v.orders.Put(o.ID, o)
 	if o.Type != market.TypeMarket {
 		b.open++
 	}
@@ -302,7 +301,7 @@ func (v *Venue) admit(b *book, from *market.Order, hold market.Money) *order {
 
 // forget drops an order that is done. Its memory serves the next one.
 func (v *Venue) forget(b *book, o *order) {
-	delete(v.orders, o.ID)
+	v.orders.Delete(o.ID)
 	if o.Type != market.TypeMarket {
 		b.open--
 	}

@@ -1,0 +1,299 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// twin is the venue done again without a clever thought: one list of orders, looked through at every price of the path, one
+// unit after the other. It knows limit orders, market orders and stops, the adaptive path, and nothing of money.
+type twin struct {
+	orders []*market.Order // open ones
+	place  map[market.OrderID]int64
+	count  int64
+	last   market.Price
+	trades []string
+}
+
+// TestDumbTwinTradesTheSame gives both venues the same commands and candles.
+func TestDumbTwinTradesTheSame(t *testing.T) {
+	trades := 0
+	rapid.Check(t, func(t *rapid.T) {
+		pair := newPair(t)
+		for range rapid.IntRange(1, 15).Draw(t, "candles") {
+			pair.candle(t)
+			require.Equal(t, pair.dumb.trades, pair.clever)
+			pair.compareOpen(t)
+			check(t, pair.venue)
+			for range rapid.IntRange(0, 3).Draw(t, "commands") {
+				pair.command(t)
+			}
+		}
+		trades += len(pair.clever)
+	})
+	require.Positive(t, trades, "the test has tested nothing")
+}
+
+// pair is both venues and what is on its way to them.
+type pair struct {
+	venue    *Venue
+	clever   []string
+	dumb     twin
+	commands []market.Command
+	now      market.Time
+	next     market.OrderID
+}
+
+func newPair(t *rapid.T) *pair {
+	p := &pair{dumb: twin{place: map[market.OrderID]int64{}}}
+	catalog := &market.Catalog{}
+	for _, symbol := range [...]string{"EUR", "BTC"} {
+		must(catalog.AddAsset(symbol, 2))
+	}
+	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR", QuantityDecimals: 2}))
+	p.venue = New(catalog, Config{}, func(ev *market.Event) {
+		for _, f := range ev.Fills {
+			p.clever = append(p.clever, trade(f.Order, f.Amount, f.Price, f.Taker))
+		}
+	})
+	for asset := market.AssetID(1); asset <= 2; asset++ {
+		require.NoError(t, p.venue.Deposit(asset, 1e12)) // no order is ever too dear
+	}
+	return p
+}
+
+func trade(id market.OrderID, amount market.Qty, price market.Price, taker bool) string {
+	return fmt.Sprintf("order %d: %d @ %d, taker %t", id, amount, price, taker)
+}
+
+func (p *pair) candle(t *rapid.T) {
+	price := func(label string) market.Price { return market.Price(rapid.Int64Range(80, 120).Draw(t, label)) }
+	c := market.Candle{Open: price("open"), Close: price("close"), Start: p.now, Market: 1, Interval: market.Interval1m}
+	c.High = max(c.Open, c.Close) + market.Price(rapid.IntRange(0, 8).Draw(t, "above"))
+	c.Low = min(c.Open, c.Close) - market.Price(rapid.IntRange(0, 8).Draw(t, "below"))
+	p.now = p.now.Add(time.Minute)
+	require.NoError(t, p.venue.Advance(&market.Event{At: p.now, Kind: market.KindCandles, Candles: []market.Candle{c}}))
+	p.dumb.candle(&c, p.commands)
+	p.commands = p.commands[:0]
+}
+
+func (p *pair) command(t *rapid.T) {
+	price := market.Price(rapid.Int64Range(80, 120).Draw(t, "price"))
+	c := market.Command{At: p.now, Kind: market.CommandKind(rapid.IntRange(1, 5).Draw(t, "kind"))}
+	c.Order = market.Order{ID: market.OrderID(rapid.Int64Range(1, int64(p.next)+1).Draw(t, "order")), Market: 1, Price: price, TriggerAmount: price}
+	switch {
+	case c.Kind == market.CommandUpdate:
+		c.Changed = market.ChangePrice
+		if rapid.Bool().Draw(t, "trigger") {
+			c.Changed = market.ChangeTriggerAmount
+		}
+	case c.Kind >= market.CommandPlace:
+		c.Kind = market.CommandPlace
+		p.next++
+		c.Order = randomOrder(t, p.next, price)
+	}
+	p.commands = append(p.commands, c)
+	p.venue.Do(&c)
+}
+
+func randomOrder(t *rapid.T, id market.OrderID, price market.Price) market.Order {
+	o := market.Order{
+		ID: id, Market: 1, Side: market.Side(rapid.IntRange(1, 2).Draw(t, "side")), TimeInForce: market.GTC, SelfTradePrevention: market.CancelNewest,
+		Type: rapid.SampledFrom([]market.OrderType{market.TypeMarket, market.TypeLimit, market.TypeLimit, market.TypeStopLoss}).Draw(t, "type"),
+	}
+	o.Amount = market.Qty(rapid.IntRange(1, 900).Draw(t, "amount"))
+	switch o.Type {
+	case market.TypeLimit:
+		o.Price = price
+	case market.TypeStopLoss:
+		o.TriggerAmount, o.TriggerReference = price, market.LastTrade
+	}
+	return o
+}
+
+// compareOpen compares which orders are left.
+func (p *pair) compareOpen(t *rapid.T) {
+	var want, have []market.OrderID
+	for _, o := range p.dumb.orders {
+		want = append(want, o.ID)
+	}
+	for id := range p.venue.orders.All() {
+		have = append(have, id)
+	}
+	require.ElementsMatch(t, want, have)
+}
+
+// candle walks open, nearer extreme, farther extreme, close.
+func (d *twin) candle(c *market.Candle, commands []market.Command) {
+	d.last = c.Open
+	arrived := d.arrive(commands)
+	d.gap()
+	for _, o := range arrived {
+		d.take(o)
+	}
+	points := [...]market.Price{c.High, c.Low, c.Close}
+	if c.Open-c.Low < c.High-c.Open || (c.Open-c.Low == c.High-c.Open && c.Close >= c.Open) {
+		points = [...]market.Price{c.Low, c.High, c.Close}
+	}
+	for _, to := range points {
+		d.walk(to)
+	}
+}
+
+// arrive lets cancels, then updates, then new orders in and returns those that look for a match, oldest first.
+func (d *twin) arrive(commands []market.Command) (arrived []*market.Order) {
+	slices.SortStableFunc(commands, func(a, b market.Command) int { return int(a.Kind) - int(b.Kind) })
+	places := map[market.OrderID]int{}
+	for i := range commands {
+		places[commands[i].Order.ID] = i
+	}
+	for i := range commands {
+		c := &commands[i]
+		o := d.find(c.Order.ID)
+		switch {
+		case c.Kind == market.CommandPlace:
+			placed := c.Order
+			o = &placed
+			d.orders = append(d.orders, o)
+		case o == nil || !d.change(o, c):
+			continue
+		}
+		if o != nil {
+			d.count++
+			d.place[o.ID] = d.count
+			arrived = append(slices.DeleteFunc(arrived, func(one *market.Order) bool { return one == o }), o)
+		}
+	}
+	return arrived
+}
+
+// change carries out a cancel or an update and reports whether the order has a new place in the queue.
+func (d *twin) change(o *market.Order, c *market.Command) bool {
+	switch {
+	case c.Kind == market.CommandCancel:
+		d.drop(o)
+		return false
+	case c.Changed == market.ChangePrice && o.Type == market.TypeLimit:
+		o.Price = c.Order.Price
+		return true
+	case c.Changed == market.ChangeTriggerAmount && o.Type == market.TypeStopLoss:
+		o.TriggerAmount = c.Order.TriggerAmount
+		return true
+	}
+	return false
+}
+
+// gap lets happen at the open what the price has reached: first what waits below, highest first, then what waits above.
+func (d *twin) gap() {
+	for _, falling := range [...]bool{true, false} {
+		for o := d.reached(falling); o != nil; o = d.reached(falling) {
+			d.happen(o, d.last)
+		}
+	}
+}
+
+// walk goes one unit of price after the other.
+func (d *twin) walk(to market.Price) {
+	falling, step := to < d.last, market.Price(1)
+	if falling {
+		step = -1
+	}
+	if to == d.last {
+		return
+	}
+	for {
+		for o := d.reached(falling); o != nil; o = d.reached(falling) {
+			d.happen(o, level(o))
+		}
+		if d.last == to {
+			return
+		}
+		d.last += step
+	}
+}
+
+// level is the price that an order waits for.
+func level(o *market.Order) market.Price { return max(o.Price, o.TriggerAmount) }
+
+// waitsBelow reports whether a falling price brings the order about.
+func waitsBelow(o *market.Order) bool { return (o.Type == market.TypeLimit) == (o.Side == market.Buy) }
+
+// reached returns the order that a falling or rising price meets first, the oldest at a price; nil where it meets none.
+func (d *twin) reached(falling bool) (first *market.Order) {
+	for _, o := range d.orders {
+		if waitsBelow(o) != falling || (falling && d.last > level(o)) || (!falling && d.last < level(o)) {
+			continue
+		}
+		if first == nil || d.sooner(o, first, falling) {
+			first = o
+		}
+	}
+	return first
+}
+
+func (d *twin) sooner(a, b *market.Order, falling bool) bool {
+	if level(a) != level(b) {
+		return (level(a) > level(b)) == falling
+	}
+	return d.place[a.ID] < d.place[b.ID]
+}
+
+// happen fills a limit order as a maker, or lets a stop take.
+func (d *twin) happen(o *market.Order, price market.Price) {
+	if o.Type == market.TypeLimit {
+		d.fill(o, price, false)
+		return
+	}
+	d.take(o)
+}
+
+// take lets an order take at the price of the path, unless an own order is in its way or it has to wait.
+func (d *twin) take(o *market.Order) {
+	switch {
+	case d.find(o.ID) == nil:
+		return
+	case o.Type == market.TypeLimit && waitsBelow(o) && o.Price < d.last, o.Type == market.TypeLimit && !waitsBelow(o) && o.Price > d.last:
+		return // rests
+	case o.Type == market.TypeStopLoss && waitsBelow(o) && o.TriggerAmount < d.last, o.Type == market.TypeStopLoss && !waitsBelow(o) && o.TriggerAmount > d.last:
+		return // waits
+	case d.meetsOwn(o):
+		d.drop(o)
+		return
+	}
+	d.fill(o, d.last, true)
+}
+
+// meetsOwn reports whether an own limit order offers the price, or a better one.
+func (d *twin) meetsOwn(o *market.Order) bool {
+	return slices.ContainsFunc(d.orders, func(own *market.Order) bool {
+		if own.Type != market.TypeLimit || own.Side == o.Side {
+			return false
+		}
+		return (own.Side == market.Buy && own.Price >= d.last) || (own.Side == market.Sell && own.Price <= d.last)
+	})
+}
+
+func (d *twin) fill(o *market.Order, price market.Price, taker bool) {
+	d.trades = append(d.trades, trade(o.ID, o.Amount, price, taker))
+	d.drop(o)
+}
+
+func (d *twin) find(id market.OrderID) *market.Order {
+	for _, o := range d.orders {
+		if o.ID == id {
+			return o
+		}
+	}
+	return nil
+}
+
+func (d *twin) drop(o *market.Order) {
+	d.orders = slices.DeleteFunc(d.orders, func(one *market.Order) bool { return one == o })
+}

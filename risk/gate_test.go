@@ -1,0 +1,226 @@
+package risk_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
+)
+
+func TestTheGateRoundsNeverAgainstTheStrategysWord(t *testing.T) {
+	b := newBench(t, risk.Limits{}, risk.AccountLimits{})
+	exact := market.Order{Market: 1, Strategy: 1, TimeInForce: market.GTC}
+	rows := []struct {
+		name       string
+		have, want market.Order
+	}{
+		{"a buy pays no more than it said", market.Order{Type: market.TypeLimit, Side: buy, Amount: btc, Price: 99_99}, market.Order{Amount: btc, Price: 99_95}},
+		{"a sell gets no less", market.Order{Type: market.TypeLimit, Side: market.Sell, Amount: btc, Price: 110_01}, market.Order{Amount: btc, Price: 110_05}},
+		{"a stop that sells fires no later", market.Order{Type: market.TypeStopLoss, Side: market.Sell, Amount: btc, TriggerAmount: 90_01}, market.Order{Amount: btc, TriggerAmount: 90_05}},
+		{"a stop that buys fires no later", market.Order{Type: market.TypeStopLoss, Side: buy, Amount: btc, TriggerAmount: 110_04}, market.Order{Amount: btc, TriggerAmount: 110_00}},
+		{"a take-profit that sells fires no later", market.Order{Type: market.TypeTakeProfit, Side: market.Sell, Amount: btc, TriggerAmount: 110_04}, market.Order{Amount: btc, TriggerAmount: 110_00}},
+		{"a take-profit that buys fires no later", market.Order{Type: market.TypeTakeProfit, Side: buy, Amount: btc, TriggerAmount: 90_01}, market.Order{Amount: btc, TriggerAmount: 90_05}},
+		{"an amount is no larger", market.Order{Type: market.TypeMarket, Side: buy, Amount: btc + 9_999}, market.Order{Amount: btc}},
+		{"limit and trigger at once", market.Order{Type: market.TypeStopLossLimit, Side: market.Sell, Amount: btc, Price: 89_99, TriggerAmount: 90_01}, market.Order{Amount: btc, Price: 90_00, TriggerAmount: 90_05}},
+		{"exits of a bracket", market.Order{Type: market.TypeMarket, Side: buy, Amount: btc, Bracket: market.Bracket{Stop: 90_01, Target: 110_01}},
+			market.Order{Amount: btc, Bracket: market.Bracket{Stop: 90_05, Target: 110_05}}},
+	}
+	for _, row := range rows {
+		want := exact
+		want.Type, want.Side, want.Amount, want.AmountRemaining, want.Price = row.have.Type, row.have.Side, row.want.Amount, row.want.Amount, row.want.Price
+		want.TriggerAmount, want.Bracket = row.want.TriggerAmount, row.want.Bracket
+		require.Equal(t, want, b.passes(place(row.have)).Order, row.name)
+	}
+}
+
+func TestQuoteAmountsAreRoundedDown(t *testing.T) {
+	b := newBench(t, risk.Limits{}, risk.AccountLimits{})
+	b.m.NotionalDecimals = 1
+	o := b.passes(place(market.Order{Type: market.TypeMarket, Side: buy, AmountQuote: 9_99})).Order
+	require.Equal(t, market.Money(9_90), o.AmountQuote)
+	require.Equal(t, market.Money(9_90), o.AmountQuoteRemaining)
+}
+
+func TestWhatRoundingLeavesNothingOfIsTooSmall(t *testing.T) {
+	b := newBench(t, risk.Limits{}, risk.AccountLimits{})
+	b.refused(limit(buy, 9_999, 100*at1), risk.ReasonTooSmall)
+	require.Equal(t, exchange.CodeMinQuote, b.refused(limit(buy, 10_000, 100*at1), risk.ReasonExchange).Code) // something is left: the exchange's own rule
+}
+
+func TestNoRoundingPassesNumbersAsTheyAre(t *testing.T) {
+	b := newBench(t, risk.Limits{}, risk.AccountLimits{})
+	c, _ := newMarket(t)
+	b.gate = risk.New(c, risk.Config{Strategies: make([]risk.Limits, 2), NoRounding: true, Fees: zeroFees})
+	require.Equal(t, exchange.CodeTick, b.refused(limit(buy, btc, 100_01), risk.ReasonExchange).Code)
+	require.Equal(t, exchange.CodeDecimals, b.refused(limit(buy, btc+1, 100_00), risk.ReasonExchange).Code)
+}
+
+func TestTheExchangesRefusalComesWithItsCode(t *testing.T) {
+	b := newBench(t, risk.Limits{}, risk.AccountLimits{})
+	for range 2 {
+		b.refused(limit(buy, 200*btc, 100*at1), risk.ReasonExchange)
+	}
+	refusal := b.refused(atMarket(market.Sell, 11*btc), risk.ReasonExchange)
+	require.Equal(t, exchange.CodeInsufficientBalance, refusal.Code)
+	require.Equal(t, "refused: the exchange would answer 216: "+refusal.Message, refusal.Error())
+	b.refused(limit(buy, 2000*btc, 100*at1), risk.ReasonExchange)
+	b.refused(limit(buy, 1, 100*at1), risk.ReasonTooSmall)
+	require.Equal(t, []risk.Count{{Reason: "exchange 216", N: 3}, {Reason: "exchange 210", N: 1}, {Reason: "too_small", N: 1}}, b.gate.Refused(1))
+	require.Empty(t, b.gate.Refused(2))
+}
+
+func TestMarketsNobodyKnowsAreRefused(t *testing.T) {
+	b := newBench(t, risk.Limits{}, risk.AccountLimits{})
+	for _, id := range []market.ID{2, 65535} {
+		c := limit(buy, btc, 100*at1)
+		c.Order.Market = id
+		b.refused(c, risk.ReasonUnknownMarket)
+	}
+	c := limit(buy, btc, 100*at1)
+	c.Order.Market = 0
+	b.refused(c, risk.ReasonUnknownMarket)
+}
+
+func TestCancelsAlwaysPass(t *testing.T) {
+	b := newBench(t, risk.Limits{OrdersPerMinute: 1, ReduceOnly: true}, risk.AccountLimits{})
+	b.gate.Halt(1)
+	for id := range market.OrderID(5) {
+		b.passes(market.Command{Kind: market.CommandCancel, Order: market.Order{ID: id, Market: 1}})
+	}
+	require.Empty(t, b.gate.Refused(1))
+}
+
+func TestUpdatesAreCheckedByTheirDifference(t *testing.T) {
+	b := newBench(t, risk.Limits{MaxPosition: 500 * eur, MaxOrderValue: 400 * eur}, risk.AccountLimits{MaxExposure: 1600 * eur})
+	first := b.sent(limit(buy, 2*btc, 90*at1))
+	amount := func(q market.Qty) market.Command {
+		return update(first.ID, market.ChangeAmount, market.Order{Amount: q})
+	}
+	b.passes(amount(4 * btc))
+	b.refused(amount(5*btc), risk.ReasonMaxOrderValue)
+	b.sent(limit(buy, 2*btc, 90*at1))
+	b.passes(amount(3 * btc)) // 2 + 2 + 1 more
+	b.refused(amount(3*btc+10_000), risk.ReasonMaxPosition)
+	b.passes(amount(btc))
+	require.Equal(t, market.Money(360*eur), b.hold(first.ID, 4*btc)) // what it will hold, whole
+}
+
+// hold is what the gate says an order will hold with another amount.
+func (b *bench) hold(id market.OrderID, amount market.Qty) market.Money {
+	b.t.Helper()
+	o := b.account.Own(id)
+	free := risk.New(b.account.Catalog(), risk.Config{Strategies: make([]risk.Limits, 2)})
+	c := update(o.ID, market.ChangeAmount, market.Order{Amount: amount, Strategy: o.Strategy})
+	approved, err := free.Check(b.account, &c)
+	require.NoError(b.t, err)
+	return approved.Hold()
+}
+
+func TestAnUpdateMayUseWhatItsOrderHolds(t *testing.T) {
+	b := newBench(t, risk.Limits{}, risk.AccountLimits{})
+	o := b.sent(limit(market.Sell, 9*btc, 110*at1))
+	b.passes(update(o.ID, market.ChangeAmount, market.Order{Amount: 10 * btc}))
+	refusal := b.refused(update(o.ID, market.ChangeAmount, market.Order{Amount: 10*btc + 10_000}), risk.ReasonExchange)
+	require.Equal(t, exchange.CodeInsufficientBalance, refusal.Code)
+}
+
+func TestAnUpdateThatAddsIsAnOpeningOrder(t *testing.T) {
+	b := newBench(t, risk.Limits{}, risk.AccountLimits{})
+	o := b.sent(limit(buy, 2*btc, 90*at1))
+	stop := b.sent(place(market.Order{Type: market.TypeStopLoss, Side: buy, AmountQuote: 100 * eur, TriggerAmount: 120 * at1}))
+	b.gate = risk.New(b.account.Catalog(), risk.Config{Strategies: []risk.Limits{{ReduceOnly: true}}})
+	b.refused(update(o.ID, market.ChangeAmount, market.Order{Amount: 3 * btc}), risk.ReasonReduceOnly)
+	b.refused(update(stop.ID, market.ChangeAmountQuote, market.Order{AmountQuote: 101 * eur}), risk.ReasonReduceOnly)
+	b.passes(update(o.ID, market.ChangeAmount, market.Order{Amount: btc}))
+	b.passes(update(o.ID, market.ChangePrice, market.Order{Price: 80 * at1}))
+	b.passes(update(stop.ID, market.ChangeAmountQuote, market.Order{AmountQuote: 99 * eur}))
+}
+
+func TestAnUpdateThatAddsNothingIsNotStoppedByTheOrdersValue(t *testing.T) {
+	b := newBench(t, risk.Limits{}, risk.AccountLimits{})
+	stop := b.sent(trigger(market.TypeStopLoss, market.Sell, 2*btc, 90*at1))
+	b.gate = risk.New(b.account.Catalog(), risk.Config{Strategies: []risk.Limits{{MaxOrderValue: 190 * eur}}})
+	b.passes(update(stop.ID, market.ChangeTriggerAmount, market.Order{TriggerAmount: 99 * at1})) // a stop may always trail
+	b.refused(trigger(market.TypeStopLoss, market.Sell, 2*btc, 99*at1), risk.ReasonMaxOrderValue)
+}
+
+func TestUpdatesAreRoundedLikeOrders(t *testing.T) {
+	b := newBench(t, risk.Limits{}, risk.AccountLimits{})
+	bid := b.sent(limit(buy, 2*btc, 90*at1))
+	ask := b.sent(limit(market.Sell, 2*btc, 110*at1))
+	require.Equal(t, market.Price(90_95), b.passes(update(bid.ID, market.ChangePrice, market.Order{Price: 90_99})).Order.Price)
+	require.Equal(t, market.Price(111_05), b.passes(update(ask.ID, market.ChangePrice, market.Order{Price: 111_01})).Order.Price)
+	require.Equal(t, market.Qty(3*btc), b.passes(update(bid.ID, market.ChangeAmount, market.Order{Amount: 3*btc + 9_999})).Order.Amount)
+}
+
+func TestUpdatesNeedAnOwnOrderWithNothingInFlight(t *testing.T) {
+	b := newBench(t, risk.Limits{}, risk.AccountLimits{})
+	other := limit(buy, btc, 90*at1)
+	other.Order.Strategy = 2
+	foreign := b.sent(other)
+	b.refused(update(foreign.ID, market.ChangePrice, market.Order{Price: 80 * at1}), risk.ReasonNoSuchOrder)
+	b.refused(update(99, market.ChangePrice, market.Order{Price: 80 * at1}), risk.ReasonNoSuchOrder)
+	o := b.sent(limit(buy, btc, 90*at1))
+	b.account.SendUpdate(o, o.OnHold)
+	b.refused(update(o.ID, market.ChangePrice, market.Order{Price: 80 * at1}), risk.ReasonInFlight)
+}
+
+func TestExitsOfABracketAreAskedOnlyForTheExchangesRules(t *testing.T) {
+	b := newBench(t, risk.Limits{MaxOpenOrders: 1, MaxOrderValue: 10 * eur, PriceCollar: 1, OrdersPerMinute: 1, ReduceOnly: true}, risk.AccountLimits{MaxExposure: 1})
+	b.gate.Halt(1)
+	for range 3 {
+		b.sent(attached(trigger(market.TypeStopLoss, market.Sell, btc, 90*at1)))
+	}
+	o := b.sent(attached(limit(market.Sell, btc, 50*at1)))
+	b.passes(attached(update(o.ID, market.ChangeAmount, market.Order{Amount: 2 * btc})))
+	require.Equal(t, exchange.CodeInsufficientBalance, b.refused(attached(limit(market.Sell, 9*btc, 50*at1)), risk.ReasonExchange).Code)
+	b.gate.Resume(1)
+	b.refused(limit(market.Sell, btc/20, 110*at1), risk.ReasonMaxOpenOrders) // the minute is not used up
+}
+
+func TestGroupAndOperatorAreGivenWhereTheExchangeTakesThem(t *testing.T) {
+	b := newBench(t, risk.Limits{OperatorID: 77, CodGroupID: 5}, risk.AccountLimits{})
+	require.Equal(t, uint16(5), b.passes(limit(buy, btc, 90*at1)).Order.CodGroupID)
+	require.Equal(t, uint16(5), b.passes(trigger(market.TypeStopLoss, market.Sell, btc, 90*at1)).Order.CodGroupID)
+	o := b.passes(atMarket(buy, btc)).Order
+	require.Zero(t, o.CodGroupID) // a market order never rests
+	require.Equal(t, int64(77), o.OperatorID)
+	own := limit(buy, btc, 90*at1)
+	own.Order.CodGroupID = 9
+	require.Equal(t, uint16(9), b.passes(own).Order.CodGroupID)
+}
+
+func TestARefusalIsValidUntilTheNextAsk(t *testing.T) {
+	b := newBench(t, risk.Limits{}, risk.AccountLimits{})
+	ask := func(c market.Command) error {
+		c.Order.Strategy = 1
+		_, err := b.gate.Check(b.account, &c)
+		return err
+	}
+	first := ask(limit(buy, 1, 100*at1))
+	require.EqualError(t, first, "refused: too_small")
+	second := ask(limit(buy, 200*btc, 100*at1))
+	require.Same(t, first, second) // reused: copy what is needed longer
+	small, large := limit(buy, 1, 100*at1), limit(buy, 200*btc, 100*at1)
+	small.Order.Strategy, large.Order.Strategy = 1, 1
+	allocs := testing.AllocsPerRun(100, func() {
+		s := small
+		if _, err := b.gate.Check(b.account, &s); err == nil {
+			t.Fatal("passed")
+		}
+	})
+	require.LessOrEqual(t, allocs, 1.0) // the command itself, which the gate's answer keeps
+}
+
+func TestRefusalsSayValueAndLimit(t *testing.T) {
+	require.Equal(t, "refused: max_position (3, limit 2)", (&risk.Refusal{Reason: risk.ReasonMaxPosition, Have: 3, Limit: 2}).Error())
+	require.Equal(t, "refused: halted", (&risk.Refusal{Reason: risk.ReasonHalted}).Error())
+	require.Equal(t, "reason(200)", risk.Reason(200).String())
+	for r := risk.ReasonExchange; r <= risk.ReasonDrawdown; r++ {
+		require.NotEmpty(t, r.String())
+		require.NotContains(t, r.String(), "(")
+	}
+}
