@@ -119,7 +119,12 @@ func Affordable(m *market.Market, money market.Money, price market.Price, rate m
 	if money <= 0 || price <= 0 {
 		return 0, nil
 	}
-	scaled, err := market.ValueOf(int64(money)).ScaleUp(m.AmountDigits + m.PriceDigits + market.RateDigits - m.QuoteDigits)
+	scaled, err := market.ValueOf(int64(money)), error(nil)
+	if up := m.AmountDigits + m.PriceDigits + market.RateDigits; up >= m.QuoteDigits {
+		scaled, err = scaled.ScaleUp(up - m.QuoteDigits)
+	} else { // digits that decide nothing: floor of a floor
+		scaled = scaled.QuoInt(market.Pow10(m.QuoteDigits - up))
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -125,14 +125,20 @@ type Report struct {
 }
 
 // ReportOf returns the report that describes o.
-func ReportOf(o *Order, exec ExecutionType) Report {
-	return Report{
-		Exec: exec, Order: o.ID, Market: o.Market, ExchangeID: o.ExchangeID,
-		Status: o.Status, RestatementReason: o.RestatementReason, TimeInForce: o.TimeInForce, PostOnly: o.PostOnly, Triggered: o.Triggered,
-		Price: o.Price, TriggerAmount: o.TriggerAmount, Amount: o.Amount, AmountRemaining: o.AmountRemaining,
-		AmountQuote: o.AmountQuote, AmountQuoteRemaining: o.AmountQuoteRemaining, OnHold: o.OnHold,
-		FilledAmount: o.FilledAmount, FilledAmountQuote: o.FilledAmountQuote, FeePaid: o.FeePaid, Updated: o.Updated,
-	}
+func ReportOf(o *Order, exec ExecutionType) (r Report) {
+	r.Describe(o, exec)
+	return r
+}
+
+// Describe makes r the report of o; what r said before is gone.
+func (r *Report) Describe(o *Order, exec ExecutionType) {
+	r.Exec, r.Order, r.Market, r.ExchangeID = exec, o.ID, o.Market, o.ExchangeID
+	r.Status, r.RestatementReason, r.TimeInForce, r.PostOnly, r.Triggered = o.Status, o.RestatementReason, o.TimeInForce, o.PostOnly, o.Triggered
+	r.Command, r.Code = 0, 0
+	r.Price, r.TriggerAmount = o.Price, o.TriggerAmount
+	r.Amount, r.AmountRemaining = o.Amount, o.AmountRemaining
+	r.AmountQuote, r.AmountQuoteRemaining, r.OnHold = o.AmountQuote, o.AmountQuoteRemaining, o.OnHold
+	r.FilledAmount, r.FilledAmountQuote, r.FeePaid, r.Updated = o.FilledAmount, o.FilledAmountQuote, o.FeePaid, o.Updated
 }
 
 // Position is what one strategy holds in one market: an amount of base and what it cost. The average price is

@@ -36,7 +36,7 @@ func newPair(t testing.TB, seed uint64, config risk.Config) *pair {
 	m.MaxOrderInQuote = 90_000 * eur
 	fees := func(*market.Market) exchange.Fees { return exchange.Fees{Maker: 150_000, Taker: 250_000} }
 	config.Fees, config.Strategies = fees, append(config.Strategies, make([]risk.Limits, 2)...)
-	config.Account.AllowSelfCross = true
+	config.Account.AllowSelfCross, config.Account.Currency = true, m.Quote
 	p := &pair{t: t, random: rand.New(rand.NewPCG(seed, 1)), m: m, account: state.NewAccount(c, 1, nil), gate: risk.New(c, config), now: 1000 * second}
 	p.venue = sim.New(c, sim.Config{Fees: fees}, p.hear)
 	p.pay()

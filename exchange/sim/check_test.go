@@ -11,13 +11,14 @@ import (
 // check asserts what holds for the venue between any two calls of Advance.
 func check(t require.TestingT, v *Venue) {
 	open, waiting := make([]int, len(v.books)), make([]int, len(v.books))
-	for id, o := range v.orders.All() {
-		require.Equal(t, id, o.ID)
-		require.False(t, o.Done(), "order %d is done and still listed", id)
-		require.True(t, o.resting, "order %d is in no ladder", id)
+	for _, o := range openOrders(v) {
+		require.Same(t, o, v.orders.Get(o.ID), "order %d is in a ladder and not found", o.ID)
+		require.False(t, o.Done(), "order %d is done and still listed", o.ID)
+		require.True(t, o.resting, "order %d does not know that it rests", o.ID)
 		open[o.Market]++
 		checkAmounts(t, o)
 	}
+	require.Equal(t, len(openOrders(v)), v.orders.Len(), "an order is in no ladder, or in two")
 	for _, a := range v.waiting {
 		waiting[a.command.Order.Market]++
 	}
@@ -33,6 +34,18 @@ func check(t require.TestingT, v *Venue) {
 	checkHolds(t, v)
 }
 
+// openOrders returns what is in the ladders.
+func openOrders(v *Venue) (all []*order) {
+	for i := 1; i < len(v.books); i++ {
+		for _, l := range [...]*ladder{&v.books[i].below, &v.books[i].above} {
+			for j := range l.entries {
+				all = append(all, l.entries[j].order)
+			}
+		}
+	}
+	return all
+}
+
 func checkAmounts(t require.TestingT, o *order) {
 	if o.ByQuote() {
 		require.Positive(t, o.AmountQuoteRemaining, "order %d", o.ID)
@@ -46,7 +59,6 @@ func checkAmounts(t require.TestingT, o *order) {
 func checkLadder(t require.TestingT, v *Venue, b *book, l *ladder) {
 	for i := range l.entries {
 		e := &l.entries[i]
-		require.Same(t, v.orders.Get(e.order.ID), e.order, "an entry of an order that is not open")
 		require.Same(t, b.side(e.order), l, "order %d is in the wrong ladder", e.order.ID)
 		require.Equal(t, e.order.level, e.level)
 		require.Equal(t, e.order.sequence, e.sequence)
@@ -67,7 +79,7 @@ func inOrder(far, near *entry, down bool) bool {
 // checkHolds asserts that each asset holds exactly what its open orders hold, and no more than there is.
 func checkHolds(t require.TestingT, v *Venue) {
 	held := make([]market.Money, len(v.balances))
-	for _, o := range v.orders.All() {
+	for _, o := range openOrders(v) {
 		require.GreaterOrEqual(t, o.OnHold, market.Money(0), "order %d", o.ID)
 		held[o.OnHoldCurrency] += o.OnHold
 	}
@@ -86,7 +98,7 @@ func TestCheckSeesAHoldThatNobodyHas(t *testing.T) {
 func TestCheckSeesALadderInDisorder(t *testing.T) {
 	bench := newBench(t)
 	b := &bench.venue.books[1]
-	o := &order{Order: market.Order{ID: 1, Market: 1, Side: market.Buy, Type: market.TypeLimit, Status: market.StatusNew, Amount: 1, AmountRemaining: 1}, resting: true}
+	o := &order{Order: market.Order{ID: 1, Market: 1, Side: market.Buy, Type: market.TypeLimit, Status: market.StatusNew, Amount: 1, AmountRemaining: 1}, life: life{resting: true}}
 	bench.venue.orders.Put(1, o)
 	b.open = 1
 	b.above.entries = []entry{{order: o, action: actFill}} // a limit buy waits below

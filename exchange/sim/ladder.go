@@ -218,6 +218,10 @@ func share(p market.Price, rate market.Rate) market.Price {
 	if rate == 0 {
 		return 0
 	}
+	return partOf(p, rate)
+}
+
+func partOf(p market.Price, rate market.Rate) market.Price {
 	exact, err := market.ValueOf(int64(p)).MulRate(rate)
 	if err != nil {
 		return p

@@ -306,8 +306,8 @@ func (v *Venue) tellOnTheWay(b *book, stop market.Price) bool {
 func (v *Venue) tellPrice(b *book) {
 	v.now = max(v.now, b.time)
 	v.public = market.Trade{Market: b.market.ID, Price: b.last, Time: b.time}
-	v.event = market.Event{At: v.now, Kind: market.KindTrade, Market: b.market.ID, Trade: &v.public}
-	v.sink(&v.event)
+	v.heard = market.Event{At: v.now, Kind: market.KindTrade, Market: b.market.ID, Trade: &v.public}
+	v.sink(&v.heard)
 	v.arriveAttached(b)
 }
 

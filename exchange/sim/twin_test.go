@@ -17,7 +17,6 @@ import (
 type twin struct {
 	orders []*market.Order // open ones
 	place  map[market.OrderID]int64
-	count  int64
 	last   market.Price
 	trades []string
 }
@@ -49,6 +48,7 @@ type pair struct {
 	commands []market.Command
 	now      market.Time
 	next     market.OrderID
+	count    int64 // commands so far: the twin finds it in OperatorID
 }
 
 func newPair(t *rapid.T) *pair {
@@ -99,6 +99,8 @@ func (p *pair) command(t *rapid.T) {
 		p.next++
 		c.Order = randomOrder(t, p.next, price)
 	}
+	p.count++
+	c.Order.OperatorID = p.count
 	p.commands = append(p.commands, c)
 	p.venue.Do(&c)
 }
@@ -124,8 +126,8 @@ func (p *pair) compareOpen(t *rapid.T) {
 	for _, o := range p.dumb.orders {
 		want = append(want, o.ID)
 	}
-	for id := range p.venue.orders.All() {
-		have = append(have, id)
+	for _, o := range openOrders(p.venue) {
+		have = append(have, o.ID)
 	}
 	require.ElementsMatch(t, want, have)
 }
@@ -136,6 +138,7 @@ func (d *twin) candle(c *market.Candle, commands []market.Command) {
 	arrived := d.arrive(commands)
 	d.gap()
 	for _, o := range arrived {
+		d.orders = append(d.orders, o)
 		d.take(o)
 	}
 	points := [...]market.Price{c.High, c.Low, c.Close}
@@ -147,30 +150,28 @@ func (d *twin) candle(c *market.Candle, commands []market.Command) {
 	}
 }
 
-// arrive lets cancels, then updates, then new orders in and returns those that look for a match, oldest first.
+// arrive lets cancels, then updates, then new orders in. What is new or changed waits in arrived for the open to be over.
 func (d *twin) arrive(commands []market.Command) (arrived []*market.Order) {
 	slices.SortStableFunc(commands, func(a, b market.Command) int { return int(a.Kind) - int(b.Kind) })
-	places := map[market.OrderID]int{}
-	for i := range commands {
-		places[commands[i].Order.ID] = i
-	}
 	for i := range commands {
 		c := &commands[i]
-		o := d.find(c.Order.ID)
+		all := append(slices.Clone(d.orders), arrived...)
+		at := slices.IndexFunc(all, func(o *market.Order) bool { return o.ID == c.Order.ID })
+		o := &c.Order
 		switch {
 		case c.Kind == market.CommandPlace:
 			placed := c.Order
 			o = &placed
-			d.orders = append(d.orders, o)
-		case o == nil || !d.change(o, c):
+		case at < 0 || !d.change(all[at], c):
 			continue
+		default:
+			o = all[at]
 		}
-		if o != nil {
-			d.count++
-			d.place[o.ID] = d.count
-			arrived = append(slices.DeleteFunc(arrived, func(one *market.Order) bool { return one == o }), o)
-		}
+		d.drop(o)
+		d.place[o.ID] = c.Order.OperatorID
+		arrived = append(slices.DeleteFunc(arrived, func(one *market.Order) bool { return one == o }), o)
 	}
+	slices.SortFunc(arrived, func(a, b *market.Order) int { return int(d.place[a.ID] - d.place[b.ID]) })
 	return arrived
 }
 
@@ -183,8 +184,9 @@ func (d *twin) change(o *market.Order, c *market.Command) bool {
 	case c.Changed == market.ChangePrice && o.Type == market.TypeLimit:
 		o.Price = c.Order.Price
 		return true
-	case c.Changed == market.ChangeTriggerAmount && o.Type == market.TypeStopLoss:
+	case c.Changed == market.ChangeTriggerAmount && o.Type == market.TypeStopLoss && !o.Triggered:
 		o.TriggerAmount = c.Order.TriggerAmount
+		o.Triggered = d.met(o) // from here on the trigger stays as it is
 		return true
 	}
 	return false
@@ -225,10 +227,18 @@ func level(o *market.Order) market.Price { return max(o.Price, o.TriggerAmount) 
 // waitsBelow reports whether a falling price brings the order about.
 func waitsBelow(o *market.Order) bool { return (o.Type == market.TypeLimit) == (o.Side == market.Buy) }
 
+// met reports whether the price has come to what the order waits for.
+func (d *twin) met(o *market.Order) bool {
+	if waitsBelow(o) {
+		return d.last <= level(o)
+	}
+	return d.last >= level(o)
+}
+
 // reached returns the order that a falling or rising price meets first, the oldest at a price; nil where it meets none.
 func (d *twin) reached(falling bool) (first *market.Order) {
 	for _, o := range d.orders {
-		if waitsBelow(o) != falling || (falling && d.last > level(o)) || (!falling && d.last < level(o)) {
+		if waitsBelow(o) != falling || !d.met(o) {
 			continue
 		}
 		if first == nil || d.sooner(o, first, falling) {
@@ -257,12 +267,8 @@ func (d *twin) happen(o *market.Order, price market.Price) {
 // take lets an order take at the price of the path, unless an own order is in its way or it has to wait.
 func (d *twin) take(o *market.Order) {
 	switch {
-	case d.find(o.ID) == nil:
-		return
-	case o.Type == market.TypeLimit && waitsBelow(o) && o.Price < d.last, o.Type == market.TypeLimit && !waitsBelow(o) && o.Price > d.last:
-		return // rests
-	case o.Type == market.TypeStopLoss && waitsBelow(o) && o.TriggerAmount < d.last, o.Type == market.TypeStopLoss && !waitsBelow(o) && o.TriggerAmount > d.last:
-		return // waits
+	case o.Type != market.TypeMarket && !d.met(o):
+		return // rests, or waits
 	case d.meetsOwn(o):
 		d.drop(o)
 		return
@@ -283,15 +289,6 @@ func (d *twin) meetsOwn(o *market.Order) bool {
 func (d *twin) fill(o *market.Order, price market.Price, taker bool) {
 	d.trades = append(d.trades, trade(o.ID, o.Amount, price, taker))
 	d.drop(o)
-}
-
-func (d *twin) find(id market.OrderID) *market.Order {
-	for _, o := range d.orders {
-		if o.ID == id {
-			return o
-		}
-	}
-	return nil
 }
 
 func (d *twin) drop(o *market.Order) {

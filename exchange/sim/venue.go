@@ -103,7 +103,8 @@ type Venue struct {
 	err      error
 
 	ambiguous int64
-	event     market.Event // reused for every emission
+	event     market.Event // reused for every report
+	heard     market.Event // reused for every price told
 	report    market.Report
 	fill      [1]market.Fill
 	public    market.Trade
@@ -116,9 +117,14 @@ type Balance struct {
 	Total, Held market.Money
 }
 
-// order is an order at the venue with what only the venue knows of it.
+// order is an order at the venue.
 type order struct {
 	market.Order
+	life
+}
+
+// life is what only the venue knows of an order.
+type life struct {
 	settlement exchange.Settlement
 	sequence   int64                // place in the queue: of the arrival, or of the last update
 	level      market.Price         // of its entry in a ladder while it rests; before, the path's price at its arrival
@@ -143,6 +149,7 @@ func New(catalog *market.Catalog, config Config, sink func(*market.Event)) *Venu
 		books:    make([]book, len(catalog.Markets())+1),
 		balances: make([]Balance, len(catalog.Assets())+1),
 	}
+	v.event = market.Event{Kind: market.KindReport, Report: &v.report}
 	for _, m := range catalog.Markets() {
 		b := &v.books[m.ID]
 		b.market = m
@@ -260,7 +267,7 @@ func (v *Venue) fail(o *order, err error) {
 // emit tells the sink of an order's state, and of its latest fill where fills is 1.
 func (v *Venue) emit(b *book, o *order, exec market.ExecutionType, fills int) {
 	o.Updated = b.time
-	v.report = market.ReportOf(&o.Order, exec)
+	v.report.Describe(&o.Order, exec)
 	v.tell(b, fills)
 	if o.Done() {
 		v.forget(b, o)
@@ -278,7 +285,7 @@ func (v *Venue) reject(b *book, c *market.Command, refused *exchange.Error) {
 
 func (v *Venue) tell(b *book, fills int) {
 	v.now = max(v.now, b.time)
-	v.event = market.Event{At: v.now, Kind: market.KindReport, Market: b.market.ID, Report: &v.report, Fills: v.fill[:fills]}
+	v.event.At, v.event.Market, v.event.Fills = v.now, b.market.ID, v.fill[:fills]
 	v.sink(&v.event)
 }
 
@@ -308,11 +315,12 @@ func (v *Venue) forget(b *book, o *order) {
 	v.done = append(v.done, o)
 }
 
+// blank returns memory for an order whose life has not begun; its market.Order is left over from another.
 func (v *Venue) blank() *order {
 	if n := len(v.spare); n > 0 {
 		o := v.spare[n-1]
 		v.spare = v.spare[:n-1]
-		*o = order{}
+		o.life = life{}
 		return o
 	}
 	slab := make([]order, 64)
