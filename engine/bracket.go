@@ -30,13 +30,7 @@ type bracket struct {
 const maxExitFailures = 3
 
 func (e *Engine) openBracket(o *state.Order) {
-	leg := o.Bracket.Keep
-	if o.Bracket.Stop == 0 {
-		leg = market.KeepTarget
-	} else if o.Bracket.Target == 0 {
-		leg = market.KeepStop
-	}
-	e.brackets = append(e.brackets, bracket{entry: o.ID, strategy: o.Strategy, market: o.Market, levels: o.Bracket, leg: leg})
+	e.brackets = append(e.brackets, bracket{entry: o.ID, strategy: o.Strategy, market: o.Market, levels: o.Bracket, leg: firstLeg(o.Bracket)})
 }
 
 // bracketOf returns the bracket whose entry or exit an order is, or nil.
@@ -113,7 +107,7 @@ func (e *Engine) settleBracket(b *bracket) {
 		e.remove(b)
 		return
 	case b.amount > 0 && b.exit == 0:
-		e.placeExit(b)
+		_ = e.placeExit(b, b.failures == 0) // a second try waits for the next open: the same moment would refuse it again
 	case b.amount > 0 && b.exit != 0 && !b.swapping:
 		e.enlargeExit(b)
 	}
@@ -121,8 +115,8 @@ func (e *Engine) settleBracket(b *bracket) {
 }
 
 // placeExit sends the bracket's next exit: a stopLoss or limit that rests, or after a swap the order that takes the price it
-// has reached.
-func (e *Engine) placeExit(b *bracket) {
+// has reached. now lets it act inside the path under way. A refusal is counted and ends the bracket.
+func (e *Engine) placeExit(b *bracket, now bool) error {
 	if b.bare == 0 {
 		b.bare = e.now
 	}
@@ -138,19 +132,19 @@ func (e *Engine) placeExit(b *bracket) {
 		o.TriggerAmount, o.TriggerType, o.TriggerReference = b.levels.Stop, market.TriggerPrice, market.LastTrade
 	}
 	c.Attached = true
-	at, failures := b.entry, b.failures
-	e.attached = failures == 0 // a second try waits for the next open: the same moment would refuse it again
+	at := b.entry
+	e.attached = now
 	id, err := e.place(c)
 	e.attached = false
 	if b = e.bracketOf(at); b == nil {
-		return
+		return nil
 	}
 	if err != nil {
-		b.failures = maxExitFailures
 		e.remove(b)
-		return
+		return err
 	}
 	b.exit = id
+	return nil
 }
 
 // protected ends the count of the time without an exit.

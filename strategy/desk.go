@@ -1,6 +1,8 @@
 package strategy
 
 import (
+	"errors"
+
 	"github.com/rs/zerolog"
 
 	"github.com/tidemark-trading/tidemark/market"
@@ -12,6 +14,8 @@ type Engine interface {
 	Now() market.Time
 	// Ask submits a command; the engine copies it. It returns the order's id, or why the gate refused.
 	Ask(s market.StrategyID, c *market.Command) (market.OrderID, error)
+	// Protect opens a bracket over base that the strategy holds; see Desk.Protect.
+	Protect(s market.StrategyID, m market.ID, levels market.Bracket) (market.OrderID, error)
 	// SetTimer asks for an OnTimer at or after a time.
 	SetTimer(s market.StrategyID, at market.Time, name int64)
 	// Book is the strategy's part of the account.
@@ -200,12 +204,28 @@ func (d *Desk) TakeProfit(m market.ID, side market.Side, amount market.Qty, trig
 // Bracket asks for a buy with two exits: a stop that sells below and a target that sells above (0 leaves one out). The entry
 // is a market order, or a limit order where At gives a price. The exits come alive with the entry's first fill. Spot
 // exchanges let only one exit rest, because a sell holds its base: the stop rests (Keep changes that), the engine watches
-// the other and swaps after the exchange confirmed the cancel. When either exit fills, the other is gone.
+// the other and swaps after the exchange confirmed the cancel. When either exit fills, the other is gone. Cancel with the
+// entry's id ends the bracket: its exit is cancelled and not replaced.
 func (d *Desk) Bracket(m market.ID, amount market.Qty, stop, target market.Price, with ...Option) (market.OrderID, error) {
 	o := d.draft(m, market.Buy, market.TypeMarket)
 	o.Amount = amount
 	o.Bracket.Stop, o.Bracket.Target = stop, target
 	return d.place(with)
+}
+
+// ErrNoPosition is the answer to Protect where the strategy holds nothing that is not protected already.
+var ErrNoPosition = errors.New("no position to protect")
+
+// Protect puts a stop and a target (0 leaves one out) around what the strategy holds in m and no other bracket covers, as
+// Bracket does for an entry that fills. Decided on a candle, it is alive from the next open on. The id names the bracket, for
+// Update with Exits and for Cancel. With nothing to protect it returns ErrNoPosition.
+func (d *Desk) Protect(m market.ID, stop, target market.Price, with ...Option) (market.OrderID, error) {
+	o := d.draft(m, market.Sell, market.TypeMarket)
+	o.Bracket.Stop, o.Bracket.Target = stop, target
+	for i := range with {
+		apply(o, &with[i])
+	}
+	return d.engine.Protect(d.id, m, o.Bracket)
 }
 
 // Target asks for the market order that brings the strategy's position in m to amount, counting what its market orders in

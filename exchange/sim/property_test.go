@@ -64,6 +64,7 @@ func (l *ledger) hear(ev *market.Event) {
 	l.report(ev.Report)
 	for i := range ev.Fills {
 		l.fill(&ev.Fills[i], ev.Report)
+		l.w.react(ev.At)
 	}
 }
 

@@ -147,7 +147,17 @@ func (w *world) price(label string) market.Price {
 
 // command places, updates or cancels something.
 func (w *world) command() {
-	c := market.Command{At: w.now, Attached: rapid.IntRange(0, 9).Draw(w.t, "attached") == 0}
+	w.give(market.Command{At: w.now})
+}
+
+// react answers a fill at once, as a bracket does or as a strategy.
+func (w *world) react(at market.Time) {
+	if rapid.IntRange(0, 2).Draw(w.t, "reaction") == 0 {
+		w.give(market.Command{At: at, Attached: rapid.Bool().Draw(w.t, "attached")})
+	}
+}
+
+func (w *world) give(c market.Command) {
 	switch rapid.IntRange(0, 5).Draw(w.t, "command") {
 	case 0:
 		c.Kind = market.CommandCancel

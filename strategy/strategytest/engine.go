@@ -43,6 +43,17 @@ func (e *engine) Ask(_ market.StrategyID, c *market.Command) (market.OrderID, er
 	return c.Order.ID, nil
 }
 
+// Protect writes the ask down; the test plays the exits by filling what it likes.
+func (e *engine) Protect(_ market.StrategyID, m market.ID, levels market.Bracket) (market.OrderID, error) {
+	if e.positions[m].Amount <= 0 {
+		return 0, strategy.ErrNoPosition
+	}
+	e.next++
+	e.asked = append(e.asked, fmt.Sprintf("protect %s stop %s target %s", e.catalog.Market(m).Name,
+		e.catalog.Market(m).FormatPrice(levels.Stop), e.catalog.Market(m).FormatPrice(levels.Target)))
+	return e.next, nil
+}
+
 func (e *engine) place(o market.Order) market.OrderID {
 	e.next++
 	o.ID, o.Status = e.next, market.StatusNew

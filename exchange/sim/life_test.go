@@ -1,0 +1,159 @@
+package sim
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// told is a bench that remembers what it hears.
+func told(t *testing.T) (b *bench, reports *[]market.Report, fills *[]market.Fill) {
+	b, reports, fills = newBench(t), &[]market.Report{}, &[]market.Fill{}
+	b.venue.sink = func(ev *market.Event) {
+		*reports = append(*reports, *ev.Report)
+		*fills = append(*fills, ev.Fills...)
+	}
+	return b, reports, fills
+}
+
+func TestAnUpdatedOrderKeepsItsNameAndItsBirthday(t *testing.T) {
+	b, reports, _ := told(t)
+	b.place(market.Order{Side: market.Buy, Type: market.TypeLimit, Price: 90_00, Amount: 1e6})
+	b.advance()
+	before := b.venue.orders.Get(1).Order
+	b.venue.Do(&market.Command{Kind: market.CommandUpdate, At: b.event.At, Changed: market.ChangePrice, Order: market.Order{ID: 1, Price: 91_00}})
+	b.advance()
+	after := b.venue.orders.Get(1).Order
+	require.Equal(t, before.ExchangeID, after.ExchangeID)
+	require.Equal(t, before.Created, after.Created)
+	require.Equal(t, before.Updated.Add(time.Minute), after.Updated)
+	require.Equal(t, market.ExecUpdated, (*reports)[1].Exec)
+	require.Equal(t, market.Price(91_00), (*reports)[1].Price)
+}
+
+// The names of orders and fills say which market and which number; nothing is drawn by chance.
+func TestNamesAreCountedAndNeverRepeated(t *testing.T) {
+	b, reports, fills := told(t)
+	for range 3 {
+		b.place(market.Order{Side: market.Buy, Type: market.TypeMarket, Amount: 1e6})
+	}
+	b.advance()
+	seen := map[string]bool{}
+	for i := range 3 {
+		seen[(*reports)[i].ExchangeID.String()] = true
+		seen[(*fills)[i].ID.String()] = true
+	}
+	require.Len(t, seen, 6)
+	require.Equal(t, "00000000-0000-0001-0100-000000000001", (*reports)[0].ExchangeID.String())
+	require.Equal(t, "00000000-0000-0001-0000-000000000003", (*fills)[2].ID.String())
+}
+
+func TestFillsCarryWhoTradedAndWhere(t *testing.T) {
+	b, _, fills := told(t)
+	b.place(market.Order{Side: market.Sell, Type: market.TypeLimit, Price: 102_00, Amount: 1e6, Strategy: 3})
+	b.advance()
+	f := (*fills)[0]
+	f.ID = [16]byte{}
+	want := market.Fill{Order: 1, Market: 1, Strategy: 3, Side: market.Sell, Settled: true, FeeCurrency: 2, Price: 102_00, Amount: 1e6, Time: f.Time}
+	require.Equal(t, want, f)
+	require.Equal(t, market.Time(0).Add(35*time.Second), f.Time) // 99 at 20 s, 103 at 40 s, 102 on the way
+}
+
+func TestPointsAreThoseThatTheVenueWalks(t *testing.T) {
+	b := newBench(t)
+	quiet := b.candle[0]
+	b.advance()
+	times, prices := b.venue.Points(&quiet) // nobody made the venue walk it
+	require.Equal(t, [4]market.Price{100_00, 99_00, 103_00, 101_00}, prices)
+	require.Equal(t, [4]market.Time{0, 20e9, 40e9, 60e9}, times)
+	b.place(market.Order{Side: market.Buy, Type: market.TypeLimit, Price: 99_50, Amount: 1e6})
+	b.advance()
+	times, prices = b.venue.Points(&b.candle[0])
+	require.Equal(t, [4]market.Price{100_00, 99_00, 103_00, 101_00}, prices)
+	require.Equal(t, [4]market.Time{60e9, 80e9, 100e9, 120e9}, times)
+}
+
+// A candle between the calm prices may be passed over: the venue is as if it had seen it.
+func TestCalmCandlesMayBePassed(t *testing.T) {
+	b := newBench(t)
+	b.rest(2)
+	low, high := b.venue.Calm(1)
+	require.Equal(t, market.Price(90_00), low)
+	require.Equal(t, market.Price(110_01), high)
+	b.candle[0].Close = 102_00
+	b.venue.Pass(&b.candle[0])
+	require.Equal(t, market.Price(102_00), b.venue.Last(1))
+	b.place(market.Order{Side: market.Buy, Type: market.TypeMarket, Amount: 1e6})
+	low, high = b.venue.Calm(1)
+	require.Greater(t, low, high, "a command on its way leaves no calm")
+}
+
+func TestAWatchedMarketIsNeverCalm(t *testing.T) {
+	b := newBench(t)
+	b.venue.books[1].watch.Above = 105_00
+	low, high := b.venue.Calm(1)
+	require.Greater(t, low, high)
+}
+
+func TestACancelledOrderNoLongerDisturbsTheCalm(t *testing.T) {
+	b := newBench(t)
+	b.place(market.Order{Side: market.Buy, Type: market.TypeLimit, Price: 90_00, Amount: 1e6})
+	b.advance()
+	require.True(t, b.venue.Cancel(1, market.CancelOnDisconnect))
+	require.False(t, b.venue.Cancel(1, market.CancelOnDisconnect), "it is gone")
+	low, _ := b.venue.Calm(1)
+	require.Negative(t, low)
+	check(t, b.venue)
+}
+
+// An order whose value does not fit stops the venue: it says so and does nothing more.
+func TestOverflowStopsTheVenue(t *testing.T) {
+	b := newBench(t)
+	require.ErrorIs(t, b.venue.Deposit(1, 1<<63-1), market.ErrOverflow)
+	b.venue.balances[2].Total = 1<<63 - 1_000_00 // a sale would not fit
+	b.place(market.Order{Side: market.Sell, Type: market.TypeMarket, Amount: 1e10})
+	b.event.At = b.candle[0].End()
+	require.ErrorIs(t, b.venue.Advance(&b.event), market.ErrOverflow)
+}
+
+func TestSettingsAreReadAsTheyAreWritten(t *testing.T) {
+	for path := Adaptive; path <= Optimistic; path++ {
+		got, err := ParsePath(path.String())
+		require.NoError(t, err)
+		require.Equal(t, path, got)
+	}
+	for fill := Touch; fill <= Through; fill++ {
+		got, err := ParseLimitFill(fill.String())
+		require.NoError(t, err)
+		require.Equal(t, fill, got)
+	}
+	_, err := ParsePath("straight")
+	require.ErrorContains(t, err, "adaptive")
+	_, err = ParseLimitFill("never")
+	require.ErrorContains(t, err, "touch")
+}
+
+// The level at which a trigger fires is found by arithmetic; trying all prices finds the same.
+func TestFireLevelIsWhereTheReferenceTurns(t *testing.T) {
+	b := newBench(t)
+	book := &b.venue.books[1]
+	for _, half := range [...]market.Rate{0, 1, 333_333, 5_000_000} {
+		b.venue.config.HalfSpread = half
+		for reference := market.LastTrade; reference <= market.MidPrice; reference++ {
+			for _, side := range [...]market.Side{market.Buy, market.Sell} {
+				o := market.Order{Side: side, Type: market.TypeStopLoss, TriggerAmount: 500, TriggerReference: reference}
+				level := b.venue.fireLevel(book, &o)
+				for p := market.Price(400); p <= 600; p++ {
+					reached := p >= level
+					if firesBelow(&o) {
+						reached = p <= level
+					}
+					require.Equal(t, reached, b.venue.fires(&o, p), "%s %s, half spread %d, at %d", side, reference, half, p)
+				}
+			}
+		}
+	}
+}

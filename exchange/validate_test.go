@@ -1,0 +1,323 @@
+package exchange_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// ruled is a market with every rule set, in units of cents and 10^-8: tick 0.5, three decimals of amount and one of
+// amountQuote, orders of 0.01 to 50 and of 5 to 10,000 EUR.
+func ruled(t testing.TB) *market.Market {
+	m := feeMarket(t, 2, 8, 2)
+	m.TickSize, m.QuantityDecimals, m.NotionalDecimals = 50, 3, 1
+	m.MinOrderInBase, m.MaxOrderInBase = 1e6, 50e8
+	m.MinOrderInQuote, m.MaxOrderInQuote = 5_00, 10_000_00
+	m.MaxOpenOrders = 3
+	return m
+}
+
+// plenty is an account that can pay for anything, at a price of 100.
+func plenty() exchange.Facts { return exchange.Facts{Reference: 100_00, Available: 1e18} }
+
+func limit() market.Order {
+	return market.Order{ID: 1, Market: 1, Side: market.Buy, Type: market.TypeLimit, TimeInForce: market.GTC, Price: 100_00, Amount: 1e8, AmountRemaining: 1e8}
+}
+
+// typed returns an order of another type, with trigger 110 where it needs one.
+func typed(kind market.OrderType) market.Order {
+	o := limit()
+	o.Type = kind
+	if kind.HasTrigger() {
+		o.TriggerAmount, o.TriggerReference = 110_00, market.LastTrade
+	}
+	if !kind.HasPrice() {
+		o.Price = 0
+	}
+	return o
+}
+
+func sized(o market.Order, amount market.Qty) market.Order {
+	o.Amount, o.AmountRemaining = amount, amount
+	return o
+}
+
+func quoted(o market.Order, money market.Money) market.Order {
+	o = sized(o, 0)
+	o.AmountQuote, o.AmountQuoteRemaining = money, money
+	return o
+}
+
+func with(o market.Order, change func(*market.Order)) market.Order {
+	change(&o)
+	return o
+}
+
+func TestEveryTypeOfOrderCanBePlaced(t *testing.T) {
+	for kind := market.TypeMarket; kind <= market.TypeTakeProfitLimit; kind++ {
+		o, facts := typed(kind), plenty()
+		hold, refused := exchange.CheckPlace(ruled(t), &o, &facts)
+		require.Nil(t, refused, kind)
+		require.Positive(t, hold, kind)
+		if !kind.HasPrice() {
+			o = quoted(o, 50_00)
+			_, refused = exchange.CheckPlace(ruled(t), &o, &facts)
+			require.Nil(t, refused, "%s by quote amount", kind)
+		}
+	}
+}
+
+func TestNewOrdersAreRefusedWithTheExchangesCode(t *testing.T) {
+	cases := []struct {
+		name  string
+		order market.Order
+		code  int
+	}{
+		{"a limit without a price", with(limit(), func(o *market.Order) { o.Price = 0 }), 203},
+		{"a limit without an amount", sized(limit(), 0), 203},
+		{"a limit with a quote amount", with(limit(), func(o *market.Order) { o.AmountQuote = 50_00 }), 202},
+		{"a market order without any amount", sized(typed(market.TypeMarket), 0), 203},
+		{"a market order with both amounts", with(typed(market.TypeMarket), func(o *market.Order) { o.AmountQuote = 50_00 }), 206},
+		{"a market order with a price", with(limit(), func(o *market.Order) { o.Type = market.TypeMarket }), 202},
+		{"a market order that is post-only", with(typed(market.TypeMarket), func(o *market.Order) { o.PostOnly = true }), 202},
+		{"a market order in a cancel group", with(typed(market.TypeMarket), func(o *market.Order) { o.CodGroupID = 1 }), 202},
+		{"a stop without a trigger", with(typed(market.TypeStopLoss), func(o *market.Order) { o.TriggerAmount = 0 }), 237},
+		{"a take-profit without a trigger", with(typed(market.TypeTakeProfit), func(o *market.Order) { o.TriggerAmount = 0 }), 237},
+		{"a stop limit without a trigger", with(typed(market.TypeStopLossLimit), func(o *market.Order) { o.TriggerAmount = 0 }), 238},
+		{"a take-profit limit without a trigger", with(typed(market.TypeTakeProfitLimit), func(o *market.Order) { o.TriggerAmount = 0 }), 238},
+		{"a stop limit without a price", with(typed(market.TypeStopLossLimit), func(o *market.Order) { o.Price = 0 }), 203},
+		{"a stop that is post-only", with(typed(market.TypeStopLoss), func(o *market.Order) { o.PostOnly = true }), 202},
+		{"a negative amount", sized(limit(), -1e8), 205},
+		{"a negative quote amount", quoted(typed(market.TypeMarket), -50_00), 205},
+		{"a negative price", with(limit(), func(o *market.Order) { o.Price = -100_00 }), 205},
+		{"a negative trigger", with(typed(market.TypeStopLoss), func(o *market.Order) { o.TriggerAmount = -100_00 }), 205},
+		{"a cancel group above 1000", with(limit(), func(o *market.Order) { o.CodGroupID = 1001 }), 205},
+		{"a fourth decimal of amount", sized(limit(), 1.0001e8), 429},
+		{"a second decimal of quote amount", quoted(typed(market.TypeMarket), 50_05), 429},
+		{"a price between ticks", with(limit(), func(o *market.Order) { o.Price = 100_25 }), 422},
+		{"a trigger between ticks", with(typed(market.TypeStopLoss), func(o *market.Order) { o.TriggerAmount = 110_01 }), 422},
+		{"less than the smallest base", sized(with(limit(), func(o *market.Order) { o.Price = 9_000_00 }), 9e5), 212},
+		{"less than the smallest value", sized(limit(), 4.9e6), 217},
+		{"less than the smallest value at the reference price", sized(typed(market.TypeMarket), 4.9e6), 217},
+		{"less than the smallest value at the trigger price", sized(typed(market.TypeStopLoss), 4.5e6), 217},
+		{"less than the smallest quote amount", quoted(typed(market.TypeMarket), 4_90), 217},
+		{"more than the largest base", sized(with(limit(), func(o *market.Order) { o.Price = 1_00 }), 50.001e8), 210},
+		{"more than the largest value", sized(with(limit(), func(o *market.Order) { o.Price = 1_000_00 }), 10.001e8), 210},
+		{"more than the largest quote amount", quoted(typed(market.TypeMarket), 10_000_10), 210},
+		{"a price above that of any market", sized(with(limit(), func(o *market.Order) { o.Price = 100_000_000_000_50 }), 1e6), 211},
+		{"a trigger above that of any market", with(typed(market.TypeStopLoss), func(o *market.Order) { o.TriggerAmount = 100_000_000_000_50 }), 211},
+	}
+	for _, c := range cases {
+		facts := plenty()
+		_, refused := exchange.CheckPlace(ruled(t), &c.order, &facts)
+		require.NotNil(t, refused, c.name)
+		require.Equal(t, c.code, refused.Code, c.name)
+	}
+}
+
+func TestLimitsThemselvesAreAllowed(t *testing.T) {
+	cases := map[string]market.Order{
+		"the smallest value":        sized(limit(), 5e6),
+		"the smallest quote amount": quoted(typed(market.TypeMarket), 5_00),
+		"the largest base":          sized(with(limit(), func(o *market.Order) { o.Price = 1_00 }), 50e8),
+		"the largest value":         sized(with(limit(), func(o *market.Order) { o.Price = 1_000_00 }), 10e8),
+		"the largest quote amount":  quoted(typed(market.TypeMarket), 10_000_00),
+		"the smallest base":         sized(with(limit(), func(o *market.Order) { o.Price = 500_00 }), 1e6),
+		"the largest group":         with(limit(), func(o *market.Order) { o.CodGroupID = 1000 }),
+	}
+	for name, o := range cases {
+		facts := plenty()
+		_, refused := exchange.CheckPlace(ruled(t), &o, &facts)
+		require.Nil(t, refused, name)
+	}
+}
+
+func TestAMarketWithoutRulesStillHasTheLargestAmountAndPrice(t *testing.T) {
+	m := feeMarket(t, 2, 8, 2)
+	facts := plenty()
+	o := sized(with(limit(), func(o *market.Order) { o.Price = 1 }), 1e17+1) // 10^9 and one unit
+	_, refused := exchange.CheckPlace(m, &o, &facts)
+	require.Equal(t, exchange.CodeAmountTooLarge, refused.Code)
+	o = sized(o, 1e17)
+	_, refused = exchange.CheckPlace(m, &o, &facts)
+	require.Nil(t, refused)
+	o = sized(with(limit(), func(o *market.Order) { o.Price = 1e13 }), 1)
+	_, refused = exchange.CheckPlace(m, &o, &facts)
+	require.Nil(t, refused, "10^11 itself is allowed")
+}
+
+func TestAMarketThatNeverTradedHasNoValueToCompare(t *testing.T) {
+	o, facts := sized(typed(market.TypeMarket), 1e6), exchange.Facts{Available: 1e18}
+	_, refused := exchange.CheckPlace(ruled(t), &o, &facts)
+	require.Nil(t, refused)
+}
+
+func TestOpenOrdersAreCountedButNotForMarketOrders(t *testing.T) {
+	facts := plenty()
+	facts.Open = 3
+	o := limit()
+	_, refused := exchange.CheckPlace(ruled(t), &o, &facts)
+	require.Equal(t, exchange.CodeTooManyOpenOrders, refused.Code)
+	o = typed(market.TypeMarket)
+	_, refused = exchange.CheckPlace(ruled(t), &o, &facts)
+	require.Nil(t, refused)
+	m := ruled(t)
+	m.MaxOpenOrders = 0 // no limit known
+	o = limit()
+	_, refused = exchange.CheckPlace(m, &o, &facts)
+	require.Nil(t, refused)
+}
+
+func TestBalanceHasToCoverTheHoldToTheLastUnit(t *testing.T) {
+	facts := exchange.Facts{Reference: 100_00, Available: 100_25, Fees: exchange.Fees{Maker: 150_000, Taker: 250_000}}
+	o := limit()
+	hold, refused := exchange.CheckPlace(ruled(t), &o, &facts)
+	require.Nil(t, refused)
+	require.Equal(t, market.Money(100_25), hold)
+	facts.Available--
+	_, refused = exchange.CheckPlace(ruled(t), &o, &facts)
+	require.Equal(t, exchange.CodeInsufficientBalance, refused.Code)
+}
+
+// Specification 3.2, a row for each status: a limit order, a limit order with IOC, a market order, a stop, an update, a cancel.
+func TestMarketStatusDecidesWhatIsAllowed(t *testing.T) {
+	cases := []struct {
+		status                                        market.MarketStatus
+		limit, ioc, market, stop, updating, canceling int
+	}{
+		{market.Trading, 0, 0, 0, 0, 0, 0},
+		{market.Halted, 423, 423, 423, 423, 423, 423},
+		{market.CancelOnly, 424, 424, 424, 424, 424, 0},
+		{market.Auction, 0, 231, 425, 0, 0, 0},
+		{market.AuctionMatching, 426, 426, 426, 426, 426, 0},
+	}
+	for _, c := range cases {
+		m, facts := ruled(t), plenty()
+		m.Status = c.status
+		place := func(o market.Order) int {
+			_, refused := exchange.CheckPlace(m, &o, &facts)
+			return code(refused)
+		}
+		require.Equal(t, c.limit, place(limit()), c.status)
+		require.Equal(t, c.ioc, place(with(limit(), func(o *market.Order) { o.TimeInForce = market.IOC })), c.status)
+		require.Equal(t, c.market, place(typed(market.TypeMarket)), c.status)
+		require.Equal(t, c.stop, place(typed(market.TypeStopLoss)), c.status)
+		old, changed := limit(), market.Order{}
+		require.Equal(t, c.updating, code(exchange.CheckUpdate(m, &old, price(99_00), &facts, &changed)), c.status)
+		require.Equal(t, c.canceling, code(exchange.CheckCancel(m)), c.status)
+	}
+}
+
+func code(refused *exchange.Error) int {
+	if refused == nil {
+		return 0
+	}
+	return refused.Code
+}
+
+// price is an update to another price.
+func price(p market.Price) *market.Command {
+	return &market.Command{Kind: market.CommandUpdate, Changed: market.ChangePrice, Order: market.Order{ID: 1, Price: p}}
+}
+
+func setting(set market.Change, to market.Order) *market.Command {
+	return &market.Command{Kind: market.CommandUpdate, Changed: set, Order: to}
+}
+
+func TestUpdatesAreRefusedWithTheExchangesCode(t *testing.T) {
+	stop, fired := typed(market.TypeStopLoss), typed(market.TypeStopLossLimit)
+	fired.Triggered = true
+	partly := limit()
+	partly.FilledAmount, partly.AmountRemaining = 6e7, 4e7
+	byQuote := quoted(typed(market.TypeStopLoss), 50_00)
+	cases := []struct {
+		name   string
+		old    market.Order
+		update *market.Command
+		code   int
+	}{
+		{"nothing changed", limit(), setting(0, market.Order{}), 232},
+		{"a market order", typed(market.TypeMarket), price(99_00), 234},
+		{"an order that is done", with(limit(), func(o *market.Order) { o.Status = market.StatusFilled }), price(99_00), 240},
+		{"amount and amountRemaining", limit(), setting(market.ChangeAmount|market.ChangeAmountRemaining, market.Order{Amount: 2e8, AmountRemaining: 2e8}), 236},
+		{"amount and amountQuote", stop, setting(market.ChangeAmount|market.ChangeAmountQuote, market.Order{Amount: 2e8, AmountQuote: 60_00}), 236},
+		{"from amount to amountQuote", stop, setting(market.ChangeAmountQuote, market.Order{AmountQuote: 60_00}), 239},
+		{"from amountQuote to amount", byQuote, setting(market.ChangeAmount, market.Order{Amount: 1e8}), 239},
+		{"amountQuote after the trigger", with(byQuote, func(o *market.Order) { o.Triggered = true }), setting(market.ChangeAmountQuote, market.Order{AmountQuote: 60_00}), 202},
+		{"the trigger of a limit order", limit(), setting(market.ChangeTriggerAmount, market.Order{TriggerAmount: 99_00}), 202},
+		{"the trigger after it has fired", fired, setting(market.ChangeTriggerAmount, market.Order{TriggerAmount: 99_00}), 202},
+		{"timeInForce after the trigger", fired, setting(market.ChangeTimeInForce, market.Order{TimeInForce: market.IOC}), 202},
+		{"the price of a stop", stop, price(99_00), 202},
+		{"post-only of a stop", stop, setting(market.ChangePostOnly, market.Order{PostOnly: true}), 202},
+		{"an amount that is filled already", partly, setting(market.ChangeAmount, market.Order{Amount: 6e7}), 205},
+		{"an amount below what is filled", partly, setting(market.ChangeAmount, market.Order{Amount: 5e7}), 205},
+		{"nothing remaining", partly, setting(market.ChangeAmountRemaining, market.Order{}), 205},
+		{"no amount", limit(), setting(market.ChangeAmount, market.Order{}), 203},
+		{"a price between ticks", limit(), price(99_99), 422},
+		{"a trigger between ticks", stop, setting(market.ChangeTriggerAmount, market.Order{TriggerAmount: 99_99}), 422},
+		{"a fourth decimal of amount", limit(), setting(market.ChangeAmount, market.Order{Amount: 1.0001e8}), 429},
+		{"a rest below the smallest base", partly, setting(market.ChangeAmount, market.Order{Amount: 6.1e7 - 1e5}), 212},
+		{"a rest below the smallest value", partly, setting(market.ChangeAmount, market.Order{Amount: 6.4e7}), 217},
+		{"more than the largest base", limit(), setting(market.ChangeAmount, market.Order{Amount: 51e8}), 210},
+		{"a price above that of any market", sized(limit(), 1e6), price(100_000_000_000_50), 211},
+		{"more than the balance", limit(), price(3_000_00), 216},
+	}
+	for _, c := range cases {
+		facts := exchange.Facts{Reference: 100_00, Available: 2_000_00}
+		if c.code == 210 || c.code == 211 {
+			facts = plenty()
+		}
+		changed := market.Order{}
+		require.Equal(t, c.code, code(exchange.CheckUpdate(ruled(t), &c.old, c.update, &facts, &changed)), c.name)
+	}
+}
+
+// What an update leaves behind: amount and amountRemaining move together, everything else stays.
+func TestUpdatesChangeWhatTheyName(t *testing.T) {
+	partly := limit()
+	partly.FilledAmount, partly.AmountRemaining, partly.Created = 6e7, 4e7, 7
+	byQuote := quoted(typed(market.TypeStopLoss), 50_00)
+	cases := []struct {
+		name   string
+		old    market.Order
+		update *market.Command
+		want   func(*market.Order)
+	}{
+		{"amount", partly, setting(market.ChangeAmount, market.Order{Amount: 2e8}), func(o *market.Order) { o.Amount, o.AmountRemaining, o.OnHold = 2e8, 1.4e8, 140_00 }},
+		{"amountRemaining", partly, setting(market.ChangeAmountRemaining, market.Order{AmountRemaining: 2e8}), func(o *market.Order) { o.Amount, o.AmountRemaining, o.OnHold = 2.6e8, 2e8, 200_00 }},
+		{"price", partly, price(50_00), func(o *market.Order) { o.Price, o.OnHold = 50_00, 20_00 }},
+		{"amountQuote", byQuote, setting(market.ChangeAmountQuote, market.Order{AmountQuote: 70_00}), func(o *market.Order) { o.AmountQuote, o.AmountQuoteRemaining, o.OnHold = 70_00, 70_00, 70_00 }},
+		{"trigger", byQuote, setting(market.ChangeTriggerAmount, market.Order{TriggerAmount: 120_00}), func(o *market.Order) { o.TriggerAmount, o.OnHold = 120_00, 50_00 }},
+		{"timeInForce", limit(), setting(market.ChangeTimeInForce, market.Order{TimeInForce: market.IOC}), func(o *market.Order) { o.TimeInForce, o.OnHold = market.IOC, 100_00 }},
+		{"postOnly", limit(), setting(market.ChangePostOnly, market.Order{PostOnly: true}), func(o *market.Order) { o.PostOnly, o.OnHold = true, 100_00 }},
+		{"selfTradePrevention", limit(), setting(market.ChangeSelfTradePrevention, market.Order{SelfTradePrevention: market.CancelBoth}), func(o *market.Order) { o.SelfTradePrevention, o.OnHold = market.CancelBoth, 100_00 }},
+	}
+	for _, c := range cases {
+		facts, changed := plenty(), market.Order{}
+		require.Nil(t, exchange.CheckUpdate(ruled(t), &c.old, c.update, &facts, &changed), c.name)
+		want := c.old
+		c.want(&want)
+		require.Equal(t, want, changed, c.name)
+	}
+}
+
+func ExampleCheckPlace() {
+	catalog := &market.Catalog{}
+	catalog.AddAsset("BTC", 8)
+	catalog.AddAsset("EUR", 2)
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, TickSize: 100, QuantityDecimals: 8}
+	catalog.AddMarket(m)
+	o := market.Order{Side: market.Buy, Type: market.TypeLimit, TimeInForce: market.GTC, Price: 40000_50, Amount: 1e6, AmountRemaining: 1e6}
+	_, refused := exchange.CheckPlace(m, &o, &exchange.Facts{Available: 500_00})
+	fmt.Println(refused.Code)
+	o.Price = 40000_00
+	hold, refused := exchange.CheckPlace(m, &o, &exchange.Facts{Available: 500_00})
+	fmt.Println(m.FormatMoney(hold), refused == nil)
+	// Output:
+	// 422
+	// 400 true
+}
