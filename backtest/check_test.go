@@ -109,8 +109,28 @@ func TestTheLookaheadCheckFindsAStrategyThatSeesTheFuture(t *testing.T) {
 	require.NotEmpty(t, report.Changed)
 }
 
+// faulty trades for a while and then breaks in the middle of a callback.
+type faulty struct {
+	strategy.Base
+	candles int
+}
+
+func (f *faulty) OnCandle(d *strategy.Desk, c *market.Candle) {
+	f.candles++
+	if f.candles%50 == 0 {
+		_, _ = d.Limit(c.Market, market.Buy, 1_000_000, c.Close*99/100)
+	}
+	if f.candles == 1020 {
+		_, _ = d.Buy(c.Market, 1_000_000)
+		panic("broken")
+	}
+}
+
+var broken = strategy.Define("broken", "panics", func(struct{}) strategy.Needs { return strategy.Needs{} },
+	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &faulty{}, nil })
+
 func TestCandlesInOneGoGiveWhatCandlesOneByOneGive(t *testing.T) {
-	for _, kind := range shipped {
+	for _, kind := range append([]strategy.Kind{broken}, shipped...) {
 		t.Run(kind.Name, func(t *testing.T) {
 			p := shippedPlan(t, kind, 20_000)
 			fast, slow := jsonOf(t, p), ""

@@ -115,7 +115,8 @@ func (e *Engine) settleBracket(b *bracket) {
 }
 
 // placeExit sends the bracket's next exit: a stopLoss or limit that rests, or after a swap the order that takes the price it
-// has reached. now lets it act inside the path under way. A refusal is counted and ends the bracket.
+// has reached. now lets it act inside the path under way. A refusal ends the
+// bracket, unless its entry may still fill: what was bought so far may be too little to sell.
 func (e *Engine) placeExit(b *bracket, now bool) error {
 	if b.bare == 0 {
 		b.bare = e.now
@@ -140,7 +141,9 @@ func (e *Engine) placeExit(b *bracket, now bool) error {
 		return nil
 	}
 	if err != nil {
-		e.remove(b)
+		if b.closed {
+			e.remove(b)
+		}
 		return err
 	}
 	b.exit = id

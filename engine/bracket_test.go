@@ -116,6 +116,28 @@ func TestPartialFillsOfTheEntryEnlargeTheExit(t *testing.T) {
 	require.Zero(t, b.position())
 }
 
+func TestAnExitTooSmallForTheExchangeWaitsForMoreOfTheEntry(t *testing.T) {
+	for _, enough := range []bool{true, false} {
+		s := &script{candle: once(func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1, strategy.At(100*at1)) })}
+		b := newBench(t, setup{seats: []engine.Seat{{Strategy: s}}, venue: sim.Config{VolumeShare: 40_000}})
+		b.catalog.Market(1).MinOrderInQuote = 50 * eur
+		b.flat(1, 101)
+		b.candle(101, 101, 100, 101) // the venue gives 0.4, worth 36 at the stop
+		require.Equal(t, []string{"buy 1 @ 100"}, b.sent)
+		if enough {
+			b.candle(101, 101, 100, 101)
+			require.Equal(t, []string{"stop 0.8 @ 90 attached"}, b.sent[1:])
+			require.Equal(t, market.Watch{Above: 110 * at1}, b.engine.Watches()[1])
+			require.Equal(t, market.Duration(minute), b.engine.Unprotected(), "from one fill to the next")
+			continue
+		}
+		require.True(t, b.venue.Cancel(1, market.CancelOnAdminRequest))
+		b.candle(101, 101, 80, 80)
+		require.Len(t, b.sent, 1, "dust is left alone")
+		require.Equal(t, 4*btc/10, b.position())
+	}
+}
+
 func TestEverySellOfABracketIsOverWhatIsLeft(t *testing.T) {
 	s := &script{candle: once(func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1) })}
 	b := newBench(t, setup{seats: []engine.Seat{{Strategy: s}}, venue: sim.Config{VolumeShare: 70_000}})

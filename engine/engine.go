@@ -92,6 +92,7 @@ type seat struct {
 	onOrder strategy.OrderHandler
 	onFill  strategy.FillHandler
 	onTimer strategy.TimerHandler
+	skimmer strategy.Skimmer
 	warming bool
 	missing []int // by market: candles until the warm-up is over
 	halted  bool
@@ -134,6 +135,7 @@ func (e *Engine) take(s *seat, from Seat, id market.StrategyID) {
 	s.onOrder, _ = from.Strategy.(strategy.OrderHandler)
 	s.onFill, _ = from.Strategy.(strategy.FillHandler)
 	s.onTimer, _ = from.Strategy.(strategy.TimerHandler)
+	s.skimmer, _ = from.Strategy.(strategy.Skimmer)
 	for _, m := range from.Markets {
 		s.missing[m] = from.Warmup
 		for _, interval := range from.Intervals {
@@ -268,61 +270,6 @@ func (e *Engine) deliverCandles(group []market.Candle) (done bool) {
 			}
 			e.enter(s)
 			s.Strategy.OnCandle(s.desk, c)
-		}
-	}
-	e.current = nil
-	return true
-}
-
-// Coast steps candles that come one at a time and in a row, each arriving delay after its close at Start+length, exactly as
-// Step would one by one. It stops behind the first that led to a command or a halt, before the first that leaves the calm
-// (low, high), and before a timer is due. It returns how many it stepped and the commands of the last. Where it cannot coast
-// at all it returns 0: then Step is to be called.
-func (e *Engine) Coast(series []market.Candle, length, delay market.Time, low, high market.Price) (stepped int, commands []market.Command) {
-	e.out = e.out[:0]
-	if e.observed || len(e.brackets) > 0 || e.err != nil {
-		return 0, nil
-	}
-	e.coasted = 0
-	if !e.coast(series, length, delay, low, high) { // a strategy panicked: the rest still has to see the candle
-		for !e.deliverCandles(series[e.coasted : e.coasted+1]) {
-		}
-		e.coasted++
-	}
-	if len(e.told) > 0 {
-		e.tell()
-	}
-	return e.coasted, e.out
-}
-
-// coast is the loop of Coast; it returns false when a strategy panicked.
-func (e *Engine) coast(series []market.Candle, length, delay market.Time, low, high market.Price) (done bool) {
-	if len(series) == 0 {
-		return true
-	}
-	defer e.catch()
-	seats := e.candles[int(series[0].Market)*intervals+int(series[0].Interval)]
-	for i := range series {
-		c := &series[i]
-		at := c.Start + length + delay
-		if c.Low <= low || c.High >= high || at < e.now || (len(e.timers) > 0 && e.timers[0].at <= at) {
-			break
-		}
-		e.now, e.at = at, 0
-		e.account.Mark(c, at)
-		for place, s := range seats {
-			if s.halted {
-				continue
-			}
-			e.at, e.current = place+1, s
-			if s.warming {
-				e.warm(s, c)
-			}
-			s.Strategy.OnCandle(s.desk, c)
-		}
-		e.coasted = i + 1
-		if len(e.out) > 0 {
-			break
 		}
 	}
 	e.current = nil

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -137,6 +138,23 @@ func TestAHaltKeepsTheExitsOfBrackets(t *testing.T) {
 	require.Equal(t, []string{"cancel 3 attached", "sell 1 @ 110 attached"}, b.sent[4:]) // the bracket lives on
 	require.Zero(t, b.position())
 	require.Equal(t, 10*eur, b.realised())
+}
+
+func TestAPanicKeepsAnExitThatIsStillOnItsWay(t *testing.T) {
+	minutes := 0
+	s := &script{candle: func(d *strategy.Desk, _ *market.Candle) {
+		if minutes++; minutes == 1 {
+			d.Bracket(1, btc, 90*at1, 110*at1)
+			return
+		}
+		require.NoError(t, d.Cancel(1)) // the exit has no answer yet: its cancel would wait for that
+		panic("no")
+	}}
+	b := newBench(t, setup{seats: []engine.Seat{{Strategy: s}}, venue: sim.Config{Latency: market.Duration(minute * 9 / 10)}})
+	b.flat(4, 100)
+	require.Len(t, b.engine.Halts(), 1)
+	require.Equal(t, []string{"buy 1", "stop 1 @ 90 attached"}, b.sent)
+	require.Equal(t, []string{"1 trade 1 @ 100", "2 new"}, b.told)
 }
 
 func TestAPanicOutsideAStrategyIsOurs(t *testing.T) {

@@ -22,9 +22,9 @@ type Account struct {
 	positions [][]market.Position // by strategy, by market
 	marks     []mark              // by market
 	orders    market.Index[Order] // open or unsettled
-	open      []*Order // by id
-	openIn    []int    // by market: what counts against maxOpenOrders
-	openBy    []int    // by strategy
+	open      []*Order            // by id
+	openIn    []int               // by market: what counts against maxOpenOrders
+	openBy    []int               // by strategy
 	spare     []*Order
 	closed    []*Order // closed by the last Apply: spare from the next one on
 	foreign   int64    // reports and fills of orders that are not ours
@@ -72,7 +72,7 @@ func NewAccount(catalog *market.Catalog, strategies int, own []bool) *Account {
 	a := &Account{
 		catalog: catalog,
 		purseOf: make([]int, strategies+1), positions: make([][]market.Position, strategies+1),
-		marks: make([]mark, len(catalog.Markets())+1),
+		marks:  make([]mark, len(catalog.Markets())+1),
 		openIn: make([]int, len(catalog.Markets())+1), openBy: make([]int, strategies+1),
 	}
 	purses := 1

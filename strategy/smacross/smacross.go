@@ -113,6 +113,28 @@ func (x *smaCross) OnCandle(d *strategy.Desk, c *market.Candle) {
 	}
 }
 
+// Skim takes in closes up to the next cross.
+func (x *smaCross) Skim(series []market.Candle) int {
+	p := &x.pairs[series[0].Market]
+	if !p.slow.Ready() {
+		return 0
+	}
+	was := p.was
+	for i := range series {
+		close := series[i].Close
+		is := p.fast.Peek(close)*x.slow - p.slow.Peek(close)*x.fast
+		if (was <= 0 && is > 0) || (was >= 0 && is < 0) || close > x.highest {
+			p.was = was
+			return i
+		}
+		p.fast.Push(close)
+		p.slow.Push(close)
+		was = is
+	}
+	p.was = was
+	return len(series)
+}
+
 func (x *smaCross) tooHigh(c *market.Candle) {
 	panic(fmt.Sprintf("smacross: a close of %d ticks is above %d, up to which averages compare exactly", c.Close, x.highest))
 }

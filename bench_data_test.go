@@ -1,0 +1,127 @@
+package tidemark_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/market/synthetic"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// What BenchmarkTable runs on: made-up candles and strategies that do nothing but place orders.
+
+// csv writes n seeded candles and returns the file.
+func (t *table) csv(dir string, n int) string {
+	path := filepath.Join(dir, fmt.Sprint(n, ".csv"))
+	file, err := os.Create(path)
+	require.NoError(t.b, err)
+	w := bufio.NewWriterSize(file, 1<<20)
+	m, row := bitcoin(), []byte(nil)
+	for _, c := range t.candles(m, n) {
+		row = strconv.AppendInt(row[:0], c.Start.Millis(), 10)
+		for _, price := range [...]market.Price{c.Open, c.High, c.Low, c.Close} {
+			row = market.AppendFixedPadded(append(row, ','), int64(price), m.PriceDigits)
+		}
+		row = market.AppendFixedPadded(append(row, ','), int64(c.Volume), m.VolumeDigits)
+		_, err := w.Write(append(row, '\n'))
+		require.NoError(t.b, err)
+	}
+	require.NoError(t.b, w.Flush())
+	require.NoError(t.b, file.Close())
+	return path
+}
+
+// bitcoin is the market of all measurements.
+func bitcoin() *market.Market {
+	return &market.Market{Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 4, QuantityDecimals: 8, NotionalDecimals: 2, TickSize: 1}
+}
+
+func (t *table) candles(m *market.Market, n int) []market.Candle {
+	g, err := synthetic.New(synthetic.Config{Seed: 1, Market: m, Interval: market.Interval1m, Start: 1640995200_000_000_000, First: 20000_00, Volume: 5_0000, GapChance: -1})
+	require.NoError(t.b, err)
+	candles := make([]market.Candle, n)
+	for i := range candles {
+		g.Next(&candles[i])
+	}
+	return candles
+}
+
+// plan is a backtest over n candles in memory with so many cents of cash.
+func (t *table) plan(n int, cash market.Money, kind strategy.Kind) (*backtest.Plan, []market.Candle) {
+	var catalog market.Catalog
+	_, err := catalog.AddAsset("BTC", 8)
+	require.NoError(t.b, err)
+	eur, err := catalog.AddAsset("EUR", 2)
+	require.NoError(t.b, err)
+	m := bitcoin()
+	require.NoError(t.b, catalog.AddMarket(m))
+	candles := t.candles(m, n)
+	return &backtest.Plan{
+		Catalog: &catalog, Currency: eur, Deposits: []backtest.Deposit{{Asset: eur.ID, Money: cash}},
+		Strategies: []backtest.StrategyPlan{{Name: "bench", Kind: kind, Markets: []*market.Market{m}, Interval: market.Interval1m}},
+		Feeds:      []backtest.Feed{{Market: m, Interval: market.Interval1m, Drive: true, Deliver: true}},
+		Open:       func(backtest.Feed, market.Time, market.Time) (backtest.Source, error) { return &memory{candles}, nil },
+		Fees:       backtest.Fees{Maker: 150_000, Taker: 250_000},
+	}, candles
+}
+
+// memory is a backtest.Source over candles in memory, in batches like those of the store.
+type memory struct {
+	candles []market.Candle
+}
+
+func (s *memory) Next() ([]market.Candle, error) {
+	if len(s.candles) == 0 {
+		return nil, io.EOF
+	}
+	batch := s.candles[:min(512, len(s.candles))]
+	s.candles = s.candles[len(batch):]
+	return batch, nil
+}
+
+func (s *memory) Close() error { return nil }
+
+// flipper buys and sells in turn at every candle, without looking at it: nothing but the orders' round trips.
+type flipper struct {
+	strategy.Base
+	long bool
+}
+
+func (f *flipper) OnCandle(d *strategy.Desk, c *market.Candle) {
+	if f.long = !f.long; f.long {
+		_, _ = d.Buy(c.Market, 1_000_000)
+		return
+	}
+	_, _ = d.Sell(c.Market, 1_000_000)
+}
+
+var flip = define("flip", func() strategy.Strategy { return &flipper{} })
+
+// ladderer places orders far below at the first candle and leaves them.
+type ladderer struct {
+	strategy.Base
+	orders int
+}
+
+func (l *ladderer) OnCandle(d *strategy.Desk, c *market.Candle) {
+	for ; l.orders > 0; l.orders-- {
+		_, _ = d.Limit(c.Market, market.Buy, 1_000_000, c.Close/10+market.Price(l.orders))
+	}
+}
+
+func ladder(n int) strategy.Kind {
+	return define("ladder", func() strategy.Strategy { return &ladderer{orders: n} })
+}
+
+func define(name string, build func() strategy.Strategy) strategy.Kind {
+	return strategy.Define(name, "for a benchmark", func(struct{}) strategy.Needs { return strategy.Needs{} },
+		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return build(), nil })
+}

@@ -1,0 +1,91 @@
+package engine
+
+import "github.com/tidemark-trading/tidemark/market"
+
+// Coast steps candles that come one at a time and in a row, each arriving delay after its close at Start+length, exactly as
+// Step would one by one. It stops behind the first that led to a command, before the first that leaves the calm (low, high),
+// and before a timer is due. It returns how many it stepped and the commands of the last. Where it cannot coast at all it
+// returns 0: then Step is to be called.
+func (e *Engine) Coast(series []market.Candle, length, delay market.Time, low, high market.Price) (stepped int, commands []market.Command) {
+	e.out = e.out[:0]
+	if e.observed || len(e.brackets) > 0 || e.err != nil {
+		return 0, nil
+	}
+	e.coasted = 0
+	series = series[:e.calm(series, length+delay, low, high)]
+	if len(series) > 0 && !e.coast(series, length+delay) { // a strategy panicked: the others still have to see the candle
+		for !e.deliverCandles(series[e.coasted : e.coasted+1]) {
+		}
+		e.coasted++
+	}
+	if len(e.told) > 0 {
+		e.tell()
+	}
+	return e.coasted, e.out
+}
+
+// calm counts the candles at the front that stay inside (low, high) and arrive, delay after their start, before any timer.
+func (e *Engine) calm(series []market.Candle, delay market.Time, low, high market.Price) int {
+	if len(series) == 0 || series[0].Start+delay < e.now {
+		return 0
+	}
+	n := len(series)
+	if len(e.timers) > 0 {
+		for n > 0 && series[n-1].Start+delay >= e.timers[0].at {
+			n--
+		}
+	}
+	for i := range series[:n] {
+		if c := &series[i]; c.Low <= low || c.High >= high {
+			return i
+		}
+	}
+	return n
+}
+
+// coast is the loop of Coast; it returns false when a strategy panicked.
+func (e *Engine) coast(series []market.Candle, delay market.Time) (done bool) {
+	defer e.catch()
+	seats := e.candles[int(series[0].Market)*intervals+int(series[0].Interval)]
+	for e.coasted < len(series) && len(e.out) == 0 {
+		n := e.skim(seats, series[e.coasted:])
+		if n == 0 {
+			e.stepOne(seats, &series[e.coasted], delay)
+			e.coasted++
+			continue
+		}
+		e.coasted += n
+		last := &series[e.coasted-1]
+		e.now = last.Start + delay
+		e.account.Mark(last, e.now)
+	}
+	e.current = nil
+	return true
+}
+
+// stepOne is the step of one candle.
+func (e *Engine) stepOne(seats []*seat, c *market.Candle, delay market.Time) {
+	e.now, e.at = c.Start+delay, 0
+	e.account.Mark(c, e.now)
+	for place, s := range seats {
+		if s.halted {
+			continue
+		}
+		e.at = place + 1
+		if s.warming {
+			e.warm(s, c)
+		}
+		e.enter(s)
+		s.Strategy.OnCandle(s.desk, c)
+	}
+}
+
+// skim lets the only strategy of a series take in what it can at once.
+func (e *Engine) skim(seats []*seat, series []market.Candle) int {
+	if len(seats) != 1 || seats[0].skimmer == nil || seats[0].warming || seats[0].halted {
+		return 0
+	}
+	e.at = 1
+	e.enter(seats[0])
+	return seats[0].skimmer.Skim(series)
+}
