@@ -11,8 +11,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/market/synthetic"
+	"github.com/tidemark-trading/tidemark/risk"
+	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -71,6 +76,36 @@ func (t *table) plan(n int, cash market.Money, kind strategy.Kind) (*backtest.Pl
 		Open:       func(backtest.Feed, market.Time, market.Time) (backtest.Source, error) { return &memory{candles}, nil },
 		Fees:       backtest.Fees{Maker: 150_000, Taker: 250_000},
 	}, candles
+}
+
+// trade joins an engine and a venue without anything around them and runs a flipper over the candles.
+func (t *table) trade(candles []market.Candle) {
+	p, _ := t.plan(1, 0, flip)
+	m, fees := p.Catalog.Market(1), func(*market.Market) exchange.Fees { return exchange.Fees(p.Fees) }
+	account := state.NewAccount(p.Catalog, 1, nil)
+	e := engine.New(engine.Config{
+		Catalog: p.Catalog, Account: account, Gate: risk.New(p.Catalog, risk.Config{Strategies: make([]risk.Limits, 1), Fees: fees}),
+		Seats: []engine.Seat{{Strategy: &flipper{}, Markets: []market.ID{m.ID}, Intervals: []market.Interval{market.Interval1m}}},
+	})
+	var venue *sim.Venue
+	step := func(ev *market.Event) {
+		commands := e.Step(ev)
+		for i := range commands {
+			venue.Do(&commands[i])
+		}
+	}
+	venue = sim.New(p.Catalog, sim.Config{Fees: fees, Watches: e.Watches()}, step)
+	require.NoError(t.b, venue.Deposit(m.Quote, million*100))
+	step(&market.Event{Kind: market.KindTransfer, Asset: m.Quote, Money: million * 100})
+	ev := market.Event{Kind: market.KindCandles}
+	for i := range candles {
+		ev.Candles = candles[i : i+1]
+		require.NoError(t.b, venue.Advance(&ev))
+		ev.At = candles[i].End()
+		step(&ev)
+	}
+	require.NoError(t.b, e.Err())
+	kept += int64(account.Total(m.Quote).Total)
 }
 
 // memory is a backtest.Source over candles in memory, in batches like those of the store.

@@ -1,6 +1,9 @@
 package backtest
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -27,13 +30,16 @@ func (r *Recorder) coastBars(series []market.Candle, length market.Time) {
 	if series[0].Market != r.cfg.Chart || series[0].Interval != r.cfg.ChartInterval {
 		return
 	}
-	for i := range series {
-		c := &series[i]
-		at := c.Start + length
-		if at > r.price.dayEnd {
+	for len(series) > 0 {
+		if at := series[0].Start + length; at > r.price.dayEnd {
 			r.price.roll(at)
 		}
-		r.price.see(at, int64(c.Close))
+		day, _ := slices.BinarySearchFunc(series, r.price.dayEnd-length+1, func(c market.Candle, t market.Time) int { return cmp.Compare(c.Start, t) })
+		for i := range series[:day] {
+			c := &series[i]
+			r.price.see(c.Start+length, int64(c.Close))
+		}
+		series = series[day:]
 	}
 }
 

@@ -44,7 +44,6 @@ func (d *driver) runOne(ctx context.Context) error {
 		if err := d.runBatch(f); err != nil {
 			return err
 		}
-		f.count += int64(len(f.batch))
 		f.at = len(f.batch)
 		if err := f.fill(); err != nil {
 			return err
@@ -65,10 +64,12 @@ func (d *driver) runBatch(f *feed) error {
 			if err != nil {
 				return err
 			}
+			f.count += int64(n)
 			if rest = rest[n:]; len(rest) == 0 {
 				return nil
 			}
 		}
+		f.count++
 		d.drive, d.deliver = rest[:1], rest[:1]
 		if err := d.group(f.Interval.End(rest[0].Start)); err != nil {
 			return err

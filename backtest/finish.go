@@ -64,7 +64,7 @@ func (r *Recorder) Finish(info FinishInfo) (*Result, error) {
 // result puts the figures together.
 func (r *Recorder) result(info FinishInfo) *Result {
 	res := &Result{
-		Schema: Schema, Title: info.Title, Synthetic: info.Synthetic, Warnings: info.Warnings,
+		Schema: Schema, Title: info.Title, Synthetic: info.Synthetic, Warnings: append([]string{}, info.Warnings...),
 		Run: RunInfo{
 			ID: r.cfg.Run.String(), CodeVersion: info.CodeVersion, ConfigHash: info.ConfigHash, DataHash: info.DataHash, Seed: info.Seed,
 		},
@@ -72,7 +72,7 @@ func (r *Recorder) result(info FinishInfo) *Result {
 		Strategies: info.Strategies, Data: info.Data, Rules: r.rules(),
 		Performance: r.performance(info.To), Hold: r.hodl(info.To),
 		Trips: r.tally.figures(r.held.open()), Orders: r.tally.orders, Months: r.months,
-		Envelope: r.envelope(info), Refusals: slices.Clone(info.Refusals), Candles: r.candles(info),
+		Files: []string{}, Envelope: r.envelope(info), Refusals: slices.Clone(info.Refusals), Candles: r.candles(info),
 		Unprotected: Seconds(info.Unprotected), Assumptions: info.Assumptions, Definitions: definitions(),
 	}
 	slices.SortFunc(res.Refusals, func(a, b Count) int {

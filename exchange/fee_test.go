@@ -134,6 +134,16 @@ func TestHoldFollowsTheKindOfOrder(t *testing.T) {
 	}
 }
 
+func TestAHoldCoversTheDearerFeeWhicheverItIs(t *testing.T) {
+	m := feeMarket(t, 2, 8, 2)
+	o := market.Order{Side: market.Buy, Type: market.TypeLimit, Price: 100_00, AmountRemaining: 1e8}
+	for _, fees := range [...]exchange.Fees{{Maker: 1_000_000}, {Taker: 1_000_000}} {
+		hold, err := exchange.Hold(m, &o, fees, 0)
+		require.NoError(t, err)
+		require.Equal(t, market.Money(101_00), hold)
+	}
+}
+
 func TestFeeRoundingIsReadAsItIsWritten(t *testing.T) {
 	for _, rounding := range [...]exchange.FeeRounding{exchange.RoundOrder, exchange.RoundFill, exchange.RoundNearest} {
 		got, err := exchange.ParseFeeRounding(rounding.String())

@@ -322,3 +322,25 @@ func TestEquityAndExposureFollowTheLatestPrice(t *testing.T) {
 	d.apply(market.Event{Kind: market.KindTrade, At: 7, Trade: &market.Trade{Market: 1, Price: 100}})
 	require.Equal(t, market.Price(100), d.Last(1))
 }
+
+func TestCheckFindsEveryContradiction(t *testing.T) {
+	wrong := map[string]func(d *desk, o *Order){
+		"its open orders 10":   func(d *desk, o *Order) { o.OnHold = 10 },
+		"has 3000 and holds":   func(d *desk, _ *Order) { d.purses[0][d.m.Quote].Total = 3000 },
+		"counts 2 open orders": func(d *desk, _ *Order) { d.openIn[1]++ },
+		"strategy 1 counts 0":  func(d *desk, _ *Order) { d.openBy[1]-- },
+		"still open":           func(_ *desk, o *Order) { o.State = Filled },
+		"not known":            func(d *desk, o *Order) { d.orders.Delete(o.ID) },
+		"are not amount":       func(_ *desk, o *Order) { o.AmountRemaining-- },
+		"stands behind order":  func(d *desk, _ *Order) { d.open = append(d.open, d.open[0]) },
+		"with cost":            func(d *desk, _ *Order) { d.positions[1][1].Cost = market.ValueOf(1) },
+		"amount -1":            func(d *desk, _ *Order) { d.positions[1][1].Amount = -1 },
+	}
+	for want, spoil := range wrong {
+		d := newDesk(t, 1, nil)
+		d.deposit(1, d.m.Quote, 100*eur)
+		o := d.send(market.Buy, btc, 40*at1, 40*eur)
+		spoil(d, o)
+		require.ErrorContains(t, d.Check(), want)
+	}
+}

@@ -9,6 +9,8 @@ import (
 // walkChunks calls visit for every chunk of a series that may hold candles of span (a zero bound is none), in order, with
 // its head read and checked. An error is returned with the chunk's name.
 func walkChunks(chunks *bbolt.Bucket, interval market.Interval, span Range, visit func(h *chunkHeader, value []byte) error) error {
+	pages := newPageReleaser(chunks.Tx().DB())
+	defer pages.flush()
 	cursor := chunks.Cursor()
 	key, value := cursor.First()
 	if span.From != 0 {
@@ -29,6 +31,9 @@ func walkChunks(chunks *bbolt.Bucket, interval market.Interval, span Range, visi
 		}
 		if err != nil {
 			return chunkError(interval, number, err)
+		}
+		if !chunks.Writable() { // a writer's values may lie in its own memory
+			pages.consumed(value)
 		}
 	}
 	return nil

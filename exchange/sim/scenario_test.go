@@ -16,9 +16,9 @@ import (
 
 var update = flag.Bool("update", false, "write what the scenarios did into testdata; read the difference before you keep it")
 
-// TestScenarios plays testdata/*.txt. A scenario is a title ("# …"), commands, a line "----" and what happened. The script's
-// words are explained in script_test.go, the answers in account_test.go.
-func TestScenarios(t *testing.T) {
+// TestVenueDoesWhatTheScenariosSay plays testdata/*.txt. A scenario is a title ("# …"), commands, a line "----" and what happened. The script's
+// words are explained in script_test.go, the answers in account_test.go; after every line the venue is checked.
+func TestVenueDoesWhatTheScenariosSay(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
