@@ -3,8 +3,8 @@ package engine
 import "github.com/tidemark-trading/tidemark/market"
 
 // Coast steps candles that come one at a time and in a row, each arriving delay after its close at Start+length, exactly as
-// Step would one by one. It stops behind the first that led to a command, before the first that leaves the calm (low, high),
-// and before a timer is due. It returns how many it stepped and the commands of the last. Where it cannot coast at all it
+// Step would one by one. It stops behind the first that led to a command or set a timer, before the first that leaves the calm
+// (low, high), and before a timer is due. It returns how many it stepped and the commands of the last. Where it cannot coast at all it
 // returns 0: then Step is to be called.
 func (e *Engine) Coast(series []market.Candle, length, delay market.Time, low, high market.Price) (stepped int, commands []market.Command) {
 	e.out = e.out[:0]
@@ -14,6 +14,9 @@ func (e *Engine) Coast(series []market.Candle, length, delay market.Time, low, h
 	e.coasted = 0
 	series = series[:e.calm(series, length+delay, low, high)]
 	if len(series) > 0 && !e.coast(series, length+delay) { // a strategy panicked: the others still have to see the candle
+		c := &series[e.coasted]
+		e.now = c.Start + length + delay
+		e.account.Mark(c, e.now) // a Skim that panicked had not come to this
 		for !e.deliverCandles(series[e.coasted : e.coasted+1]) {
 		}
 		e.coasted++
@@ -47,7 +50,8 @@ func (e *Engine) calm(series []market.Candle, delay market.Time, low, high marke
 func (e *Engine) coast(series []market.Candle, delay market.Time) (done bool) {
 	defer e.catch()
 	seats := e.candles[int(series[0].Market)*intervals+int(series[0].Interval)]
-	for e.coasted < len(series) && len(e.out) == 0 {
+	timers := len(e.timers)
+	for e.coasted < len(series) && len(e.out) == 0 && len(e.timers) == timers {
 		n := e.skim(seats, series[e.coasted:])
 		if n == 0 {
 			e.stepOne(seats, &series[e.coasted], delay)

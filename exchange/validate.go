@@ -216,8 +216,8 @@ func checkSize(m *market.Market, o *market.Order, reference market.Price) *Error
 	case o.Type.HasTrigger():
 		reference = o.TriggerAmount
 	}
-	if reference == 0 {
-		return nil // a market that has never traded has no value to compare
+	if reference == 0 || (m.MinOrderInQuote == 0 && m.MaxOrderInQuote == 0) {
+		return nil // a market that has never traded has no value to compare, and one without limits nothing to compare it with
 	}
 	value, err := m.Value(reference, amount)
 	if err != nil {
@@ -228,7 +228,7 @@ func checkSize(m *market.Market, o *market.Order, reference market.Price) *Error
 
 func checkQuoteSize(m *market.Market, value market.Value) *Error {
 	switch {
-	case value.Cmp(m.MoneyValue(m.MinOrderInQuote)) < 0:
+	case m.MinOrderInQuote > 0 && value.Cmp(m.MoneyValue(m.MinOrderInQuote)) < 0:
 		return ErrCode(CodeMinQuote)
 	case m.MaxOrderInQuote > 0 && value.Cmp(m.MoneyValue(m.MaxOrderInQuote)) > 0:
 		return ErrCode(CodeAmountTooLarge)

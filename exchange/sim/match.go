@@ -242,7 +242,7 @@ func (v *Venue) wanted(b *book, o *order, price market.Price) (market.Qty, error
 			return 0, err
 		}
 		return amount, err
-	case o.Side == market.Sell || o.Type.HasPrice():
+	case o.Side == market.Sell || o.Type.HasPrice() || o.Type == market.TypeMarket: // held in full at admission
 		return o.AmountRemaining, nil
 	}
 	cost, err := exchange.Cost(b.market, price, o.AmountRemaining, b.fees.Taker)

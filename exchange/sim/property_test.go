@@ -46,9 +46,10 @@ func newLedger(w *world) *ledger {
 }
 
 // note remembers when an order was decided.
-func (l *ledger) note(c *market.Command) {
+func (l *ledger) note(c *market.Command, decided market.Time) {
 	if c.Kind == market.CommandPlace {
 		placed := *c
+		placed.At = decided
 		l.placed[c.Order.ID] = &placed
 	}
 }
@@ -64,7 +65,7 @@ func (l *ledger) hear(ev *market.Event) {
 	l.report(ev.Report)
 	for i := range ev.Fills {
 		l.fill(&ev.Fills[i], ev.Report)
-		l.w.react(ev.At)
+		l.w.react(ev.At, &ev.Fills[i])
 	}
 }
 

@@ -147,17 +147,22 @@ func (w *world) price(label string) market.Price {
 
 // command places, updates or cancels something.
 func (w *world) command() {
-	w.give(market.Command{At: w.now})
+	w.give(market.Command{At: w.now}, w.now)
 }
 
-// react answers a fill at once, as a bracket does or as a strategy.
-func (w *world) react(at market.Time) {
-	if rapid.IntRange(0, 2).Draw(w.t, "reaction") == 0 {
-		w.give(market.Command{At: at, Attached: rapid.Bool().Draw(w.t, "attached")})
+// react answers a fill at once, as a strategy does or as a bracket, in the fill's own market. The markets of a group walk a
+// leg one after the other: the clock of events never runs back, so the fill itself may be earlier than its event.
+func (w *world) react(at market.Time, f *market.Fill) {
+	if rapid.IntRange(0, 2).Draw(w.t, "reaction") != 0 {
+		return
 	}
+	c := market.Command{At: at, Attached: rapid.Bool().Draw(w.t, "attached")}
+	c.Order.Market = f.Market
+	w.give(c, f.Time)
 }
 
-func (w *world) give(c market.Command) {
+// give hands over some command. Nothing may come of it before the moment decided.
+func (w *world) give(c market.Command, decided market.Time) {
 	switch rapid.IntRange(0, 5).Draw(w.t, "command") {
 	case 0:
 		c.Kind = market.CommandCancel
@@ -168,9 +173,9 @@ func (w *world) give(c market.Command) {
 		w.changes(&c)
 	default:
 		c.Kind = market.CommandPlace
-		w.order(&c.Order)
+		w.order(&c.Order, c.Order.Market)
 	}
-	w.book.note(&c)
+	w.book.note(&c, decided)
 	w.venue.Do(&c)
 }
 
@@ -187,10 +192,14 @@ func (w *world) changes(c *market.Command) {
 	c.Order.PostOnly = rapid.Bool().Draw(w.t, "new post-only")
 }
 
-func (w *world) order(o *market.Order) {
+// order draws an order, in any market where own is 0.
+func (w *world) order(o *market.Order, own market.ID) {
 	t := w.t
 	w.next++
-	m := w.catalog.Market(market.ID(rapid.IntRange(1, 2).Draw(t, "market")))
+	if own == 0 {
+		own = market.ID(rapid.IntRange(1, 2).Draw(t, "market"))
+	}
+	m := w.catalog.Market(own)
 	o.ID, o.Market = w.next, m.ID
 	o.Side = market.Side(rapid.IntRange(1, 2).Draw(t, "side"))
 	o.Type = market.OrderType(rapid.IntRange(1, 6).Draw(t, "type"))
