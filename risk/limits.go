@@ -18,7 +18,7 @@ type Limits struct {
 	MaxOpenOrders   int
 	MaxOrderValue   market.Money
 	MaxPosition     market.Money // worth of position and open buys, in each market
-	PriceCollar     market.Rate  // how far through the latest price a limit may be set
+	PriceCollar     market.Rate  // how far through the best price on the other side, or the latest one, a limit may be set
 	OrdersPerMinute int          // places and updates
 	CoolDownLosses  int          // after so many losing exits in a row …
 	CoolDown        market.Duration
@@ -71,7 +71,7 @@ func (g *Gate) checkLimits(a *state.Account, s *seat, m *market.Market, o *marke
 		return g.objection(s, ReasonMaxOpenOrders, int64(a.OpenBy(o.Strategy)+1), int64(l.MaxOpenOrders))
 	}
 	if l.PriceCollar > 0 && o.Type.HasPrice() {
-		if edge, outside := collar(o, a.Last(m.ID), l.PriceCollar); outside {
+		if edge, outside := collar(o, a.Touch(m.ID, o.Side), l.PriceCollar); outside {
 			return g.objection(s, ReasonPriceCollar, int64(o.Price), int64(edge))
 		}
 	}
@@ -150,12 +150,12 @@ func (g *Gate) openBuys(a *state.Account, s market.StrategyID, m market.ID) (sum
 	return sum
 }
 
-// collar reports whether a limit price goes through the latest price by more than the collar, and where the edge is.
-func collar(o *market.Order, last market.Price, rate market.Rate) (edge market.Price, outside bool) {
-	if last == 0 {
+// collar reports whether a limit price goes through the best price on the other side by more than the collar, and where the edge is.
+func collar(o *market.Order, touch market.Price, rate market.Rate) (edge market.Price, outside bool) {
+	if touch == 0 {
 		return 0, false
 	}
-	width, err := market.ValueOf(int64(last)).MulRate(rate)
+	width, err := market.ValueOf(int64(touch)).MulRate(rate)
 	if err != nil {
 		return 0, true
 	}
@@ -164,10 +164,10 @@ func collar(o *market.Order, last market.Price, rate market.Rate) (edge market.P
 		return 0, true
 	}
 	if o.Side == market.Buy {
-		edge = last + market.Price(distance)
+		edge = touch + market.Price(distance)
 		return edge, o.Price > edge
 	}
-	edge = last - market.Price(distance)
+	edge = touch - market.Price(distance)
 	return edge, o.Price < edge
 }
 

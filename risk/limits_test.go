@@ -79,6 +79,18 @@ func TestPriceCollarIsOneSided(t *testing.T) {
 	b.passes(atMarket(buy, btc))
 }
 
+func TestPriceCollarLooksAtTheBookWhereThereIsOne(t *testing.T) {
+	b := newBench(t, risk.Limits{PriceCollar: 5_000_000}, risk.AccountLimits{})
+	b.step(market.Event{Kind: market.KindTicker, At: b.now, Market: 1, Ticker: &market.Ticker{Market: 1, Last: 100 * at1, Bid: 80 * at1, Ask: 120 * at1}})
+	b.passes(limit(buy, btc, 126*at1))
+	b.refused(limit(buy, btc, 126*at1+5), risk.ReasonPriceCollar)
+	b.passes(limit(market.Sell, btc, 76*at1))
+	b.refused(limit(market.Sell, btc, 76*at1-5), risk.ReasonPriceCollar)
+	b.step(market.Event{Kind: market.KindBook, At: b.now, Market: 1, Book: &market.OrderBook{Market: 1, Asks: []market.Level{{Price: 200 * at1, Amount: btc}}}})
+	b.passes(limit(buy, btc, 210*at1))
+	b.refused(limit(market.Sell, btc, 95*at1-5), risk.ReasonPriceCollar) // no bid: the latest price
+}
+
 func TestSelfCrossLooksAtRestingOrdersOnly(t *testing.T) {
 	for _, allowed := range []bool{false, true} {
 		b := newBench(t, risk.Limits{}, risk.AccountLimits{AllowSelfCross: allowed})

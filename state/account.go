@@ -21,6 +21,7 @@ type Account struct {
 	purseOf   []int               // by strategy
 	positions [][]market.Position // by strategy, by market
 	marks     []mark              // by market
+	quotes    []quote             // by market
 	orders    market.Index[Order] // open or unsettled
 	open      []*Order            // by id
 	openIn    []int               // by market: what counts against maxOpenOrders
@@ -35,6 +36,11 @@ type mark struct {
 	price market.Price
 	at    market.Time // its arrival
 	late  bool        // it came on a candle that arrived after its time
+}
+
+// quote is the best bid and ask last seen on a ticker or a book, 0 where there was none.
+type quote struct {
+	bid, ask market.Price
 }
 
 // Balance is what a purse has of an asset. Available is Total − Held.
@@ -73,6 +79,7 @@ func NewAccount(catalog *market.Catalog, strategies int, own []bool) *Account {
 		catalog: catalog,
 		purseOf: make([]int, strategies+1), positions: make([][]market.Position, strategies+1),
 		marks:  make([]mark, len(catalog.Markets())+1),
+		quotes: make([]quote, len(catalog.Markets())+1),
 		openIn: make([]int, len(catalog.Markets())+1), openBy: make([]int, strategies+1),
 	}
 	purses := 1
@@ -110,6 +117,9 @@ func (a *Account) Apply(ev *market.Event) (Applied, error) {
 		if ev.Ticker.Last != 0 {
 			a.marks[ev.Ticker.Market] = mark{price: ev.Ticker.Last, at: ev.At}
 		}
+		a.quotes[ev.Ticker.Market] = quote{ev.Ticker.Bid, ev.Ticker.Ask}
+	case market.KindBook:
+		a.quotes[ev.Book.Market] = quoteOf(ev.Book)
 	case market.KindTrade:
 		a.marks[ev.Trade.Market] = mark{price: ev.Trade.Price, at: ev.At}
 	case market.KindTransfer:
@@ -318,6 +328,29 @@ func (a *Account) Total(asset market.AssetID) (total Balance) {
 
 // Last is the latest price of a market, 0 before the first.
 func (a *Account) Last(m market.ID) market.Price { return a.marks[m].price }
+
+func quoteOf(b *market.OrderBook) (q quote) {
+	if len(b.Bids) > 0 {
+		q.bid = b.Bids[0].Price
+	}
+	if len(b.Asks) > 0 {
+		q.ask = b.Asks[0].Price
+	}
+	return q
+}
+
+// Touch is the price that an order of that side would trade at now: the best ask for a buy, the best bid for a sell, the
+// latest price where neither ticker nor book has told.
+func (a *Account) Touch(m market.ID, side market.Side) market.Price {
+	best := a.quotes[m].ask
+	if side == market.Sell {
+		best = a.quotes[m].bid
+	}
+	if best == 0 {
+		return a.marks[m].price
+	}
+	return best
+}
 
 // Seen is when the latest price of a market arrived, and whether it came late.
 func (a *Account) Seen(m market.ID) (at market.Time, late bool) {

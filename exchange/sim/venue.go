@@ -295,6 +295,7 @@ func (v *Venue) admit(b *book, from *market.Order, hold market.Money) *order {
 	o.Order = *from
 	b.placed++
 	o.ExchangeID = nameOf(b.market.ID, 1, b.placed)
+	o.Status = market.StatusNew
 	o.Created, o.Updated = b.time, b.time
 	o.Visible = true
 	o.FeeCurrency, o.OnHoldCurrency = b.market.Quote, exchange.HoldAsset(b.market, o.Side)
