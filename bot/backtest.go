@@ -1,0 +1,182 @@
+package bot
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+)
+
+//go:embed builtin.toml
+var builtin string
+
+const backtestHelp = `Replay stored candles through a strategy, and report.
+
+Without -c it runs a shipped strategy on three years of synthetic candles: nothing needs to be there first. With -c, candles
+come from the store that the config names. Any setting can be changed for one run with --set.`
+
+const backtestExample = `  bot backtest
+  bot backtest --set strategies.trend.params.fast=20 --no-files
+  bot backtest -c configs/backtest.toml --from 2021-01-01 --to 2023-01-01 --out out/two-years
+  bot backtest -c configs/backtest.toml --json > result.json
+  bot backtest -c configs/backtest.toml --check-lookahead`
+
+// backtestFlags are the flags of the command.
+type backtestFlags struct {
+	config, from, to, out, envelope, assets, data string
+	sets                                          []string
+	noFiles, json, lookahead, warmup              bool
+}
+
+func (a *app) backtestCommand() *cobra.Command {
+	f := &backtestFlags{}
+	c := &cobra.Command{
+		Use: "backtest", Short: "Replay candles through a strategy", Long: backtestHelp, Example: backtestExample, Args: cobra.NoArgs,
+		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.backtest(ctx, f) }),
+	}
+	flags := c.Flags()
+	flags.StringVarP(&f.config, "config", "c", "", "config `FILE`; without it: a built-in example on synthetic candles")
+	flags.StringArrayVar(&f.sets, "set", nil, "change one setting: `a.b.c=value`; may be repeated")
+	flags.StringVar(&f.from, "from", "", "first candle to trade on: 2021-01-01, RFC 3339 or Unix ms")
+	flags.StringVar(&f.to, "to", "", "end of the range, exclusive")
+	flags.StringVar(&f.data, "data", "", "candle store `FILE` instead of the config's")
+	flags.StringVar(&f.out, "out", "", "`DIR` for the result files; without it out/NAME, after the config")
+	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
+	flags.BoolVar(&f.json, "json", false, "print result.json and nothing else; files only with --out")
+	flags.StringVar(&f.envelope, "envelope", "", "run the pessimistic and optimistic path too: auto, true or false; auto: unless --json")
+	flags.Lookup("envelope").NoOptDefVal = "true"
+	flags.StringVar(&f.assets, "assets", "", "script of report.html: `URL`, folder, or inline=FILE")
+	flags.BoolVar(&f.lookahead, "check-lookahead", false, "instead: cut the data at many places and see whether earlier decisions change")
+	flags.BoolVar(&f.warmup, "check-warmup", false, "instead: find out how much history the decisions depend on")
+	return c
+}
+
+// overrides are the flags as settings; the special ones come after --set, so that they win.
+func (f *backtestFlags) overrides() (list []override, err error) {
+	for _, set := range f.sets {
+		o, err := parseSet(set)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, o)
+	}
+	for _, flag := range [...]struct{ name, key, text string }{
+		{"from", "backtest.from", f.from}, {"to", "backtest.to", f.to}, {"data", "data.candles", f.data}, {"out", "report.out", f.out},
+		{"envelope", "report.envelope", f.envelope}, {"assets", "report.assets", f.assets},
+	} {
+		if flag.text != "" {
+			list = append(list, override{flag: "--" + flag.name + " " + flag.text, path: strings.Split(flag.key, "."), text: flag.text})
+		}
+	}
+	if f.data != "" {
+		list = append(list, override{flag: "--data", path: []string{"data", "source"}, text: sourceStore})
+	}
+	return list, nil
+}
+
+// load reads the config that the flags mean.
+func (a *app) load(f *backtestFlags) (*Config, error) {
+	overrides, err := f.overrides()
+	if err != nil {
+		return nil, err
+	}
+	source := &configSource{text: builtinFor(a.Kinds), overrides: overrides}
+	if f.config != "" {
+		if source, err = readSource(f.config, overrides); err != nil {
+			return nil, err
+		}
+	}
+	c, err := loadConfig(source)
+	if err == nil && c.Report.Out == "" {
+		c.Report.Out = "out/" + source.label()
+	}
+	return c, err
+}
+
+// backtest runs the command.
+func (a *app) backtest(ctx context.Context, f *backtestFlags) error {
+	c, err := a.load(f)
+	if err != nil {
+		return err
+	}
+	p, err := newPlanner(c, a.Kinds)
+	if err != nil {
+		return err
+	}
+	lib, err := openLibrary(c)
+	if err != nil {
+		return err
+	}
+	defer lib.Close()
+	if err := p.finish(lib); err != nil {
+		return err
+	}
+	switch {
+	case f.lookahead:
+		return p.emptyRange(a.checkLookahead(ctx, p, f.json))
+	case f.warmup:
+		return p.emptyRange(a.checkWarmup(ctx, p, f.json))
+	}
+	return p.emptyRange(a.runBacktest(ctx, p, f))
+}
+
+// runBacktest runs the plan and shows its result.
+func (a *app) runBacktest(ctx context.Context, p *planner, f *backtestFlags) error {
+	o := &p.options
+	o.Assets, o.Curve = p.Report.Assets, !f.json
+	o.Envelope = p.Report.Envelope == "true" || p.Report.Envelope == envelopeAuto && !f.json
+	if !f.noFiles && (!f.json || f.out != "") {
+		o.Out = p.Report.Out
+	}
+	if !f.json {
+		for _, line := range p.unlimited() {
+			fmt.Fprintln(a.Stderr, line)
+		}
+		bar := newProgress(ctx, a.Stderr, p)
+		defer bar.end()
+		o.Progress = bar.reach
+	}
+	result, err := backtest.Run(ctx, p.plan, *o)
+	if err != nil {
+		return err
+	}
+	return a.show(result, f.json)
+}
+
+func (a *app) show(result *backtest.Result, asJSON bool) error {
+	if !asJSON {
+		return backtest.WriteSummary(a.Stdout, result, a.terminal())
+	}
+	text, err := result.JSON()
+	if err != nil {
+		return err
+	}
+	_, err = a.Stdout.Write(append(text, '\n'))
+	return err
+}
+
+// terminal says what the standard output can show.
+func (a *app) terminal() (o backtest.SummaryOptions) {
+	file, ok := terminalOf(a.Stdout)
+	if !ok {
+		return o
+	}
+	o.Color = a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb"
+	if width, _, err := term.GetSize(int(file.Fd())); err == nil {
+		o.Width = width
+	}
+	return o
+}
+
+// terminalOf is the file behind a writer when that is a terminal.
+func terminalOf(w io.Writer) (*os.File, bool) {
+	file, ok := w.(*os.File)
+	return file, ok && term.IsTerminal(int(file.Fd()))
+}

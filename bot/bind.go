@@ -1,0 +1,216 @@
+package bot
+
+import (
+	"encoding"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// binder lays a decoded TOML tree over a Config. Every key must be known and every value be of its key's type.
+type binder struct {
+	config *Config
+}
+
+// reader is a value that knows what it may be written as.
+type reader interface{ read(raw any) error }
+
+// inheritor is an entry of a table that begins with defaults from elsewhere in the config.
+type inheritor interface{ inherit(*Config) }
+
+// bind writes raw into a value. An error of it is a *keyError.
+func (b *binder) bind(path []string, into reflect.Value, raw any) error {
+	switch to := into.Addr().Interface().(type) {
+	case reader:
+		return at(path, to.read(raw))
+	case encoding.TextUnmarshaler:
+		text, ok := textOf(raw)
+		if !ok {
+			return at(path, fmt.Errorf("%v is no text; write it in quotes", raw))
+		}
+		return at(path, to.UnmarshalText([]byte(text)))
+	case *map[string]any:
+		return b.bindParams(path, to, raw)
+	}
+	switch into.Kind() {
+	case reflect.Struct:
+		return b.bindStruct(path, into, raw)
+	case reflect.Map:
+		return b.bindMap(path, into, raw)
+	case reflect.Pointer:
+		fresh := reflect.New(into.Type().Elem())
+		into.Set(fresh)
+		return b.bind(path, fresh.Elem(), raw)
+	}
+	return at(path, bindPlain(into, raw))
+}
+
+func tableOf(path []string, raw any) (map[string]any, error) {
+	table, ok := raw.(map[string]any)
+	if !ok {
+		return nil, at(path, fmt.Errorf("want a table, not %v", raw))
+	}
+	return table, nil
+}
+
+// bindStruct takes the keys in the order of the fields, after a look at the unknown ones.
+func (b *binder) bindStruct(path []string, into reflect.Value, raw any) error {
+	table, err := tableOf(path, raw)
+	if err != nil {
+		return err
+	}
+	fields := reflect.VisibleFields(into.Type())
+	fields = slices.DeleteFunc(fields, func(f reflect.StructField) bool { return f.Tag.Get("toml") == "" })
+	names := make([]string, len(fields))
+	for i := range fields {
+		names[i] = fields[i].Tag.Get("toml")
+	}
+	for _, key := range slices.Sorted(maps.Keys(table)) {
+		if !slices.Contains(names, key) {
+			return at(join(path, key), fmt.Errorf("unknown key; the nearest is %q", nearest(key, names)))
+		}
+	}
+	for i, f := range fields {
+		if value, given := table[names[i]]; given {
+			if err := b.bind(join(path, names[i]), into.FieldByIndex(f.Index), value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (b *binder) bindMap(path []string, into reflect.Value, raw any) error {
+	table, err := tableOf(path, raw)
+	if err != nil {
+		return err
+	}
+	into.Set(reflect.MakeMap(into.Type()))
+	for _, key := range slices.Sorted(maps.Keys(table)) {
+		entry := reflect.New(into.Type().Elem())
+		if heir, ok := entry.Interface().(inheritor); ok {
+			heir.inherit(b.config)
+		}
+		if err := b.bind(join(path, key), entry.Elem(), table[key]); err != nil {
+			return err
+		}
+		into.SetMapIndex(reflect.ValueOf(key), entry.Elem())
+	}
+	return nil
+}
+
+// bindParams takes a table whose keys only the strategy's Kind knows.
+func (b *binder) bindParams(path []string, to *map[string]any, raw any) error {
+	table, err := tableOf(path, raw)
+	if err != nil {
+		return err
+	}
+	*to = make(map[string]any, len(table))
+	for key, value := range table {
+		if text, typed := value.(flagText); typed {
+			value = string(text)
+		}
+		(*to)[key] = value
+	}
+	return nil
+}
+
+// bindPlain writes a text, number, truth value or list of texts.
+func bindPlain(into reflect.Value, raw any) error {
+	text, isText := textOf(raw)
+	_, typed := raw.(flagText)
+	switch into.Kind() {
+	case reflect.String:
+		if !isText {
+			return fmt.Errorf("%v is no text; write it in quotes", raw)
+		}
+		into.SetString(text)
+	case reflect.Bool:
+		if value, ok := raw.(bool); ok {
+			into.SetBool(value)
+		} else if typed && (text == "true" || text == "false") {
+			into.SetBool(text == "true")
+		} else {
+			return fmt.Errorf("%v is neither true nor false", quoted(raw))
+		}
+	case reflect.Slice:
+		return bindList(into, raw)
+	default:
+		return bindWhole(into, raw)
+	}
+	return nil
+}
+
+// bindWhole writes a whole number that is not negative.
+func bindWhole(into reflect.Value, raw any) error {
+	n, ok := raw.(int64)
+	if text, typed := raw.(flagText); typed {
+		parsed, err := strconv.ParseInt(string(text), 10, 64)
+		n, ok = parsed, err == nil
+	}
+	if !ok || n < 0 {
+		return fmt.Errorf("%v is no whole number from 0 up", quoted(raw))
+	}
+	if into.CanUint() {
+		into.SetUint(uint64(n))
+		return nil
+	}
+	into.SetInt(n)
+	return nil
+}
+
+func bindList(into reflect.Value, raw any) error {
+	if text, typed := raw.(flagText); typed {
+		into.Set(reflect.ValueOf(strings.Split(string(text), ",")))
+		return nil
+	}
+	list, ok := raw.([]any)
+	texts := make([]string, len(list))
+	for i := range list {
+		text, isText := list[i].(string)
+		texts[i], ok = text, ok && isText
+	}
+	if !ok {
+		return fmt.Errorf("%v is no list of texts; write it like [\"BTC-EUR\"]", raw)
+	}
+	into.Set(reflect.ValueOf(texts))
+	return nil
+}
+
+// quoted shows a foreign value in an error.
+func quoted(raw any) string {
+	if text, ok := textOf(raw); ok {
+		return strconv.Quote(clip(text))
+	}
+	return clip(fmt.Sprint(raw))
+}
+
+// keyError is something wrong with one key of a config.
+type keyError struct {
+	path  []string
+	where string // file and line, or flag; set once the config's source is asked
+	err   error
+}
+
+// Error names place, key and what is wrong.
+func (e *keyError) Error() string {
+	return e.where + strings.Join(e.path, ".") + ": " + e.err.Error()
+}
+
+// Unwrap returns what is wrong.
+func (e *keyError) Unwrap() error { return e.err }
+
+// at says that an error is about a key; the key of an error that has one stays.
+func at(path []string, err error) error {
+	if err == nil || errors.As(err, new(*keyError)) {
+		return err
+	}
+	return &keyError{path: path, err: err}
+}
+
+// join appends to a path without touching what others made of the same beginning.
+func join(path []string, more ...string) []string { return slices.Concat(path, more) }

@@ -1,0 +1,108 @@
+// Package bot is the command line: every command of the program, its config file and the files that it starts a project with.
+// It never decides what to trade and holds no state between two runs; what a command does lives in the package that it calls.
+// Start at Main, which an own program calls with its own strategies, then at backtest.go; config.go lists every setting.
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark-trading/tidemark/risk"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// The exit codes.
+const (
+	exitDone = iota
+	exitFailed
+	exitUsage
+	exitRefused
+)
+
+// Process is what a run of the program has of its surroundings. Every field but Kinds must be set.
+type Process struct {
+	Args           []string // without the program's name
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Getenv         func(name string) string
+	Kinds          []strategy.Kind // the strategies that configs may name
+}
+
+// Main runs the program with these strategies on the process's own arguments and ends the process: 0 done, 1 failed, 2 bad
+// usage or config, 3 refused by a limit. The first Ctrl-C ends the run in good order, the second at once.
+func Main(kinds ...strategy.Kind) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	os.Exit(Run(ctx, Process{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Kinds: kinds}))
+}
+
+// Run is Main without a process around it: it returns the exit code. An error is written to Stderr in one line.
+func Run(ctx context.Context, p Process) int {
+	a := &app{Process: p}
+	root := a.root()
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitDone
+	}
+	if ctx.Err() != nil {
+		err = errors.New("interrupted; nothing half-written is left behind")
+	}
+	fmt.Fprintf(p.Stderr, "bot: %v\n", err)
+	return a.exitCode(err)
+}
+
+// app is one run of the program.
+type app struct {
+	Process
+	entered bool // the arguments were right and a command has begun
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use: "bot", Short: "Tidemark: backtest trading strategies on candles",
+		Long: "Tidemark runs trading strategies. Without anything else at hand, `bot backtest` shows one at work on made-up candles.\n\n" +
+			"Exit codes: 0 done, 1 failed, 2 bad usage or config, 3 refused by a limit.",
+		Example:      "  bot backtest\n  bot candles import --market BTC-EUR --interval 1h FILE.csv\n  bot backtest -c configs/backtest.toml --from 2021-01-01",
+		SilenceUsage: true, SilenceErrors: true, CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	root.SetArgs(a.Args)
+	root.SetIn(a.Stdin)
+	root.SetOut(a.Stdout)
+	root.SetErr(a.Stderr)
+	root.AddCommand(a.backtestCommand(), a.candlesCommand(), a.strategiesCommand(), a.initCommand(), a.versionCommand())
+	return root
+}
+
+// enter notes that cobra had nothing to object to: errors from here on are the command's own.
+func (a *app) enter(run func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		a.entered = true
+		return run(c.Context(), args)
+	}
+}
+
+// usageError is a mistake in the arguments or the config.
+type usageError struct{ error }
+
+// Unwrap returns the mistake.
+func (u usageError) Unwrap() error { return u.error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+func (a *app) exitCode(err error) int {
+	var refusal *risk.Refusal
+	switch {
+	case !a.entered || errors.As(err, new(usageError)) || errors.As(err, new(*keyError)):
+		return exitUsage
+	case errors.As(err, &refusal):
+		return exitRefused
+	}
+	return exitFailed
+}

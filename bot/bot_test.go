@@ -1,0 +1,69 @@
+package bot_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/tidemark-trading/tidemark/bot"
+	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/breakout"
+	"github.com/tidemark-trading/tidemark/strategy/dca"
+	"github.com/tidemark-trading/tidemark/strategy/grid"
+	"github.com/tidemark-trading/tidemark/strategy/maker"
+	"github.com/tidemark-trading/tidemark/strategy/rsirevert"
+	"github.com/tidemark-trading/tidemark/strategy/smacross"
+)
+
+func kinds() []strategy.Kind {
+	return []strategy.Kind{smacross.Kind, breakout.Kind, rsirevert.Kind, grid.Kind, dca.Kind, maker.Kind}
+}
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"bot": func() { bot.Main(kinds()...) }})
+}
+
+// TestCommandsDoWhatTheTranscriptsSay runs the transcripts of testdata/script. Beside testscript's own commands they know
+// `exits CODE COMMAND…`, which wants that very code, and `flip FILE`, which damages a candle store.
+func TestCommandsDoWhatTheTranscriptsSay(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "flip": flip},
+	})
+}
+
+func exits(ts *testscript.TestScript, negated bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	if err != nil || negated {
+		ts.Fatalf("usage: exits CODE COMMAND…")
+	}
+	code := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var failed *exec.ExitError
+		if !errors.As(err, &failed) {
+			ts.Fatalf("%v", err)
+		}
+		code = failed.ExitCode()
+	}
+	if code != want {
+		ts.Fatalf("exit code %d, want %d\n%s", code, want, ts.ReadFile("stderr"))
+	}
+}
+
+// flip damages every page of a candle store but the first two, which say where the others are.
+func flip(ts *testscript.TestScript, _ bool, args []string) {
+	const page = 4096
+	path := ts.MkAbs(args[0])
+	data, err := os.ReadFile(path)
+	ts.Check(err)
+	for start := 2 * page; start < len(data); start += page {
+		for i := start + 256; i < start+1024; i++ {
+			data[i] ^= 0x5a
+		}
+	}
+	ts.Check(os.WriteFile(path, data, 0o644))
+}

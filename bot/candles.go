@@ -1,0 +1,153 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// storeFlags are shared by the commands of the candle store.
+type storeFlags struct {
+	db, config, market string
+	interval           string
+	json               bool
+}
+
+func (a *app) candlesCommand() *cobra.Command {
+	f := &storeFlags{}
+	c := &cobra.Command{
+		Use: "candles", Short: "Import, list, verify, export and resample stored candles", Args: cobra.NoArgs,
+		Example: "  bot candles import --market BTC-EUR --interval 1h FILE.csv\n  bot candles list",
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.PersistentFlags().StringVar(&f.db, "db", "", "candle store `FILE`; without it that of -c, or candles.db")
+	c.PersistentFlags().StringVarP(&f.config, "config", "c", "", "take the store from [data] of this config `FILE`")
+	c.AddCommand(a.importCommand(f), a.listCommand(f), a.verifyCommand(f), a.exportCommand(f), a.resampleCommand(f))
+	return c
+}
+
+// seriesFlags adds the flags that name a series.
+func (f *storeFlags) seriesFlags(c *cobra.Command) {
+	c.Flags().StringVar(&f.market, "market", "", "market, like BTC-EUR (needed)")
+	c.Flags().StringVar(&f.interval, "interval", "", "interval: 1m 5m 15m 30m 1h 2h 4h 6h 8h 12h 1d 1W 1M (needed)")
+}
+
+func (f *storeFlags) jsonFlag(c *cobra.Command) {
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+}
+
+// series checks those flags.
+func (f *storeFlags) series() (string, market.Interval, error) {
+	if f.market == "" || f.interval == "" {
+		return "", 0, usagef("--market and --interval are needed, like --market BTC-EUR --interval 1h")
+	}
+	if _, _, err := market.SplitName(f.market); err != nil {
+		return "", 0, usagef("--market: %w", err)
+	}
+	interval, err := market.ParseInterval(f.interval)
+	if err != nil {
+		return "", 0, usagef("--interval: %w", err)
+	}
+	return f.market, interval, nil
+}
+
+// path is the store's file.
+func (f *storeFlags) path() (string, error) {
+	if f.db != "" || f.config == "" {
+		return orElse(f.db, defaultStore), nil
+	}
+	source, err := readSource(f.config, nil)
+	if err != nil {
+		return "", err
+	}
+	c, err := loadConfig(source)
+	if err != nil {
+		return "", err
+	}
+	return c.Data.Candles, nil
+}
+
+func orElse(text, standard string) string {
+	if text == "" {
+		return standard
+	}
+	return text
+}
+
+// open opens the store.
+func (f *storeFlags) open(readOnly bool) (*state.CandleStore, error) {
+	path, err := f.path()
+	if err != nil {
+		return nil, err
+	}
+	return state.OpenCandles(path, readOnly)
+}
+
+func (a *app) listCommand(f *storeFlags) *cobra.Command {
+	c := &cobra.Command{
+		Use: "list", Short: "Show what is stored: ranges, candles, gaps", Args: cobra.NoArgs, Example: "  bot candles list\n  bot candles list --json",
+		RunE: a.enter(func(context.Context, []string) error { return a.listCandles(f) }),
+	}
+	f.jsonFlag(c)
+	return c
+}
+
+func (a *app) listCandles(f *storeFlags) error {
+	store, err := f.open(true)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	list, err := store.List()
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return a.printJSON(seriesInfos(list))
+	}
+	return printSeries(a.Stdout, list)
+}
+
+// seriesInfo is a stored series as a program reads it.
+type seriesInfo struct {
+	Market       string  `json:"market"`
+	Interval     string  `json:"interval"`
+	FromMS       int64   `json:"from_ms"`
+	ToMS         int64   `json:"to_ms"`
+	Candles      int64   `json:"candles"`
+	NoTrade      int64   `json:"no_trade"`
+	Missing      int64   `json:"missing"`
+	PriceDigits  uint8   `json:"price_digits"`
+	VolumeDigits uint8   `json:"volume_digits"`
+	Chunks       int64   `json:"chunks"`
+	Bytes        int64   `json:"bytes"`
+	PerCandle    float64 `json:"bytes_per_candle"`
+}
+
+func seriesInfos(list []state.Series) []seriesInfo {
+	infos := make([]seriesInfo, 0, len(list))
+	for i := range list {
+		s := &list[i]
+		infos = append(infos, seriesInfo{Market: s.Market, Interval: s.Interval.String(), FromMS: s.First.Millis(), ToMS: s.End().Millis(), Candles: s.Candles,
+			NoTrade: s.NoTrade, Missing: s.Unknown, PriceDigits: s.PriceDigits, VolumeDigits: s.VolumeDigits, Chunks: s.Chunks, Bytes: s.Bytes, PerCandle: perCandle(s)})
+	}
+	return infos
+}
+
+func perCandle(s *state.Series) float64 { return float64(s.Bytes) / float64(max(s.Candles, 1)) }
+
+func printSeries(w io.Writer, list []state.Series) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "market\tinterval\tfrom\tto\tcandles\tno trade\tmissing\tbytes/candle")
+	for i := range list {
+		s := &list[i]
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%.2f\n", s.Market, s.Interval, s.First, s.End(), s.Candles, s.NoTrade, s.Unknown, perCandle(s))
+	}
+	return table.Flush()
+}

@@ -1,0 +1,101 @@
+package bot
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+func (a *app) exportCommand(f *storeFlags) *cobra.Command {
+	var from, to, out string
+	c := &cobra.Command{
+		Use: "export", Short: "Write candles as CSV", Args: cobra.NoArgs,
+		Example: "  bot candles export --market BTC-EUR --interval 1h > FILE.csv\n  bot candles export --market BTC-EUR --interval 1h --from 2023-01-01 --out FILE.csv",
+		RunE:    a.enter(func(context.Context, []string) error { return a.exportCandles(f, from, to, out) }),
+	}
+	f.seriesFlags(c)
+	c.Flags().StringVar(&from, "from", "", "first candle: 2021-01-01, RFC 3339 or Unix ms")
+	c.Flags().StringVar(&to, "to", "", "end, exclusive")
+	c.Flags().StringVar(&out, "out", "", "`FILE` to write; without it the standard output")
+	return c
+}
+
+func (a *app) exportCandles(f *storeFlags, from, to, out string) error {
+	name, interval, err := f.series()
+	if err != nil {
+		return err
+	}
+	begin, end, err := parseRange(from, to)
+	if err != nil {
+		return err
+	}
+	store, err := f.open(true)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	return a.writeTo(out, func(w io.Writer) error {
+		rows, err := store.ExportCSV(w, name, interval, begin, end)
+		if err == nil && rows == 0 {
+			return emptyExport(store, name, interval)
+		}
+		return err
+	})
+}
+
+func emptyExport(store *state.CandleStore, name string, interval market.Interval) error {
+	series, err := store.Series(name, interval)
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("no candles in the range: %s %s is stored from %s to %s", name, interval, series.First, series.End())
+}
+
+// parseRange reads --from and --to; empty is no bound.
+func parseRange(from, to string) (begin, end market.Time, err error) {
+	for _, bound := range [...]struct {
+		flag, text string
+		into       *market.Time
+	}{{"--from", from, &begin}, {"--to", to, &end}} {
+		if bound.text == "" {
+			continue
+		}
+		if *bound.into, err = parseMoment(bound.text); err != nil {
+			return 0, 0, usagef("%s: %w", bound.flag, err)
+		}
+	}
+	if to != "" && begin >= end {
+		return 0, 0, usagef("--from %s is not before --to %s; swap them, or leave one out", from, to)
+	}
+	return begin, end, nil
+}
+
+// writeTo writes a file that is there whole or not at all, or to the standard output where there is no name.
+func (a *app) writeTo(path string, write func(io.Writer) error) error {
+	if path == "" {
+		w := bufio.NewWriter(a.Stdout)
+		return errors.Join(write(w), w.Flush())
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(file)
+	err = errors.Join(write(w), w.Flush(), file.Chmod(0o644), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+)
+
+// cuts is at how many places --check-lookahead cuts the data.
+const cuts = 20
+
+// checkLookahead shows whether decisions depend on what came after them; that they do is a failure.
+func (a *app) checkLookahead(ctx context.Context, p *planner, asJSON bool) error {
+	report, err := backtest.CheckLookahead(ctx, p.plan, cuts)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		err = a.printJSON(report)
+	} else {
+		_, err = fmt.Fprintf(a.Stdout, "%s: %d decisions; data cut at %d places; decisions before the cut changed at %d of them.\n",
+			p.options.Title, report.Decisions, len(report.Cuts), len(report.Changed))
+	}
+	if len(report.Changed) > 0 {
+		return fmt.Errorf("a strategy looks ahead: with the data cut at %s, earlier decisions are others", report.Changed[0])
+	}
+	return err
+}
+
+// checkWarmup shows how much history decisions depend on; that the declared warm-up is too short is a failure.
+func (a *app) checkWarmup(ctx context.Context, p *planner, asJSON bool) error {
+	report, err := backtest.CheckWarmup(ctx, p.plan)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		err = a.printJSON(report)
+	} else {
+		a.printWarmup(p.options.Title, report)
+	}
+	switch {
+	case report.Enough < 0:
+		return errors.New("even the longest history changes decisions: the strategy never forgets where it began")
+	case report.Enough > report.Declared:
+		return fmt.Errorf("the declared warm-up of %d candles is too short; from %d on nothing changes", report.Declared, report.Enough)
+	}
+	return err
+}
+
+func (a *app) printWarmup(title string, report *backtest.WarmupReport) {
+	fmt.Fprintf(a.Stdout, "%s: declares a warm-up of %d candles\n", title, report.Declared)
+	for _, try := range report.Tried {
+		fmt.Fprintf(a.Stdout, "%8d candles of history: the first %d of %d decisions as with the longest\n", try.History, try.Same, try.Of)
+	}
+	if report.Enough >= 0 {
+		fmt.Fprintf(a.Stdout, "From %d candles of history on nothing changes.\n", report.Enough)
+	}
+}
+
+// printJSON writes a value for a program to read.
+func (a *app) printJSON(value any) error {
+	text, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = a.Stdout.Write(append(text, '\n'))
+	return err
+}

@@ -1,0 +1,112 @@
+package bot
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+)
+
+// dependency is how a new module gets at this project.
+type dependency struct {
+	Version  string
+	Replace  string   // folder of a checkout; empty: none
+	Requires []string // what the checkout requires: "path version"
+
+	goVersion string
+	sums      []byte // its go.sum
+}
+
+// findDependency looks for a checkout where the user says, then around the current folder, and takes the released version of
+// this program where there is none.
+func findDependency(replace string) (*dependency, error) {
+	if replace != "" {
+		root, err := filepath.Abs(replace)
+		if err == nil {
+			var d *dependency
+			if d, err = readCheckout(root); err == nil {
+				return d, nil
+			}
+		}
+		return nil, usagef("--replace %s: %w", replace, err)
+	}
+	if d, err := checkoutAround(); d != nil || err != nil {
+		return d, err
+	}
+	if version := releasedVersion(debug.ReadBuildInfo()); version != "" {
+		return &dependency{Version: version, goVersion: "1.26.0"}, nil
+	}
+	return nil, usagef("this program is no release of Tidemark; name a checkout with --replace PATH, or run inside one")
+}
+
+// checkoutAround is the checkout that the current folder lies in, nil where it lies in none.
+func checkoutAround() (*dependency, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	for {
+		d, err := readCheckout(dir)
+		if err == nil {
+			return d, nil
+		}
+		if !errors.Is(err, os.ErrNotExist) && !errors.Is(err, errOtherModule) {
+			return nil, err
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return nil, nil
+		}
+		dir = parent
+	}
+}
+
+// errOtherModule means that a folder holds a module that is not this project.
+var errOtherModule = errors.New("it is no checkout of Tidemark")
+
+// readCheckout reads what a folder's go.mod and go.sum say.
+func readCheckout(dir string) (*dependency, error) {
+	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		return nil, err
+	}
+	d := &dependency{Version: "v0.0.0", Replace: dir}
+	ours := false
+	for line := range strings.Lines(string(text)) {
+		line, _, _ = strings.Cut(line, "//")
+		fields := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "require "))
+		switch {
+		case len(fields) != 2:
+		case fields[0] == "module":
+			ours = fields[1] == modulePath
+		case fields[0] == "go":
+			d.goVersion = fields[1]
+		case strings.HasPrefix(fields[1], "v"):
+			d.Requires = append(d.Requires, fields[0]+" "+fields[1])
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "bot")); err != nil || !ours {
+		return nil, fmt.Errorf("%s: %w", dir, errOtherModule)
+	}
+	d.sums, err = os.ReadFile(filepath.Join(dir, "go.sum"))
+	return d, err
+}
+
+// releasedVersion is the version of this project in a build, if others can fetch it.
+func releasedVersion(info *debug.BuildInfo, known bool) string {
+	if !known {
+		return ""
+	}
+	version := ""
+	for _, m := range append(info.Deps, &info.Main) {
+		if m.Path == modulePath && m.Replace == nil {
+			version = m.Version
+		}
+	}
+	if !strings.HasPrefix(version, "v") || strings.Contains(version, "+") || version == "v0.0.0" {
+		return ""
+	}
+	return version
+}

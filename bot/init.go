@@ -1,0 +1,146 @@
+package bot
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"text/template"
+
+	"github.com/spf13/cobra"
+)
+
+//go:embed template
+var templates embed.FS
+
+const initHelp = `Start an own Go module in DIR: a strategy, a test that backtests it, a main with every command, and a config.
+
+The module uses the Tidemark that this program was built from: the checkout around the current folder, the one that --replace
+names, or the released version. Files that are there are never overwritten.`
+
+func (a *app) initCommand() *cobra.Command {
+	var module, replace string
+	c := &cobra.Command{
+		Use: "init DIR", Short: "Start an own strategy in a module of its own", Long: initHelp, Args: cobra.ExactArgs(1),
+		Example: "  bot init ../mybot\n  cd ../mybot && go test ./... && go run . backtest",
+		RunE:    a.enter(func(_ context.Context, args []string) error { return a.initModule(args[0], module, replace) }),
+	}
+	c.Flags().StringVar(&module, "module", "", "`NAME` of the module; without it that of DIR")
+	c.Flags().StringVar(&replace, "replace", "", "checkout of Tidemark at `PATH` to build with")
+	return c
+}
+
+// project is what the templates are filled with.
+type project struct {
+	Name, Module, Tidemark, Go string
+	dependency
+	dir string
+}
+
+func (a *app) initModule(dir, module, replace string) error {
+	absolute, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	if module == "" {
+		module = filepath.Base(absolute)
+	}
+	if !validModule(module) {
+		return usagef("%q is no name for a module; name one with --module, like example.com/mybot", clip(module))
+	}
+	from, err := findDependency(replace)
+	if err != nil {
+		return err
+	}
+	p := &project{Name: module[strings.LastIndex(module, "/")+1:], Module: module, Tidemark: modulePath, Go: from.goVersion, dependency: *from, dir: absolute}
+	files, err := p.files()
+	if err != nil {
+		return err
+	}
+	if err := writeNew(absolute, files); err != nil {
+		return err
+	}
+	return a.printNext(dir, files, from)
+}
+
+// validModule accepts names that Go takes for a module: letters, digits and -._~ between slashes, none of its parts beginning
+// or ending with a dot.
+func validModule(name string) bool {
+	return regexp.MustCompile(`^[A-Za-z0-9_~-]([A-Za-z0-9._~-]*[A-Za-z0-9_~-])?(/[A-Za-z0-9_~-]([A-Za-z0-9._~-]*[A-Za-z0-9_~-])?)*$`).MatchString(name) &&
+		!strings.HasPrefix(name, "-")
+}
+
+// newFile is a file to write, with its path inside the module.
+type newFile struct {
+	path string
+	text []byte
+}
+
+// files fills the templates.
+func (p *project) files() (files []newFile, err error) {
+	err = fs.WalkDir(templates, "template", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := templates.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		filled, err := template.New(path).Parse(string(text))
+		if err != nil {
+			return err
+		}
+		var out bytes.Buffer
+		name := strings.TrimSuffix(strings.TrimPrefix(path, "template/"), ".tmpl")
+		err = filled.Execute(&out, p)
+		files = append(files, newFile{path: name, text: out.Bytes()})
+		return err
+	})
+	if err == nil && len(p.sums) > 0 {
+		files = append(files, newFile{path: "go.sum", text: p.sums})
+	}
+	return files, err
+}
+
+// writeNew writes all files, or none where one of them is there already.
+func writeNew(dir string, files []newFile) error {
+	for _, f := range files {
+		if _, err := os.Lstat(filepath.Join(dir, f.path)); err == nil {
+			return fmt.Errorf("%s is there already; nothing was written", filepath.Join(dir, f.path))
+		}
+	}
+	for _, f := range files {
+		path := filepath.Join(dir, f.path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if err != nil {
+			return err
+		}
+		_, err = file.Write(f.text)
+		if err := errors.Join(err, file.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *app) printNext(dir string, files []newFile, from *dependency) error {
+	fmt.Fprintf(a.Stdout, "Written to %s:\n", dir)
+	for _, f := range files {
+		fmt.Fprintf(a.Stdout, "  %s\n", f.path)
+	}
+	tidy := ""
+	if len(from.sums) == 0 {
+		tidy = "  go mod tidy\n"
+	}
+	_, err := fmt.Fprintf(a.Stdout, "Next:\n  cd %s\n%s  go test ./...\n  go run . backtest\n  go run . backtest -c config.toml\n", dir, tidy)
+	return err
+}

@@ -1,0 +1,75 @@
+package bot_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot"
+)
+
+// call runs the program in this process.
+func call(ctx context.Context, args ...string) (code int, stdout, stderr string) {
+	var out, failed bytes.Buffer
+	code = bot.Run(ctx, bot.Process{Args: args, Stdin: bytes.NewReader(nil), Stdout: &out, Stderr: &failed,
+		Getenv: func(string) string { return "" }, Kinds: kinds()})
+	return code, out.String(), failed.String()
+}
+
+// TestANewModuleBuildsAndItsTestsPassAsWritten needs the modules of this checkout, which the tests themselves were built from,
+// and no network.
+func TestANewModuleBuildsAndItsTestsPassAsWritten(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "mybot")
+	code, out, failed := call(t.Context(), "init", dir, "--module", "example.com/you/mybot")
+	require.Zero(t, code, failed)
+	require.Contains(t, out, "go test ./...")
+	require.Contains(t, read(t, dir, "main.go"), "bot.Main(mine.Kind)")
+
+	for _, args := range [][]string{{"vet", "./..."}, {"test", "./..."}} {
+		goCommand(t, dir, args...)
+	}
+	require.Contains(t, goCommand(t, dir, "run", ".", "strategies"), "dip: buys after falling closes")
+	require.Contains(t, goCommand(t, dir, "run", ".", "backtest", "-c", "config.toml", "--no-files"), "dip on BTC-EUR 1h (synthetic)")
+}
+
+func goCommand(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	c := exec.Command("go", args...)
+	c.Dir, c.Env = dir, append(os.Environ(), "GOPROXY=off", "GOFLAGS=", "GOWORK=off")
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, "go %v: %s", args, out)
+	return string(out)
+}
+
+func read(t *testing.T, elements ...string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(elements...))
+	require.NoError(t, err)
+	return string(text)
+}
+
+func TestANewModuleOverwritesNothing(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte("mine"), 0o644))
+	code, _, failed := call(t.Context(), "init", dir, "--module", "mybot")
+	require.Equal(t, 1, code)
+	require.Contains(t, failed, "main.go is there already; nothing was written")
+	require.Equal(t, "mine", read(t, dir, "main.go"))
+	require.NoFileExists(t, filepath.Join(dir, "go.mod"))
+}
+
+func TestANewModuleNeedsANameAndACheckout(t *testing.T) {
+	for _, name := range []string{"a b", "-x", "x/", "/x", "x/../y", ".x", "x.", "x\ny"} {
+		code, _, failed := call(t.Context(), "init", t.TempDir(), "--module", name)
+		require.Equal(t, 2, code, name)
+		require.Contains(t, failed, "is no name for a module")
+	}
+	code, _, failed := call(t.Context(), "init", filepath.Join(t.TempDir(), "x"), "--replace", t.TempDir())
+	require.Equal(t, 2, code)
+	require.Contains(t, failed, "--replace")
+}

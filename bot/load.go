@@ -1,0 +1,153 @@
+package bot
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// configSource is where a config came from, for the errors about it.
+type configSource struct {
+	file      string // as the user named it; empty: the built-in config
+	text      string
+	overrides []override
+}
+
+// override is a setting from the command line.
+type override struct {
+	flag string // as the user wrote it
+	path []string
+	text string
+}
+
+// loadConfig reads a config: the defaults, the text over them, the overrides over that. Its errors are of the usage kind.
+func loadConfig(source *configSource) (*Config, error) {
+	tree := map[string]any{}
+	if _, err := toml.Decode(source.text, &tree); err != nil {
+		return nil, source.syntax(err)
+	}
+	c := defaultConfig()
+	c.source = source
+	for _, o := range source.overrides {
+		if err := o.apply(tree); err != nil {
+			return nil, c.place(err)
+		}
+	}
+	b := &binder{config: c}
+	return c, c.place(b.bind(nil, reflect.ValueOf(c).Elem(), tree))
+}
+
+func (s *configSource) syntax(err error) error {
+	var parse toml.ParseError
+	if errors.As(err, &parse) {
+		return usagef("%s:%d: %s", s.name(), parse.Position.Line, parse.Message)
+	}
+	return usagef("%s: %w", s.name(), err)
+}
+
+func (s *configSource) name() string {
+	if s.file == "" {
+		return "built-in config"
+	}
+	return s.file
+}
+
+// readSource reads a config file.
+func readSource(file string, overrides []override) (*configSource, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, usagef("config: %w", err)
+	}
+	return &configSource{file: file, text: string(text), overrides: overrides}, nil
+}
+
+// label is the config's name for folders: its file's without folder and extension.
+func (s *configSource) label() string {
+	base := filepath.Base(s.file)
+	return orElse(strings.TrimSuffix(base, filepath.Ext(base)), "run")
+}
+
+// parseSet reads the a.b.c=value of --set.
+func parseSet(arg string) (override, error) {
+	key, text, found := strings.Cut(arg, "=")
+	o := override{flag: "--set " + clip(arg), text: strings.TrimSpace(text)}
+	if !found || strings.ContainsAny(key, "\r\n#") {
+		return o, usagef("--set %s: want a.b.c=value, like strategies.trend.params.fast=20", clip(arg))
+	}
+	meta, err := toml.Decode(key+" = 0", &map[string]any{})
+	if err != nil || len(meta.Keys()) == 0 {
+		return o, usagef("--set %s: %q is no key; want a.b.c=value, like strategies.trend.params.fast=20", clip(arg), clip(key))
+	}
+	o.path = meta.Keys()[len(meta.Keys())-1]
+	return o, nil
+}
+
+// apply writes the setting into the tree and makes the tables that are missing on its way.
+func (o override) apply(tree map[string]any) error {
+	value, err := o.value()
+	if err != nil {
+		return at(o.path, err)
+	}
+	last := len(o.path) - 1
+	for i, part := range o.path[:last] {
+		if tree[part] == nil {
+			tree[part] = map[string]any{}
+		}
+		next, ok := tree[part].(map[string]any)
+		if !ok {
+			return at(o.path, fmt.Errorf("%s is a value, not a table", strings.Join(o.path[:i+1], ".")))
+		}
+		tree = next
+	}
+	tree[o.path[last]] = value
+	return nil
+}
+
+// value is the text as TOML where it begins like a list, a table or a text in quotes, else a text whose key gives it a type.
+func (o override) value() (any, error) {
+	if o.text == "" || strings.IndexByte("[{\"'", o.text[0]) < 0 {
+		return flagText(o.text), nil
+	}
+	var holder struct{ V any }
+	if _, err := toml.Decode("V = "+o.text, &holder); err != nil {
+		return nil, fmt.Errorf("%s: %w", clip(o.text), err)
+	}
+	return holder.V, nil
+}
+
+// errorf is an error about a key.
+func (c *Config) errorf(path []string, format string, args ...any) error {
+	return c.place(at(path, fmt.Errorf(format, args...)))
+}
+
+// place adds file and line, or the flag, to an error about a key.
+func (c *Config) place(err error) error {
+	var key *keyError
+	if !errors.As(err, &key) || key.where != "" {
+		return err
+	}
+	key.where = c.source.whereOf(key.path)
+	return err
+}
+
+// whereOf is the flag that set a key, or its line, or that of the table where it should stand.
+func (s *configSource) whereOf(path []string) string {
+	for i := len(s.overrides) - 1; i >= 0; i-- {
+		if slices.Equal(s.overrides[i].path, path) {
+			return s.overrides[i].flag + ": "
+		}
+	}
+	lines := indexLines(s.text)
+	for n := len(path); n > 0; n-- {
+		if line := lines[lineKey(path[:n])]; line > 0 {
+			return fmt.Sprintf("%s:%d: ", s.name(), line)
+		}
+	}
+	return s.name() + ": "
+}

@@ -1,0 +1,32 @@
+package bot
+
+import "slices"
+
+// nearest returns the name that takes the fewest letters to insert, drop or replace to be typed instead; "" where there is none.
+func nearest(typed string, names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return slices.MinFunc(names, func(a, b string) int { return distance(typed, a) - distance(typed, b) })
+}
+
+// distance is that number of letters.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}

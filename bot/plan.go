@@ -1,0 +1,256 @@
+package bot
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/rs/zerolog"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// finish completes the plan with what depends on the candles, and says about the run what a report must name. The library
+// must stay open while the plan is run.
+func (p *planner) finish(candles library) error {
+	p.candles, p.plan.Open, p.plan.Log = candles, candles.open, zerolog.Nop()
+	p.options.Synthetic, p.options.Seed = p.Data.Source == sourceSynthetic, p.Backtest.Seed
+	for _, step := range [...]func() error{p.addMarkets, p.addFeeds, p.describeData, p.describeRun} {
+		if err := step(); err != nil {
+			return p.place(err)
+		}
+	}
+	return nil
+}
+
+// file is that of the store, empty without one.
+func (p *planner) file() string {
+	if p.Data.Source == sourceSynthetic {
+		return ""
+	}
+	return p.Data.Candles
+}
+
+// addMarkets adds what the strategies trade, in the order in which they name it.
+func (p *planner) addMarkets() error {
+	for i, name := range p.names() {
+		for _, traded := range p.Strategies[name].Markets {
+			m, err := p.market(traded, p.Strategies[name].Interval)
+			if err != nil {
+				return err
+			}
+			p.plan.Strategies[i].Markets = append(p.plan.Strategies[i].Markets, m)
+		}
+	}
+	return nil
+}
+
+// market is the catalog's market, added with its rules when it is not there yet.
+func (p *planner) market(name string, interval market.Interval) (*market.Market, error) {
+	if have := p.plan.Catalog.MarketNamed(name); have != nil {
+		return have, nil
+	}
+	price, volume, err := p.candles.Digits(name)
+	if err != nil {
+		return nil, explainMissing(p.candles, p.file(), name, interval, err)
+	}
+	base, quote, err := market.SplitName(name)
+	if err != nil {
+		return nil, err
+	}
+	path, rules := []string{"markets", name}, p.Markets[name]
+	m := &market.Market{Name: name, PriceDigits: max(price, rules.TickSize.digits()), VolumeDigits: volume}
+	for _, symbol := range [...]string{base, quote} {
+		if _, err := p.asset(symbol); err != nil {
+			return nil, at(path, err)
+		}
+	}
+	if err := p.plan.Catalog.AddMarket(m); err != nil {
+		return nil, at(path, err)
+	}
+	return m, p.setRules(path, m, &rules)
+}
+
+// setRules writes a market's rules; those left out forbid nothing.
+func (p *planner) setRules(path []string, m *market.Market, rules *MarketSection) error {
+	m.QuantityDecimals, m.NotionalDecimals = m.AmountDigits, m.QuoteDigits
+	m.MaxOpenOrders, m.FeeCategory = int(rules.MaxOpenOrders), rules.FeeCategory
+	tick, err := rules.TickSize.fixed(m.PriceDigits)
+	if err != nil {
+		return at(join(path, "tick_size"), err)
+	}
+	m.TickSize = market.Price(max(tick, 1))
+	for _, d := range [...]struct {
+		key   string
+		given *int64
+		into  *uint8
+	}{{"quantity_decimals", rules.QuantityDecimals, &m.QuantityDecimals}, {"notional_decimals", rules.NotionalDecimals, &m.NotionalDecimals}} {
+		if d.given == nil {
+			continue
+		}
+		if *d.given > int64(*d.into) {
+			return p.errorf(join(path, d.key), "%d is more than the %d decimals of the asset; see [assets]", *d.given, *d.into)
+		}
+		*d.into = uint8(*d.given)
+	}
+	return p.setBounds(path, m, rules)
+}
+
+func (p *planner) setBounds(path []string, m *market.Market, rules *MarketSection) error {
+	base, quote := p.plan.Catalog.Asset(m.Base), p.plan.Catalog.Asset(m.Quote)
+	for _, bound := range [...]struct {
+		key   string
+		value Decimal
+		asset *market.Asset
+		into  func(market.Money)
+	}{
+		{"min_order_in_base", rules.MinOrderInBase, base, func(n market.Money) { m.MinOrderInBase = market.Qty(n) }},
+		{"max_order_in_base", rules.MaxOrderInBase, base, func(n market.Money) { m.MaxOrderInBase = market.Qty(n) }},
+		{"min_order_in_quote", rules.MinOrderInQuote, quote, func(n market.Money) { m.MinOrderInQuote = n }},
+		{"max_order_in_quote", rules.MaxOrderInQuote, quote, func(n market.Money) { m.MaxOrderInQuote = n }},
+	} {
+		n, err := moneyOf(bound.value, bound.asset)
+		if err != nil {
+			return at(join(path, bound.key), err)
+		}
+		bound.into(n)
+	}
+	return nil
+}
+
+// describeRun names the run: title, hashes, version.
+func (p *planner) describeRun() (err error) {
+	var parts []string
+	for i := range p.plan.Strategies {
+		s := &p.plan.Strategies[i]
+		var names []string
+		for _, m := range s.Markets {
+			names = append(names, m.Name)
+		}
+		parts = append(parts, fmt.Sprintf("%s on %s %s", s.Kind.Name, strings.Join(names, " "), s.Interval))
+	}
+	p.options.Title = strings.Join(parts, ", ")
+	if p.options.Synthetic {
+		p.options.Title += " (synthetic)"
+	}
+	p.options.CodeVersion = codeVersion(debug.ReadBuildInfo())
+	p.options.ConfigHash, err = p.hash()
+	return err
+}
+
+// hash is a SHA-256 over the settings that decide the outcome, defaults included. How they were written, where the data lies
+// and what is made of the result is not in it.
+func (p *planner) hash() (string, error) {
+	c := *p.Config
+	c.Report, c.Data.Candles = ReportSection{}, ""
+	c.Strategies = make(map[string]StrategySection, len(p.Strategies))
+	for i, name := range p.names() {
+		section := p.Strategies[name]
+		settings, err := p.plan.Strategies[i].Kind.Resolve(section.Params)
+		if err != nil {
+			return "", err
+		}
+		section.Params = make(map[string]any, len(settings))
+		for _, s := range settings {
+			section.Params[s.Name] = s.Text
+		}
+		c.Strategies[name] = section
+	}
+	text, err := json.Marshal(&c)
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), err
+}
+
+// describeData hashes the candles that the run reads and counts what is missing among them.
+func (p *planner) describeData() error {
+	hash := sha256.New()
+	for _, f := range p.plan.Feeds {
+		series, err := p.candles.Series(f.Market.Name, f.Interval)
+		if err != nil {
+			return err
+		}
+		text, err := p.candles.DataHash(f.Market.Name, f.Interval, p.readFrom(f), p.plan.To)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(hash, f.Market.Name, f.Interval, text)
+		info, err := p.missing(f, &series)
+		if err != nil {
+			return err
+		}
+		p.options.Data = append(p.options.Data, info)
+		p.warnOfEdges(f, &series)
+	}
+	p.options.DataHash = hex.EncodeToString(hash.Sum(nil))
+	return nil
+}
+
+// missing counts the candles that are not there inside the part of the range that the series covers.
+func (p *planner) missing(f backtest.Feed, series *state.Series) (backtest.DataInfo, error) {
+	info := backtest.DataInfo{Market: f.Market.Name, Interval: f.Interval.String()}
+	from, to := max(p.plan.From, series.First), series.End()
+	if p.plan.To != 0 {
+		to = min(to, p.plan.To)
+	}
+	if from == series.First && to == series.End() {
+		info.NoTrade, info.Missing = series.NoTrade, series.Unknown
+		return info, nil
+	}
+	gaps, err := p.candles.Gaps(f.Market.Name, f.Interval, from, to)
+	for _, gap := range gaps {
+		if gap.NoTrade {
+			info.NoTrade += gap.Candles
+		} else {
+			info.Missing += gap.Candles
+		}
+	}
+	return info, err
+}
+
+// warnOfEdges says where less is stored than was asked for.
+func (p *planner) warnOfEdges(f backtest.Feed, series *state.Series) {
+	if f.Interval.End(p.plan.From) <= series.First && p.plan.From != 0 {
+		p.options.Warnings = append(p.options.Warnings, fmt.Sprintf("%s %s begins only at %s, after the start that was asked for.", f.Market.Name, f.Interval, series.First))
+	}
+	if p.plan.To > series.End() {
+		p.options.Warnings = append(p.options.Warnings, fmt.Sprintf("%s %s ends at %s, before the end that was asked for.", f.Market.Name, f.Interval, series.End()))
+	}
+}
+
+// readFrom is where reading a feed begins: early enough for the longest warm-up.
+func (p *planner) readFrom(f backtest.Feed) market.Time {
+	if p.plan.From == 0 || p.plan.ColdStart {
+		return p.plan.From
+	}
+	longest := int64(0)
+	for i := range p.plan.Strategies {
+		s := &p.plan.Strategies[i]
+		needs, err := s.Kind.Needs(s.Values)
+		if err == nil && slices.Contains(s.Markets, f.Market) {
+			longest = max(longest, int64(needs.Warmup)*int64(s.Interval.End(0)))
+		}
+	}
+	length := int64(f.Interval.End(0))
+	return max(f.Interval.StartOf(f.Interval.Index(p.plan.From)-(longest+length-1)/length), 0)
+}
+
+// emptyRange explains that nothing is stored in the range.
+func (p *planner) emptyRange(err error) error {
+	if !errors.Is(err, backtest.ErrNoCandles) {
+		return err
+	}
+	f := slices.MaxFunc(p.plan.Feeds, func(a, b backtest.Feed) int { return cmp.Compare(a.Interval, b.Interval) })
+	series, failed := p.candles.Series(f.Market.Name, f.Interval)
+	if failed != nil {
+		return failed
+	}
+	return fmt.Errorf("%w: %s %s is stored from %s to %s; choose --from and --to inside", err, f.Market.Name, f.Interval, series.First, series.End())
+}

@@ -1,0 +1,50 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// usualKind is what the built-in run shows when the program has it.
+const usualKind = "smacross"
+
+// builtinFor is the built-in config for a program's strategies: where the usual one is missing, the first with its defaults.
+func builtinFor(kinds []strategy.Kind) string {
+	for _, k := range kinds {
+		if k.Name == usualKind {
+			return builtin
+		}
+	}
+	if len(kinds) == 0 {
+		return builtin
+	}
+	head, _, _ := strings.Cut(builtin, "[strategies.trend.params]")
+	head = strings.Replace(head, `"`+usualKind+`"`, fmt.Sprintf("%q", kinds[0].Name), 1)
+	return head + fmt.Sprintf("\n[report]\nout = %q\n", "out/"+kinds[0].Name+"-synthetic")
+}
+
+// Backtest runs a strategy on the built-in synthetic market, three years of BTC-EUR at 1h from 10,000 EUR, and writes no
+// files: for tests of an own strategy. values are its parameters as a config holds them; what is left out has its default.
+// The result depends on nothing else.
+func Backtest(ctx context.Context, kind strategy.Kind, values map[string]any) (*backtest.Result, error) {
+	c, err := loadConfig(&configSource{text: builtinFor([]strategy.Kind{kind})})
+	if err != nil {
+		return nil, err
+	}
+	for name, section := range c.Strategies {
+		section.Params = values
+		c.Strategies[name] = section
+	}
+	p, err := newPlanner(c, []strategy.Kind{kind})
+	if err != nil {
+		return nil, err
+	}
+	if err := p.finish(&madeUp{seed: c.Backtest.Seed}); err != nil {
+		return nil, err
+	}
+	return backtest.Run(ctx, p.plan, p.options)
+}

@@ -1,0 +1,142 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+func (a *app) strategiesCommand() *cobra.Command {
+	asJSON := false
+	c := &cobra.Command{
+		Use: "strategies [NAME]", Short: "List the strategies with their parameters", Args: cobra.MaximumNArgs(1),
+		Example: "  bot strategies\n  bot strategies smacross\n  bot strategies --json",
+		RunE: a.enter(func(_ context.Context, args []string) error {
+			kinds, err := a.chosen(args)
+			if err != nil {
+				return err
+			}
+			return a.listStrategies(kinds, asJSON)
+		}),
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+// chosen are the kinds that the arguments name: one, or all.
+func (a *app) chosen(args []string) ([]strategy.Kind, error) {
+	if len(args) == 0 {
+		return a.Kinds, nil
+	}
+	var names []string
+	for _, k := range a.Kinds {
+		if k.Name == args[0] {
+			return []strategy.Kind{k}, nil
+		}
+		names = append(names, k.Name)
+	}
+	return nil, usagef("unknown strategy %q; the nearest is %q", clip(args[0]), nearest(args[0], names))
+}
+
+// strategyInfo is a kind as a program reads it.
+type strategyInfo struct {
+	Name      string      `json:"name"`
+	Doc       string      `json:"doc"`
+	Candles   bool        `json:"needs_candles"`
+	Ticker    bool        `json:"needs_ticker"`
+	Book      bool        `json:"needs_book"`
+	Intervals []string    `json:"more_intervals"`
+	Warmup    int         `json:"warmup_candles"`
+	Params    []paramInfo `json:"params"`
+}
+
+// paramInfo is a parameter as a program reads it.
+type paramInfo struct {
+	Name    string `json:"name"`
+	Type    string `json:"type"`
+	Default string `json:"default"`
+	Min     string `json:"min,omitempty"`
+	Max     string `json:"max,omitempty"`
+	OneOf   string `json:"one_of,omitempty"`
+	Doc     string `json:"doc"`
+}
+
+func describeKind(k strategy.Kind) (strategyInfo, error) {
+	needs, err := k.Needs(nil)
+	info := strategyInfo{Name: k.Name, Doc: k.Doc, Candles: true, Ticker: needs.Ticker, Book: needs.Book, Intervals: []string{}, Warmup: needs.Warmup, Params: []paramInfo{}}
+	for _, i := range needs.Intervals {
+		info.Intervals = append(info.Intervals, i.String())
+	}
+	for _, p := range k.Params() {
+		info.Params = append(info.Params, paramInfo(p))
+	}
+	return info, err
+}
+
+func (a *app) listStrategies(kinds []strategy.Kind, asJSON bool) error {
+	infos := make([]strategyInfo, 0, len(kinds))
+	for _, k := range kinds {
+		info, err := describeKind(k)
+		if err != nil {
+			return err
+		}
+		infos = append(infos, info)
+	}
+	if asJSON {
+		return a.printJSON(infos)
+	}
+	for i := range infos {
+		if i > 0 {
+			fmt.Fprintln(a.Stdout)
+		}
+		if err := infos[i].print(a.Stdout); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// print writes the strategy for a person.
+func (s *strategyInfo) print(w io.Writer) error {
+	fmt.Fprintf(w, "%s: %s\n  needs %s\n", s.Name, s.Doc, s.needs())
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	if len(s.Params) > 0 {
+		fmt.Fprintln(table, "  parameter\ttype\tdefault\tbounds\tmeaning")
+	}
+	for i := range s.Params {
+		p := &s.Params[i]
+		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\n", p.Name, p.Type, p.Default, p.bounds(), p.Doc)
+	}
+	return table.Flush()
+}
+
+func (s *strategyInfo) needs() string {
+	list := append([]string{"candles"}, s.Intervals...)
+	if s.Ticker {
+		list = append(list, "ticker")
+	}
+	if s.Book {
+		list = append(list, "order book")
+	}
+	return fmt.Sprintf("%s; warm-up %d candles, with the defaults", strings.Join(list, ", "), s.Warmup)
+}
+
+func (p *paramInfo) bounds() string {
+	switch {
+	case p.OneOf != "":
+		return p.OneOf
+	case p.Min == "" && p.Max == "":
+		return "-"
+	case p.Max == "":
+		return "from " + p.Min
+	case p.Min == "":
+		return "up to " + p.Max
+	}
+	return p.Min + " to " + p.Max
+}

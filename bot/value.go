@@ -1,0 +1,174 @@
+package bot
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// Decimal is an exact number of a config, in its shortest form; empty when the key was left out.
+type Decimal string
+
+// flagText is a value from the command line, which has no type until the key is known.
+type flagText string
+
+// read takes a text, a whole number, or a number of few enough digits to be what was written.
+func (d *Decimal) read(raw any) error {
+	text, err := numberText(raw)
+	if err != nil {
+		return err
+	}
+	mantissa, digits, err := market.ParseDecimal(text)
+	if err != nil {
+		return err
+	}
+	*d = Decimal(market.FormatFixed(mantissa, digits))
+	return nil
+}
+
+func numberText(raw any) (string, error) {
+	switch v := raw.(type) {
+	case string:
+		return v, nil
+	case flagText:
+		return string(v), nil
+	case int64:
+		return strconv.FormatInt(v, 10), nil
+	case float64:
+		return floatText(v)
+	}
+	return "", fmt.Errorf("%v is no number; write it in quotes, like \"0.25\"", raw)
+}
+
+// floatText gives a float back as it was written, which is certain up to fifteen digits.
+func floatText(v float64) (string, error) {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "", fmt.Errorf("%v is not a finite number", v)
+	}
+	text := strconv.FormatFloat(v, 'f', -1, 64)
+	if len(strings.Trim(strings.Replace(text, ".", "", 1), "-0")) > 15 {
+		return "", fmt.Errorf("%s has more digits than a number can hold exactly; write it in quotes", text)
+	}
+	return text, nil
+}
+
+// fixed is the number in units of so many decimals; empty is 0. Negative numbers are refused.
+func (d Decimal) fixed(digits uint8) (int64, error) {
+	if d == "" {
+		return 0, nil
+	}
+	n, err := market.ParseFixed(string(d), digits)
+	if err == nil && n < 0 {
+		err = fmt.Errorf("%s is negative", d)
+	}
+	return n, err
+}
+
+// digits is how many decimals the number needs.
+func (d Decimal) digits() uint8 {
+	_, digits, _ := market.ParseDecimal(string(d)) // read has checked it; empty needs none
+	return digits
+}
+
+// Moment is a time of a config; zero when the key was left out.
+type Moment market.Time
+
+// read takes 2006-01-02, RFC 3339, Unix milliseconds, or TOML's own dates.
+func (m *Moment) read(raw any) error {
+	at, err := momentOf(raw)
+	if err == nil && at < 0 {
+		err = fmt.Errorf("%s lies before 1970", at)
+	}
+	*m = Moment(at)
+	return err
+}
+
+func momentOf(raw any) (market.Time, error) {
+	switch v := raw.(type) {
+	case int64:
+		return market.TimeOfMillis(v)
+	case time.Time:
+		return market.TimeOf(wallUTC(v))
+	case string:
+		return parseMoment(v)
+	case flagText:
+		return parseMoment(string(v))
+	}
+	return 0, fmt.Errorf("%v is no time; write 2021-01-01, 2021-01-01T12:00:00Z or Unix milliseconds", raw)
+}
+
+// wallUTC reads a TOML date without an offset, which the decoder takes for local, as UTC.
+func wallUTC(t time.Time) time.Time {
+	if t.Location() == time.UTC || !strings.HasSuffix(t.Location().String(), "-local") {
+		return t
+	}
+	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
+}
+
+func parseMoment(text string) (market.Time, error) {
+	if ms, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return market.TimeOfMillis(ms)
+	}
+	for _, layout := range [...]string{time.DateOnly, time.RFC3339Nano} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return market.TimeOf(t)
+		}
+	}
+	return 0, fmt.Errorf("%q is no time; write 2021-01-01, 2021-01-01T12:00:00Z or Unix milliseconds", clip(text))
+}
+
+// Span is a length of time of a config.
+type Span market.Duration
+
+// read takes a text like "90s".
+func (s *Span) read(raw any) error {
+	text, ok := textOf(raw)
+	if !ok {
+		return fmt.Errorf("%v is no duration; write it like \"90s\"", raw)
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return fmt.Errorf("%q is no duration; write it like \"90s\"", clip(text))
+	}
+	*s = Span(d)
+	return nil
+}
+
+// Switch is a setting that is on, off, or left to the program by a word.
+type Switch string
+
+// read takes true, false, or a text.
+func (s *Switch) read(raw any) error {
+	if on, ok := raw.(bool); ok {
+		raw = strconv.FormatBool(on)
+	}
+	text, ok := textOf(raw)
+	if !ok {
+		return fmt.Errorf("%v is neither true nor false nor a word in quotes", raw)
+	}
+	*s = Switch(text)
+	return nil
+}
+
+// textOf is the text of a value that is one.
+func textOf(raw any) (string, bool) {
+	switch v := raw.(type) {
+	case string:
+		return v, true
+	case flagText:
+		return string(v), true
+	}
+	return "", false
+}
+
+// clip keeps what is quoted in an error at a bearable length.
+func clip(text string) string {
+	if runes := []rune(text); len(runes) > 40 {
+		return string(runes[:40]) + "…"
+	}
+	return text
+}
