@@ -12,9 +12,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// FinishInfo is what the driver knows and the Recorder does not. Slices are copied into the Result as they are, except that
-// Refusals are sorted.
-type FinishInfo struct {
+// About is what a run is told of itself: it stands in the result and changes nothing.
+type About struct {
 	Title       string // of the report, such as "trend on BTC-EUR"
 	Synthetic   bool   // the candles were made, not seen
 	Warnings    []string
@@ -22,15 +21,21 @@ type FinishInfo struct {
 	ConfigHash  string
 	DataHash    string
 	Seed        uint64
+	Data        []DataInfo
+	Assumptions []string // one line each, the most important first
+}
+
+// FinishInfo is what the driver knows and the Recorder does not. Slices are copied into the Result as they are, except that
+// Refusals are sorted.
+type FinishInfo struct {
+	About
 	To          market.Time // end of the last candle; 0: the last Mark
 	Strategies  []StrategyInfo
-	Data        []DataInfo
 	Path        string       // how prices move within a candle in this run
 	Others      []PathEquity // the same run under other paths
 	Refusals    []Count
 	Ambiguous   int64 // candles in which own orders could have filled in either order
 	Unprotected time.Duration
-	Assumptions []string // one line each, the most important first
 }
 
 // PathEquity is the final equity of the run under another order of the prices within a candle.
@@ -72,7 +77,7 @@ func (r *Recorder) result(info FinishInfo) *Result {
 		Strategies: info.Strategies, Data: info.Data, Rules: r.rules(),
 		Performance: r.performance(info.To), Hold: r.hodl(info.To),
 		Trips: r.tally.figures(r.held.open()), Orders: r.tally.orders, Months: r.months,
-		Files: []string{}, Envelope: r.envelope(info), Refusals: slices.Clone(info.Refusals), Candles: r.candles(info),
+		Files: []string{}, Envelope: r.envelope(info), Refusals: append([]Count{}, info.Refusals...), Candles: r.candles(info),
 		Unprotected: Seconds(info.Unprotected), Assumptions: info.Assumptions, Definitions: definitions(),
 	}
 	slices.SortFunc(res.Refusals, func(a, b Count) int {

@@ -151,7 +151,7 @@ func TestReferenceRunAgreesWithTwoOtherEngines(t *testing.T) {
 	dir := t.TempDir()
 	x := newCrossRun(t, RecorderConfig{Out: dir})
 	x.play()
-	res, err := x.r.Finish(FinishInfo{Title: "reference"})
+	res, err := x.r.Finish(FinishInfo{About: About{Title: "reference"}})
 	require.NoError(t, err)
 
 	require.Equal(t, "295028.42425", res.Performance.Final.String())

@@ -16,16 +16,7 @@ type Options struct {
 	Curve    bool   // keep the equity curve for the summary; implied by Out
 	Envelope bool   // run the pessimistic and the optimistic path too
 	Progress func(market.Time)
-
-	Title       string
-	Synthetic   bool // the candles were made, not seen
-	Warnings    []string
-	CodeVersion string
-	ConfigHash  string
-	DataHash    string
-	Seed        uint64
-	Data        []DataInfo // candles of the range by feed; Candles is filled in here
-	Assumptions []string   // beyond those that the plan itself implies
+	About    // Data: the series by feed, whose Candles are filled in here; Assumptions: beyond those that the plan implies
 }
 
 // runOptions are what one pass through a plan may differ in.
@@ -113,11 +104,12 @@ func envelope(ctx context.Context, p *Plan) (others []PathEquity, err error) {
 // info is what the driver knows at the end of a run.
 func (d *driver) info(o Options) FinishInfo {
 	info := FinishInfo{
-		Title: o.Title, Synthetic: o.Synthetic, Warnings: slices.Clone(o.Warnings), CodeVersion: o.CodeVersion,
-		ConfigHash: o.ConfigHash, DataHash: o.DataHash, Seed: o.Seed, To: d.last,
-		Path: d.plan.Venue.Path.String(), Ambiguous: d.venue.Ambiguous(), Unprotected: d.engine.Unprotected(),
-		Assumptions: append(d.plan.assumptions(), o.Assumptions...), Data: slices.Clone(o.Data),
+		About: o.About, To: d.last, Path: d.plan.Venue.Path.String(),
+		Ambiguous: d.venue.Ambiguous(), Unprotected: d.engine.Unprotected(),
 	}
+	info.Warnings, info.Data = slices.Clone(o.Warnings), slices.Clone(o.Data)
+	d.countCandles(info.Data)
+	info.Assumptions = slices.Concat(d.plan.assumptions(), dataAssumptions(info.Data), o.Assumptions)
 	for i := range d.plan.Strategies {
 		s := &d.plan.Strategies[i]
 		info.Strategies = append(info.Strategies, s.info())
@@ -128,17 +120,31 @@ func (d *driver) info(o Options) FinishInfo {
 	for code, n := range d.rejected {
 		info.Refusals = append(info.Refusals, Count{Reason: fmt.Sprintf("exchange answered %d", code), Count: n})
 	}
-	for i := range info.Data {
-		for j := range d.feeds {
-			if f := &d.feeds[j]; f.Market.Name == info.Data[i].Market && f.Interval.String() == info.Data[i].Interval {
-				info.Data[i].Candles = f.count
-			}
-		}
-	}
 	for _, h := range d.engine.Halts() {
 		info.Warnings = append(info.Warnings, fmt.Sprintf("strategy %s was halted at %s: %s", h.Name, h.At, h.Reason))
 	}
 	return info
+}
+
+// countCandles fills in how many candles each series had in the range.
+func (d *driver) countCandles(data []DataInfo) {
+	for i := range data {
+		for j := range d.feeds {
+			if f := &d.feeds[j]; f.Market.Name == data[i].Market && f.Interval.String() == data[i].Interval {
+				data[i].Candles = f.count
+			}
+		}
+	}
+}
+
+// dataAssumptions says what the candles leave open.
+func dataAssumptions(data []DataInfo) (lines []string) {
+	for _, d := range data {
+		if d.Missing > 0 {
+			lines = append(lines, fmt.Sprintf("%d candles of %s %s are missing for an unknown reason: the run knows nothing of these times.", d.Missing, d.Market, d.Interval))
+		}
+	}
+	return lines
 }
 
 func (s *StrategyPlan) info() StrategyInfo {
@@ -165,6 +171,7 @@ func (p *Plan) assumptions() []string {
 		fmt.Sprintf("Candles are walked on the %s path; a resting limit order fills on %s; a market order decided at a close fills at the next open.", v.Path, v.LimitFill),
 		fmt.Sprintf("Latency: candles arrive %s after their close, orders %s after they were decided.", p.DataLatency, v.Latency),
 		volumeText(v),
+		p.warmupText(),
 		"Today's market rules (tick size, minimums, fees) are applied to the past.",
 		"Nothing is closed at the end: what is open is worth its last close, without a fee.",
 	}
@@ -175,6 +182,13 @@ func (p *Plan) assumptions() []string {
 		lines = append(lines, "Order books are made from the path: one level on each side, as large as the candle's volume.")
 	}
 	return lines
+}
+
+func (p *Plan) warmupText() string {
+	if p.From == 0 || p.ColdStart {
+		return "Strategies warm up inside the range: they cannot trade on its first candles."
+	}
+	return "Strategies warm up on candles before the range, as far as there are any, and may trade from its first candle on."
 }
 
 func volumeText(v sim.Config) string {
