@@ -131,22 +131,6 @@ func (d *driver) runMany(ctx context.Context) error {
 	}
 }
 
-// begin calls the strategies' OnStart at the first candle's start.
-func (d *driver) begin() error {
-	first := market.Time(0)
-	for i := range d.feeds {
-		f := &d.feeds[i]
-		if len(f.batch) > 0 && (first == 0 || f.batch[0].Start < first) {
-			first = f.batch[0].Start
-		}
-	}
-	if first == 0 {
-		return ErrNoCandles
-	}
-	d.send(d.engine.Start(first))
-	return d.engine.Err()
-}
-
 // next takes the group of candles that close next off the feeds, into drive and deliver, and returns its close; 0 at the end.
 func (d *driver) next(ctx context.Context) (end market.Time, err error) {
 	for i := range d.feeds {
@@ -248,82 +232,6 @@ func (d *driver) mark(end market.Time) {
 	}
 }
 
-// start pays in the deposits and begins the recording, at the first candle of the range.
-func (d *driver) start() error {
-	first := d.drive
-	if len(first) == 0 {
-		first = d.deliver
-	}
-	from := first[0].Start
-	if from < d.plan.From {
-		return nil
-	}
-	d.started = true
-	for i := range d.feeds {
-		d.feeds[i].count = min(d.feeds[i].count, 1)
-	}
-	for _, deposit := range d.plan.Deposits {
-		if err := d.deposit(deposit, from, first); err != nil {
-			return err
-		}
-	}
-	return d.startRecording(from)
-}
-
-// deposit pays in one asset; base that comes with the first candle of its market counts as bought at that candle's open.
-func (d *driver) deposit(p Deposit, from market.Time, first []market.Candle) error {
-	at := max(from, d.engine.Now())
-	ev := market.Event{Kind: market.KindTransfer, At: at, Asset: p.Asset, Money: p.Money, Owner: p.Owner}
-	for i := range first {
-		if m := d.plan.Catalog.Market(first[i].Market); m.Base == p.Asset {
-			ev.Market, ev.Price = m.ID, first[i].Open
-			ev.Owner = max(p.Owner, d.traderOf(m))
-		}
-	}
-	if err := d.venue.Deposit(p.Asset, p.Money); err != nil {
-		return err
-	}
-	d.send(d.engine.Step(&ev))
-	if ev.Price == 0 {
-		return d.engine.Err()
-	}
-	mark := market.Event{Kind: market.KindTrade, At: at, Market: ev.Market, Trade: &market.Trade{Market: ev.Market, Price: ev.Price, Time: from}}
-	d.send(d.engine.Step(&mark))
-	return d.engine.Err()
-}
-
-// traderOf is the first strategy that trades a market and shares the common purse.
-func (d *driver) traderOf(m *market.Market) market.StrategyID {
-	for i := range d.plan.Strategies {
-		if s := &d.plan.Strategies[i]; !s.Own && trades(s, m) {
-			return market.StrategyID(i + 1)
-		}
-	}
-	return 0
-}
-
-func (d *driver) startRecording(from market.Time) error {
-	if d.record == nil {
-		return nil
-	}
-	equity, err := d.account.Equity(d.plan.Currency.ID)
-	if err != nil {
-		return err
-	}
-	if d.recorder, err = d.record(equity, from); err != nil {
-		return err
-	}
-	for s := range d.plan.Strategies {
-		for _, m := range d.plan.Catalog.Markets() {
-			id := market.StrategyID(s + 1)
-			if held := d.account.Position(id, m.ID).Amount; held > 0 {
-				d.recorder.Held(from, id, m.ID, held, d.account.Last(m.ID))
-			}
-		}
-	}
-	return nil
-}
-
 // hear passes what the venue tells on to the engine. Arrival never goes back: what happened in a path while a later event had
 // already arrived is heard of now.
 func (d *driver) hear(ev *market.Event) {
@@ -355,51 +263,6 @@ func (d *driver) ring(until market.Time) {
 
 // maxTimers bounds the timers of one candle: a strategy that sets its next timer in the past would ring for ever.
 const maxTimers = 100_000
-
-// makeTickers lets strategies that need tickers or books see the path that the venue has just walked. What they decide on it
-// reaches the venue at the next candle's open, like an answer to a fill.
-func (d *driver) makeTickers() {
-	for i := range d.drive {
-		c := &d.drive[i]
-		if !d.tickers[c.Market] && !d.books[c.Market] {
-			continue
-		}
-		times, prices := d.venue.Points(c)
-		for at := range prices {
-			d.makeTicker(c, max(times[at], d.engine.Now()), prices[at])
-		}
-	}
-}
-
-func (d *driver) makeTicker(c *market.Candle, at market.Time, price market.Price) {
-	m := d.plan.Catalog.Market(c.Market)
-	half := d.venue.HalfSpread(price)
-	size := sizeOf(m, c.Volume)
-	d.ticker = market.Ticker{Market: c.Market, Last: price, Bid: price - half, Ask: price + half, BidSize: size, AskSize: size, Synthetic: true}
-	if d.tickers[c.Market] {
-		ev := market.Event{Kind: market.KindTicker, At: at, Market: c.Market, Ticker: &d.ticker}
-		d.send(d.engine.Step(&ev))
-	}
-	if !d.books[c.Market] {
-		return
-	}
-	d.levels = [2]market.Level{{Price: price - half, Amount: size}, {Price: price + half, Amount: size}}
-	d.book = market.OrderBook{Market: c.Market, Nonce: d.book.Nonce + 1, Time: at, Bids: d.levels[:1], Asks: d.levels[1:], Synthetic: true}
-	ev := market.Event{Kind: market.KindBook, At: at, Market: c.Market, Book: &d.book}
-	d.send(d.engine.Step(&ev))
-}
-
-// sizeOf is a candle's volume as an amount, rounded down.
-func sizeOf(m *market.Market, volume market.Volume) market.Qty {
-	if m.VolumeDigits <= m.AmountDigits {
-		amount, err := market.Rescale(int64(volume), m.VolumeDigits, m.AmountDigits)
-		if err != nil {
-			return 0
-		}
-		return market.Qty(amount)
-	}
-	return market.Qty(int64(volume) / market.Pow10(m.VolumeDigits-m.AmountDigits))
-}
 
 // Filled records a fill; it makes the driver the engine's observer.
 func (d *driver) Filled(o *state.Order, f *market.Fill) {

@@ -1,0 +1,50 @@
+package backtest
+
+import (
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// makeTickers lets strategies that need tickers or books see the path that the venue has just walked. What they decide on it
+// reaches the venue at the next candle's open, like an answer to a fill.
+func (d *driver) makeTickers() {
+	for i := range d.drive {
+		c := &d.drive[i]
+		if !d.tickers[c.Market] && !d.books[c.Market] {
+			continue
+		}
+		times, prices := d.venue.Points(c)
+		for at := range prices {
+			d.makeTicker(c, max(times[at], d.engine.Now()), prices[at])
+		}
+	}
+}
+
+func (d *driver) makeTicker(c *market.Candle, at market.Time, price market.Price) {
+	m := d.plan.Catalog.Market(c.Market)
+	half := d.venue.HalfSpread(price)
+	size := sizeOf(m, c.Volume)
+	d.ticker = market.Ticker{Market: c.Market, Last: price, Bid: price - half, Ask: price + half, BidSize: size, AskSize: size, Synthetic: true}
+	if d.tickers[c.Market] {
+		ev := market.Event{Kind: market.KindTicker, At: at, Market: c.Market, Ticker: &d.ticker}
+		d.send(d.engine.Step(&ev))
+	}
+	if !d.books[c.Market] {
+		return
+	}
+	d.levels = [2]market.Level{{Price: price - half, Amount: size}, {Price: price + half, Amount: size}}
+	d.book = market.OrderBook{Market: c.Market, Nonce: d.book.Nonce + 1, Time: at, Bids: d.levels[:1], Asks: d.levels[1:], Synthetic: true}
+	ev := market.Event{Kind: market.KindBook, At: at, Market: c.Market, Book: &d.book}
+	d.send(d.engine.Step(&ev))
+}
+
+// sizeOf is a candle's volume as an amount, rounded down.
+func sizeOf(m *market.Market, volume market.Volume) market.Qty {
+	if m.VolumeDigits <= m.AmountDigits {
+		amount, err := market.Rescale(int64(volume), m.VolumeDigits, m.AmountDigits)
+		if err != nil {
+			return 0
+		}
+		return market.Qty(amount)
+	}
+	return market.Qty(int64(volume) / market.Pow10(m.VolumeDigits-m.AmountDigits))
+}

@@ -1,0 +1,183 @@
+package engine
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// deliverCandles calls the strategies for the candles of one instant, in order. It returns false when one of them panicked
+// and the rest has still to be called.
+func (e *Engine) deliverCandles(group []market.Candle) (done bool) {
+	defer e.catch()
+	place := 0 // of this call among those of the group: delivery resumes at e.at
+	for i := range group {
+		c := &group[i]
+		for _, s := range e.candles[int(c.Market)*intervals+int(c.Interval)] {
+			if place++; place <= e.at || s.halted {
+				continue
+			}
+			e.at = place
+			if s.warming {
+				e.warm(s, c)
+			}
+			e.enter(s)
+			s.Strategy.OnCandle(s.desk, c)
+		}
+	}
+	e.current = nil
+	return true
+}
+
+// warm counts a candle towards the end of a strategy's warm-up.
+func (e *Engine) warm(s *seat, c *market.Candle) {
+	if c.Interval == s.Intervals[0] && s.missing[c.Market] > 0 {
+		s.missing[c.Market]--
+	}
+	for _, m := range s.Markets {
+		if s.missing[m] > 0 {
+			return
+		}
+	}
+	if e.now <= e.from && e.from > 0 {
+		return
+	}
+	s.warming = false
+	e.gate.WarmUp(s.id, false)
+}
+
+// deliver calls the strategies for everything but candles and reports.
+func (e *Engine) deliver(ev *market.Event) {
+	switch ev.Kind {
+	case market.KindTicker:
+		e.checkPrice(ev.Ticker.Market, ev.Ticker.Last)
+		for _, s := range e.tickers[ev.Ticker.Market] {
+			e.guard(s, func(s *seat) { s.Strategy.OnTicker(s.desk, ev.Ticker) })
+		}
+	case market.KindBook:
+		for _, s := range e.books[ev.Book.Market] {
+			e.guard(s, func(s *seat) { s.Strategy.OnBook(s.desk, ev.Book) })
+		}
+	case market.KindTrade:
+		e.checkPrice(ev.Trade.Market, ev.Trade.Price)
+	case market.KindMarketStatus:
+		e.catalog.Market(ev.Market).Status = ev.Status
+	case market.KindTimer:
+		e.ring()
+	}
+}
+
+// deliverReport tells the owner of an order what became of it: fills first, then the order's state.
+func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
+	o := applied.Order
+	if o == nil {
+		return
+	}
+	for i := range ev.Fills[:applied.Fresh] {
+		if e.observer != nil {
+			e.observer.Filled(o, &ev.Fills[i])
+		}
+	}
+	if applied.Ended {
+		e.gate.Closed(e.account, &o.Order, e.now)
+		if e.observer != nil {
+			e.observer.Closed(o)
+		}
+	}
+	if len(e.brackets) > 0 || o.Bracket != (market.Bracket{}) {
+		e.followBracket(o, ev, applied)
+	}
+	s := &e.seats[o.Strategy-1]
+	if s.onFill != nil || s.onOrder != nil {
+		e.guard(s, func(s *seat) { s.tell(o, ev, applied) })
+	}
+	if o.CancelWanted && o.InFlight == 0 && !o.State.Terminal() {
+		e.sendCancel(o)
+	}
+}
+
+// tell passes a report on to the strategy; of an overtaken one, only its fills.
+func (s *seat) tell(o *state.Order, ev *market.Event, applied state.Applied) {
+	if s.onFill != nil {
+		for i := range ev.Fills[:applied.Fresh] {
+			s.onFill.OnFill(s.desk, &ev.Fills[i])
+		}
+	}
+	if s.onOrder != nil && ev.Report != nil && !applied.Late {
+		s.onOrder.OnOrder(s.desk, &o.Order, ev.Report)
+	}
+}
+
+// tell lets strategies hear of the orders they have just sent, until no callback sends another.
+func (e *Engine) tell() {
+	for round := 0; len(e.told) > 0; round++ {
+		notes := e.told
+		e.told = nil
+		for _, n := range notes {
+			if round == maxRounds {
+				e.halt(n.seat, fmt.Sprintf("%d rounds of orders in one step", maxRounds))
+				continue
+			}
+			o := e.account.Order(n.order)
+			if o == nil || n.seat.halted {
+				continue
+			}
+			sent := market.ReportOf(o, 0)
+			e.guard(n.seat, func(s *seat) { s.onOrder.OnOrder(s.desk, o, &sent) })
+		}
+		if e.told == nil {
+			e.told = notes[:0]
+		}
+	}
+}
+
+// guard calls a strategy; a panic halts it and nothing else.
+func (e *Engine) guard(s *seat, call func(*seat)) {
+	if s.halted {
+		return
+	}
+	defer e.catch()
+	e.enter(s)
+	call(s)
+	e.current = nil
+}
+
+// enter notes how things stand before a strategy is called.
+func (e *Engine) enter(s *seat) {
+	e.current, e.mark = s, len(e.out)
+	if len(e.brackets)+len(e.before) > 0 {
+		e.before = append(e.before[:0], e.brackets...)
+	}
+}
+
+// catch recovers from a panic in a strategy: the commands and reservations of the callback are dropped, the strategy is
+// halted. A panic outside a strategy is a broken invariant of ours and goes on.
+func (e *Engine) catch() {
+	s := e.current
+	if s == nil {
+		return
+	}
+	e.current = nil
+	if reason := recover(); reason != nil {
+		s.Log.Error().Str("strategy", s.Name).Interface("panic", reason).Bytes("stack", debug.Stack()).Msg("strategy halted")
+		e.dropCallback(s)
+		e.halt(s, fmt.Sprintf("panic: %v", reason))
+	}
+}
+
+// halt stops a strategy: it is called no more, its orders are cancelled, but for the exits of its brackets, which protect.
+func (e *Engine) halt(s *seat, reason string) {
+	if s.halted {
+		return
+	}
+	s.halted = true
+	e.gate.Halt(s.id)
+	e.halts = append(e.halts, Halt{Strategy: s.id, Name: s.Name, At: e.now, Reason: reason})
+	for _, o := range e.account.Open(nil, s.id, 0) {
+		if e.bracketOfExit(o.ID) == nil {
+			e.cancel(o.ID)
+		}
+	}
+}

@@ -1,0 +1,199 @@
+package sim
+
+import (
+	"math/bits"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// walk goes from one point to the next and stops at every entry and every watched price on the way.
+func (v *Venue) walk(b *book, point int) {
+	b.leg = point
+	from, to := b.points[point-1], b.points[point]
+	l := &b.above
+	switch {
+	case to < from:
+		l = &b.below
+	case to == from:
+		b.time = b.times[point]
+		v.tellHere(b)
+		return
+	}
+	for v.err == nil {
+		at, stop := b.reachedEntry(l, to), to
+		if at >= 0 {
+			stop = between(l.entries[at].level, b.last, to)
+		}
+		if v.tellHere(b) || v.tellOnTheWay(b, stop) {
+			continue
+		}
+		if at < 0 {
+			break
+		}
+		b.stand(stop)
+		v.happen(b, l, at, false)
+	}
+	b.last, b.time = to, b.times[point]
+	v.tellHere(b)
+}
+
+// stand moves the path to a price of the leg it is on.
+func (b *book) stand(price market.Price) {
+	from, to := b.points[b.leg-1], b.points[b.leg]
+	b.last = price
+	b.time = b.times[b.leg-1] + interpolate(b.times[b.leg]-b.times[b.leg-1], price-from, to-from)
+}
+
+// watched reports whether a candle reaches a price that the engine watches.
+func (b *book) watched(c *market.Candle) bool {
+	return b.watchedBelow(c.Low) || b.watchedAbove(c.High)
+}
+
+func (b *book) watchedBelow(p market.Price) bool { return b.watch.Below != 0 && p <= b.watch.Below }
+
+func (b *book) watchedAbove(p market.Price) bool { return b.watch.Above != 0 && p >= b.watch.Above }
+
+// reachedEntry returns the place of the next entry that a price at p has reached, or -1. Limit orders are passed over once
+// the candle's volume is used up. In a market that is not trading the price reaches nothing (specification 3.2).
+func (b *book) reachedEntry(l *ladder, p market.Price) int {
+	if b.market.Status != market.Trading {
+		return -1
+	}
+	for at := len(l.entries) - 1; at >= 0; at-- {
+		e := &l.entries[at]
+		if (l.down && p > e.level) || (!l.down && p < e.level) {
+			return -1
+		}
+		if b.volume > 0 || e.action != actFill {
+			return at
+		}
+	}
+	return -1
+}
+
+// happen lets one entry happen where the path stands; gap says that the price jumped there, so that a limit order fills at
+// the price itself where that is better than its limit.
+func (v *Venue) happen(b *book, l *ladder, at int, gap bool) {
+	o := l.entries[at].order
+	switch l.entries[at].action {
+	case actFill:
+		price := o.Price
+		if gap {
+			price = better(o.Side, b.last, price)
+		}
+		v.trade(b, o, price, min(o.AmountRemaining, b.volume), false)
+	case actFire:
+		v.fire(b, o, b.last)
+	}
+	v.arriveAttached(b)
+}
+
+// better returns the price more to the liking of a resting order's side: a gap through its limit fills at the open.
+func better(side market.Side, a, b market.Price) market.Price {
+	if side == market.Buy {
+		return min(a, b)
+	}
+	return max(a, b)
+}
+
+// tellHere tells the engine where the path stands if that is at or beyond a price it watches, and reports whether it did.
+// Each watched price is told once in a row.
+func (v *Venue) tellHere(b *book) bool {
+	switch {
+	case b.watch.Below != 0 && b.last <= b.watch.Below && b.told != b.watch.Below:
+		b.told = b.watch.Below
+	case b.watch.Above != 0 && b.last >= b.watch.Above && b.told != b.watch.Above:
+		b.told = b.watch.Above
+	default:
+		return false
+	}
+	v.tellPrice(b)
+	return true
+}
+
+// tellOnTheWay walks to the watched price that comes before stop, if there is one, and tells the engine. It reports whether
+// it did: the engine may have changed what waits on the way.
+func (v *Venue) tellOnTheWay(b *book, stop market.Price) bool {
+	level := b.watch.Above
+	if stop < b.last {
+		level = b.watch.Below
+	}
+	if level == 0 || level != between(level, b.last, stop) || level == stop {
+		return false
+	}
+	b.stand(level)
+	return v.tellHere(b)
+}
+
+// tellPrice tells the engine of the price that the path has reached.
+func (v *Venue) tellPrice(b *book) {
+	v.now = max(v.now, b.time)
+	v.public = market.Trade{Market: b.market.ID, Price: b.last, Time: b.time}
+	v.heard = market.Event{At: v.now, Kind: market.KindTrade, Market: b.market.ID, Trade: &v.public}
+	v.sink(&v.heard)
+	v.arriveAttached(b)
+}
+
+// jump moves one market to a price seen on a ticker or in a trade: what the price passes happens at its level. A price that
+// stays reaches what waits there only if somebody traded at it.
+func (v *Venue) jump(id market.ID, price market.Price, at market.Time, traded bool) {
+	b := &v.books[id]
+	if price == 0 {
+		return
+	}
+	if b.last == 0 {
+		b.last = price
+	}
+	b.candle = market.Candle{Low: min(price, b.last), High: max(price, b.last)}
+	b.points[0], b.points[1] = b.last, price
+	b.times[0], b.times[1] = at, at
+	b.volume = noCap
+	b.told = 0
+	v.active = append(v.active[:0], b)
+	v.walk(b, 1)
+	if traded && price == b.points[0] {
+		v.reach(b, false)
+	}
+	v.arrive(1)
+	v.match(b)
+	b.calm()
+}
+
+// between moves level into the span of from and to.
+func between(level, from, to market.Price) market.Price {
+	return min(max(level, min(from, to)), max(from, to))
+}
+
+// interpolate returns span·part/whole; part and whole have the same sign and part is not larger.
+func interpolate(span market.Time, part, whole market.Price) market.Time {
+	if whole == 0 {
+		return span
+	}
+	if whole < 0 {
+		part, whole = -part, -whole
+	}
+	hi, lo := bits.Mul64(uint64(span), uint64(part))
+	quotient, _ := bits.Div64(hi, lo, uint64(whole))
+	return market.Time(quotient)
+}
+
+// priceAt is the path's price at a moment between two points, rounded to the unit against the order's side.
+func (b *book) priceAt(at market.Time, point int, side market.Side) market.Price {
+	if point == 0 || at <= b.times[point-1] || at >= b.times[point] {
+		return b.points[point]
+	}
+	from, to := b.points[point-1], b.points[point]
+	whole := market.Price(b.times[point] - b.times[point-1])
+	if (to > from) == (side == market.Buy) { // seen from the end: there, rounding towards zero goes against the side
+		return to - towards(to-from, market.Price(b.times[point]-at), whole)
+	}
+	return from + towards(to-from, market.Price(at-b.times[point-1]), whole)
+}
+
+// towards returns way·part/whole, rounded towards zero; way may be negative.
+func towards(way, part, whole market.Price) market.Price {
+	if way < 0 {
+		return -towards(-way, part, whole)
+	}
+	return market.Price(interpolate(market.Time(way), part, whole))
+}

@@ -1,0 +1,129 @@
+package state
+
+import (
+	"slices"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// Send records an order that is about to leave: state Sent, its funds reserved. The account keeps a copy.
+func (a *Account) Send(o *market.Order, reserve market.Money) *Order {
+	own := a.blank()
+	own.Order, own.State, own.InFlight = *o, Sent, market.CommandPlace
+	own.OnHold = reserve
+	own.AmountRemaining, own.AmountQuoteRemaining = o.Amount, o.AmountQuote
+	m := a.catalog.Market(o.Market)
+	own.OnHoldCurrency, own.FeeCurrency = m.Quote, m.Quote
+	if o.Side == market.Sell {
+		own.OnHoldCurrency = m.Base
+	}
+	a.purse(own).Held += reserve
+	a.orders.Put(o.ID, own)
+	a.open = append(a.open, own)
+	a.count(own, 1)
+	return own
+}
+
+// Drop takes back orders of a strategy that were recorded by Send but will never leave the process: those from id on.
+func (a *Account) Drop(s market.StrategyID, id market.OrderID) {
+	for i := len(a.open) - 1; i >= 0 && a.open[i].ID >= id; i-- {
+		if a.open[i].Strategy == s {
+			a.close(a.open[i], Rejected)
+		}
+	}
+}
+
+// SendUpdate records that an update is about to leave: until its answer the order holds the larger of both amounts.
+func (a *Account) SendUpdate(o *Order, hold market.Money) {
+	o.InFlight = market.CommandUpdate
+	o.extra = max(0, hold-o.OnHold)
+	a.reserve(o, o.OnHold+o.extra)
+}
+
+// TakeBack undoes SendUpdate for an update that will never leave the process.
+func (a *Account) TakeBack(o *Order) {
+	o.InFlight = 0
+	a.reserve(o, o.OnHold-o.extra)
+	o.extra = 0
+}
+
+// release frees what a fill took out of an order's hold, where no report has told the new hold yet.
+func (a *Account) release(o *Order, taken market.Money) {
+	if o.counted <= o.FilledAmount {
+		return
+	}
+	a.reserve(o, o.OnHold-min(max(0, taken), o.OnHold-o.extra))
+}
+
+// reserve changes what an order holds.
+func (a *Account) reserve(o *Order, hold market.Money) {
+	a.purse(o).Held += hold - o.OnHold
+	o.OnHold = hold
+}
+
+func (a *Account) purse(o *Order) *Balance { return &a.purses[a.purseOf[o.Strategy]][o.OnHoldCurrency] }
+
+func (a *Account) count(o *Order, by int) {
+	a.openBy[o.Strategy] += by
+	if o.Type != market.TypeMarket {
+		a.openIn[o.Market] += by
+	}
+}
+
+// close ends an order locally and frees what it held.
+func (a *Account) close(o *Order, state State) {
+	a.reserve(o, 0)
+	o.State, o.InFlight = state, 0
+	a.count(o, -1)
+	for i := len(a.open) - 1; i >= 0; i-- {
+		if a.open[i] == o {
+			a.open = append(a.open[:i], a.open[i+1:]...)
+			break
+		}
+	}
+	if o.complete() {
+		a.retire(o)
+	}
+}
+
+// complete reports whether nothing more is expected of a closed order: no fill, no fee, no change of mind.
+func (o *Order) complete() bool {
+	return o.unsettled == 0 && o.counted >= o.FilledAmount && (o.State != Rejected || !o.doubted)
+}
+
+// reopen takes back that an order was closed.
+func (a *Account) reopen(o *Order) {
+	at := len(a.open)
+	for at > 0 && a.open[at-1].ID > o.ID {
+		at--
+	}
+	a.open = slices.Insert(a.open, at, o)
+	a.count(o, 1)
+}
+
+// retire forgets a closed order of which nothing more is expected.
+func (a *Account) retire(o *Order) {
+	a.orders.Delete(o.ID)
+	a.closed = append(a.closed, o)
+}
+
+func (a *Account) recycle() {
+	if len(a.closed) > 0 {
+		a.spare = append(a.spare, a.closed...)
+		a.closed = a.closed[:0]
+	}
+}
+
+func (a *Account) blank() *Order {
+	if n := len(a.spare); n > 0 {
+		o := a.spare[n-1]
+		a.spare = a.spare[:n-1]
+		*o = Order{fills: o.fills[:0]}
+		return o
+	}
+	slab := make([]Order, 64)
+	for i := 1; i < len(slab); i++ {
+		a.spare = append(a.spare, &slab[i])
+	}
+	return &slab[0]
+}
