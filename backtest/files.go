@@ -11,9 +11,11 @@ import (
 const flushAt = 32 << 10
 
 // results is the folder that a run writes its results to. Every file grows under a temporary name and gets its own only when
-// all of them are complete, result.json last: a folder with a new result.json is a whole set.
+// all of them are complete, result.json last: a folder with a new result.json is a whole set. One run at a time writes to a
+// folder; what a killed one left is overwritten by the next.
 type results struct {
 	dir   string
+	lock  *os.File // the folder, locked until the run ends, or its process
 	files []*table
 }
 
@@ -25,17 +27,24 @@ type table struct {
 	err  error
 }
 
-// newResults makes the folder where it is missing.
+// newResults makes the folder where it is missing, and takes it for this run.
 func newResults(dir string) (*results, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("folder for the results: %w", err)
 	}
-	return &results{dir: dir}, nil
+	lock, err := lockFolder(dir)
+	if err != nil {
+		return nil, fmt.Errorf("folder for the results: %s: %w", dir, err)
+	}
+	return &results{dir: dir, lock: lock}, nil
 }
+
+// errFolderBusy means that another process has locked a folder.
+var errFolderBusy = errors.New("another run is writing here; choose another folder with --out")
 
 // create begins a file. The temporary name starts with a dot, so that a pattern like *.csv does not meet it.
 func (r *results) create(name string) (*table, error) {
-	file, err := os.CreateTemp(r.dir, "."+name+".*.tmp")
+	file, err := os.OpenFile(filepath.Join(r.dir, "."+name+".tmp"), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", filepath.Join(r.dir, name), err)
 	}
@@ -69,7 +78,7 @@ func (t *table) Write(p []byte) (int, error) {
 func (r *results) publish() (err error) {
 	for _, t := range r.files {
 		t.flush()
-		err = errors.Join(err, t.err, t.file.Chmod(0o644), t.file.Close())
+		err = errors.Join(err, t.err, t.file.Close())
 		t.buf = nil
 	}
 	if err != nil {
@@ -84,7 +93,16 @@ func (r *results) publish() (err error) {
 		}
 	}
 	r.files = nil
+	r.release()
 	return nil
+}
+
+// release lets other runs write to the folder.
+func (r *results) release() {
+	if r.lock != nil {
+		_ = r.lock.Close() // which ends the lock
+		r.lock = nil
+	}
 }
 
 // discard removes the temporary files.
@@ -94,6 +112,7 @@ func (r *results) discard() {
 		_ = os.Remove(t.file.Name())
 	}
 	r.files = nil
+	r.release()
 }
 
 // names returns the names of the files in the order in which they were begun.

@@ -1,0 +1,92 @@
+package bot_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// kills is how often each command is killed at a random moment of its life.
+const kills = 20
+
+// killed starts the command as a process of its own, kills it after a while and reports whether it had ended before.
+func killed(t *testing.T, dir string, after time.Duration, args ...string) (ended bool) {
+	path, err := exec.LookPath("bot")
+	require.NoError(t, err, "testscript.Main puts it on the path")
+	cmd := exec.Command(path, args...)
+	cmd.Dir = dir
+	require.NoError(t, cmd.Start())
+	timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	return cmd.Wait() == nil
+}
+
+func TestAnImportThatIsKilledLeavesTheStoreWhole(t *testing.T) {
+	const rows = 150_000
+	dir, store := t.TempDir(), ""
+	var csv bytes.Buffer
+	for i := range rows {
+		fmt.Fprintf(&csv, "%d,100.5,101,%d,100.75,%d.25\n", 1640995200000+int64(i)*60_000, 90+i%10, i%1000)
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "rows.csv"), csv.Bytes(), 0o600))
+	seed := uint64(time.Now().UnixNano())
+	random := rand.New(rand.NewPCG(seed, 0))
+	for n := range kills {
+		store = filepath.Join(dir, fmt.Sprint(n%2, ".db")) // each store is hit again and again
+		after := time.Duration(random.Int64N(int64(60 * time.Millisecond)))
+		killed(t, dir, after, "candles", "import", "--db", store, "--market", "BTC-EUR", "--interval", "1m", "rows.csv")
+		requireWhole(t, store, rows, fmt.Sprintf("seed %d, kill %d after %s", seed, n, after))
+	}
+	require.True(t, killed(t, dir, time.Hour, "candles", "import", "--db", store, "--market", "BTC-EUR", "--interval", "1m", "rows.csv"))
+	requireWhole(t, store, rows, "in the end")
+}
+
+// requireWhole wants a store that is sound and holds all rows or none.
+func requireWhole(t *testing.T, path string, rows int64, when string) {
+	store, err := state.OpenCandles(path, false) // makes the file where the process did not come so far
+	require.NoError(t, err, when)
+	defer store.Close()
+	report, err := store.Verify()
+	require.NoError(t, err, when)
+	require.Empty(t, report.Problems, when)
+	series, err := store.List()
+	require.NoError(t, err, when)
+	if len(series) > 0 {
+		require.Equal(t, rows, series[0].Candles, when)
+		require.Equal(t, market.Interval1m, series[0].Interval, when)
+	}
+}
+
+func TestABacktestThatIsKilledLeavesNoHalfResult(t *testing.T) {
+	dir := t.TempDir()
+	run := func(fast int, after time.Duration) bool {
+		return killed(t, dir, after, "backtest", "--out", "out", "--set", fmt.Sprint("strategies.trend.params.fast=", fast))
+	}
+	require.True(t, run(30, time.Hour))
+	names, err := os.ReadDir(filepath.Join(dir, "out"))
+	require.NoError(t, err)
+	seed := uint64(time.Now().UnixNano())
+	random := rand.New(rand.NewPCG(seed, 0))
+	for n := range kills {
+		after := time.Duration(random.Int64N(int64(80 * time.Millisecond)))
+		run(31+n, after)
+		text, err := os.ReadFile(filepath.Join(dir, "out", "result.json"))
+		require.NoError(t, err)
+		require.True(t, json.Valid(text), "seed %d, kill %d after %s", seed, n, after)
+	}
+	require.True(t, run(60, time.Hour))
+	have, err := os.ReadDir(filepath.Join(dir, "out"))
+	require.NoError(t, err)
+	require.Equal(t, len(names), len(have), "nothing is left of the runs that were killed: %v", have)
+}
