@@ -79,13 +79,13 @@ func (t *table) plan(n int, cash market.Money, kind strategy.Kind) (*backtest.Pl
 }
 
 // trade joins an engine and a venue without anything around them and runs a flipper over the candles.
-func (t *table) trade(candles []market.Candle) {
-	p, _ := t.plan(1, 0, flip)
+func (t *table) trade(candles []market.Candle, orders int) {
+	p, _ := t.plan(1, 0, flip(orders))
 	m, fees := p.Catalog.Market(1), func(*market.Market) exchange.Fees { return exchange.Fees(p.Fees) }
 	account := state.NewAccount(p.Catalog, 1, nil)
 	e := engine.New(engine.Config{
 		Catalog: p.Catalog, Account: account, Gate: risk.New(p.Catalog, risk.Config{Strategies: make([]risk.Limits, 1), Fees: fees}),
-		Seats: []engine.Seat{{Strategy: &flipper{}, Markets: []market.ID{m.ID}, Intervals: []market.Interval{market.Interval1m}}},
+		Seats: []engine.Seat{{Strategy: &flipper{orders: orders}, Markets: []market.ID{m.ID}, Intervals: []market.Interval{market.Interval1m}}},
 	})
 	var venue *sim.Venue
 	step := func(ev *market.Event) {
@@ -129,18 +129,24 @@ func (s *memory) Close() error { return nil }
 // flipper buys and sells in turn at every candle, without looking at it: nothing but the orders' round trips.
 type flipper struct {
 	strategy.Base
-	long bool
+	orders int // a candle
+	long   bool
 }
 
 func (f *flipper) OnCandle(d *strategy.Desk, c *market.Candle) {
-	if f.long = !f.long; f.long {
-		_, _ = d.Buy(c.Market, 1_000_000)
-		return
+	f.long = !f.long
+	for range f.orders {
+		if f.long {
+			_, _ = d.Buy(c.Market, 1_000_000)
+		} else {
+			_, _ = d.Sell(c.Market, 1_000_000)
+		}
 	}
-	_, _ = d.Sell(c.Market, 1_000_000)
 }
 
-var flip = define("flip", func() strategy.Strategy { return &flipper{} })
+func flip(orders int) strategy.Kind {
+	return define("flip", func() strategy.Strategy { return &flipper{orders: orders} })
+}
 
 // ladderer places orders far below at the first candle and leaves them.
 type ladderer struct {

@@ -6,14 +6,13 @@ import (
 
 // begin calls the strategies' OnStart at the first candle's start.
 func (d *driver) begin() error {
-	first := market.Time(0)
+	first, found := market.Time(0), false
 	for i := range d.feeds {
-		f := &d.feeds[i]
-		if len(f.batch) > 0 && (first == 0 || f.batch[0].Start < first) {
-			first = f.batch[0].Start
+		if f := &d.feeds[i]; len(f.batch) > 0 && (!found || f.batch[0].Start < first) {
+			first, found = f.batch[0].Start, true
 		}
 	}
-	if first == 0 {
+	if !found {
 		return ErrNoCandles
 	}
 	d.send(d.engine.Start(first))

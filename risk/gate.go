@@ -108,7 +108,7 @@ func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error)
 	if o.Amount == 0 && o.AmountQuote == 0 {
 		return g.refuse(s, ReasonTooSmall, 0, 0)
 	}
-	if o.Type != market.TypeMarket && o.CodGroupID == 0 {
+	if o.Type != market.TypeMarket && o.CodGroupID == 0 && !c.Attached { // an exit that rests is to outlive a dead bot
 		o.CodGroupID = s.limits.CodGroupID
 	}
 	o.OperatorID = s.limits.OperatorID

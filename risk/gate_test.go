@@ -187,6 +187,9 @@ func TestGroupAndOperatorAreGivenWhereTheExchangeTakesThem(t *testing.T) {
 	require.Equal(t, uint16(5), b.passes(trigger(market.TypeStopLoss, market.Sell, btc, 90*at1)).Order.CodGroupID)
 	o := b.passes(atMarket(buy, btc)).Order
 	require.Zero(t, o.CodGroupID) // a market order never rests
+	exit := trigger(market.TypeStopLoss, market.Sell, btc, 90*at1)
+	exit.Attached = true
+	require.Zero(t, b.passes(exit).Order.CodGroupID, "the exit of a bracket is to outlive a dead bot")
 	require.Equal(t, int64(77), o.OperatorID)
 	own := limit(buy, btc, 90*at1)
 	own.Order.CodGroupID = 9

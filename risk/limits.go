@@ -14,7 +14,7 @@ const minute = time.Minute
 // Limits are the rules for one strategy. A zero is no limit. Money is in units of the account's currency.
 type Limits struct {
 	OperatorID      int64
-	CodGroupID      uint16 // 1…1000, given to every order but market orders; 0: none
+	CodGroupID      uint16 // 1…1000, given to every order but market orders and exits of brackets; 0: none
 	MaxOpenOrders   int
 	MaxOrderValue   market.Money
 	MaxPosition     market.Money // worth of position and open buys, in each market

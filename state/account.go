@@ -58,11 +58,16 @@ type Order struct {
 	CancelWanted bool               // asked for while another write was in flight
 	Reported     bool               // the exchange has told of it at least once
 	Code         int                // of the exchange's refusal, for Rejected
-	extra        market.Money       // part of OnHold: what an update in flight may need more
-	fills        []fillMark
-	counted      market.Qty // of the fills
-	unsettled    int
-	doubted      bool // its answer never came: a refusal was inferred and may be taken back
+	tally
+}
+
+// tally is what the account keeps of an order for itself.
+type tally struct {
+	extra     market.Money // part of OnHold: what an update in flight may need more
+	fills     []fillMark
+	counted   market.Qty // of the fills
+	unsettled int
+	doubted   bool // its answer never came: a refusal was inferred and may be taken back
 }
 
 // fillMark remembers a fill that was counted.

@@ -38,7 +38,9 @@ func (a *Account) fold(o *Order, ev *market.Event) (fresh int, err error) {
 			if err := a.applyFill(o, f); err != nil {
 				return fresh, fmt.Errorf("order %d, fill %s: %w", o.ID, f.ID, err)
 			}
-			ev.Fills[fresh], ev.Fills[i] = ev.Fills[i], ev.Fills[fresh]
+			if fresh < i {
+				ev.Fills[fresh], ev.Fills[i] = ev.Fills[i], ev.Fills[fresh]
+			}
 			fresh++
 			continue
 		}

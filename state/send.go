@@ -10,6 +10,7 @@ import (
 func (a *Account) Send(o *market.Order, reserve market.Money) *Order {
 	own := a.blank()
 	own.Order, own.State, own.InFlight = *o, Sent, market.CommandPlace
+	own.CancelWanted, own.Reported, own.Code = false, false, 0
 	own.OnHold = reserve
 	own.AmountRemaining, own.AmountQuoteRemaining = o.Amount, o.AmountQuote
 	m := a.catalog.Market(o.Market)
@@ -75,12 +76,14 @@ func (a *Account) close(o *Order, state State) {
 	a.reserve(o, 0)
 	o.State, o.InFlight = state, 0
 	a.count(o, -1)
-	for i := len(a.open) - 1; i >= 0; i-- {
-		if a.open[i] == o {
-			a.open = append(a.open[:i], a.open[i+1:]...)
-			break
-		}
+	at := len(a.open) - 1
+	for a.open[at] != o {
+		at--
 	}
+	if at < len(a.open)-1 {
+		copy(a.open[at:], a.open[at+1:])
+	}
+	a.open = a.open[:len(a.open)-1]
 	if o.complete() {
 		a.retire(o)
 	}
@@ -114,11 +117,12 @@ func (a *Account) recycle() {
 	}
 }
 
+// blank returns memory for an order; all but its tally is left over from another.
 func (a *Account) blank() *Order {
 	if n := len(a.spare); n > 0 {
 		o := a.spare[n-1]
 		a.spare = a.spare[:n-1]
-		*o = Order{fills: o.fills[:0]}
+		o.tally = tally{fills: o.fills[:0]}
 		return o
 	}
 	slab := make([]Order, 64)
