@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // binder lays a decoded TOML tree over a Config. Every key must be known and every value be of its key's type.
@@ -71,7 +73,7 @@ func (b *binder) bindStruct(path []string, into reflect.Value, raw any) error {
 	}
 	for _, key := range slices.Sorted(maps.Keys(table)) {
 		if !slices.Contains(names, key) {
-			return at(join(path, key), fmt.Errorf("unknown key; the nearest is %q", nearest(key, names)))
+			return at(join(path, key), fmt.Errorf("unknown key; the nearest is %q", strategy.Nearest(key, names)))
 		}
 	}
 	for i, f := range fields {

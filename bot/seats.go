@@ -49,7 +49,7 @@ func (p *planner) kind(path []string, name string) (strategy.Kind, error) {
 	if name == "" {
 		return strategy.Kind{}, p.missingKind(path)
 	}
-	return strategy.Kind{}, p.errorf(join(path, "kind"), "unknown strategy %q; the nearest is %q; `bot strategies` lists them", clip(name), nearest(name, names))
+	return strategy.Kind{}, p.errorf(join(path, "kind"), "unknown strategy %q; the nearest is %q; `bot strategies` lists them", clip(name), strategy.Nearest(name, names))
 }
 
 // missingKind explains a strategy without a kind, which a mistyped --set makes.
@@ -58,7 +58,7 @@ func (p *planner) missingKind(path []string) error {
 	if len(others) == 0 {
 		return p.errorf(join(path, "kind"), "is missing; `bot strategies` lists what there is")
 	}
-	return p.errorf(path, "has no kind; did you mean %q?", strings.Join(append(path[:1:1], nearest(path[1], others)), "."))
+	return p.errorf(path, "has no kind; did you mean %q?", strings.Join(append(path[:1:1], strategy.Nearest(path[1], others)), "."))
 }
 
 // checkStrategy looks at parameters, interval and markets.

@@ -41,7 +41,7 @@ func (a *app) chosen(args []string) ([]strategy.Kind, error) {
 		}
 		names = append(names, k.Name)
 	}
-	return nil, usagef("unknown strategy %q; the nearest is %q", clip(args[0]), nearest(args[0], names))
+	return nil, usagef("unknown strategy %q; the nearest is %q", clip(args[0]), strategy.Nearest(args[0], names))
 }
 
 // strategyInfo is a kind as a program reads it.

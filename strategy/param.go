@@ -167,27 +167,9 @@ func unknown(params []parameter, name string) error {
 	if len(params) == 0 {
 		return fmt.Errorf("unknown parameter %s: it takes none", quote(name))
 	}
-	nearest := slices.MinFunc(params, func(a, b parameter) int { return distance(name, a.Name) - distance(name, b.Name) })
-	return fmt.Errorf("unknown parameter %s: the nearest is %q", quote(name), nearest.Name)
-}
-
-// distance is the number of letters to insert, drop or replace to make b of a.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	names := make([]string, len(params))
+	for i := range params {
+		names[i] = params[i].Name
 	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replace := diagonal
-			if a[i] != b[j] {
-				replace++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
+	return fmt.Errorf("unknown parameter %s: the nearest is %q", quote(name), Nearest(name, names))
 }

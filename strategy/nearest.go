@@ -1,9 +1,10 @@
-package bot
+package strategy
 
 import "slices"
 
-// nearest returns the name that takes the fewest letters to insert, drop or replace to be typed instead; "" where there is none.
-func nearest(typed string, names []string) string {
+// Nearest returns, for a mistyped name, the one that takes the fewest letters to insert, drop or replace to be typed
+// instead; "" where there are none. Errors about unknown parameters and config keys name it.
+func Nearest(typed string, names []string) string {
 	if len(names) == 0 {
 		return ""
 	}
