@@ -1,4 +1,4 @@
-// Package indicator holds moving figures of a market: SMA, EMA, RSI, ATR, StdDev, Bollinger, Donchian and VWAP. It never
+// Package indicator holds moving figures of a market: SMA, Cross, EMA, RSI, ATR, StdDev, Bollinger, Donchian and VWAP. It never
 // decides anything, never looks ahead and does not allocate after construction; sums of prices are integers, because a float
 // sum drifts and shows crosses that never were. Start at SMA; all others have the same shape.
 //

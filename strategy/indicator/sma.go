@@ -27,14 +27,6 @@ func (s *SMA) Push(p market.Price) {
 	s.at = at
 }
 
-// Peek is what Sum would be after a Push of p.
-func (s *SMA) Peek(p market.Price) market.Price {
-	if s.at >= uint(len(s.ring)) {
-		return 0 // never: at is always a place in the ring; the compiler cannot know
-	}
-	return s.sum + p - s.ring[s.at]
-}
-
 // Ready reports whether n prices were pushed.
 func (s *SMA) Ready() bool { return s.full }
 

@@ -29,7 +29,6 @@ package smacross
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/shopspring/decimal"
 
@@ -66,16 +65,8 @@ func needs(p Params) strategy.Needs { return strategy.Needs{Warmup: p.Slow + 1} 
 
 type smaCross struct {
 	strategy.Base
-	share      market.Rate
-	fast, slow market.Price // window lengths without their common factor
-	highest    market.Price // close up to which difference is exact
-	pairs      []pair       // by market
-}
-
-// pair is what is known of one market.
-type pair struct {
-	fast, slow indicator.SMA
-	was        market.Price // the difference at the close before
+	share   market.Rate
+	crosses []indicator.Cross // by market
 }
 
 func build(p Params, s strategy.Setup) (strategy.Strategy, error) {
@@ -83,61 +74,25 @@ func build(p Params, s strategy.Setup) (strategy.Strategy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parameter share: %w", err)
 	}
-	common := divisor(p.Fast, p.Slow)
-	x := &smaCross{share: share, pairs: make([]pair, s.Slots())}
-	x.fast, x.slow = market.Price(p.Fast/common), market.Price(p.Slow/common)
-	x.highest = math.MaxInt64 / (market.Price(p.Fast) * x.slow)
+	x := &smaCross{share: share, crosses: make([]indicator.Cross, s.Slots())}
 	for _, m := range s.Markets {
-		x.pairs[m.ID] = pair{fast: indicator.NewSMA(p.Fast), slow: indicator.NewSMA(p.Slow)}
+		x.crosses[m.ID] = indicator.NewCross(p.Fast, p.Slow)
 	}
 	return x, nil
 }
 
 // OnCandle takes a close and trades where it crosses.
 func (x *smaCross) OnCandle(d *strategy.Desk, c *market.Candle) {
-	if c.Close > x.highest {
-		x.tooHigh(c)
-	}
-	p := &x.pairs[c.Market]
-	compare := p.slow.Ready()
-	p.fast.Push(c.Close)
-	p.slow.Push(c.Close)
-	was, is := p.was, p.fast.Sum()*x.slow-p.slow.Sum()*x.fast
-	p.was = is
-	switch {
-	case !compare:
-	case was <= 0 && is > 0:
+	switch x.crosses[c.Market].Push(c.Close) {
+	case indicator.Up:
 		x.enter(d, c)
-	case was >= 0 && is < 0:
+	case indicator.Down:
 		exit(d, c.Market)
 	}
 }
 
 // Skim takes in closes up to the next cross.
-func (x *smaCross) Skim(series []market.Candle) int {
-	p := &x.pairs[series[0].Market]
-	if !p.slow.Ready() {
-		return 0
-	}
-	was := p.was
-	for i := range series {
-		close := series[i].Close
-		is := p.fast.Peek(close)*x.slow - p.slow.Peek(close)*x.fast
-		if (was <= 0 && is > 0) || (was >= 0 && is < 0) || close > x.highest {
-			p.was = was
-			return i
-		}
-		p.fast.Push(close)
-		p.slow.Push(close)
-		was = is
-	}
-	p.was = was
-	return len(series)
-}
-
-func (x *smaCross) tooHigh(c *market.Candle) {
-	panic(fmt.Sprintf("smacross: a close of %d ticks is above %d, up to which averages compare exactly", c.Close, x.highest))
-}
+func (x *smaCross) Skim(series []market.Candle) int { return x.crosses[series[0].Market].Skim(series) }
 
 func (x *smaCross) enter(d *strategy.Desk, c *market.Candle) {
 	if d.Position(c.Market).Amount != 0 || len(d.OpenOrders(c.Market)) != 0 {
@@ -168,11 +123,4 @@ func exit(d *strategy.Desk, m market.ID) {
 	if _, err := d.Sell(m, amount, strategy.Tag(TagExit)); err != nil {
 		d.Log().Debug().Err(err).Msg("exit refused")
 	}
-}
-
-func divisor(a, b int) int {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }

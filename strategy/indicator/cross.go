@@ -1,0 +1,114 @@
+package indicator
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// Cross follows a fast and a slow simple average of the same closes and says when one crosses the other. Their difference is
+// fastSum·slow − slowSum·fast in whole ticks, both sides divided by what the lengths have in common: its sign is exact, so
+// that equal averages are equal and no rounding makes a cross.
+type Cross struct {
+	ring       []market.Price // the last slow closes
+	at, lag    int            // where the next close goes; where the oldest of the fast average is
+	fast, slow market.Price   // sums
+	byFast     market.Price   // lengths without their common factor
+	bySlow     market.Price
+	was        market.Price // the difference at the close before
+	seen       int          // closes, up to slow
+	highest    market.Price // close up to which the difference is exact
+}
+
+// Direction says which way the fast average crossed the slow one; 0 is no cross.
+type Direction int8
+
+// The directions.
+const (
+	Down Direction = -1 // the difference was zero or above, and is below
+	Up   Direction = 1  // it was zero or below, and is above
+)
+
+// NewCross returns a Cross of averages over fast and slow closes. It panics unless 1 ≤ fast < slow.
+func NewCross(fast, slow int) Cross {
+	if fast < 1 || fast >= slow {
+		panic(fmt.Sprintf("indicator: a cross of averages over %d and %d closes", fast, slow))
+	}
+	common := divisor(fast, slow)
+	x := Cross{ring: make([]market.Price, slow), lag: slow - fast, byFast: market.Price(fast / common), bySlow: market.Price(slow / common)}
+	x.highest = math.MaxInt64 / (market.Price(fast) * x.bySlow)
+	return x
+}
+
+// Push takes the next close and reports a cross. The first can come with close slow+1, when there is a difference to compare
+// with. It panics where a close is so high that the difference could leave an int64.
+func (x *Cross) Push(close market.Price) Direction {
+	if close > x.highest {
+		panic(fmt.Sprintf("indicator: a close of %d ticks is above %d, up to which averages of these lengths compare exactly", close, x.highest))
+	}
+	fast, slow := x.fast+close-x.ring[x.lag], x.slow+close-x.ring[x.at]
+	is := fast*x.bySlow - slow*x.byFast
+	direction := Direction(0)
+	switch {
+	case x.seen < len(x.ring):
+		x.seen++
+	case x.was <= 0 && is > 0:
+		direction = Up
+	case x.was >= 0 && is < 0:
+		direction = Down
+	}
+	x.ring[x.at] = close
+	x.at, x.lag = next(x.at, len(x.ring)), next(x.lag, len(x.ring))
+	x.fast, x.slow, x.was = fast, slow, is
+	return direction
+}
+
+// Skim pushes closes up to, not including, the first at which Push would report a cross or panic, and returns how many. It
+// pushes none before the first difference.
+func (x *Cross) Skim(series []market.Candle) int {
+	if x.seen < len(x.ring) {
+		return 0
+	}
+	ring, at, lag, fast, slow, was := x.ring, x.at, x.lag, x.fast, x.slow, x.was
+	n := 0
+	for ; n < len(series); n++ {
+		close := series[n].Close
+		nextFast, nextSlow := fast+close-ring[lag], slow+close-ring[at]
+		is := nextFast*x.bySlow - nextSlow*x.byFast
+		if (was <= 0 && is > 0) || (was >= 0 && is < 0) || close > x.highest {
+			break
+		}
+		ring[at] = close
+		if at++; at == len(ring) {
+			at = 0
+		}
+		if lag++; lag == len(ring) {
+			lag = 0
+		}
+		fast, slow, was = nextFast, nextSlow, is
+	}
+	x.at, x.lag, x.fast, x.slow, x.was = at, lag, fast, slow, was
+	return n
+}
+
+func next(at, length int) int {
+	if at++; at == length {
+		return 0
+	}
+	return at
+}
+
+// Ready reports whether the next Push can report a cross.
+func (x *Cross) Ready() bool { return x.seen == len(x.ring) }
+
+// Warmup is slow+1: the close at which the first cross can be reported.
+func (x *Cross) Warmup() int { return len(x.ring) + 1 }
+
+// divisor returns the greatest common divisor.
+func divisor(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}

@@ -1,0 +1,84 @@
+package indicator_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy/indicator"
+)
+
+func TestCrossSaysWhatTwoAveragesSay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		fast := rapid.IntRange(1, 6).Draw(t, "fast")
+		slow := rapid.IntRange(fast+1, 12).Draw(t, "slow")
+		closes := rapid.SliceOfN(rapid.Int64Range(1, 5), 0, 80).Draw(t, "closes") // few values: equal averages are common
+		x := indicator.NewCross(fast, slow)
+		a, b := indicator.NewSMA(fast), indicator.NewSMA(slow)
+		was, has := market.Price(0), false
+		for i, c := range closes {
+			close := market.Price(c)
+			a.Push(close)
+			b.Push(close)
+			is := a.Sum()*market.Price(slow) - b.Sum()*market.Price(fast)
+			want := indicator.Direction(0)
+			switch {
+			case has && was <= 0 && is > 0:
+				want = indicator.Up
+			case has && was >= 0 && is < 0:
+				want = indicator.Down
+			}
+			require.Equal(t, has, x.Ready())
+			require.Equal(t, want, x.Push(close), "close %d", i)
+			was, has = is, b.Ready()
+		}
+	})
+}
+
+func TestSkimPushesUpToTheNextCross(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		fast := rapid.IntRange(1, 4).Draw(t, "fast")
+		slow := rapid.IntRange(fast+1, 9).Draw(t, "slow")
+		closes := rapid.SliceOfN(rapid.Int64Range(1, 4), 0, 100).Draw(t, "closes")
+		series := make([]market.Candle, len(closes))
+		for i, c := range closes {
+			series[i].Close = market.Price(c)
+		}
+		skimming, pushing := indicator.NewCross(fast, slow), indicator.NewCross(fast, slow)
+		for at := 0; at < len(series); at++ {
+			n := skimming.Skim(series[at:])
+			for range n {
+				require.Zero(t, pushing.Push(series[at].Close), "close %d was skimmed", at)
+				at++
+			}
+			if at < len(series) {
+				want := pushing.Push(series[at].Close)
+				require.Equal(t, want, skimming.Push(series[at].Close), "close %d", at)
+				require.True(t, want != 0 || !pushing.Ready() || at < slow, "close %d stopped Skim for nothing", at)
+			}
+		}
+	})
+}
+
+func TestCrossRefusesClosesThatItCannotCompareExactly(t *testing.T) {
+	x := indicator.NewCross(1, 2)
+	x.Push(math.MaxInt64 / 2)
+	require.Panics(t, func() { x.Push(math.MaxInt64/2 + 1) })
+	for range 3 {
+		x.Push(7)
+	}
+	require.Equal(t, 1, x.Skim([]market.Candle{{Close: 7}, {Close: math.MaxInt64/2 + 1}}))
+	require.Panics(t, func() { indicator.NewCross(2, 2) })
+}
+
+func ExampleCross() {
+	x := indicator.NewCross(1, 2)
+	for _, close := range []market.Price{100, 100, 99, 102, 101} {
+		fmt.Print(x.Push(close), " ")
+	}
+	// Output: 0 0 -1 1 -1
+}
