@@ -46,7 +46,7 @@ func CheckPlace(m *market.Market, o *market.Order, f *Facts) (hold market.Money,
 // CheckUpdate decides whether the exchange takes a change of an open order: specification 4.4. On success *changed is the
 // order as it will be, with its new hold in OnHold; otherwise it is undefined.
 func CheckUpdate(m *market.Market, old *market.Order, c *market.Command, f *Facts, changed *market.Order) *Error {
-	if refused := checkOpenToChange(m, old); refused != nil {
+	if refused := checkOpenToChange(m, old, c); refused != nil {
 		return refused
 	}
 	if refused := checkChange(old, c); refused != nil {
@@ -100,7 +100,8 @@ func checkStatus(m *market.Market, o *market.Order) *Error {
 	return nil
 }
 
-func checkOpenToChange(m *market.Market, old *market.Order) *Error {
+// checkOpenToChange applies the table of specification 3.2 to a change, and refuses orders that cannot be changed.
+func checkOpenToChange(m *market.Market, old *market.Order, c *market.Command) *Error {
 	switch {
 	case m.Status == market.Halted:
 		return ErrCode(CodeHalted)
@@ -112,17 +113,16 @@ func checkOpenToChange(m *market.Market, old *market.Order) *Error {
 		return ErrCode(CodeNotFound)
 	case old.Type == market.TypeMarket:
 		return ErrCode(CodeMarketOrderUpdate)
+	case m.Status == market.Auction && c.Changed.Has(market.ChangeTimeInForce) && c.Order.TimeInForce != market.GTC:
+		return ErrCode(CodeTimeInForce)
 	}
 	return nil
 }
 
 // checkFields applies rules 1, 2 and 6 of specification 4.1: which fields an order type needs and which it does not take.
 func checkFields(o *market.Order) *Error {
-	if o.Type.HasTrigger() && o.TriggerAmount == 0 {
-		if o.Type.HasPrice() {
-			return ErrCode(CodeStopLossLimitParameters)
-		}
-		return ErrCode(CodeStopLossParameters)
+	if o.Type.HasTrigger() != (o.TriggerAmount != 0) {
+		return misplacedTrigger(o.Type)
 	}
 	if o.Type.HasPrice() {
 		return checkLimitFields(o)
@@ -140,6 +140,17 @@ func checkFields(o *market.Order) *Error {
 		return UnsupportedForType("codGroupId")
 	}
 	return checkSigns(o)
+}
+
+// misplacedTrigger is the refusal of a trigger that is missing, or that stands where none belongs.
+func misplacedTrigger(t market.OrderType) *Error {
+	switch {
+	case !t.HasTrigger():
+		return UnsupportedForType("triggerAmount")
+	case t.HasPrice():
+		return ErrCode(CodeStopLossLimitParameters)
+	}
+	return ErrCode(CodeStopLossParameters)
 }
 
 func checkLimitFields(o *market.Order) *Error {
@@ -201,7 +212,7 @@ func checkSize(m *market.Market, o *market.Order, reference market.Price) *Error
 	switch {
 	case exceeds(int64(amount), maxAmountUnits, m.AmountDigits), m.MaxOrderInBase > 0 && amount > m.MaxOrderInBase:
 		return ErrCode(CodeAmountTooLarge)
-	case exceeds(int64(o.Price), maxPriceUnits, m.PriceDigits), exceeds(int64(o.TriggerAmount), maxPriceUnits, m.PriceDigits):
+	case tooHigh(o.Price, m.PriceDigits), tooHigh(o.TriggerAmount, m.PriceDigits):
 		return ErrCode(CodePriceTooLarge)
 	}
 	if o.ByQuote() {
@@ -240,6 +251,12 @@ func checkQuoteSize(m *market.Market, value market.Value) *Error {
 func exceeds(n, limit int64, digits uint8) bool {
 	unit := market.Pow10(digits)
 	return limit <= math.MaxInt64/unit && n > limit*unit // otherwise the limit is more than an int64 can hold
+}
+
+// tooHigh reports whether a price is above that of any market, or so near the end of int64 that spread, slippage and a step
+// beyond it have no room.
+func tooHigh(p market.Price, digits uint8) bool {
+	return p > math.MaxInt64/4 || exceeds(int64(p), maxPriceUnits, digits)
 }
 
 func checkBalance(m *market.Market, o *market.Order, f *Facts) (market.Money, *Error) {

@@ -89,6 +89,8 @@ func TestNewOrdersAreRefusedWithTheExchangesCode(t *testing.T) {
 		{"a take-profit without a trigger", with(typed(market.TypeTakeProfit), func(o *market.Order) { o.TriggerAmount = 0 }), 237},
 		{"a stop limit without a trigger", with(typed(market.TypeStopLossLimit), func(o *market.Order) { o.TriggerAmount = 0 }), 238},
 		{"a take-profit limit without a trigger", with(typed(market.TypeTakeProfitLimit), func(o *market.Order) { o.TriggerAmount = 0 }), 238},
+		{"a limit with a trigger", with(limit(), func(o *market.Order) { o.TriggerAmount = 110_00 }), 202},
+		{"a market order with a trigger", with(typed(market.TypeMarket), func(o *market.Order) { o.TriggerAmount = 110_00 }), 202},
 		{"a stop limit without a price", with(typed(market.TypeStopLossLimit), func(o *market.Order) { o.Price = 0 }), 203},
 		{"a stop that is post-only", with(typed(market.TypeStopLoss), func(o *market.Order) { o.PostOnly = true }), 202},
 		{"a negative amount", sized(limit(), -1e8), 205},
@@ -151,6 +153,17 @@ func TestAMarketWithoutRulesStillHasTheLargestAmountAndPrice(t *testing.T) {
 	require.Nil(t, refused, "10^11 itself is allowed")
 }
 
+// With eight decimals 10^11 is more than an int64 holds: the last prices that fit leave no room for a spread on top.
+func TestAPriceLeavesRoomForSpreadAndSlippage(t *testing.T) {
+	m, facts := feeMarket(t, 8, 8, 2), plenty()
+	o := sized(with(limit(), func(o *market.Order) { o.Price = 1<<61 - 1 }), 1)
+	_, refused := exchange.CheckPlace(m, &o, &facts)
+	require.Nil(t, refused)
+	o.Price++
+	_, refused = exchange.CheckPlace(m, &o, &facts)
+	require.Equal(t, exchange.CodePriceTooLarge, code(refused))
+}
+
 func TestAMarketThatNeverTradedHasNoValueToCompare(t *testing.T) {
 	o, facts := sized(typed(market.TypeMarket), 1e6), exchange.Facts{Available: 1e18}
 	_, refused := exchange.CheckPlace(ruled(t), &o, &facts)
@@ -210,6 +223,10 @@ func TestMarketStatusDecidesWhatIsAllowed(t *testing.T) {
 		old, changed := limit(), market.Order{}
 		require.Equal(t, c.updating, code(exchange.CheckUpdate(m, &old, price(99_00), &facts, &changed)), c.status)
 		require.Equal(t, c.canceling, code(exchange.CheckCancel(m)), c.status)
+		if c.status == market.Auction { // a change to IOC is held to the rule of a new order
+			impatient := market.Command{Changed: market.ChangeTimeInForce, Order: market.Order{TimeInForce: market.IOC}}
+			require.Equal(t, exchange.CodeTimeInForce, code(exchange.CheckUpdate(m, &old, &impatient, &facts, &changed)))
+		}
 	}
 }
 

@@ -129,15 +129,12 @@ func (w *writer) fill(f *market.Fill) {
 	w.dst = append(w.dst, '}')
 }
 
-// holdCurrency is what an order holds: a buy its quote, a sell its base.
+// holdCurrency is the order's own, or what orders of its side hold.
 func holdCurrency(m *market.Market, o *market.Order) market.AssetID {
-	switch {
-	case o.OnHoldCurrency != 0:
+	if o.OnHoldCurrency != 0 {
 		return o.OnHoldCurrency
-	case o.Side == market.Sell:
-		return m.Base
 	}
-	return m.Quote
+	return HoldAsset(m, o.Side)
 }
 
 func (w *writer) feeCurrency(id market.AssetID) string {

@@ -65,8 +65,9 @@ type fillRecord struct {
 }
 
 // ParseOrder reads the JSON record of one order and its fills (specification 2.1, 2.2), exactly or with an error that names
-// the field; only amountQuoteRemaining, which is what exact fills leave over, is rounded down to the asset's decimals. The units are those of the market, which must be in cat (else ErrUnknownMarket). The order's ID, Strategy and
-// Tag are left zero: the caller knows whose it is.
+// the field; only amountQuoteRemaining, which is what exact fills leave over, is rounded down to the asset's decimals. The
+// units are those of the market, which must be in cat (else ErrUnknownMarket). The order's ID, Strategy and Tag are left zero:
+// the caller knows whose it is.
 //
 // It is tolerant where the exchange may change: unknown fields are ignored, null counts as absent, an unknown status is
 // StatusUnresolved, any other unknown enum text and a clientOrderId that is no UUID are left zero. An orderId or fill id that

@@ -45,11 +45,16 @@ func (v *Venue) crossing(b *book, o *order, best market.Price) *order {
 	return nil
 }
 
-// decrement reduces both orders by the smaller one; what reaches zero is cancelled.
+// decrement reduces both orders by the smaller one; what reaches zero is cancelled. An incoming order that cannot pay for
+// anything at that price takes nothing off the other: it expires.
 func (v *Venue) decrement(b *book, o, resting *order) {
 	wanted, err := v.wanted(b, o, resting.Price)
 	if err != nil {
 		v.fail(o, err)
+		return
+	}
+	if wanted == 0 {
+		v.end(b, o, market.StatusExpired, 0)
 		return
 	}
 	amount := min(wanted, resting.AmountRemaining)
