@@ -165,6 +165,7 @@ func (v *Venue) Cancel(id market.OrderID, reason market.RestatementReason) bool 
 // match lets the orders that have arrived take what there is, oldest first.
 func (v *Venue) match(b *book) {
 	if len(b.takers) == 0 {
+		v.arriveAttached(b)
 		return
 	}
 	takers := b.takers

@@ -1,9 +1,18 @@
 // Package sim is the simulated exchange: the life of an order (states, holds, fees, refusals, triggers, self-trade
 // prevention) over liquidity that comes from candles, tickers or trades. It reads no clock, starts no goroutine and draws no
-// random number: the same commands and movements give the same events. Start at Venue; path.go says how a candle fills orders.
+// random number: the same commands and movements give the same events. Start at Venue; docs/venue.md names every rule, where it
+// comes from and the scenario in testdata that shows it.
+//
+// A command waits in arrive.go until it is due; match.go admits it (by the rules of package exchange) and lets it take what
+// there is, past own orders (selftrade.go); what is left rests in a ladder of prices (ladder.go). A candle becomes a path
+// (path.go), and the path is walked from one rung to the next (walk.go); auction.go is what a market's status changes, trade.go
+// moves the money, calm.go says which candles need no walk at all.
 //
 // Ordering invariant: what a command does is decided by when it arrives, never by when it was handed over. A command decided
 // on a candle arrives at the next candle's open or later; only commands of a bracket (Command.Attached) act inside a path.
+//
+// Known limitation: triggers on bestBid, bestAsk and midPrice follow the last price and the configured spread, also where
+// tickers tell bid and ask. Fills are settled at once. Of the exchange's price protections only that at placement is here.
 package sim
 
 import (
@@ -21,7 +30,7 @@ import (
 type Config struct {
 	Path           Path
 	LimitFill      LimitFill
-	FeeRounding    exchange.FeeRounding
+	FeeRounding    exchange.FeeRounding               // when what an order pays is rounded
 	Fees           func(*market.Market) exchange.Fees // nil: no fees
 	HalfSpread     market.Rate                        // half the distance between bid and ask, as a fraction of the price
 	Slippage       market.Rate                        // what a taker pays beyond bid or ask, as a fraction of the price
@@ -46,7 +55,7 @@ const (
 
 var paths = [...]string{"adaptive", "ohlc", "olhc", "pessimistic", "optimistic"}
 
-// ParsePath reads the name of a path.
+// ParsePath reads the name of a path: adaptive, ohlc, olhc, pessimistic or optimistic.
 func ParsePath(text string) (Path, error) {
 	for i, name := range paths {
 		if name == text {

@@ -15,8 +15,9 @@ func (v *Venue) walk(b *book, point int) {
 	case to < from:
 		l = &b.below
 	case to == from:
+		for v.tellHere(b) {
+		}
 		b.time = b.times[point]
-		v.tellHere(b)
 		return
 	}
 	for v.err == nil {

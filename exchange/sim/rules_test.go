@@ -1,0 +1,76 @@
+package sim
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// titles returns the titles of all scenarios, by file.
+func titles(t *testing.T) map[string][]string {
+	files, err := filepath.Glob("testdata/*.txt")
+	require.NoError(t, err)
+	all := map[string][]string{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, scenario := range split(string(text)) {
+			title, _, _ := strings.Cut(scenario, "\n")
+			all[filepath.Base(file)] = append(all[filepath.Base(file)], strings.TrimPrefix(title, "# "))
+		}
+	}
+	return all
+}
+
+func TestEveryScenarioCitesItsSource(t *testing.T) {
+	source := regexp.MustCompile(`\(((venue-facts )?[1-4]\.\d\b[^()]*|design, fills)\)$`)
+	for file, list := range titles(t) {
+		seen := map[string]bool{}
+		for _, title := range list {
+			require.Regexp(t, source, title, file)
+			if !strings.HasPrefix(title, "…") { // goes on from the one before
+				require.False(t, seen[title], "%s: two scenarios are called %q", file, title)
+			}
+			seen[title] = true
+		}
+	}
+}
+
+// A row names scenarios as `file.txt` and the beginning of their titles, separated by semicolons.
+func TestTheTableOfRulesNamesEveryScenario(t *testing.T) {
+	page, err := os.ReadFile("../../docs/venue.md")
+	require.NoError(t, err)
+	all := titles(t)
+	named := map[string]bool{}
+	for _, row := range regexp.MustCompile("`([a-z]+\\.txt)` ([^;|]+)").FindAllStringSubmatch(string(page), -1) {
+		file, beginning, found := row[1], strings.TrimSpace(row[2]), false
+		for _, title := range all[file] {
+			if strings.HasPrefix(title, beginning) {
+				found, named[file+title] = true, true
+			}
+		}
+		require.True(t, found, "docs/venue.md names a scenario of %s that begins with %q: there is none", file, beginning)
+	}
+	for file, list := range all {
+		for _, title := range list {
+			require.True(t, named[file+title], "docs/venue.md has no row for a scenario of %s: %s", file, title)
+		}
+	}
+}
+
+// The sections whose rules the venue plays, each of which must have its row.
+func TestTheTableOfRulesCoversTheSpecification(t *testing.T) {
+	page, err := os.ReadFile("../../docs/venue.md")
+	require.NoError(t, err)
+	for _, section := range []string{
+		"2.1 restatementReason", "2.1 triggerReference", "2.2 taker", "3.1 expired", "3.2 halted", "3.2 auction", "3.2 auctionMatching",
+		"3.2 cancelOnly", "4.1 rule 3", "4.1 rule 4", "4.1 rule 5", "4.1 codGroupId", "4.1 postOnly", "4.4 amount", "4.4 amountQuote",
+		"4.4 triggerAmount", "4.4 timeInForce", "4.4 selfTradePrevention", "4.4 postOnly", "venue-facts 3.3", "venue-facts 3.4", "venue-facts 3.6",
+	} {
+		require.Contains(t, string(page), "\n| "+section, section)
+	}
+}
