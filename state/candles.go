@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -67,11 +69,11 @@ type Series struct {
 func (s *Series) End() market.Time { return s.Interval.End(s.Last) }
 
 // OpenCandles opens the store at path. Read-only it must exist, and other readers may share it; otherwise it is made when
-// missing and held alone. It waits a second for other processes, then wraps ErrLocked. A missing file wraps ErrNoData, a file
-// that is no store wraps ErrCorrupt.
+// missing and held alone. It waits a second for other processes, then wraps ErrLocked. A missing or empty file wraps
+// ErrNoData, a file that is no store wraps ErrCorrupt.
 func OpenCandles(path string, readOnly bool) (store *CandleStore, err error) {
-	if _, err := os.Stat(path); readOnly && errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w: no such file; %s", path, ErrNoData, importHint("BTC-EUR", market.Interval1h))
+	if err := checkFile(path, readOnly); err != nil {
+		return nil, err
 	}
 	defer catchCorrupt(path, &err, debug.SetPanicOnFault(true))
 	db, err := bbolt.Open(path, 0o644, &bbolt.Options{Timeout: lockWait, ReadOnly: readOnly, InitialMmapSize: mapAtOpen(readOnly)})
@@ -86,6 +88,22 @@ func OpenCandles(path string, readOnly bool) (store *CandleStore, err error) {
 	return s, nil
 }
 
+// checkFile looks at what the database layer has no good word for: no file, an empty one to read, a folder.
+func checkFile(path string, readOnly bool) error {
+	info, err := os.Stat(path)
+	switch {
+	case readOnly && errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: %w: no such file; %s", path, ErrNoData, importHint("BTC-EUR", market.Interval1h))
+	case err != nil:
+		return nil // opening it says why
+	case info.IsDir():
+		return fmt.Errorf("%s is a folder; name a file in it, like %s", path, filepath.Join(path, "candles.db"))
+	case readOnly && info.Mode().IsRegular() && info.Size() == 0:
+		return fmt.Errorf("%s: %w: the file is empty; %s", path, ErrNoData, importHint("BTC-EUR", market.Interval1h))
+	}
+	return nil
+}
+
 // mapAtOpen is how much address space a writer takes at once: growing the mapping in mid-transaction copies what is written.
 func mapAtOpen(readOnly bool) int {
 	if readOnly {
@@ -96,6 +114,8 @@ func mapAtOpen(readOnly bool) int {
 
 func openError(path string, err error) error {
 	switch {
+	case strings.Contains(err.Error(), "file size too small"): // of bbolt, without a name
+		return fmt.Errorf("%s: %w: cut off: %w", path, ErrCorrupt, err)
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return fmt.Errorf("%s is %w; stop that one or try again later", path, ErrLocked)
 	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
@@ -118,10 +138,10 @@ func (s *CandleStore) prepare(readOnly bool) (err error) {
 		return s.db.View(s.checkFormat)
 	}
 	return s.db.Update(func(tx *bbolt.Tx) error {
-		if tx.Bucket(bucketMeta) != nil {
+		if name, _ := tx.Cursor().First(); name != nil {
 			return s.checkFormat(tx)
 		}
-		return makeBuckets(tx)
+		return makeBuckets(tx) // only where there is nothing at all: a name that was damaged is no reason to begin anew
 	})
 }
 
@@ -272,7 +292,11 @@ func (s *CandleStore) view(read func(tx *bbolt.Tx) error) (err error) {
 // outside the file that such a page led to: that is what debug.SetPanicOnFault is for, whose old setting comes as faults.
 func catchCorrupt(path string, err *error, faults bool) {
 	debug.SetPanicOnFault(faults)
-	if caught := recover(); caught != nil {
+	switch caught := recover().(type) {
+	case nil:
+	case runtime.Error:
+		*err = fmt.Errorf("%s: %w: a page of the file cannot be read (%w)", path, ErrCorrupt, caught)
+	default:
 		*err = fmt.Errorf("%s: %w: %v", path, ErrCorrupt, caught)
 	}
 }

@@ -133,9 +133,48 @@ func TestForeignAndTruncatedFilesAreCorrupt(t *testing.T) {
 	_, err = store.Put(WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m}, benchSeries(50_000), 2, 4, nil)
 	require.NoError(t, err)
 	require.NoError(t, store.Close())
-	require.NoError(t, os.Truncate(path, 64<<10))
-	_, err = OpenCandles(path, true)
-	require.ErrorIs(t, err, ErrCorrupt)
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for i, size := range []int{64 << 10, 64 << 10, 5000, 5000} {
+		cut := fmt.Sprint(path, i) // a file for each: what panicked on opening keeps its lock
+		require.NoError(t, os.WriteFile(cut, whole[:size], 0o644))
+		_, err = OpenCandles(cut, i%2 == 0)
+		require.ErrorIs(t, err, ErrCorrupt, "%d bytes, read-only %t", size, i%2 == 0)
+		require.ErrorContains(t, err, cut)
+	}
+}
+
+func TestAnEmptyFileHoldsNothingAndAFolderIsNoStore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "candles.db")
+	require.NoError(t, os.WriteFile(path, nil, 0o644))
+	_, err := OpenCandles(path, true)
+	require.ErrorIs(t, err, ErrNoData)
+	require.ErrorContains(t, err, "the file is empty; import some with")
+	store, err := OpenCandles(path, false)
+	require.NoError(t, err)
+	require.NoError(t, store.Close())
+
+	for _, readOnly := range []bool{true, false} {
+		_, err = OpenCandles(filepath.Dir(path), readOnly)
+		require.ErrorContains(t, err, "is a folder; name a file in it")
+	}
+}
+
+// TestADamagedNameIsNoReasonToBeginAnew renames a bucket, as a flipped bit does: whoever took that for a fresh store would make
+// the bucket again, empty, and write on beside what is lost.
+func TestADamagedNameIsNoReasonToBeginAnew(t *testing.T) {
+	for _, name := range [][]byte{bucketMeta, bucketMarkets, bucketCandles, bucketCoverage} {
+		path := filepath.Join(t.TempDir(), "candles.db")
+		store, err := OpenCandles(path, false)
+		require.NoError(t, err)
+		put(t, store, flat(3))
+		require.NoError(t, store.db.Update(func(tx *bbolt.Tx) error { return tx.DeleteBucket(name) }))
+		require.NoError(t, store.Close())
+		for _, readOnly := range []bool{true, false} {
+			_, err = OpenCandles(path, readOnly)
+			require.ErrorIs(t, err, ErrCorrupt, "%s, read-only %t", name, readOnly)
+		}
+	}
 }
 
 func TestCorruptChunkIsNamedByReaderAndVerify(t *testing.T) {

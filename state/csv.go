@@ -48,7 +48,7 @@ type BadRowsError struct {
 // Error names the rows.
 func (e *BadRowsError) Error() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "%d bad rows, nothing imported (skip-bad leaves such rows out):", e.Total)
+	fmt.Fprintf(&text, "%d bad rows, nothing imported (--skip-bad leaves such rows out):", e.Total)
 	for _, row := range e.Rows {
 		fmt.Fprintf(&text, "\n  line %d: %s: %q", row.Line, row.Reason, row.Text)
 	}
@@ -314,7 +314,7 @@ func (c *csvImport) finish() ([]Range, error) {
 	case c.report.Bad > 0 && c.options.Complete:
 		return nil, fmt.Errorf("complete was claimed, and %d rows are bad: import without the claim, or repair them", c.report.Bad)
 	case len(c.load.chunks) == 0:
-		return nil, fmt.Errorf("no rows with candles in it: %w", ErrNoData)
+		return nil, fmt.Errorf("no rows with candles are in it: %w", ErrNoData)
 	}
 	first, last, err := c.load.span()
 	if err != nil {
