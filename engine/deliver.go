@@ -94,7 +94,10 @@ func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
 		e.guard(s, func(s *seat) { s.tell(o, ev, applied) })
 	}
 	if o.CancelWanted && o.InFlight == 0 && !o.State.Terminal() {
+		b := e.bracketOfExit(o.ID)
+		e.attached = b != nil && b.swapping // a swap that had to wait for the exit's arrival is still the bracket's own
 		e.sendCancel(o)
+		e.attached = false
 	}
 }
 

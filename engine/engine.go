@@ -192,10 +192,10 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 	}
 	switch ev.Kind {
 	case market.KindCandles:
-		for !e.deliverCandles(ev.Candles) {
-		}
-		if len(e.brackets) > 0 {
+		if len(e.brackets) > 0 { // before the strategies: a close says nothing about exits that they ask for on it
 			e.checkCandles(ev.Candles)
+		}
+		for !e.deliverCandles(ev.Candles) {
 		}
 	case market.KindReport, market.KindFill:
 		e.deliverReport(ev, applied)
