@@ -163,7 +163,7 @@ func TestExitsMoveWithAnUpdateOfTheEntry(t *testing.T) {
 			d.Bracket(1, btc, 90*at1, 110*at1)
 		case 2:
 			require.NoError(t, d.Update(1, strategy.Exits(95*at1, 120*at1)))
-			require.EqualError(t, d.Update(1, strategy.Exits(96*at1, 130*at1)), "refused: in_flight (2, limit 0)")
+			require.EqualError(t, d.Update(1, strategy.Exits(96*at1, 130*at1)), "refused: in_flight (order 2)")
 		case 3:
 			require.NoError(t, d.Update(1, strategy.Exits(95*at1, 115*at1))) // the watched one alone: no command
 		}

@@ -143,7 +143,7 @@ func TestAnUpdateInFlightRefusesAnotherAndACancelWaits(t *testing.T) {
 	}}
 	b := one(t, s)
 	b.flat(4, 100)
-	require.Equal(t, journal{"refused: in_flight (1, limit 0)", "<nil>", "refused: in_flight (1, limit 0)", "<nil>", "<nil>"}, calls)
+	require.Equal(t, journal{"refused: in_flight (order 1)", "<nil>", "refused: in_flight (order 1)", "<nil>", "<nil>"}, calls)
 	require.Equal(t, []string{"buy 1 @ 50", "update 1 @ 52", "cancel 1"}, b.sent)
 	require.Equal(t, []string{"1 new", "1 updated", "1 canceled"}, b.told)
 }

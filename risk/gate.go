@@ -3,6 +3,8 @@
 package risk
 
 import (
+	"time"
+
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
@@ -230,7 +232,7 @@ func (g *Gate) checkSeat(a *state.Account, s *seat, o *market.Order, opening boo
 // full reports whether the ring of sends is used up within the last minute.
 func (s *seat) full(now market.Time) bool {
 	n := len(s.sent)
-	return n > 0 && s.sent[s.sentAt] != 0 && now.Sub(s.sent[s.sentAt]) < minute
+	return n > 0 && s.sent[s.sentAt] != 0 && now.Sub(s.sent[s.sentAt]) < time.Minute
 }
 
 func (s *seat) count(now market.Time) {

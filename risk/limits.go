@@ -2,14 +2,11 @@ package risk
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
-
-const minute = time.Minute
 
 // Limits are the rules for one strategy. A zero is no limit. Money is in units of the account's currency.
 type Limits struct {
@@ -83,7 +80,7 @@ func (g *Gate) checkLimits(a *state.Account, s *seat, m *market.Market, o *marke
 			return r
 		}
 	}
-	if g.account.MaxExposure > 0 && o.Side == market.Buy {
+	if g.account.MaxExposure > 0 && o.Side == market.Buy && more > 0 {
 		exposure, err := a.Exposure(g.account.Currency)
 		if err != nil || exposure+more > g.account.MaxExposure {
 			return g.objection(s, ReasonMaxExposure, int64(exposure+more), int64(g.account.MaxExposure))

@@ -67,6 +67,16 @@ func TestMaxExposureCountsHoldsAndPositions(t *testing.T) {
 	b.passes(limit(market.Sell, 9*btc, 100*at1+5))
 }
 
+// A fall in price of an order, or a smaller one, takes exposure away: it passes also where there is too much already.
+func TestMaxExposureLetsABuyShrink(t *testing.T) {
+	b := newBench(t, risk.Limits{}, risk.AccountLimits{MaxExposure: 1500 * eur})
+	o := b.sent(limit(buy, 4*btc, 100*at1))
+	b.step(market.Event{Kind: market.KindTicker, At: b.now, Market: 1, Ticker: &market.Ticker{Market: 1, Last: 200 * at1}})
+	b.passes(update(o.ID, market.ChangeAmount, market.Order{Amount: 3 * btc}))
+	b.passes(update(o.ID, market.ChangePrice, market.Order{Price: 99 * at1}))
+	b.refused(update(o.ID, market.ChangeAmount, market.Order{Amount: 4*btc + 10_000}), risk.ReasonMaxExposure)
+}
+
 func TestPriceCollarIsOneSided(t *testing.T) {
 	b := newBench(t, risk.Limits{PriceCollar: 5_000_000}, risk.AccountLimits{}) // 5 %
 	b.passes(limit(buy, btc, 105*at1))

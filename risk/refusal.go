@@ -52,7 +52,7 @@ type Refusal struct {
 	Reason      Reason
 	Code        int    // ReasonExchange: the exchange's error code
 	Message     string // ReasonExchange: the exchange's message
-	Have, Limit int64  // the value and its limit, in the unit of the rule; both 0 where the rule has none
+	Have, Limit int64  // the value and its limit, in the unit of the rule; 0 where the rule has none. Of an order that cannot be changed, Have is the id
 }
 
 // Error says what was refused and why.
@@ -60,6 +60,8 @@ func (r *Refusal) Error() string {
 	switch {
 	case r.Reason == ReasonExchange:
 		return fmt.Sprintf("refused: the exchange would answer %d: %s", r.Code, r.Message)
+	case r.Reason == ReasonNoSuchOrder || r.Reason == ReasonInFlight:
+		return fmt.Sprintf("refused: %s (order %d)", r.Reason, r.Have)
 	case r.Have != 0 || r.Limit != 0:
 		return fmt.Sprintf("refused: %s (%d, limit %d)", r.Reason, r.Have, r.Limit)
 	}
