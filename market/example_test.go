@@ -254,6 +254,7 @@ func ExampleCommand() {
 
 func ExampleClientOrderID() {
 	run := uuid.MustParse("6ba7b810-9dad-41d1-80b4-00c04fd430c8")
-	fmt.Println(market.ClientOrderID(run, 1) == market.ClientOrderID(run, 1), market.ClientOrderID(run, 1) == market.ClientOrderID(run, 2))
+	first, again, second := market.ClientOrderID(run, 1), market.ClientOrderID(run, 1), market.ClientOrderID(run, 2)
+	fmt.Println(first == again, first == second)
 	// Output: true false
 }

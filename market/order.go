@@ -103,13 +103,14 @@ type Report struct {
 	Market     ID
 	ExchangeID uuid.UUID
 
-	Status            Status
-	RestatementReason RestatementReason
-	TimeInForce       TimeInForce
-	PostOnly          bool
-	Triggered         bool
-	Command           CommandKind // for ExecRejected and ExecUnknown: the command that was answered
-	Code              int         // for ExecRejected: the exchange's error code
+	Status              Status
+	RestatementReason   RestatementReason
+	TimeInForce         TimeInForce
+	SelfTradePrevention SelfTradePrevention
+	PostOnly            bool
+	Triggered           bool
+	Command             CommandKind // for ExecRejected and ExecUnknown: the command that was answered
+	Code                int         // for ExecRejected: the exchange's error code
 
 	Price                Price
 	TriggerAmount        Price
@@ -133,7 +134,8 @@ func ReportOf(o *Order, exec ExecutionType) (r Report) {
 // Describe makes r the report of o; what r said before is gone.
 func (r *Report) Describe(o *Order, exec ExecutionType) {
 	r.Exec, r.Order, r.Market, r.ExchangeID = exec, o.ID, o.Market, o.ExchangeID
-	r.Status, r.RestatementReason, r.TimeInForce, r.PostOnly, r.Triggered = o.Status, o.RestatementReason, o.TimeInForce, o.PostOnly, o.Triggered
+	r.Status, r.RestatementReason, r.Triggered = o.Status, o.RestatementReason, o.Triggered
+	r.TimeInForce, r.SelfTradePrevention, r.PostOnly = o.TimeInForce, o.SelfTradePrevention, o.PostOnly
 	r.Command, r.Code = 0, 0
 	r.Price, r.TriggerAmount = o.Price, o.TriggerAmount
 	r.Amount, r.AmountRemaining = o.Amount, o.AmountRemaining

@@ -26,7 +26,7 @@ func TimeOfMillis(ms int64) (Time, error) {
 	return Time(ms * int64(time.Millisecond)), nil
 }
 
-// TimeOf converts t; it wraps ErrOverflow outside what Time can hold.
+// TimeOf converts t; it wraps ErrOverflow outside the years 1700 to 2200, which lie inside what Time can hold.
 func TimeOf(t time.Time) (Time, error) {
 	if t.Year() < 1700 || t.Year() > 2200 {
 		return 0, fmt.Errorf("time %s: %w", t.Format(time.RFC3339), ErrOverflow)

@@ -188,7 +188,7 @@ func older(o *Order, r *market.Report) bool {
 func (a *Account) copyReport(o *Order, r *market.Report) {
 	o.Reported = true
 	o.ExchangeID, o.Status, o.Triggered = r.ExchangeID, r.Status, r.Triggered
-	o.TimeInForce, o.PostOnly = r.TimeInForce, r.PostOnly
+	o.TimeInForce, o.SelfTradePrevention, o.PostOnly = r.TimeInForce, r.SelfTradePrevention, r.PostOnly
 	o.Price, o.TriggerAmount = r.Price, r.TriggerAmount
 	o.Amount, o.AmountRemaining = r.Amount, r.AmountRemaining
 	o.AmountQuote, o.AmountQuoteRemaining = r.AmountQuote, r.AmountQuoteRemaining

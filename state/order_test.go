@@ -1,6 +1,7 @@
 package state
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -90,6 +91,22 @@ func TestARefusalByTheExchangeIsCertain(t *testing.T) {
 	require.Equal(t, 216, applied.Order.Code)
 	require.True(t, applied.Ended)
 	require.Nil(t, d.tell(d.report(o, market.ExecNew, market.StatusNew)).Order)
+}
+
+// What an update changed stands in the order afterwards: every field that report and order share, looked up by name.
+func TestAnOrderBecomesWhatItsReportSays(t *testing.T) {
+	d, o := inState(t, Open)
+	r := d.report(o, market.ExecUpdated, market.StatusNew)
+	r.Price, r.TriggerAmount, r.Amount, r.AmountRemaining = 11*at1, 12*at1, 3*btc, 3*btc
+	r.TimeInForce, r.SelfTradePrevention, r.PostOnly, r.Triggered, r.OnHold = market.IOC, market.CancelBoth, true, true, 30*eur
+	d.tell(r)
+	order, report := reflect.ValueOf(o.Order), reflect.ValueOf(*r)
+	for i := range report.NumField() {
+		name := report.Type().Field(i).Name
+		if field := order.FieldByName(name); field.IsValid() {
+			require.Equal(t, report.Field(i).Interface(), field.Interface(), name)
+		}
+	}
 }
 
 func TestOverlateReportsAreDropped(t *testing.T) {

@@ -47,6 +47,45 @@ func TestARefusalLeavesNoOrder(t *testing.T) {
 	require.Empty(t, b.Asked())
 }
 
+// Every method and option of a Desk that asks for something, and the line it becomes.
+func TestAsksSayEverythingThatIsNotTheDefault(t *testing.T) {
+	var b strategytest.Bench
+	m := b.Market("BTC-EUR", 2, 4, 1000_00)
+	d := b.Desk()
+	asks := []struct {
+		ask  func() (market.OrderID, error)
+		want string
+	}{
+		{func() (market.OrderID, error) { return d.Limit(m.ID, market.Sell, 1, 5, strategy.InForce(market.FOK)) }, "sell 0.0001 at 0.05 FOK"},
+		{func() (market.OrderID, error) { return d.Stop(m.ID, market.Sell, 2_0000, 95_00) }, "sell 2 stopLoss 95 on lastTrade"},
+		{func() (market.OrderID, error) {
+			return d.Stop(m.ID, market.Sell, 2_0000, 95_00, strategy.At(94_00), strategy.Reference(market.BestBid))
+		}, "sell 2 at 94 stopLossLimit 95 on bestBid"},
+		{func() (market.OrderID, error) {
+			return d.TakeProfit(m.ID, market.Buy, 1_0000, 90_00, strategy.SelfTrade(market.CancelNewest))
+		}, "buy 1 takeProfit 90 on lastTrade cancelNewest"},
+		{func() (market.OrderID, error) {
+			return d.Bracket(m.ID, 1_0000, 95_00, 110_00, strategy.Keep(market.KeepTarget))
+		}, "buy 1 stop 95 target 110 keeping the target"},
+		{func() (market.OrderID, error) {
+			return 2, d.Update(2, strategy.Trigger(96_00), strategy.InForce(market.IOC))
+		}, "update 2 trigger 96 IOC"},
+		{func() (market.OrderID, error) {
+			return 1, d.Update(1, strategy.PostOnly(), strategy.SelfTrade(market.CancelBoth))
+		}, "update 1 post-only true cancelBoth"},
+		{func() (market.OrderID, error) { return 4, d.Update(4, strategy.AmountQuote(50_00)) }, "update 4 for 50"},
+	}
+	for _, a := range asks {
+		_, err := a.ask()
+		require.NoError(t, err)
+		require.Equal(t, []string{a.want}, b.Asked())
+	}
+	require.Equal(t, market.Price(96_00), d.Order(2).TriggerAmount)
+	require.Equal(t, market.IOC, d.Order(2).TimeInForce)
+	require.Equal(t, market.CancelBoth, d.Order(1).SelfTradePrevention)
+	require.True(t, d.Order(1).PostOnly)
+}
+
 func ExampleBench() {
 	var b strategytest.Bench
 	m := b.Market("BTC-EUR", 2, 4, 1000_00)

@@ -75,6 +75,22 @@ func (e *engine) update(c *market.Command) {
 		o.AmountRemaining += c.Order.Amount - o.Amount
 		o.Amount = c.Order.Amount
 	}
+	if c.Changed.Has(market.ChangeAmountQuote) {
+		o.AmountQuoteRemaining += c.Order.AmountQuote - o.AmountQuote
+		o.AmountQuote = c.Order.AmountQuote
+	}
+	if c.Changed.Has(market.ChangeTriggerAmount) {
+		o.TriggerAmount = c.Order.TriggerAmount
+	}
+	if c.Changed.Has(market.ChangeTimeInForce) {
+		o.TimeInForce = c.Order.TimeInForce
+	}
+	if c.Changed.Has(market.ChangePostOnly) {
+		o.PostOnly = c.Order.PostOnly
+	}
+	if c.Changed.Has(market.ChangeSelfTradePrevention) {
+		o.SelfTradePrevention = c.Order.SelfTradePrevention
+	}
 	if c.Changed.Has(market.ChangeExits) {
 		o.Bracket = c.Order.Bracket
 	}
@@ -142,12 +158,13 @@ func (e *engine) describePlace(o *market.Order) string {
 	if o.Price != 0 {
 		fmt.Fprintf(&line, " at %s", m.FormatPrice(o.Price))
 	}
+	if o.Type.HasTrigger() {
+		fmt.Fprintf(&line, " %s %s on %s", o.Type, m.FormatPrice(o.TriggerAmount), o.TriggerReference)
+	}
 	if o.Bracket != (market.Bracket{}) {
 		fmt.Fprintf(&line, " stop %s target %s", m.FormatPrice(o.Bracket.Stop), m.FormatPrice(o.Bracket.Target))
 	}
-	if o.PostOnly {
-		line.WriteString(" post-only")
-	}
+	line.WriteString(conditions(o))
 	if len(e.catalog.Markets()) > 1 {
 		line.WriteString(" on " + m.Name)
 	}
@@ -155,6 +172,23 @@ func (e *engine) describePlace(o *market.Order) string {
 		line.WriteString(" (" + o.Tag + ")")
 	}
 	return line.String()
+}
+
+// conditions names what is not the default.
+func conditions(o *market.Order) (text string) {
+	if o.Bracket.Keep == market.KeepTarget {
+		text += " keeping the target"
+	}
+	if o.TimeInForce != market.GTC {
+		text += " " + o.TimeInForce.String()
+	}
+	if o.SelfTradePrevention != market.DecrementAndCancel {
+		text += " " + o.SelfTradePrevention.String()
+	}
+	if o.PostOnly {
+		text += " post-only"
+	}
+	return text
 }
 
 // changes describes an update; the market of an order that is gone is the first.
@@ -169,6 +203,21 @@ func (e *engine) changes(c *market.Command) string {
 	}
 	if c.Changed.Has(market.ChangeAmount) {
 		line.WriteString(" amount " + m.FormatQty(o.Amount))
+	}
+	if c.Changed.Has(market.ChangeAmountQuote) {
+		line.WriteString(" for " + m.FormatMoney(o.AmountQuote))
+	}
+	if c.Changed.Has(market.ChangeTriggerAmount) {
+		line.WriteString(" trigger " + m.FormatPrice(o.TriggerAmount))
+	}
+	if c.Changed.Has(market.ChangeTimeInForce) {
+		line.WriteString(" " + o.TimeInForce.String())
+	}
+	if c.Changed.Has(market.ChangePostOnly) {
+		fmt.Fprintf(&line, " post-only %t", o.PostOnly)
+	}
+	if c.Changed.Has(market.ChangeSelfTradePrevention) {
+		line.WriteString(" " + o.SelfTradePrevention.String())
 	}
 	if c.Changed.Has(market.ChangeExits) {
 		line.WriteString(" stop " + m.FormatPrice(o.Bracket.Stop) + " target " + m.FormatPrice(o.Bracket.Target))
