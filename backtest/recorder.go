@@ -102,8 +102,8 @@ func NewRecorder(cfg RecorderConfig) (*Recorder, error) {
 		return nil, errors.New("record a run: catalog and currency are missing")
 	}
 	if cfg.Start <= 0 {
-		return nil, fmt.Errorf("record a run: start equity is %s %s; it must be above zero",
-			market.FormatFixed(int64(cfg.Start), cfg.Currency.Digits), cfg.Currency.Symbol)
+		return nil, fmt.Errorf("record a run: start equity at %s is %s %s; it must be above zero, so start with some %s or later, when there is a price",
+			cfg.From, market.FormatFixed(int64(cfg.Start), cfg.Currency.Digits), cfg.Currency.Symbol, cfg.Currency.Symbol)
 	}
 	r := &Recorder{cfg: cfg, tally: newTally(cfg.Catalog, cfg.Currency), curve: noCurve()}
 	r.last = sample{cfg.From, cfg.Start, cfg.Start}

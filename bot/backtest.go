@@ -120,11 +120,11 @@ func (a *app) backtest(ctx context.Context, f *backtestFlags) error {
 	}
 	switch {
 	case f.lookahead:
-		return p.emptyRange(a.checkLookahead(ctx, p, f.json))
+		return p.explain(a.checkLookahead(ctx, p, f.json))
 	case f.warmup:
-		return p.emptyRange(a.checkWarmup(ctx, p, f.json))
+		return p.explain(a.checkWarmup(ctx, p, f.json))
 	}
-	return p.emptyRange(a.runBacktest(ctx, p, f))
+	return p.explain(a.runBacktest(ctx, p, f))
 }
 
 // runBacktest runs the plan and shows its result.
@@ -134,6 +134,9 @@ func (a *app) runBacktest(ctx context.Context, p *planner, f *backtestFlags) err
 	o.Envelope = p.Report.Envelope == "true" || p.Report.Envelope == envelopeAuto && !f.json
 	if !f.noFiles && (!f.json || f.out != "") {
 		o.Out = p.Report.Out
+	}
+	for _, line := range p.unused() {
+		fmt.Fprintln(a.Stderr, line)
 	}
 	if !f.json {
 		for _, line := range p.unlimited() {

@@ -10,11 +10,13 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/risk"
+	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -47,12 +49,17 @@ func Main(kinds ...strategy.Kind) {
 func Run(ctx context.Context, p Process) int {
 	a := &app{Process: p}
 	root := a.root()
-	err := root.ExecuteContext(ctx)
+	command, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitDone
 	}
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		err = errors.New("interrupted; nothing half-written is left behind")
+	case errors.Is(err, state.ErrCorrupt):
+		err = fmt.Errorf("%w; take the file from a copy, or move it away and import again", err)
+	case !a.entered && !strings.Contains(err.Error(), "\n"): // cobra's suggestions fill several lines
+		err = fmt.Errorf("%w; see %s --help", err, command.CommandPath())
 	}
 	fmt.Fprintf(p.Stderr, "bot: %v\n", err)
 	return a.exitCode(err)

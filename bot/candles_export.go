@@ -2,6 +2,7 @@ package bot
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,7 +74,7 @@ func parseRange(from, to string) (begin, end market.Time, err error) {
 			return 0, 0, usagef("%s: %w", bound.flag, err)
 		}
 	}
-	if to != "" && begin >= end {
+	if from != "" && to != "" && begin >= end {
 		return 0, 0, usagef("--from %s is not before --to %s; swap them, or leave one out", from, to)
 	}
 	return begin, end, nil
@@ -83,14 +84,14 @@ func parseRange(from, to string) (begin, end market.Time, err error) {
 func (a *app) writeTo(path string, write func(io.Writer) error) error {
 	if path == "" {
 		w := bufio.NewWriter(a.Stdout)
-		return errors.Join(write(w), w.Flush())
+		return cmp.Or(write(w), w.Flush())
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
 	if err != nil {
 		return err
 	}
 	w := bufio.NewWriter(file)
-	err = errors.Join(write(w), w.Flush(), file.Chmod(0o644), file.Close())
+	err = cmp.Or(write(w), w.Flush(), file.Chmod(0o644), file.Close())
 	if err == nil {
 		err = os.Rename(file.Name(), path)
 	}

@@ -58,7 +58,7 @@ func (a *app) importCandles(ctx context.Context, f *importFlags, file string) er
 	report, err := store.ImportCSV(&ctxReader{ctx, in}, state.ImportOptions{Complete: f.complete, SkipBad: f.skipBad, WriteOptions: state.WriteOptions{
 		Market: name, Interval: interval, Replace: f.replace, PriceDigits: f.priceDigits, VolumeDigits: f.volumeDigits}})
 	if err = errors.Join(err, store.Close()); err != nil {
-		return fmt.Errorf("import %s: %w", file, err)
+		return fmt.Errorf("%s: %w", file, err)
 	}
 	if f.json {
 		return a.printJSON(importInfoOf(&report))

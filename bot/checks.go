@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/tidemark-trading/tidemark/backtest"
 )
@@ -39,7 +40,7 @@ func (a *app) checkWarmup(ctx context.Context, p *planner, asJSON bool) error {
 	if asJSON {
 		err = a.printJSON(report)
 	} else {
-		a.printWarmup(p.options.Title, report)
+		err = a.printWarmup(p.options.Title, report)
 	}
 	switch {
 	case report.Enough < 0:
@@ -50,14 +51,16 @@ func (a *app) checkWarmup(ctx context.Context, p *planner, asJSON bool) error {
 	return err
 }
 
-func (a *app) printWarmup(title string, report *backtest.WarmupReport) {
-	fmt.Fprintf(a.Stdout, "%s: declares a warm-up of %d candles\n", title, report.Declared)
+func (a *app) printWarmup(title string, report *backtest.WarmupReport) error {
+	text := fmt.Sprintf("%s: declares a warm-up of %d candles\n", title, report.Declared)
 	for _, try := range report.Tried {
-		fmt.Fprintf(a.Stdout, "%8d candles of history: the first %d of %d decisions as with the longest\n", try.History, try.Same, try.Of)
+		text += fmt.Sprintf("%8d candles of history: the first %d of %d decisions as with the longest\n", try.History, try.Same, try.Of)
 	}
 	if report.Enough >= 0 {
-		fmt.Fprintf(a.Stdout, "From %d candles of history on nothing changes.\n", report.Enough)
+		text += fmt.Sprintf("From %d candles of history on nothing changes.\n", report.Enough)
 	}
+	_, err := io.WriteString(a.Stdout, text)
+	return err
 }
 
 // printJSON writes a value for a program to read.

@@ -87,7 +87,7 @@ func readCheckout(dir string) (*dependency, error) {
 			d.Requires = append(d.Requires, fields[0]+" "+fields[1])
 		}
 	}
-	if _, err := os.Stat(filepath.Join(dir, "bot")); err != nil || !ours {
+	if _, err := os.Stat(filepath.Join(dir, "bot", "bot.go")); err != nil || !ours {
 		return nil, fmt.Errorf("%s: %w", dir, errOtherModule)
 	}
 	d.sums, err = os.ReadFile(filepath.Join(dir, "go.sum"))

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"text/template"
 
@@ -44,6 +45,9 @@ type project struct {
 }
 
 func (a *app) initModule(dir, module, replace string) error {
+	if dir == "" {
+		return usagef("the name of the folder is empty; name one, like ../mybot")
+	}
 	absolute, err := filepath.Abs(dir)
 	if err != nil {
 		return err
@@ -58,6 +62,7 @@ func (a *app) initModule(dir, module, replace string) error {
 	if err != nil {
 		return err
 	}
+	from.Replace = modPath(from.Replace)
 	p := &project{Name: module[strings.LastIndex(module, "/")+1:], Module: module, Tidemark: modulePath, Go: from.goVersion, dependency: *from, dir: absolute}
 	files, err := p.files()
 	if err != nil {
@@ -69,9 +74,26 @@ func (a *app) initModule(dir, module, replace string) error {
 	return a.printNext(dir, files, from)
 }
 
+// modPath is a path as go.mod wants it: in quotes where it is more than plain characters.
+func modPath(path string) string {
+	if regexp.MustCompile(`^[A-Za-z0-9/._~+=@%-]*$`).MatchString(path) {
+		return path
+	}
+	return strconv.Quote(path)
+}
+
+// taken are the first parts of names that belong to Go itself: a module under one of them cannot import its own packages.
+const taken = " archive bufio bytes cmd cmp compress container context crypto database debug embed encoding errors expvar flag fmt go hash html" +
+	" image index internal io iter log maps math mime net os path plugin reflect regexp runtime slices sort strconv strings structs" +
+	" sync syscall testing text time toolchain unicode unique unsafe vendor weak "
+
 // validModule accepts names that Go takes for a module: letters, digits and -._~ between slashes, none of its parts beginning
-// or ending with a dot.
+// or ending with a dot, or being a device of Windows, and the first being none of Go's own.
 func validModule(name string) bool {
+	first, _, _ := strings.Cut(name, "/")
+	if strings.Contains(taken, " "+first+" ") || regexp.MustCompile(`(?i)(^|/)(con|prn|aux|nul|com[1-9]|lpt[1-9])([./]|$)`).MatchString(name) {
+		return false
+	}
 	return regexp.MustCompile(`^[A-Za-z0-9_~-]([A-Za-z0-9._~-]*[A-Za-z0-9_~-])?(/[A-Za-z0-9_~-]([A-Za-z0-9._~-]*[A-Za-z0-9_~-])?)*$`).MatchString(name) &&
 		!strings.HasPrefix(name, "-")
 }
@@ -141,6 +163,14 @@ func (a *app) printNext(dir string, files []newFile, from *dependency) error {
 	if len(from.sums) == 0 {
 		tidy = "  go mod tidy\n"
 	}
-	_, err := fmt.Fprintf(a.Stdout, "Next:\n  cd %s\n%s  go test ./...\n  go run . backtest\n  go run . backtest -c config.toml\n", dir, tidy)
+	_, err := fmt.Fprintf(a.Stdout, "Next:\n  cd %s\n%s  go test ./...\n  go run . backtest\n  go run . backtest -c config.toml\n", shellWord(dir), tidy)
 	return err
+}
+
+// shellWord is a path that can be pasted behind cd.
+func shellWord(path string) string {
+	if modPath(path) == path {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -53,6 +54,19 @@ func read(t *testing.T, elements ...string) string {
 	return string(text)
 }
 
+func TestTheFolderOfACheckoutMayHaveAnyName(t *testing.T) {
+	checkout := filepath.Join(t.TempDir(), `it's "our" folder`)
+	require.NoError(t, os.MkdirAll(filepath.Join(checkout, "bot"), 0o755))
+	for name, text := range map[string]string{"go.mod": "module github.com/tidemark-trading/tidemark\n\ngo 1.26.0\n", "go.sum": "", "bot/bot.go": "package bot\n"} {
+		require.NoError(t, os.WriteFile(filepath.Join(checkout, name), []byte(text), 0o644))
+	}
+	dir := filepath.Join(t.TempDir(), "my bot")
+	code, out, failed := call(t.Context(), "init", dir, "--module", "mybot", "--replace", checkout)
+	require.Zero(t, code, failed)
+	require.Contains(t, out, "cd '"+dir+"'")
+	require.Contains(t, goCommand(t, dir, "mod", "edit", "-json"), strconv.Quote(checkout)[1:])
+}
+
 func TestANewModuleOverwritesNothing(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte("mine"), 0o644))
@@ -64,7 +78,7 @@ func TestANewModuleOverwritesNothing(t *testing.T) {
 }
 
 func TestANewModuleNeedsANameAndACheckout(t *testing.T) {
-	for _, name := range []string{"a b", "-x", "x/", "/x", "x/../y", ".x", "x.", "x\ny"} {
+	for _, name := range []string{"a b", "-x", "x/", "/x", "x/../y", ".x", "x.", "x\ny", "fmt", "go/x", "x/con", "NUL.x", "lpt1"} {
 		code, _, failed := call(t.Context(), "init", t.TempDir(), "--module", name)
 		require.Equal(t, 2, code, name)
 		require.Contains(t, failed, "is no name for a module")

@@ -3,6 +3,7 @@ package bot
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/market"
@@ -38,8 +39,11 @@ func openLibrary(c *Config) (library, error) {
 	}
 	store, err := state.OpenCandles(c.Data.Candles, true)
 	if errors.Is(err, state.ErrNoData) {
-		s := c.Strategies[c.names()[0]]
-		return nil, fmt.Errorf("%s is not there; %s", c.Data.Candles, importHint(c.Data.Candles, s.Markets[0], s.Interval))
+		s, what := c.Strategies[c.names()[0]], "is not there"
+		if _, err := os.Stat(c.Data.Candles); err == nil {
+			what = "is an empty file"
+		}
+		return nil, fmt.Errorf("%s %s; %s", c.Data.Candles, what, importHint(c.Data.Candles, s.Markets[0], s.Interval))
 	}
 	if err != nil {
 		return nil, err

@@ -136,18 +136,35 @@ func (c *Config) place(err error) error {
 	return err
 }
 
-// whereOf is the flag that set a key, or its line, or that of the table where it should stand.
+// whereOf is the flag that set a key or a table around it, or the key's line, or the flag that set something in it, or the line
+// of the table where it should stand.
 func (s *configSource) whereOf(path []string) string {
-	for i := len(s.overrides) - 1; i >= 0; i-- {
-		if slices.Equal(s.overrides[i].path, path) {
-			return s.overrides[i].flag + ": "
-		}
+	if flag := s.flagOf(func(set []string) bool { return begins(path, set) }); flag != "" {
+		return flag
 	}
 	lines := indexLines(s.text)
 	for n := len(path); n > 0; n-- {
 		if line := lines[lineKey(path[:n])]; line > 0 {
 			return fmt.Sprintf("%s:%d: ", s.name(), line)
 		}
+		if flag := s.flagOf(func(set []string) bool { return n == len(path) && begins(set, path) }); flag != "" {
+			return flag
+		}
 	}
 	return s.name() + ": "
+}
+
+// flagOf is the last flag whose key is one of these.
+func (s *configSource) flagOf(matches func(path []string) bool) string {
+	for _, o := range slices.Backward(s.overrides) {
+		if matches(o.path) {
+			return o.flag + ": "
+		}
+	}
+	return ""
+}
+
+// begins reports whether a path leads through a table.
+func begins(path, table []string) bool {
+	return len(path) >= len(table) && slices.Equal(path[:len(table)], table)
 }

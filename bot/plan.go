@@ -217,6 +217,9 @@ func (p *planner) missing(f backtest.Feed, series *state.Series) (backtest.DataI
 
 // warnOfEdges says where less is stored than was asked for.
 func (p *planner) warnOfEdges(f backtest.Feed, series *state.Series) {
+	if p.plan.From == 0 && series.First < 0 {
+		p.options.Warnings = append(p.options.Warnings, fmt.Sprintf("%s %s begins at %s; a run begins in 1970 at the earliest.", f.Market.Name, f.Interval, series.First))
+	}
 	if f.Interval.End(p.plan.From) <= series.First && p.plan.From != 0 {
 		p.options.Warnings = append(p.options.Warnings, fmt.Sprintf("%s %s begins only at %s, after the start that was asked for.", f.Market.Name, f.Interval, series.First))
 	}
@@ -242,8 +245,11 @@ func (p *planner) readFrom(f backtest.Feed) market.Time {
 	return max(f.Interval.StartOf(f.Interval.Index(p.plan.From)-(longest+length-1)/length), 0)
 }
 
-// emptyRange explains that nothing is stored in the range.
-func (p *planner) emptyRange(err error) error {
+// explain says what to do about a run that found nothing in its range, or numbers that are too large.
+func (p *planner) explain(err error) error {
+	if errors.Is(err, market.ErrOverflow) {
+		return fmt.Errorf("%w: an amount is too large for 64 bits; start with less, or give the assets fewer decimals in [assets]", err)
+	}
 	if !errors.Is(err, backtest.ErrNoCandles) {
 		return err
 	}

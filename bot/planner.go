@@ -27,7 +27,7 @@ type planner struct {
 // newPlanner checks all of a config but what depends on stored candles.
 func newPlanner(c *Config, kinds []strategy.Kind) (*planner, error) {
 	p := &planner{Config: c, kinds: kinds, plan: &backtest.Plan{Catalog: &market.Catalog{}}}
-	for _, step := range [...]func() error{p.checkWords, p.checkRange, p.addAssets, p.addVenue, p.addStrategies, p.addAccount, p.addDeposits} {
+	for _, step := range [...]func() error{p.checkWords, p.checkRange, p.checkMarkets, p.addAssets, p.addVenue, p.addStrategies, p.addAccount, p.addDeposits} {
 		if err := step(); err != nil {
 			return nil, c.place(err)
 		}
@@ -49,6 +49,9 @@ func (p *planner) checkWords() error {
 		if !slices.Contains(w.words, w.have) {
 			return p.errorf(w.path, "%q is not one of %s", clip(w.have), strings.Join(w.words, ", "))
 		}
+	}
+	if p.Data.Candles == "" && p.Data.Source == sourceStore {
+		return p.errorf([]string{"data", "candles"}, "is empty; want the file of the store, like %q", defaultStore)
 	}
 	if _, err := backtest.ParseAssets(p.Report.Assets); err != nil {
 		return at([]string{"report", "assets"}, err)
@@ -200,6 +203,9 @@ func (p *planner) addDeposits() error {
 	}
 	for _, symbol := range sortedKeys(start) {
 		path := []string{"account", "start", symbol}
+		if symbol != p.currency.Symbol && !p.trades(symbol) {
+			return p.errorf(path, "no strategy trades %s for %s, so it would count for nothing; trade it, or leave it out", symbol, p.currency.Symbol)
+		}
 		asset, err := p.asset(symbol)
 		if err != nil {
 			return at(path, err)
@@ -254,6 +260,46 @@ func (p *planner) checkAllotments(start map[string]Decimal) error {
 		}
 	}
 	return nil
+}
+
+// checkMarkets looks at the names of the sections; which of them are used is said at the start.
+func (p *planner) checkMarkets() error {
+	for _, name := range sortedKeys(p.Markets) {
+		if _, _, err := market.SplitName(name); err != nil {
+			return at([]string{"markets", name}, err)
+		}
+	}
+	return nil
+}
+
+// trades reports whether a market of this name, or of this base, is traded.
+func (p *planner) trades(name string) bool {
+	for _, s := range p.Strategies {
+		for _, traded := range s.Markets {
+			if traded == name || strings.HasPrefix(traded, name+"-") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// unused tells, a line for each, which sections change nothing: what a mistyped name does.
+func (p *planner) unused() (lines []string) {
+	add := func(path ...string) {
+		lines = append(lines, fmt.Sprintf("unused: %s%s: no strategy trades it", p.source.whereOf(path), strings.Join(path, ".")))
+	}
+	for _, name := range sortedKeys(p.Assets) {
+		if name != p.currency.Symbol && !p.trades(name) {
+			add("assets", name)
+		}
+	}
+	for _, name := range sortedKeys(p.Markets) {
+		if !p.trades(name) {
+			add("markets", name)
+		}
+	}
+	return lines
 }
 
 // unlimited tells, a line for each scope, which limits are not set.
