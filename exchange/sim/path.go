@@ -128,10 +128,11 @@ func (b *book) middle(path Path, long bool) {
 }
 
 // open does what the first price of a candle does to orders that rest: those it has reached fill there, at the open where
-// that is better than their limit; triggers it has reached fire there.
+// that is better than their limit; triggers it has reached fire there. Only then does the engine hear of the price: what it
+// sends to rest has no part in the gap.
 func (v *Venue) open(b *book) {
-	v.tellHere(b)
 	v.reach(b, true)
+	v.tellHere(b)
 }
 
 // reach lets happen what waits at the price where the path stands, or has been passed by a gap.
