@@ -24,8 +24,8 @@ type decision struct {
 func (d *Decisions) add(c *market.Command) {
 	h := fnv.New64a()
 	o := &c.Order
-	fmt.Fprint(h, c.Kind, c.Changed, o.ID, o.Market, o.Strategy, o.Side, o.Type, o.TimeInForce, o.PostOnly, o.Price, o.TriggerAmount,
-		o.TriggerReference, o.Amount, o.AmountQuote, o.Bracket, o.Tag)
+	fmt.Fprint(h, c.Kind, c.Changed, o.ID, o.Market, o.Strategy, o.Side, o.Type, o.TimeInForce, o.SelfTradePrevention, o.PostOnly,
+		o.Price, o.TriggerAmount, o.TriggerReference, o.Amount, o.AmountRemaining, o.AmountQuote, o.Bracket, o.Tag)
 	d.list = append(d.list, decision{at: c.At, what: h.Sum64()})
 }
 

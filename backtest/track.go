@@ -133,7 +133,8 @@ func annual(growth float64, span time.Duration) Figure {
 	return Figure(math.Pow(growth, 1/years) - 1)
 }
 
-// spread is the running mean and deviation of daily returns (Welford's recurrence).
+// spread is the running mean and deviation of daily returns (Welford's recurrence). Products are converted before they are
+// added: a processor that fuses both would give another last digit.
 type spread struct {
 	n        int64
 	mean, m2 float64
@@ -144,9 +145,9 @@ func (s *spread) add(x float64) {
 	s.n++
 	delta := x - s.mean
 	s.mean += delta / float64(s.n)
-	s.m2 += delta * (x - s.mean)
+	s.m2 += float64(delta * (x - s.mean))
 	if x < 0 {
-		s.downside += x * x
+		s.downside += float64(x * x)
 	}
 }
 
