@@ -346,9 +346,6 @@ func (r *Recorder) Err() error {
 	return r.err
 }
 
-// Equity returns the equity at the last close, for the envelope of another run.
-func (r *Recorder) Equity() market.Money { return r.last.equity }
-
 // Abort removes what has been written so far. It does nothing after Finish.
 func (r *Recorder) Abort() {
 	if r.out != nil {

@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// The error codes that code of this project branches on (specification 7, venue-facts 2). errorTable has all of them.
+// The error codes that gate and venue answer with, and those that tell what became of a request (specification 7, venue-facts
+// 2). errorTable has these and all others.
 const (
 	CodeUnknownResult           = 101
 	CodeBadJSON                 = 102

@@ -12,7 +12,6 @@ type Event struct {
 	Asset   AssetID      // KindTransfer
 	Money   Money        // KindTransfer: what arrived, or left where negative
 	Owner   StrategyID   // KindTransfer: whose allotment; 0: the pool of strategies without one
-	Timer   int64        // KindTimer: the name that the strategy gave it
 	Report  *Report      // KindReport
 	Fills   []Fill       // KindReport: new since the last report; KindFill
 	Candles []Candle     // KindCandles: closed at one instant, in the order above

@@ -54,8 +54,3 @@ func (a *Account) Exposure(currency market.AssetID) (market.Money, error) {
 	total := a.Total(currency)
 	return market.Add(equity-total.Total, total.Held)
 }
-
-// Worth is what amount of a market's base is worth in its quote at the latest price, rounded down.
-func (a *Account) Worth(m market.ID, amount market.Qty) (market.Money, error) {
-	return a.catalog.Market(m).Worth(a.marks[m].price, amount)
-}
