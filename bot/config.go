@@ -88,7 +88,7 @@ type LimitSection struct {
 	MaxOpenOrders   int64   `toml:"max_open_orders"`
 	MaxOrderValue   Decimal `toml:"max_order_value"` // in the currency
 	MaxPosition     Decimal `toml:"max_position"`    // worth of position and open buys in each market, in the currency
-	PriceCollar     Decimal `toml:"price_collar"`    // part of the latest price that a limit may be through it
+	PriceCollar     Decimal `toml:"price_collar"`    // how far a limit may be through the best price on the other side (the latest where none is known), as a part of it
 	OrdersPerMinute int64   `toml:"orders_per_minute"`
 	CoolDownLosses  int64   `toml:"cool_down_losses"` // after so many losing exits in a row …
 	CoolDown        Span    `toml:"cool_down"`        // … nothing is opened for so long
