@@ -263,7 +263,7 @@ func (f Figure) Percent(decimals int) string {
 	if !f.Defined() {
 		return "–"
 	}
-	return grouped(strconv.FormatFloat(float64(f)*100, 'f', decimals, 64)) + " %"
+	return numeral(float64(f)*100, decimals) + " %"
 }
 
 // Text writes the figure with the given decimals.
@@ -271,7 +271,7 @@ func (f Figure) Text(decimals int) string {
 	if !f.Defined() {
 		return "–"
 	}
-	return grouped(strconv.FormatFloat(float64(f), 'f', decimals, 64))
+	return numeral(float64(f), decimals)
 }
 
 // Moment is a time that may be missing: zero is null in JSON and "–" in text.

@@ -63,7 +63,7 @@ func (s *summary) chart(res *Result) {
 	}
 	from, to := res.From.Date(), res.To.Date()
 	gap := strings.Repeat(" ", max(1, width-len(from)-len(to)))
-	s.line("%s", s.paint(dim, strings.Repeat(" ", side+1)+from+gap+to))
+	s.line("%s", s.paint(dim, left(from+gap+to, s.width)))
 }
 
 // extent returns the lowest and the highest equity as text.

@@ -120,7 +120,7 @@ func (s *summary) head(res *Result) {
 		}
 		s.wrapped("", text, "")
 	}
-	s.line("%s to %s, %d candle groups", res.From.Date(), res.To.Date(), res.Candles.Groups)
+	s.wrapped("", fmt.Sprintf("%s to %s, %d candle groups", res.From.Date(), res.To.Date(), res.Candles.Groups), "")
 	if res.Synthetic {
 		s.wrapped("", "SYNTHETIC DATA: a generator made these candles; the result says nothing about real money.", yellow)
 	}
@@ -142,7 +142,11 @@ func (s *summary) wrapped(first, text, colour string) {
 
 // figures writes strategy and buy-and-hold side by side.
 func (s *summary) figures(res *Result) {
-	name := min(22, s.width/4)
+	const name = 22
+	if s.width < name+2*29 {
+		s.narrowFigures(res)
+		return
+	}
 	column := min(30, (s.width-name)/2)
 	s.line("\n%s%s%s", pad("", name), s.paint(bold, left("strategy", column)), s.paint(bold, left(holdTitle(res), column)))
 	for _, r := range res.Rows() {
@@ -151,6 +155,30 @@ func (s *summary) figures(res *Result) {
 			text = s.paint(signColour(res.Performance.Return), text)
 		}
 		s.line("%s", strings.TrimRight(pad(r.Name, name)+text+left(r.Hold, column), " "))
+	}
+}
+
+// narrowFigures writes buy-and-hold below the strategy, and a value that has no room beside its name below it.
+func (s *summary) narrowFigures(res *Result) {
+	row := func(label, value string) {
+		if room := s.width - len(label) - 1; utf8.RuneCountInString(value) <= room {
+			s.line("%s %s", label, left(value, room))
+			return
+		}
+		s.line("%s", label)
+		for _, l := range wrap(value, s.width) {
+			s.line("%s", left(l, s.width))
+		}
+	}
+	s.line("\n%s", s.paint(bold, left("strategy", s.width)))
+	for _, r := range res.Rows() {
+		row(r.Name, r.Strategy)
+	}
+	s.line("\n%s", s.paint(bold, left(holdTitle(res), s.width)))
+	for _, r := range res.Rows() {
+		if r.Hold != "" {
+			row(r.Name, r.Hold)
+		}
 	}
 }
 
@@ -171,7 +199,7 @@ func signColour(f Figure) string {
 // months writes a row for every year.
 func (s *summary) months(res *Result) {
 	s.title("Monthly returns, %")
-	if s.width < 94 {
+	if s.width < 97 {
 		for _, m := range res.Months {
 			s.line("%04d-%02d %s", m.Year, m.Month, s.paint(signColour(m.Return), left(m.Return.Points(), 9)))
 		}
@@ -201,7 +229,12 @@ func (s *summary) envelope(res *Result) {
 		if o.Chosen {
 			name += " (this run)"
 		}
-		s.line("%s%s%s", pad(name, 26), left(o.Final.Short()+" "+res.Currency, 26), left(o.Return.Percent(2), 14))
+		final, change := o.Final.Short()+" "+res.Currency, o.Return.Percent(2)
+		if s.width < 66 {
+			s.line("%s%s\n%s", pad(name, 24), left(change, s.width-24), left(final, s.width))
+			continue
+		}
+		s.line("%s%s%s", pad(name, 26), left(final, 26), left(change, 14))
 	}
 	s.line("%s", s.paint(dim, fmt.Sprintf("%d ambiguous candles (%s)", res.Candles.Ambiguous, res.Candles.AmbiguousShare.Percent(3))))
 }

@@ -23,6 +23,15 @@ func grouped(decimal string) string {
 	return sign + whole
 }
 
+// numeral writes a figure with so many decimals, and one of more than nine digits before them, as a year made of a lucky day has,
+// in powers of ten.
+func numeral(x float64, decimals int) string {
+	if math.Abs(x) >= 1e9 {
+		return strconv.FormatFloat(x, 'e', 2, 64)
+	}
+	return grouped(strconv.FormatFloat(x, 'f', decimals, 64))
+}
+
 // Short writes the amount with two decimals, for people; money below one with four significant digits.
 func (a Amount) Short() string {
 	x := a.Float()
