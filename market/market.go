@@ -39,11 +39,11 @@ type Market struct {
 	TickSize         Price // smallest price step; 0 checks nothing
 	QuantityDecimals uint8 // allowed decimals of amount
 	NotionalDecimals uint8 // allowed decimals of amountQuote
-	MinOrderInBase   Qty
-	MinOrderInQuote  Money
+	MinOrderInBase   Qty   // 0: no minimum
+	MinOrderInQuote  Money // 0: no minimum
 	MaxOrderInBase   Qty   // 0: no maximum
 	MaxOrderInQuote  Money // 0: no maximum
-	MaxOpenOrders    int
+	MaxOpenOrders    int   // 0: no limit
 	FeeCategory      string
 }
 

@@ -147,7 +147,8 @@ func (g *Gate) openBuys(a *state.Account, s market.StrategyID, m market.ID) (sum
 	return sum
 }
 
-// collar reports whether a limit price goes through the best price on the other side by more than the collar, and where the edge is.
+// collar reports whether a limit price goes through the best price on the other side by more than the collar, and where the
+// edge is.
 func collar(o *market.Order, touch market.Price, rate market.Rate) (edge market.Price, outside bool) {
 	if touch == 0 {
 		return 0, false

@@ -125,7 +125,8 @@ const (
 // Tag names the reason of an order for the reports. Use constants: the text is kept, not copied.
 func Tag(text string) Option { return Option{field: fieldTag, text: text} }
 
-// At sets the limit price: of a Bracket's entry, of a stop or take-profit that becomes a limit order, or a new one in Update.
+// At sets the limit price: of a Buy, a Sell or a Bracket's entry, which is a limit order then, of a stop or take-profit that
+// becomes one when it triggers, or a new one in Update.
 func At(p market.Price) Option { return Option{field: fieldPrice, number: int64(p)} }
 
 // Amount sets a new base amount in Update; the remaining amount follows (specification 4.4).
@@ -228,8 +229,9 @@ func (d *Desk) Protect(m market.ID, stop, target market.Price, with ...Option) (
 	return d.engine.Protect(d.id, m, o.Bracket)
 }
 
-// Target asks for the market order that brings the strategy's position in m to amount, counting what its market orders in
-// flight will add. It returns 0 and no error when nothing is missing.
+// Target asks for the market order that brings the strategy's position in m to amount, counting what its market orders over
+// base amounts in flight will add; what a BuyQuote will buy is not known before it has. It returns 0 and no error when
+// nothing is missing.
 func (d *Desk) Target(m market.ID, amount market.Qty, with ...Option) (market.OrderID, error) {
 	missing := amount - d.Position(m).Amount
 	for _, o := range d.OpenOrders(m) {

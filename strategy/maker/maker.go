@@ -13,7 +13,8 @@
 //   - Each quote is over `money`; the buy at most over what is missing to the limit and what 99 % of the available cash pays
 //     (the fee is held too), the sell at most over the position. Below the market's minimum a side has no quote.
 //   - A quote that rests moves by Desk.Update, and only when it would move by `move_bps` or more; the same update puts back
-//     what partial fills took, and takes away what is too much. The quote on the side towards which prices move goes first, so that the two do not cross.
+//     what partial fills took, and takes away what is too much. The quote on the side towards which prices move goes first,
+//     so that the two do not cross.
 //   - A quote is cancelled where the limit or the position leaves nothing to quote, and where its move was refused: it would
 //     rest at an old price.
 //   - A quote that gate or exchange refused is asked for again when its price has moved by `move_bps`. While the exchange has
