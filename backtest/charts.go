@@ -66,6 +66,9 @@ func timeAxis(res *Result, id, unit string, slider bool) []charts.GlobalOpts {
 	}
 }
 
+// crowd is the number of round trips from which on their marks are drawn small.
+const crowd = 500
+
 // candleChart shows the candles of the charted market with entries and exits.
 func candleChart(res *Result) *charts.Kline {
 	chart := charts.NewKLine()
@@ -77,8 +80,11 @@ func candleChart(res *Result) *charts.Kline {
 	for _, m := range []struct{ name, symbol, colour string }{
 		{"entry", "triangle", colourMain}, {"exit, won", "diamond", colourUp}, {"exit, lost", "diamond", colourDown},
 	} {
-		marks.AddSeries(m.name, nil, charts.WithScatterChartOpts(opts.ScatterChart{Symbol: m.symbol, SymbolSize: 9}),
-			charts.WithItemStyleOpts(opts.ItemStyle{Color: m.colour, BorderColor: "#ffffff", BorderWidth: 1}))
+		size, style := 9, opts.ItemStyle{Color: m.colour, BorderColor: "#ffffff", BorderWidth: 1}
+		if res.Trips.Count > crowd { // outlines would hide the candles
+			size, style = 4, opts.ItemStyle{Color: m.colour, Opacity: opts.Float(0.5)}
+		}
+		marks.AddSeries(m.name, nil, charts.WithScatterChartOpts(opts.ScatterChart{Symbol: m.symbol, SymbolSize: size}), charts.WithItemStyleOpts(style))
 	}
 	chart.Overlap(marks)
 	chart.Validate()
