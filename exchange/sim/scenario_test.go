@@ -88,9 +88,10 @@ type stage struct {
 	heard     strings.Builder
 }
 
-// reaction is a command that the script gives the moment an order fills or a watched price is told: at once.
+// reaction is a command that the script gives the moment an order fills or is cancelled, or a watched price is told: at once.
 type reaction struct {
 	order market.OrderID // 0: a watched price
+	end   bool           // its cancel, not its fill
 	words []string
 }
 
@@ -142,6 +143,9 @@ func (s *stage) hear(ev *market.Event) {
 func (r *reaction) waitsFor(ev *market.Event) bool {
 	if ev.Kind == market.KindTrade {
 		return r.order == 0
+	}
+	if r.end {
+		return ev.Report.Order == r.order && ev.Report.Exec == market.ExecCanceled
 	}
 	return r.order != 0 && len(ev.Fills) > 0 && ev.Report.Order == r.order
 }

@@ -20,7 +20,8 @@ import (
 //	                                    "quote 100" for AMOUNT is an amountQuote
 //	update ID FIELD VALUE …             amount, remaining, quote, price, trigger, tif, stp, postOnly; in MARKET
 //	cancel ID                           in MARKET
-//	on ID COMMAND                       gives the command the moment order ID fills; "on price" when a watched price is told
+//	on ID COMMAND                       gives the command the moment order ID fills; "on price" when a watched price is told,
+//	                                    "on cancel ID" when the order has been cancelled
 //	attached COMMAND                    the command acts inside the path (a bracket's)
 //	candle OPEN HIGH LOW CLOSE [vol V] [in MARKET]; several, joined by "|", close at one instant
 //	ticker LAST [BID ASK]               ten seconds after what was before, like a trade
@@ -191,7 +192,11 @@ func (s *stage) watch(side string, price market.Price) {
 
 func (s *stage) react(to string, words []string) {
 	r := reaction{words: words}
-	if to != "price" {
+	switch to {
+	case "price":
+	case "cancel":
+		r.order, r.end, r.words = s.id(words[0]), true, words[1:]
+	default:
 		r.order = s.id(to)
 	}
 	s.reactions = append(s.reactions, r)
