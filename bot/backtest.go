@@ -38,7 +38,7 @@ type backtestFlags struct {
 func (a *app) backtestCommand() *cobra.Command {
 	f := &backtestFlags{}
 	c := &cobra.Command{
-		Use: "backtest", Short: "Replay candles through a strategy", Long: backtestHelp, Example: backtestExample, Args: cobra.NoArgs,
+		Use: "backtest", Short: "Replay candles through a strategy", Long: backtestHelp, Example: backtestExample, Args: onlyFlags,
 		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.backtest(ctx, f) }),
 	}
 	flags := c.Flags()
@@ -58,6 +58,14 @@ func (a *app) backtestCommand() *cobra.Command {
 	return c
 }
 
+// onlyFlags refuses arguments with the two mistakes that make them: a config without -c, and a switch without its =.
+func onlyFlags(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%q stands alone; want -c before a config, and = before the value of a switch: --envelope=false", clip(args[0]))
+}
+
 // overrides are the flags as settings; the special ones come after --set, so that they win.
 func (f *backtestFlags) overrides() (list []override, err error) {
 	for _, set := range f.sets {
@@ -72,7 +80,7 @@ func (f *backtestFlags) overrides() (list []override, err error) {
 		{"envelope", "report.envelope", f.envelope}, {"assets", "report.assets", f.assets},
 	} {
 		if flag.text != "" {
-			list = append(list, override{flag: "--" + flag.name + " " + flag.text, path: strings.Split(flag.key, "."), text: flag.text})
+			list = append(list, override{flag: "--" + flag.name + " " + flag.text, path: strings.Split(flag.key, "."), text: flag.text, word: true})
 		}
 	}
 	if f.data != "" {

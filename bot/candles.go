@@ -47,7 +47,7 @@ func (f *storeFlags) series() (string, market.Interval, error) {
 	if f.market == "" || f.interval == "" {
 		return "", 0, usagef("--market and --interval are needed, like --market BTC-EUR --interval 1h")
 	}
-	if _, _, err := market.SplitName(f.market); err != nil {
+	if err := state.CheckMarketName(f.market); err != nil {
 		return "", 0, usagef("--market: %w", err)
 	}
 	interval, err := market.ParseInterval(f.interval)

@@ -35,6 +35,9 @@ func (a *app) exportCandles(f *storeFlags, from, to, out string) error {
 	if err != nil {
 		return err
 	}
+	if info, err := os.Stat(out); err == nil && info.IsDir() {
+		return usagef("--out %s is a folder; name a file in it, like %s", out, filepath.Join(out, name+".csv"))
+	}
 	begin, end, err := parseRange(from, to)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
 
@@ -45,6 +46,9 @@ func (a *app) importCandles(ctx context.Context, f *importFlags, file string) er
 	name, interval, err := f.series()
 	if err != nil {
 		return err
+	}
+	if max(f.priceDigits, f.volumeDigits) > market.MaxDigits {
+		return usagef("--price-digits %d, --volume-digits %d: at most %d", f.priceDigits, f.volumeDigits, market.MaxDigits)
 	}
 	in, err := a.input(file)
 	if err != nil {

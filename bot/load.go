@@ -24,6 +24,7 @@ type override struct {
 	flag string // as the user wrote it
 	path []string
 	text string
+	word bool // the text is a name as it stands, whatever it begins with
 }
 
 // loadConfig reads a config: the defaults, the text over them, the overrides over that. Its errors are of the usage kind.
@@ -111,7 +112,7 @@ func (o override) apply(tree map[string]any) error {
 
 // value is the text as TOML where it begins like a list, a table or a text in quotes, else a text whose key gives it a type.
 func (o override) value() (any, error) {
-	if o.text == "" || strings.IndexByte("[{\"'", o.text[0]) < 0 {
+	if o.text == "" || o.word || strings.IndexByte("[{\"'", o.text[0]) < 0 {
 		return flagText(o.text), nil
 	}
 	var holder struct{ V any }

@@ -324,14 +324,14 @@ func seriesKey(name string, interval market.Interval) []byte {
 func parseSeriesKey(key []byte) (string, market.Interval, error) {
 	name, text, _ := strings.Cut(string(key), " ")
 	interval, err := market.ParseInterval(text)
-	if err != nil || checkMarketName(name) != nil {
+	if err != nil || CheckMarketName(name) != nil {
 		return "", 0, fmt.Errorf("%w: series %q", ErrCorrupt, key)
 	}
 	return name, interval, nil
 }
 
-// checkMarketName accepts BASE-QUOTE in printable ASCII without spaces.
-func checkMarketName(name string) error {
+// CheckMarketName accepts what a store can hold candles of: BASE-QUOTE, at most 64 letters of printable ASCII, no space or slash.
+func CheckMarketName(name string) error {
 	foreign := func(r rune) bool { return r <= ' ' || r > '~' || r == '/' || r == '\\' }
 	if len(name) > 64 || strings.ContainsFunc(name, foreign) {
 		return fmt.Errorf("market %q: want up to 64 printable characters such as BTC-EUR", name[:min(len(name), 64)])

@@ -36,7 +36,7 @@ type WriteOptions struct {
 }
 
 func (o *WriteOptions) check() error {
-	if err := checkMarketName(o.Market); err != nil {
+	if err := CheckMarketName(o.Market); err != nil {
 		return err
 	}
 	if o.Interval < market.Interval1m || o.Interval > market.Interval1M {
