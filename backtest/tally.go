@@ -73,15 +73,17 @@ func (t *tally) fill(m *market.Market, f *market.Fill, value market.Value) error
 	return sum(addition{&t.traded, value}, addition{&t.fees, fee})
 }
 
-// order counts an order by its final status.
-func (t *tally) order(o *market.Order) {
+// order counts an order by its final status; rejected ones have none.
+func (t *tally) order(o *market.Order, rejected bool) {
 	t.orders.Orders++
-	switch o.Status {
-	case market.StatusFilled:
+	switch {
+	case rejected:
+		t.orders.Rejected++
+	case o.Status == market.StatusFilled:
 		t.orders.Filled++
-	case market.StatusCanceled:
+	case o.Status == market.StatusCanceled:
 		t.orders.Canceled++
-	case market.StatusExpired:
+	case o.Status == market.StatusExpired:
 		t.orders.Expired++
 	default:
 		t.orders.Open++
@@ -106,7 +108,7 @@ func (t *tally) figures(open int64) TripFigures {
 func (t *tally) amount(v market.Value) Amount {
 	units, err := v.NearestMoney(t.digits - t.money)
 	if err != nil {
-		units = market.Money(math.MaxInt64 * v.Sign())
+		units = math.MaxInt64 * market.Money(v.Sign())
 	}
 	return Amount{units, t.money}
 }

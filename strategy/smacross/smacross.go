@@ -1,5 +1,5 @@
-// Package smacross trades the cross of two simple moving averages with market orders, long only. It never looks at anything
-// but closes and its own position, and keeps no order resting. Start at Kind; this is the shortest complete strategy.
+// Package smacross trades the cross of two simple moving averages with market orders, long only. It never looks at a price
+// other than closes and keeps no order resting. Start at Kind; this is the shortest complete strategy.
 //
 // # Rules
 //
