@@ -214,3 +214,26 @@ func TestAnEmptyRangeIsAnErrorOfItsOwn(t *testing.T) {
 	_, err := Run(context.Background(), s.plan, Options{})
 	require.ErrorIs(t, err, ErrNoCandles)
 }
+
+// TestWhatIsOwnedAtTheStartHasAPriceThere or its whole worth would appear as a gain with the first candle of its market.
+func TestWhatIsOwnedAtTheStartHasAPriceThere(t *testing.T) {
+	stageWith := func(interval market.Interval, rows ...[5]int64) *stage {
+		s := newStage(t, func(*strategy.Desk, *market.Candle) {})
+		s.plan.Strategies[0].Markets = s.plan.Catalog.Markets()
+		s.plan.Deposits = append(s.plan.Deposits, Deposit{Asset: s.plan.Catalog.AssetNamed("B").ID, Money: 10})
+		s.feed(1, market.Interval30m, true, true, [5]int64{0, 10, 10, 10, 10}, [5]int64{30, 10, 10, 10, 10}, [5]int64{60, 10, 10, 10, 10})
+		s.feed(2, interval, true, true, rows...)
+		return s
+	}
+	for _, s := range []*stage{
+		stageWith(market.Interval30m, [5]int64{0, 50, 50, 50, 50}, [5]int64{30, 50, 60, 50, 60}),
+		stageWith(market.Interval1h, [5]int64{0, 50, 60, 50, 60}), // closes when two of the others have
+	} {
+		result := s.run(t, Options{})
+		require.Equal(t, "1500", result.Performance.Start.String())
+		require.Equal(t, "1600", result.Performance.Final.String())
+	}
+
+	_, err := Run(context.Background(), stageWith(market.Interval30m, [5]int64{30, 50, 60, 50, 60}).plan, Options{})
+	require.ErrorContains(t, err, "start with B: no candle at 1970-01-01T00:00:00Z gives it a price")
+}
