@@ -11,8 +11,8 @@ func definitions() []Definition {
 		{"volatility", "std(r) × √365, std with n − 1"},
 		{"sharpe", "mean(r) ÷ std(r) × √365, risk-free rate 0"},
 		{"sortino", "mean(r) ÷ √(Σ min(r, 0)² ÷ n) × √365 over all n days"},
-		{"max drawdown", "largest (peak − E) ÷ peak at candle closes, peak the highest E before; length from the peak to the first close " +
-			"at or above it, or to the end"},
+		{"max drawdown", "largest (peak − E) ÷ peak at candle closes, peak the highest E before; length from when the peak was first " +
+			"reached to the first close at or above it, or to the end"},
 		{"calmar", "cagr ÷ max drawdown"},
 		{"exposure", "share of candle groups with a position at the close"},
 		{"turnover", "Σ value of all fills ÷ S"},

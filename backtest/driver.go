@@ -276,7 +276,11 @@ func (d *driver) Closed(o *state.Order) {
 	if o.State == state.Rejected {
 		d.rejected[o.Code]++
 	}
-	if d.recorder != nil {
+	switch {
+	case d.recorder == nil:
+	case o.State == state.Rejected:
+		d.recorder.Rejected(&o.Order)
+	default:
 		d.recorder.Order(&o.Order)
 	}
 }

@@ -288,14 +288,29 @@ func (r *Recorder) Order(o *market.Order) {
 		return
 	}
 	m := r.cfg.Catalog.Market(o.Market)
-	r.tally.order(o)
-	if r.orders != nil {
-		r.orders.buf = appendOrder(r.orders.buf, m, o, market.ClientOrderID(r.cfg.Run, o.ID))
-		r.orders.grown()
-	}
+	r.tally.order(o, false)
+	r.writeOrder(m, o, "sent")
 	if o.FilledAmount > 0 && o.Side == market.Sell {
 		r.fail(r.close(r.held.of(o.Strategy, m), o))
 	}
+}
+
+// Rejected records an order that the exchange refused: it never was in the market and has no status.
+func (r *Recorder) Rejected(o *market.Order) {
+	if r.err != nil {
+		return
+	}
+	r.tally.order(o, true)
+	r.writeOrder(r.cfg.Catalog.Market(o.Market), o, "rejected")
+}
+
+// writeOrder writes a row of orders.csv; unknown is what to call an order that the exchange gave no status.
+func (r *Recorder) writeOrder(m *market.Market, o *market.Order, unknown string) {
+	if r.orders == nil {
+		return
+	}
+	r.orders.buf = appendOrder(r.orders.buf, m, o, market.ClientOrderID(r.cfg.Run, o.ID), unknown)
+	r.orders.grown()
 }
 
 // close ends the trip of a closing order that is done, and the position with it where only dust is left.

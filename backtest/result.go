@@ -163,7 +163,8 @@ type OrderFigures struct {
 	Filled   int64 `json:"filled"`
 	Canceled int64 `json:"canceled"`
 	Expired  int64 `json:"expired"`
-	Open     int64 `json:"open_at_end"`
+	Rejected int64 `json:"rejected"`    // refused by the exchange
+	Open     int64 `json:"open_at_end"` // or not yet answered
 	Fills    int64 `json:"fills"`
 	Taker    int64 `json:"taker_fills"`
 }

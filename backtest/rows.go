@@ -89,10 +89,15 @@ func appendFill(dst []byte, c *market.Catalog, f *market.Fill, value market.Valu
 		value(value, m.ValueDigits).value(f.Fee, m.ValueDigits).text(c.Asset(currency).Symbol).yes(f.Taker).end()
 }
 
-// appendOrder appends a row of orders.csv. Fields that do not apply to the order's type are empty.
-func appendOrder(dst []byte, m *market.Market, o *market.Order, client uuid.UUID) []byte {
+// appendOrder appends a row of orders.csv. Fields that do not apply to the order's type are empty; an order without a status
+// has the unknown one.
+func appendOrder(dst []byte, m *market.Market, o *market.Order, client uuid.UUID, unknown string) []byte {
+	status := o.Status.String()
+	if o.Status == 0 {
+		status = unknown
+	}
 	r := row(dst).integer(int64(o.ID)).uuid(client).uuid(o.ExchangeID).text(m.Name).integer(int64(o.Strategy)).
-		text(o.Side.String()).text(o.Type.String()).text(o.Status.String()).text(o.Tag).text(o.RestatementReason.String()).
+		text(o.Side.String()).text(o.Type.String()).text(status).text(o.Tag).text(o.RestatementReason.String()).
 		text(o.TimeInForce.String()).yes(o.PostOnly).text(o.SelfTradePrevention.String()).
 		unlessZero(int64(o.Price), m.PriceDigits)
 	if o.Type.HasTrigger() {
