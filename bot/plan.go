@@ -123,6 +123,14 @@ func (p *planner) setBounds(path []string, m *market.Market, rules *MarketSectio
 		}
 		bound.into(n)
 	}
+	for _, pair := range [...]struct {
+		key        string
+		least, max int64
+	}{{"max_order_in_base", int64(m.MinOrderInBase), int64(m.MaxOrderInBase)}, {"max_order_in_quote", int64(m.MinOrderInQuote), int64(m.MaxOrderInQuote)}} {
+		if pair.max > 0 && pair.max < pair.least {
+			return p.errorf(join(path, pair.key), "is below the minimum: no order could pass")
+		}
+	}
 	return nil
 }
 
