@@ -253,10 +253,10 @@ func exceeds(n, limit int64, digits uint8) bool {
 	return limit <= math.MaxInt64/unit && n > limit*unit // otherwise the limit is more than an int64 can hold
 }
 
-// tooHigh reports whether a price is above that of any market, or so near the end of int64 that spread, slippage and a step
-// beyond it have no room.
+// tooHigh reports whether a price is above that of any market, or so near the end of int64 that a spread on top of it has no
+// room.
 func tooHigh(p market.Price, digits uint8) bool {
-	return p > math.MaxInt64/4 || exceeds(int64(p), maxPriceUnits, digits)
+	return p > math.MaxInt64/2 || exceeds(int64(p), maxPriceUnits, digits)
 }
 
 func checkBalance(m *market.Market, o *market.Order, f *Facts) (market.Money, *Error) {

@@ -154,9 +154,9 @@ func TestAMarketWithoutRulesStillHasTheLargestAmountAndPrice(t *testing.T) {
 }
 
 // With eight decimals 10^11 is more than an int64 holds: the last prices that fit leave no room for a spread on top.
-func TestAPriceLeavesRoomForSpreadAndSlippage(t *testing.T) {
+func TestAPriceLeavesRoomForASpread(t *testing.T) {
 	m, facts := feeMarket(t, 8, 8, 2), plenty()
-	o := sized(with(limit(), func(o *market.Order) { o.Price = 1<<61 - 1 }), 1)
+	o := sized(with(limit(), func(o *market.Order) { o.Price = 1<<62 - 1 }), 1)
 	_, refused := exchange.CheckPlace(m, &o, &facts)
 	require.Nil(t, refused)
 	o.Price++

@@ -72,8 +72,10 @@ func (g *Gate) checkLimits(a *state.Account, s *seat, m *market.Market, o *marke
 			return g.objection(s, ReasonPriceCollar, int64(o.Price), int64(edge))
 		}
 	}
-	if !g.account.AllowSelfCross && g.crossesOwn(a, o) {
-		return g.objection(s, ReasonSelfCross, int64(o.Price), 0)
+	if !g.account.AllowSelfCross {
+		if price, own := g.crossesOwn(a, o); own != 0 {
+			return g.objection(s, ReasonSelfCross, int64(price), int64(own))
+		}
 	}
 	if grows := added > 0 || more > 0; grows && (l.MaxOrderValue > 0 || (l.MaxPosition > 0 && o.Side == market.Buy)) {
 		if r := g.checkValue(a, s, m, o, added); r != nil {
@@ -106,19 +108,35 @@ func (g *Gate) checkValue(a *state.Account, s *seat, m *market.Market, o *market
 		return g.objection(s, ReasonMaxOrderValue, int64(value), int64(limit))
 	}
 	if limit := s.limits.MaxPosition; limit > 0 && o.Side == market.Buy {
-		held := a.Position(o.Strategy, m.ID).Amount + g.openBuys(a, o.Strategy, m.ID) + added
-		total, err := worth(m, max(price, a.Last(m.ID)), held)
-		if o.ByQuote() {
-			total += o.AmountQuoteRemaining
-			if old := a.Own(o.ID); old != nil {
-				total -= old.AmountQuoteRemaining // among the open buys already
-			}
-		}
+		total, err := g.reach(a, m, o, added, max(price, a.Last(m.ID)))
 		if err != nil || total > limit {
 			return g.objection(s, ReasonMaxPosition, int64(total), int64(limit))
 		}
 	}
 	return nil
+}
+
+// reach is what the strategy's position could become worth at a price: what it holds, what its open buys may add and what the
+// order adds to them.
+func (g *Gate) reach(a *state.Account, m *market.Market, o *market.Order, added market.Qty, price market.Price) (market.Money, error) {
+	held, err := g.openBuys(a, o.Strategy, m.ID)
+	for _, more := range [...]market.Qty{a.Position(o.Strategy, m.ID).Amount, added} {
+		if err == nil {
+			held, err = market.Add(held, more)
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	total, err := worth(m, price, held)
+	if err != nil || !o.ByQuote() {
+		return total, err
+	}
+	more := o.AmountQuoteRemaining
+	if old := a.Own(o.ID); old != nil {
+		more -= old.AmountQuoteRemaining // among the open buys already
+	}
+	return market.Add(total, more)
 }
 
 func worth(m *market.Market, price market.Price, amount market.Qty) (market.Money, error) {
@@ -130,21 +148,23 @@ func worth(m *market.Market, price market.Price, amount market.Qty) (market.Mone
 }
 
 // openBuys is the base that a strategy's open buys may still add.
-func (g *Gate) openBuys(a *state.Account, s market.StrategyID, m market.ID) (sum market.Qty) {
+func (g *Gate) openBuys(a *state.Account, s market.StrategyID, m market.ID) (sum market.Qty, err error) {
 	g.open = a.Open(g.open[:0], s, m)
 	for _, o := range g.open {
 		if o.Side != market.Buy {
 			continue
 		}
-		sum += o.AmountRemaining
-		if price := a.Last(m); o.ByQuote() && price > 0 {
-			amount, err := exchange.Convertible(g.catalog.Market(m), o.AmountQuoteRemaining, price)
-			if err == nil {
-				sum += amount
+		amount := o.AmountRemaining
+		if o.ByQuote() {
+			if amount, err = exchange.Convertible(g.catalog.Market(m), o.AmountQuoteRemaining, a.Last(m)); err != nil {
+				return 0, err
 			}
 		}
+		if sum, err = market.Add(sum, amount); err != nil {
+			return 0, err
+		}
 	}
-	return sum
+	return sum, nil
 }
 
 // collar reports whether a limit price goes through the best price on the other side by more than the collar, and where the
@@ -169,12 +189,13 @@ func collar(o *market.Order, touch market.Price, rate market.Rate) (edge market.
 	return edge, o.Price < edge
 }
 
-// crossesOwn reports whether an order would meet an own limit order on the other side.
-func (g *Gate) crossesOwn(a *state.Account, o *market.Order) bool {
+// crossesOwn returns the price of the first own limit order on the other side that an order would meet, and the price at which
+// it would; 0 where there is none.
+func (g *Gate) crossesOwn(a *state.Account, o *market.Order) (price, own market.Price) {
 	if o.Type.HasTrigger() && !o.Triggered || a.OpenIn(o.Market) == 0 {
-		return false
+		return 0, 0
 	}
-	price := o.Price
+	price = o.Price
 	if !o.Type.HasPrice() {
 		price = a.Last(o.Market)
 	}
@@ -184,10 +205,10 @@ func (g *Gate) crossesOwn(a *state.Account, o *market.Order) bool {
 			continue
 		}
 		if (o.Side == market.Buy && price >= other.Price) || (o.Side == market.Sell && price <= other.Price) {
-			return true
+			return price, other.Price
 		}
 	}
-	return false
+	return 0, 0
 }
 
 // equityWatch follows the account's equity for the daily loss and the drawdown.

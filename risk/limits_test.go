@@ -116,7 +116,8 @@ func TestSelfCrossLooksAtRestingOrdersOnly(t *testing.T) {
 				b.passes(crossing)
 				continue
 			}
-			b.refused(crossing, risk.ReasonSelfCross)
+			refusal := b.refused(crossing, risk.ReasonSelfCross)
+			require.Equal(t, [2]int64{100 * at1, 100 * at1}, [2]int64{refusal.Have, refusal.Limit})
 		}
 	}
 }

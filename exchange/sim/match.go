@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math"
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/exchange"
@@ -91,7 +92,7 @@ func (v *Venue) tooFar(b *book, o *order) bool {
 		return false
 	}
 	if o.Side == market.Buy {
-		return o.Price > b.last+share(b.last, limit)
+		return o.Price > above(b.last, share(b.last, limit))
 	}
 	return o.Price < b.last-share(b.last, limit)
 }
@@ -288,7 +289,7 @@ func (v *Venue) quote(b *book, side market.Side, price market.Price) market.Pric
 	case side == market.Sell && b.bid != 0:
 		return b.bid
 	case side == market.Buy:
-		return price + v.half(price)
+		return above(price, v.half(price))
 	}
 	return price - v.half(price)
 }
@@ -297,9 +298,18 @@ func (v *Venue) quote(b *book, side market.Side, price market.Price) market.Pric
 func (v *Venue) takerPrice(b *book, side market.Side, price market.Price) market.Price {
 	offered := v.quote(b, side, price)
 	if side == market.Buy {
-		return offered + share(offered, v.config.Slippage)
+		return above(offered, share(offered, v.config.Slippage))
 	}
 	return max(1, offered-share(offered, v.config.Slippage))
+}
+
+// above returns a price that much higher, or the highest there is: nobody can pay it, which is better than a price that has
+// wrapped to below zero.
+func above(p, by market.Price) market.Price {
+	if by > math.MaxInt64-p {
+		return math.MaxInt64
+	}
+	return p + by
 }
 
 // crosses reports whether a limit of that side accepts the offered price.
