@@ -68,35 +68,40 @@ func (v *Venue) reduce(b *book, o *order, amount market.Qty, price market.Price,
 		v.end(b, o, market.StatusCanceled, market.CancelOnSelfTradePrevention)
 		return
 	}
-	if o.ByQuote() {
-		value, err := b.market.Value(price, amount)
-		if err != nil {
-			v.fail(o, err)
-			return
-		}
-		money, err := value.CeilMoney(b.market.MoneyDrop())
-		if err != nil {
-			v.fail(o, err)
-			return
-		}
-		money = min(money, o.AmountQuoteRemaining-1)
-		o.AmountQuote -= money
-		o.AmountQuoteRemaining -= money
-	} else {
-		o.Amount -= amount
-		o.AmountRemaining -= amount
+	err := o.shrink(b.market, amount, price)
+	if err == nil {
+		err = v.holdRest(b, o, price)
 	}
-	o.RestatementReason = market.DecrementOnSelfTradePrevention
-	status := o.Status
-	if err := v.bookRest(b, o, price); err != nil {
+	if err != nil {
 		v.fail(o, err)
 		return
 	}
-	o.Status = status
+	o.RestatementReason = market.DecrementOnSelfTradePrevention
 	switch {
 	case o.resting:
 		v.emit(b, o, market.ExecRestated, 0)
 	case o.exec == 0:
 		o.exec = market.ExecRestated // an updated order has had its report: the change needs one of its own
 	}
+}
+
+// shrink takes an amount, or what it is worth at a price, off the size of an order; something of it stays.
+func (o *order) shrink(m *market.Market, amount market.Qty, price market.Price) error {
+	if !o.ByQuote() {
+		o.Amount -= amount
+		o.AmountRemaining -= amount
+		return nil
+	}
+	value, err := m.Value(price, amount)
+	if err != nil {
+		return err
+	}
+	money, err := value.CeilMoney(m.MoneyDrop())
+	if err != nil {
+		return err
+	}
+	money = min(money, o.AmountQuoteRemaining-1)
+	o.AmountQuote -= money
+	o.AmountQuoteRemaining -= money
+	return nil
 }

@@ -135,9 +135,14 @@ func (v *Venue) bookByQuote(b *book, o *order, price market.Price) error {
 	return v.bookRest(b, o, price)
 }
 
-// bookRest holds what the rest of a partly filled order needs.
+// bookRest makes an order a partly filled one.
 func (v *Venue) bookRest(b *book, o *order, price market.Price) error {
 	o.Status = market.StatusPartiallyFilled
+	return v.holdRest(b, o, price)
+}
+
+// holdRest holds what the rest of an order needs.
+func (v *Venue) holdRest(b *book, o *order, price market.Price) error {
 	hold, err := exchange.Hold(b.market, &o.Order, b.fees, price)
 	if err != nil {
 		return err
