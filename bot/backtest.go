@@ -46,7 +46,9 @@ func (a *app) backtestCommand() *cobra.Command {
 	flags.StringArrayVar(&f.sets, "set", nil, "change one setting: `a.b.c=value`; may be repeated")
 	flags.StringVar(&f.from, "from", "", "first candle to trade on: 2021-01-01, RFC 3339 or Unix ms")
 	flags.StringVar(&f.to, "to", "", "end of the range, exclusive")
-	flags.StringVar(&f.data, "data", "", "candle store `FILE` instead of the config's")
+	flags.StringVar(&f.data, "db", "", "candle store `FILE` instead of the config's")
+	flags.StringVar(&f.data, "data", "", "another name of --db")
+	flags.Lookup("data").Hidden = true
 	flags.StringVar(&f.out, "out", "", "`DIR` for the result files; without it out/NAME, after the config")
 	flags.BoolVar(&f.noFiles, "no-files", false, "write no files")
 	flags.BoolVar(&f.json, "json", false, "print result.json and nothing else; files only with --out")
@@ -76,7 +78,7 @@ func (f *backtestFlags) overrides() (list []override, err error) {
 		list = append(list, o)
 	}
 	for _, flag := range [...]struct{ name, key, text string }{
-		{"from", "backtest.from", f.from}, {"to", "backtest.to", f.to}, {"data", "data.candles", f.data}, {"out", "report.out", f.out},
+		{"from", "backtest.from", f.from}, {"to", "backtest.to", f.to}, {"db", "data.candles", f.data}, {"out", "report.out", f.out},
 		{"envelope", "report.envelope", f.envelope}, {"assets", "report.assets", f.assets},
 	} {
 		if flag.text != "" {
@@ -84,7 +86,7 @@ func (f *backtestFlags) overrides() (list []override, err error) {
 		}
 	}
 	if f.data != "" {
-		list = append(list, override{flag: "--data", path: []string{"data", "source"}, text: sourceStore})
+		list = append(list, override{flag: "--db", path: []string{"data", "source"}, text: sourceStore})
 	}
 	return list, nil
 }
@@ -150,15 +152,22 @@ func (a *app) runBacktest(ctx context.Context, p *planner, f *backtestFlags) err
 		for _, line := range p.unlimited() {
 			fmt.Fprintln(a.Stderr, line)
 		}
-		bar := newProgress(ctx, a.Stderr, p)
-		defer bar.end()
-		o.Progress = bar.reach
 	}
-	result, err := backtest.Run(ctx, p.plan, *o)
+	result, err := a.runWithBar(ctx, p, f)
 	if err != nil {
 		return err
 	}
 	return a.show(result, f.json)
+}
+
+// runWithBar runs the plan under a bar that is gone before anything else is printed.
+func (a *app) runWithBar(ctx context.Context, p *planner, f *backtestFlags) (*backtest.Result, error) {
+	if !f.json {
+		bar := newProgress(ctx, a.Stderr, p)
+		defer bar.end()
+		p.options.Progress = bar.reach
+	}
+	return backtest.Run(ctx, p.plan, p.options)
 }
 
 func (a *app) show(result *backtest.Result, asJSON bool) error {
