@@ -11,12 +11,12 @@ import (
 
 // Options say what to make of a run. They never change its outcome.
 type Options struct {
-	Out      string // folder of the result files; empty: none
-	Assets   string // where report.html finds its script; see ParseAssets
-	Curve    bool   // keep the equity curve for the summary; implied by Out
-	Envelope bool   // run the pessimistic and the optimistic path too
-	Progress func(market.Time)
-	About    // Data: the series by feed, whose Candles are filled in here; Assumptions: beyond those that the plan implies
+	Out      string            // folder of the result files; empty: none
+	Assets   string            // where report.html finds its script; see ParseAssets
+	Curve    bool              // keep the equity curve for the summary; implied by Out
+	Envelope bool              // run the pessimistic and the optimistic path too
+	Progress func(market.Time) // told how far the run is; with Envelope anew for each path
+	About                      // Data: the series by feed, whose Candles are filled in here; Assumptions: beyond those that the plan implies
 }
 
 // runOptions are what one pass through a plan may differ in.
@@ -51,7 +51,7 @@ func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
 	}
 	info := d.info(o)
 	if o.Envelope {
-		if info.Others, err = envelope(ctx, p); err != nil {
+		if info.Others, err = envelope(ctx, p, o.Progress); err != nil {
 			recorder.Abort()
 			return nil, err
 		}
@@ -80,12 +80,12 @@ func (p *Plan) chartInterval(s *StrategyPlan) market.Interval {
 }
 
 // envelope runs the plan under the paths that hurt and please most.
-func envelope(ctx context.Context, p *Plan) (others []PathEquity, err error) {
+func envelope(ctx context.Context, p *Plan, progress func(market.Time)) (others []PathEquity, err error) {
 	for _, path := range [...]sim.Path{sim.Pessimistic, sim.Optimistic} {
 		if path == p.Venue.Path {
 			continue
 		}
-		d, err := newDriver(p, runOptions{path: &path})
+		d, err := newDriver(p, runOptions{path: &path, progress: progress})
 		if err != nil {
 			return nil, err
 		}

@@ -98,7 +98,7 @@ const (
 
 // paint wraps text in a colour where there is colour.
 func (s *summary) paint(colour, text string) string {
-	if !s.colour || text == "" {
+	if !s.colour || text == "" || colour == "" {
 		return text
 	}
 	return colour + text + plain

@@ -1,8 +1,6 @@
 package bot
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -217,20 +215,6 @@ func TestTheFinestCandlesThatCoverTheRangeMoveTheMarket(t *testing.T) {
 		}
 		require.Equal(t, 1, driving, name)
 	}
-}
-
-func TestTheBarAppearsOnlyOnceARunIsLong(t *testing.T) {
-	var screen bytes.Buffer
-	quiet, cancel := context.WithCancel(t.Context())
-	b := &progress{screen: &screen, quiet: quiet, cancel: cancel, to: 100}
-	b.reach(10)
-	require.Zero(t, screen.Len())
-	cancel()
-	b.reach(50)
-	require.Contains(t, screen.String(), "50%")
-	b.end()
-
-	(&progress{}).reach(50) // no terminal: nothing to draw on
 }
 
 func TestVersionsNameTheRevisionWhereItIsKnown(t *testing.T) {

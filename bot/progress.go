@@ -7,6 +7,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
+	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
@@ -20,6 +21,9 @@ type progress struct {
 	quiet    context.Context
 	cancel   context.CancelFunc
 	from, to market.Time
+	last     market.Time // reached
+	runs     int         // through the range, for the envelope
+	done     int         // of them
 	bar      *progressbar.ProgressBar
 }
 
@@ -34,7 +38,12 @@ func newProgress(ctx context.Context, screen io.Writer, p *planner) *progress {
 	if err != nil {
 		return b // the run will say so
 	}
-	b.screen, b.from, b.to = screen, max(p.plan.From, series.First), rangeEnd(p.plan.To, &series)
+	b.screen, b.from, b.to, b.runs = screen, max(p.plan.From, series.First), rangeEnd(p.plan.To, &series), 1
+	if path := p.plan.Venue.Path; p.options.Envelope && (path == sim.Pessimistic || path == sim.Optimistic) {
+		b.runs = 2
+	} else if p.options.Envelope {
+		b.runs = 3
+	}
 	b.quiet, b.cancel = context.WithTimeout(ctx, progressAfter)
 	return b
 }
@@ -46,23 +55,29 @@ func rangeEnd(to market.Time, series *state.Series) market.Time {
 	return min(to, series.End())
 }
 
-// reach moves the bar to a candle's start.
+// reach moves the bar to a candle's start; one before the last begins the next run through the range.
 func (b *progress) reach(at market.Time) {
+	if at < b.last {
+		b.done++
+	}
+	b.last = at
 	if b.screen == nil || b.quiet.Err() == nil || b.to <= b.from {
 		return
 	}
 	if b.bar == nil {
 		b.bar = progressbar.NewOptions64(100, progressbar.OptionSetWriter(b.screen), progressbar.OptionSetDescription("backtest"),
-			progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetWidth(40))
+			progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetWidth(40),
+			progressbar.OptionSetElapsedTime(false), progressbar.OptionSetPredictTime(false)) // it would count from when it was first drawn
 	}
-	share := float64(at-b.from) / float64(b.to-b.from)
-	_ = b.bar.Set64(int64(100 * min(max(share, 0), 1))) // a bar that cannot be drawn stops nothing
+	share := (float64(b.done) + min(max(float64(at-b.from)/float64(b.to-b.from), 0), 1)) / float64(b.runs)
+	_ = b.bar.Set64(int64(100 * min(share, 0.99))) // a bar that cannot be drawn stops nothing
 }
 
-// end takes the bar off the screen.
+// end takes the bar off the screen; it may be called again.
 func (b *progress) end() {
 	if b.bar != nil {
 		_ = b.bar.Clear()
+		b.bar = nil
 	}
 	if b.cancel != nil {
 		b.cancel()
