@@ -210,6 +210,49 @@ func (v *Venue) fires(o *market.Order, p market.Price) bool {
 	return reference >= o.TriggerAmount
 }
 
+// quotes reports whether a ticker tells the reference of the order's trigger, which then does not follow from the path.
+func (b *book) quotes(o *order) bool {
+	return (b.bid != 0 || b.ask != 0) && o.TriggerReference > market.LastTrade
+}
+
+// met reports whether the order's reference has reached its trigger where the book stands.
+func (v *Venue) met(b *book, o *order) bool {
+	if !b.quotes(o) {
+		return b.last != 0 && v.fires(&o.Order, b.last)
+	}
+	var beyond market.Price // of the reference from the trigger; of the middle twice that
+	switch o.TriggerReference {
+	case market.BestBid:
+		beyond = b.bid - o.TriggerAmount
+	case market.BestAsk:
+		beyond = b.ask - o.TriggerAmount
+	default:
+		beyond = (b.bid - o.TriggerAmount) + (b.ask - o.TriggerAmount)
+	}
+	switch {
+	case b.bid == 0 && o.TriggerReference != market.BestAsk, b.ask == 0 && o.TriggerReference != market.BestBid:
+		return false // that side of the book is empty
+	case firesBelow(&o.Order):
+		return beyond <= 0
+	}
+	return beyond >= 0
+}
+
+// fireQuoted lets the triggers fire whose reference the ticker has brought to them.
+func (v *Venue) fireQuoted(b *book) {
+	if b.market.Status != market.Trading {
+		return
+	}
+	for _, l := range [...]*ladder{&b.below, &b.above} {
+		for at := len(l.entries) - 1; at >= 0 && v.err == nil; at-- {
+			if e := &l.entries[at]; e.action == actFire && b.quotes(e.order) && v.met(b, e.order) {
+				v.happen(b, l, at, false)
+				at = len(l.entries) // what it caused may have changed the ladder
+			}
+		}
+	}
+}
+
 // half returns half the spread at a price, rounded up.
 func (v *Venue) half(p market.Price) market.Price { return share(p, v.config.HalfSpread) }
 

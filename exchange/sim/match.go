@@ -44,7 +44,7 @@ func (v *Venue) place(b *book, a *arrival, point int) {
 // is what to report when it comes to rest, 0 for nothing.
 func (v *Venue) accept(b *book, o *order, exec market.ExecutionType) {
 	trading := b.market.Status == market.Trading
-	if trading && waitsForTrigger(&o.Order) && b.last != 0 && v.fires(&o.Order, b.last) {
+	if trading && waitsForTrigger(&o.Order) && v.met(b, o) {
 		o.Triggered = true // the price is there already
 		exec = market.ExecTriggered
 	}

@@ -11,8 +11,7 @@
 // Ordering invariant: what a command does is decided by when it arrives, never by when it was handed over. A command decided
 // on a candle arrives at the next candle's open or later; only commands of a bracket (Command.Attached) act inside a path.
 //
-// Known limitation: triggers on bestBid, bestAsk and midPrice follow the last price and the configured spread, also where
-// tickers tell bid and ask. Fills are settled at once. Of the exchange's price protections only that at placement is here.
+// Known limitation: fills are settled at once, and of the exchange's price protections only that at placement is here.
 package sim
 
 import (

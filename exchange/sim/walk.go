@@ -55,7 +55,8 @@ func (b *book) watchedBelow(p market.Price) bool { return b.watch.Below != 0 && 
 func (b *book) watchedAbove(p market.Price) bool { return b.watch.Above != 0 && p >= b.watch.Above }
 
 // reachedEntry returns the place of the next entry that a price at p has reached, or -1. Limit orders are passed over once
-// the candle's volume is used up. In a market that is not trading the price reaches nothing (specification 3.2).
+// the candle's volume is used up, triggers where the ticker tells their reference. In a market that is not trading the price
+// reaches nothing (specification 3.2).
 func (b *book) reachedEntry(l *ladder, p market.Price) int {
 	if b.market.Status != market.Trading {
 		return -1
@@ -64,6 +65,9 @@ func (b *book) reachedEntry(l *ladder, p market.Price) int {
 		e := &l.entries[at]
 		if (l.down && p > e.level) || (!l.down && p < e.level) {
 			return -1
+		}
+		if e.action == actFire && b.quotes(e.order) {
+			continue
 		}
 		if b.volume > 0 || e.action != actFill {
 			return at
@@ -155,6 +159,7 @@ func (v *Venue) jump(id market.ID, price market.Price, at market.Time, traded bo
 	if traded && price == b.points[0] {
 		v.reach(b, false)
 	}
+	v.fireQuoted(b)
 	v.arrive(1)
 	v.match(b)
 	b.calm()
