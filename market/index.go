@@ -1,7 +1,5 @@
 package market
 
-import "iter"
-
 // Index finds things by order id. Order ids are a sequence, and few orders are open at a time, so their low bits place them
 // almost without collision; it is several times faster than a map. The zero Index is empty and ready.
 //
@@ -71,17 +69,6 @@ func (x *Index[T]) Delete(id OrderID) {
 		}
 	}
 	x.slots[at] = slot[T]{}
-}
-
-// All yields what is there, in no order that means anything; the Index must not change meanwhile.
-func (x *Index[T]) All() iter.Seq2[OrderID, *T] {
-	return func(yield func(OrderID, *T) bool) {
-		for i := range x.slots {
-			if s := &x.slots[i]; s.id != 0 && !yield(s.id, s.what) {
-				return
-			}
-		}
-	}
 }
 
 // Len is how many ids are there.
