@@ -23,6 +23,7 @@ type life struct {
 	sent     []string          // after the entry
 	told     []string
 	realised market.Money
+	certain  bool // the path within the candles does not matter
 }
 
 var lives = []life{
@@ -52,6 +53,8 @@ var lives = []life{
 		sent: []string{"stop 1 @ 90 attached", "cancel 2 attached", "sell 1 @ 110 attached"}, told: []string{"1 trade 1 @ 100", "2 new", "2 canceled", "3 trade 1 @ 130"}, realised: 30 * eur},
 	{name: "a gap after the entry's own open", bars: []bar{{85, 86, 84, 85}}, // bought at 85, below its own stop: sold at once
 		sent: []string{"stop 1 @ 90 attached"}, told: []string{"1 trade 1 @ 85", "2 trade 1 @ 85"}, realised: 0},
+	{name: "a target behind the entry's own open", bars: []bar{{115, 116, 84, 85}}, // bought at 115, above its own target: sold at once
+		sent: []string{"stop 1 @ 90 attached", "cancel 2 attached", "sell 1 @ 110 attached"}, told: []string{"1 trade 1 @ 115", "2 new", "2 canceled", "3 trade 1 @ 115"}, realised: 0, certain: true},
 	{name: "a limit entry fills in the path and the stop acts in the same candle", with: []strategy.Option{strategy.At(95 * at1)}, path: sim.OLHC, bars: []bar{{100, 101, 80, 85}},
 		sent: []string{"stop 1 @ 90 attached"}, told: []string{"1 new", "1 trade 1 @ 95", "2 new", "2 trade 1 @ 90"}, realised: -5 * eur},
 	{name: "a limit entry fills in the path and the target acts in the same candle", with: []strategy.Option{strategy.At(95 * at1)}, path: sim.OLHC, bars: []bar{{100, 120, 94, 100}},
@@ -90,6 +93,9 @@ func TestABracketLivesThroughEveryShapeOfCandle(t *testing.T) {
 		if l.realised != 0 {
 			require.Zero(t, b.position(), l.name)
 			require.Empty(t, b.account.Open(nil, 0, 0), l.name)
+		}
+		if l.certain {
+			require.Zero(t, b.venue.Ambiguous(), l.name)
 		}
 	}
 }
