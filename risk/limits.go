@@ -15,7 +15,7 @@ type Limits struct {
 	MaxOpenOrders   int
 	MaxOrderValue   market.Money
 	MaxPosition     market.Money // worth of position and open buys, in each market
-	PriceCollar     market.Rate  // how far through the best price on the other side, or the latest one, a limit may be set
+	PriceCollar     market.Rate  // how far through the best price on the other side, or the latest one, or its own trigger, a limit may be set
 	OrdersPerMinute int          // places and updates
 	CoolDownLosses  int          // after so many losing exits in a row …
 	CoolDown        market.Duration
@@ -68,7 +68,11 @@ func (g *Gate) checkLimits(a *state.Account, s *seat, m *market.Market, o *marke
 		return g.objection(s, ReasonMaxOpenOrders, int64(a.OpenBy(o.Strategy)+1), int64(l.MaxOpenOrders))
 	}
 	if l.PriceCollar > 0 && o.Type.HasPrice() {
-		if edge, outside := collar(o, a.Touch(m.ID, o.Side), l.PriceCollar); outside {
+		touch := a.Touch(m.ID, o.Side)
+		if o.Type.HasTrigger() && !o.Triggered {
+			touch = o.TriggerAmount // where the market will be when the order gets there
+		}
+		if edge, outside := collar(o, touch, l.PriceCollar); outside {
 			return g.objection(s, ReasonPriceCollar, int64(o.Price), int64(edge))
 		}
 	}

@@ -89,6 +89,17 @@ func TestPriceCollarIsOneSided(t *testing.T) {
 	b.passes(atMarket(buy, btc))
 }
 
+// A stop limit far below the market is through nothing: when it gets there, the market is at its trigger.
+func TestPriceCollarMeasuresAWaitingTriggerFromItself(t *testing.T) {
+	b := newBench(t, risk.Limits{PriceCollar: 5_000_000}, risk.AccountLimits{})
+	stop := func(price market.Price) market.Command {
+		return place(market.Order{Type: market.TypeStopLossLimit, Side: market.Sell, Amount: btc, TriggerAmount: 80 * at1, Price: price})
+	}
+	b.passes(stop(76 * at1))
+	refusal := b.refused(stop(76*at1-5), risk.ReasonPriceCollar)
+	require.Equal(t, int64(76*at1), refusal.Limit)
+}
+
 func TestPriceCollarLooksAtTheBookWhereThereIsOne(t *testing.T) {
 	b := newBench(t, risk.Limits{PriceCollar: 5_000_000}, risk.AccountLimits{})
 	b.step(market.Event{Kind: market.KindTicker, At: b.now, Market: 1, Ticker: &market.Ticker{Market: 1, Last: 100 * at1, Bid: 80 * at1, Ask: 120 * at1}})
