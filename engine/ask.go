@@ -29,7 +29,7 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command) (market.OrderID, e
 	case market.CommandUpdate:
 		return c.Order.ID, e.update(c)
 	case market.CommandCancel:
-		if b := e.bracketOf(c.Order.ID); b != nil && b.strategy == id {
+		if b := e.bracketOf(c.Order.ID); b != nil && b.strategy == id && !b.untouched() {
 			e.dissolve(b)
 		}
 		if o := e.account.Own(c.Order.ID); o != nil && o.Strategy == id {

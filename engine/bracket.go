@@ -94,10 +94,24 @@ func (e *Engine) followExit(b *bracket, o *state.Order) {
 		return
 	}
 	b.exit = 0
-	if b.amount > 0 && !b.swapping && o.FilledAmount == 0 {
+	if b.amount > 0 && !b.swapping && o.FilledAmount == 0 && !e.cancelEntry(b) {
 		b.failures++
 	}
 	b.swapping = false
+}
+
+// cancelEntry stops the entry from buying on once an exit has come to nothing: what still rests of it is in the way of a stop
+// (self-trade prevention cancels the stop), and a falling market would go on filling it. It reports whether there was
+// something to cancel.
+func (e *Engine) cancelEntry(b *bracket) bool {
+	o := e.account.Own(b.entry)
+	if b.closed || o == nil || o.InFlight != 0 {
+		return false
+	}
+	e.attached = true
+	e.sendCancel(o)
+	e.attached = false
+	return true
 }
 
 // settleBracket places, enlarges or ends: it brings the venue to what the bracket is.
@@ -244,6 +258,10 @@ func (e *Engine) moveExits(b *bracket, c *market.Command) error {
 	}
 	return nil
 }
+
+// untouched reports whether the entry still waits and has bought nothing: a cancel is then for the entry alone, and what it
+// buys before the cancel arrives is protected.
+func (b *bracket) untouched() bool { return !b.closed && b.amount == 0 && b.exit == 0 }
 
 // dissolve ends a bracket at the strategy's wish: its exit is cancelled and not replaced.
 func (e *Engine) dissolve(b *bracket) {

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -333,4 +334,42 @@ func TestABracketOfARefusedEntryIsForgotten(t *testing.T) {
 	require.Equal(t, market.Watch{}, b.engine.Watches()[1])
 	b.candle(100, 130, 70, 100)
 	require.Equal(t, []string{"buy 99"}, b.sent)
+}
+
+// A partly filled entry above the stop would meet the stop's sell: self-trade prevention cancels the stop, and a falling market
+// goes on filling the entry. The entry has to go first.
+func TestAStopIsNotHeldUpByTheRestOfItsEntry(t *testing.T) {
+	s := &script{candle: once(func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1, strategy.At(100*at1)) })}
+	b := newBench(t, setup{seats: []engine.Seat{{Strategy: s}}, venue: sim.Config{VolumeShare: 10_000}})
+	b.flat(1, 101)
+	b.candle(101, 101, 100, 101)
+	b.candle(101, 101, 80, 82)
+	for range 6 {
+		b.candle(80, 81, 79, 80)
+	}
+	require.Contains(t, b.sent, "cancel 1 attached")
+	require.Zero(t, b.position())
+	require.Empty(t, b.account.Open(nil, 0, 0))
+	require.Equal(t, market.Watch{}, b.engine.Watches()[1])
+}
+
+// With latency an entry can fill while its cancel is on the way: what it has bought is protected all the same.
+func TestAnEntryThatFillsBeforeItsCancelArrivesIsProtected(t *testing.T) {
+	minute := 0
+	s := &script{candle: func(d *strategy.Desk, _ *market.Candle) {
+		switch minute++; minute {
+		case 1:
+			_, err := d.Bracket(1, btc, 90*at1, 110*at1, strategy.At(95*at1))
+			require.NoError(t, err)
+		case 2:
+			require.NoError(t, d.Cancel(1))
+		}
+	}}
+	b := newBench(t, setup{seats: []engine.Seat{{Strategy: s}}, venue: sim.Config{Latency: 30 * market.Duration(time.Second)}})
+	b.flat(2, 100)
+	b.candle(95, 96, 94, 96)
+	b.candle(96, 97, 85, 86)
+	require.Contains(t, b.sent, "stop 1 @ 90 attached")
+	require.Zero(t, b.position())
+	require.Empty(t, b.account.Open(nil, 0, 0))
 }

@@ -205,8 +205,10 @@ func (d *Desk) TakeProfit(m market.ID, side market.Side, amount market.Qty, trig
 // Bracket asks for a buy with two exits: a stop that sells below and a target that sells above (0 leaves one out). The entry
 // is a market order, or a limit order where At gives a price. The exits come alive with the entry's first fill. Spot
 // exchanges let only one exit rest, because a sell holds its base: the stop rests (Keep changes that), the engine watches
-// the other and swaps after the exchange confirmed the cancel. When either exit fills, the other is gone. Cancel with the
-// entry's id ends the bracket: its exit is cancelled and not replaced.
+// the other and swaps after the exchange confirmed the cancel. When either exit fills, the other is gone. When
+// one comes to nothing while the entry still rests, the entry is cancelled first. Cancel with the entry's id ends the bracket:
+// its exit is cancelled and not replaced; while nothing has been bought it cancels the entry, and what that buys on the way
+// is still protected.
 func (d *Desk) Bracket(m market.ID, amount market.Qty, stop, target market.Price, with ...Option) (market.OrderID, error) {
 	o := d.draft(m, market.Buy, market.TypeMarket)
 	o.Amount = amount
