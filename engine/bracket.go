@@ -22,11 +22,12 @@ type bracket struct {
 	swapping bool           // the exit's cancel is on its way, leg says what comes next
 	closed   bool           // the entry can fill no more
 	bare     market.Time    // since when amount has no exit at the venue; 0: it has one
-	failures int            // exits in a row that ended without a fill
+	failures int            // exits in a row that were refused or cancelled without a fill
+	thin     bool           // the last exit expired without a fill: there was nobody to sell to
 }
 
-// maxExitFailures is how often a bracket's exit may be refused or end unfilled before the bracket gives up and leaves the
-// position to the strategy.
+// maxExitFailures is how often a bracket's exit may be refused or cancelled unfilled before the bracket gives up and leaves the
+// position to the strategy. One that expires for want of liquidity is tried again with every open.
 const maxExitFailures = 3
 
 func (e *Engine) openBracket(o *state.Order) {
@@ -65,7 +66,7 @@ func (e *Engine) followBracket(o *state.Order, ev *market.Event, applied state.A
 	} else {
 		for _, f := range ev.Fills[:applied.Fresh] {
 			b.amount -= f.Amount
-			b.failures = 0
+			b.failures, b.thin = 0, false
 		}
 		if ev.Report != nil && ev.Report.Exec == market.ExecRejected {
 			b.refused(o, ev.Report)
@@ -94,7 +95,11 @@ func (e *Engine) followExit(b *bracket, o *state.Order) {
 		return
 	}
 	b.exit = 0
-	if b.amount > 0 && !b.swapping && o.FilledAmount == 0 && !e.cancelEntry(b) {
+	switch {
+	case b.amount <= 0 || b.swapping || o.FilledAmount > 0:
+	case o.State == state.Expired:
+		b.thin = true
+	case !e.cancelEntry(b):
 		b.failures++
 	}
 	b.swapping = false
@@ -121,7 +126,7 @@ func (e *Engine) settleBracket(b *bracket) {
 		e.remove(b)
 		return
 	case b.amount > 0 && b.exit == 0:
-		_ = e.placeExit(b, b.failures == 0) // a second try waits for the next open: the same moment would refuse it again
+		_ = e.placeExit(b, b.failures == 0 && !b.thin) // a second try waits for the next open: the same moment would refuse it again
 	case b.amount > 0 && b.exit != 0 && !b.swapping:
 		e.enlargeExit(b)
 	}

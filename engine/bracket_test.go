@@ -259,6 +259,29 @@ func TestAnExitThatKeepsEndingIsGivenUp(t *testing.T) {
 	require.Zero(t, b.engine.Unprotected(), "each was replaced at the open of the same instant, and the last is the strategy's own affair")
 }
 
+func TestAStopThatFindsNobodyIsTriedAgainWithEveryOpen(t *testing.T) {
+	s := &script{candle: once(func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1) })}
+	b := newBench(t, setup{seats: []engine.Seat{{Strategy: s}}, venue: sim.Config{VolumeShare: 1_000_000}})
+	empty := func() {
+		c := candleOf(1, 80, 80, 80, 80)
+		c.Volume = 0 // nothing was traded
+		b.group(c)
+	}
+	b.flat(1, 100)
+	c := candleOf(1, 100, 100, 100, 100)
+	c.Volume = 1 << 40
+	b.group(c)
+	require.Equal(t, market.Qty(btc), b.position())
+	for range 6 {
+		empty()
+	}
+	require.Equal(t, market.Qty(btc), b.position())
+	c = candleOf(1, 80, 80, 80, 80)
+	c.Volume = 1 << 40
+	b.group(c)
+	require.Zero(t, b.position())
+}
+
 func TestLatencyLeavesAPositionUnprotectedAndSaysSo(t *testing.T) {
 	s := &script{candle: once(func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1) })}
 	third := minute / 3
