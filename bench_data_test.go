@@ -110,7 +110,7 @@ func (t *table) trade(candles []market.Candle, orders int) {
 	kept += int64(account.Total(m.Quote).Total)
 }
 
-// memory is a backtest.Source over candles in memory, in batches like those of the store.
+// memory is a backtest.Source over candles in memory, in batches as large as those of the store.
 type memory struct {
 	candles []market.Candle
 }
@@ -119,7 +119,7 @@ func (s *memory) Next() ([]market.Candle, error) {
 	if len(s.candles) == 0 {
 		return nil, io.EOF
 	}
-	batch := s.candles[:min(512, len(s.candles))]
+	batch := s.candles[:min(128, len(s.candles))]
 	s.candles = s.candles[len(batch):]
 	return batch, nil
 }
