@@ -35,21 +35,28 @@ func killed(t *testing.T, dir string, after time.Duration, args ...string) (ende
 func TestAnImportThatIsKilledLeavesTheStoreWhole(t *testing.T) {
 	const rows = 150_000
 	dir, store := t.TempDir(), ""
-	var csv bytes.Buffer
-	for i := range rows {
-		fmt.Fprintf(&csv, "%d,100.5,101,%d,100.75,%d.25\n", 1640995200000+int64(i)*60_000, 90+i%10, i%1000)
-	}
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "rows.csv"), csv.Bytes(), 0o600))
+	file := rowsFile(t, 0, rows)
 	seed := uint64(time.Now().UnixNano())
 	random := rand.New(rand.NewPCG(seed, 0))
 	for n := range kills {
 		store = filepath.Join(dir, fmt.Sprint(n%2, ".db")) // each store is hit again and again
 		after := time.Duration(random.Int64N(int64(60 * time.Millisecond)))
-		killed(t, dir, after, "candles", "import", "--db", store, "--market", "BTC-EUR", "--interval", "1m", "rows.csv")
+		killed(t, dir, after, "candles", "import", "--db", store, "--market", "BTC-EUR", "--interval", "1m", file)
 		requireWhole(t, store, rows, fmt.Sprintf("seed %d, kill %d after %s", seed, n, after))
 	}
-	require.True(t, killed(t, dir, time.Hour, "candles", "import", "--db", store, "--market", "BTC-EUR", "--interval", "1m", "rows.csv"))
+	require.True(t, killed(t, dir, time.Hour, "candles", "import", "--db", store, "--market", "BTC-EUR", "--interval", "1m", file))
 	requireWhole(t, store, rows, "in the end")
+}
+
+// rowsFile writes rows of one-minute candles from the first-th on.
+func rowsFile(t *testing.T, first, rows int64) string {
+	var csv bytes.Buffer
+	for i := first; i < first+rows; i++ {
+		fmt.Fprintf(&csv, "%d,100.5,101,%d,100.75,%d.25\n", 1640995200000+i*60_000, 90+i%10, i*7919%100_003)
+	}
+	path := filepath.Join(t.TempDir(), "rows.csv")
+	require.NoError(t, os.WriteFile(path, csv.Bytes(), 0o600))
+	return path
 }
 
 // requireWhole wants a store that is sound and holds all rows or none.

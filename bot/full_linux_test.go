@@ -1,0 +1,66 @@
+package bot_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// smallDisk mounts a file system of so many bytes.
+func smallDisk(t *testing.T, size string) string {
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
+		t.Skipf("a full disk needs the right to mount one: %v", err)
+	}
+	t.Cleanup(func() { require.NoError(t, unix.Unmount(dir, 0)) })
+	return dir
+}
+
+// command runs bot in dir and returns what it printed.
+func command(t *testing.T, dir string, args ...string) (string, error) {
+	path, err := exec.LookPath("bot")
+	require.NoError(t, err)
+	cmd := exec.Command(path, args...)
+	cmd.Dir = dir
+	text, err := cmd.CombinedOutput()
+	return string(text), err
+}
+
+func TestAFullDiskLeavesTheOldResultsAndNothingElse(t *testing.T) {
+	disk := smallDisk(t, "700k")
+	text, err := command(t, disk, "backtest", "--out", "out")
+	require.NoError(t, err, text)
+	before := contents(t, filepath.Join(disk, "out"))
+	require.Len(t, before, 6)
+	text, err = command(t, disk, "backtest", "--out", "out", "--set", "strategies.trend.params.fast=100")
+	require.Error(t, err)
+	require.Contains(t, text, "no space left on device")
+	require.Equal(t, before, contents(t, filepath.Join(disk, "out")))
+}
+
+func TestAFullDiskLeavesTheStoreAsItWas(t *testing.T) {
+	disk := smallDisk(t, "700k")
+	text, err := command(t, disk, "candles", "import", "--market", "BTC-EUR", "--interval", "1m", rowsFile(t, 0, 1000))
+	require.NoError(t, err, text)
+	text, err = command(t, disk, "candles", "import", "--market", "BTC-EUR", "--interval", "1m", rowsFile(t, 1000, 300_000))
+	require.Error(t, err)
+	require.Contains(t, text, "no space left on device")
+	requireWhole(t, filepath.Join(disk, "candles.db"), 1000, "after the disk was full")
+}
+
+// contents are the files of a folder by name.
+func contents(t *testing.T, dir string) map[string]string {
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	files := map[string]string{}
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		require.NoError(t, err)
+		files[e.Name()] = string(text)
+	}
+	return files
+}
