@@ -136,7 +136,8 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 		own[i+1] = p.Strategies[i].Own
 	}
 	d.account = state.NewAccount(p.Catalog, len(p.Strategies), own)
-	gate := risk.New(p.Catalog, risk.Config{Account: p.Account, Strategies: limits, Fees: p.Fees.of})
+	gate := risk.New(p.Catalog, risk.Config{Account: p.Account, Strategies: limits, Fees: p.Fees.of,
+		Spread: exchange.Spread{Half: p.Venue.HalfSpread, Slippage: p.Venue.Slippage}})
 	d.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: d.account, Gate: gate, Seats: seats, TradeFrom: p.From, Observer: d})
 	config := p.Venue
 	config.Fees, config.Watches = p.Fees.of, d.engine.Watches()

@@ -38,7 +38,7 @@ func newPair(t testing.TB, seed uint64, config risk.Config) *pair {
 	config.Fees, config.Strategies = fees, append(config.Strategies, make([]risk.Limits, 2)...)
 	config.Account.AllowSelfCross, config.Account.Currency = true, m.Quote
 	p := &pair{t: t, random: rand.New(rand.NewPCG(seed, 1)), m: m, account: state.NewAccount(c, 1, nil), gate: risk.New(c, config), now: 1000 * second}
-	p.venue = sim.New(c, sim.Config{Fees: fees}, p.hear)
+	p.venue = sim.New(c, sim.Config{Fees: fees, HalfSpread: config.Spread.Half, Slippage: config.Spread.Slippage}, p.hear)
 	p.pay()
 	p.move(100 * at1)
 	return p
@@ -66,7 +66,7 @@ func (p *pair) hear(ev *market.Event) {
 func (p *pair) move(price market.Price) {
 	p.price = price
 	p.now += second
-	ev := market.Event{Kind: market.KindTrade, At: p.now, Market: p.m.ID, Trade: &market.Trade{Market: p.m.ID, Price: price}}
+	ev := market.Event{Kind: market.KindTicker, At: p.now, Market: p.m.ID, Ticker: &market.Ticker{Market: p.m.ID, Last: price}} // a trade would fill what rests inside a spread
 	require.NoError(p.t, p.venue.Advance(&ev))
 	_, err := p.account.Apply(&ev)
 	require.NoError(p.t, err)
@@ -205,11 +205,12 @@ func (p *pair) command() *market.Command {
 
 const seed = 20240607
 
-func TestGateAndVenueAgreeOnEveryOrder(t *testing.T) {
-	p := newPair(t, seed, risk.Config{NoRounding: true})
+// agree puts n random orders and changes to both and returns how often the venue gave each answer.
+func agree(t *testing.T, spread exchange.Spread, n int) map[int]int {
+	p := newPair(t, seed, risk.Config{NoRounding: true, Spread: spread})
 	p.both = true
 	answers := map[int]int{}
-	for i := range 100_000 {
+	for i := range n {
 		c := p.command()
 		asked := *c
 		gate, venue := p.ask(c)
@@ -222,6 +223,18 @@ func TestGateAndVenueAgreeOnEveryOrder(t *testing.T) {
 		p.same()
 		p.tidy()
 	}
+	return answers
+}
+
+// wide is a spread and slippage that a hold would notice.
+var wide = exchange.Spread{Half: 50_000, Slippage: 200_000}
+
+func TestGateAndVenueAgreeOnEveryOrderAcrossASpread(t *testing.T) {
+	require.Greater(t, agree(t, wide, 30_000)[exchange.CodeInsufficientBalance], 50)
+}
+
+func TestGateAndVenueAgreeOnEveryOrder(t *testing.T) {
+	answers := agree(t, exchange.Spread{}, 100_000)
 	require.Greater(t, answers[-1], 30_000, "too few were accepted to prove anything: %v", answers)
 	for _, code := range []int{202, 203, 205, 206, 210, 211, 212, 216, 217, 232, 234, 235, 236, 237, 238, 239, 240, 422, 429} {
 		if code == exchange.CodeMarketOrderUpdate {
@@ -239,6 +252,7 @@ func TestTheVenueTakesWhateverTheGateLetsPass(t *testing.T) {
 	}{
 		{risk.Config{Strategies: []risk.Limits{limits}}, []risk.Reason{risk.ReasonMaxOpenOrders, risk.ReasonMaxOrderValue, risk.ReasonMaxPosition, risk.ReasonPriceCollar}},
 		{risk.Config{Account: risk.AccountLimits{MaxExposure: 80_000 * eur}}, []risk.Reason{risk.ReasonMaxExposure}},
+		{risk.Config{Spread: wide}, []risk.Reason{risk.ReasonTooSmall}},
 	}
 	for i, row := range rows {
 		p := newPair(t, seed+1+uint64(i), row.config)

@@ -15,6 +15,7 @@ import (
 type Gate struct {
 	catalog  *market.Catalog
 	account  AccountLimits
+	spread   exchange.Spread
 	rounding bool
 	fees     []exchange.Fees // by market
 	seats    []seat          // by strategy
@@ -58,6 +59,7 @@ type Config struct {
 	Account    AccountLimits
 	Strategies []Limits                           // by StrategyID − 1
 	Fees       func(*market.Market) exchange.Fees // nil: no fees
+	Spread     exchange.Spread                    // what market orders are reckoned to pay beyond the latest price
 	NoRounding bool                               // pass prices and amounts as they are; for tests of the venue
 }
 
@@ -65,7 +67,7 @@ type Config struct {
 func New(catalog *market.Catalog, config Config) *Gate {
 	markets := len(catalog.Markets()) + 1
 	g := &Gate{
-		catalog: catalog, account: config.Account, rounding: !config.NoRounding,
+		catalog: catalog, account: config.Account, spread: config.Spread, rounding: !config.NoRounding,
 		fees:  make([]exchange.Fees, markets),
 		seats: make([]seat, len(config.Strategies)+1),
 	}
@@ -197,9 +199,22 @@ func roundTrigger(m *market.Market, firesBelow bool, price market.Price) market.
 	return market.FloorTo(price, m.TickSize)
 }
 
+// reference is what an order is worth that has no price of its own: what a market order would pay or get now.
+func (g *Gate) reference(a *state.Account, m *market.Market, o *market.Order) market.Price {
+	last := a.Last(m.ID)
+	if o.Type != market.TypeMarket || last == 0 {
+		return last
+	}
+	offered, known := a.Quote(m.ID, o.Side)
+	if !known {
+		offered = g.spread.Offered(o.Side, last)
+	}
+	return g.spread.Taken(o.Side, offered)
+}
+
 func (g *Gate) factsOf(a *state.Account, m *market.Market, o *market.Order) *exchange.Facts {
 	available, _ := a.Balance(o.Strategy, exchange.HoldAsset(m, o.Side))
-	g.facts = exchange.Facts{Reference: a.Last(m.ID), Open: a.OpenIn(m.ID), Available: available, Fees: g.fees[m.ID]}
+	g.facts = exchange.Facts{Reference: g.reference(a, m, o), Open: a.OpenIn(m.ID), Available: available, Fees: g.fees[m.ID]}
 	return &g.facts
 }
 

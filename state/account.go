@@ -224,14 +224,19 @@ func quoteOf(b *market.OrderBook) (q quote) {
 // Touch is the price that an order of that side would trade at now: the best ask for a buy, the best bid for a sell, the
 // latest price where neither ticker nor book has told.
 func (a *Account) Touch(m market.ID, side market.Side) market.Price {
-	best := a.quotes[m].ask
+	if best, known := a.Quote(m, side); known {
+		return best
+	}
+	return a.marks[m].price
+}
+
+// Quote is the best price on the other side for an order of that side, and whether a ticker or a book has told one.
+func (a *Account) Quote(m market.ID, side market.Side) (best market.Price, known bool) {
+	best = a.quotes[m].ask
 	if side == market.Sell {
 		best = a.quotes[m].bid
 	}
-	if best == 0 {
-		return a.marks[m].price
-	}
-	return best
+	return best, best != 0
 }
 
 // Seen is when the latest price of a market arrived, and whether it came late.

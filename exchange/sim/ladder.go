@@ -254,24 +254,4 @@ func (v *Venue) fireQuoted(b *book) {
 }
 
 // half returns half the spread at a price, rounded up.
-func (v *Venue) half(p market.Price) market.Price { return share(p, v.config.HalfSpread) }
-
-// share returns rate·p rounded up.
-func share(p market.Price, rate market.Rate) market.Price {
-	if rate == 0 {
-		return 0
-	}
-	return partOf(p, rate)
-}
-
-func partOf(p market.Price, rate market.Rate) market.Price {
-	exact, err := market.ValueOf(int64(p)).MulRate(rate)
-	if err != nil {
-		return p
-	}
-	money, err := exact.CeilMoney(market.RateDigits)
-	if err != nil {
-		return p
-	}
-	return market.Price(money)
-}
+func (v *Venue) half(p market.Price) market.Price { return exchange.Share(p, v.spread.Half) }

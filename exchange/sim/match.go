@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"math"
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/exchange"
@@ -92,9 +91,9 @@ func (v *Venue) tooFar(b *book, o *order) bool {
 		return false
 	}
 	if o.Side == market.Buy {
-		return o.Price > above(b.last, share(b.last, limit))
+		return o.Price > exchange.Above(b.last, exchange.Share(b.last, limit))
 	}
-	return o.Price < b.last-share(b.last, limit)
+	return o.Price < b.last-exchange.Share(b.last, limit)
 }
 
 // facts is what the account looks like to an order that arrives.
@@ -288,28 +287,13 @@ func (v *Venue) quote(b *book, side market.Side, price market.Price) market.Pric
 		return b.ask
 	case side == market.Sell && b.bid != 0:
 		return b.bid
-	case side == market.Buy:
-		return above(price, v.half(price))
 	}
-	return price - v.half(price)
+	return v.spread.Offered(side, price)
 }
 
 // takerPrice is what a taker pays or gets: the house's price and the slippage.
 func (v *Venue) takerPrice(b *book, side market.Side, price market.Price) market.Price {
-	offered := v.quote(b, side, price)
-	if side == market.Buy {
-		return above(offered, share(offered, v.config.Slippage))
-	}
-	return max(1, offered-share(offered, v.config.Slippage))
-}
-
-// above returns a price that much higher, or the highest there is: nobody can pay it, which is better than a price that has
-// wrapped to below zero.
-func above(p, by market.Price) market.Price {
-	if by > math.MaxInt64-p {
-		return math.MaxInt64
-	}
-	return p + by
+	return v.spread.Taken(side, v.quote(b, side, price))
 }
 
 // crosses reports whether a limit of that side accepts the offered price.

@@ -95,6 +95,7 @@ func (l LimitFill) String() string { return limitFills[l] }
 type Venue struct {
 	catalog  *market.Catalog
 	config   Config
+	spread   exchange.Spread
 	sink     func(*market.Event)
 	books    []book // by market.ID
 	balances []Balance
@@ -153,7 +154,7 @@ type arrival struct {
 // it points to are valid until sink returns. sink may call Do, nothing else of the venue.
 func New(catalog *market.Catalog, config Config, sink func(*market.Event)) *Venue {
 	v := &Venue{
-		catalog: catalog, config: config, sink: sink,
+		catalog: catalog, config: config, sink: sink, spread: exchange.Spread{Half: config.HalfSpread, Slippage: config.Slippage},
 		books:    make([]book, len(catalog.Markets())+1),
 		balances: make([]Balance, len(catalog.Assets())+1),
 	}

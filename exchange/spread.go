@@ -1,0 +1,58 @@
+package exchange
+
+import (
+	"math"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// Spread is what a market order pays beyond the latest price: half the distance between bid and ask, and slippage beyond
+// those, as fractions of the price. The simulated venue fills by it and the gate reckons with it. The zero Spread is none.
+type Spread struct {
+	Half, Slippage market.Rate
+}
+
+// Offered is the house's bid or ask around a price, for a taker of that side; half the spread is rounded up.
+func (s Spread) Offered(side market.Side, price market.Price) market.Price {
+	if side == market.Buy {
+		return Above(price, Share(price, s.Half))
+	}
+	return price - Share(price, s.Half)
+}
+
+// Taken is what a taker of that side pays or gets where the house offers a price; the slippage is rounded up.
+func (s Spread) Taken(side market.Side, offered market.Price) market.Price {
+	if side == market.Buy {
+		return Above(offered, Share(offered, s.Slippage))
+	}
+	return max(1, offered-Share(offered, s.Slippage))
+}
+
+// Share returns rate·p rounded up, at most p where that leaves an int64.
+func Share(p market.Price, rate market.Rate) market.Price {
+	if rate == 0 {
+		return 0
+	}
+	return partOf(p, rate)
+}
+
+func partOf(p market.Price, rate market.Rate) market.Price {
+	exact, err := market.ValueOf(int64(p)).MulRate(rate)
+	if err != nil {
+		return p
+	}
+	money, err := exact.CeilMoney(market.RateDigits)
+	if err != nil {
+		return p
+	}
+	return market.Price(money)
+}
+
+// Above returns a price that much higher, or the highest there is: nobody can pay it, which is better than a price that has
+// wrapped to below zero.
+func Above(p, by market.Price) market.Price {
+	if by > math.MaxInt64-p {
+		return math.MaxInt64
+	}
+	return p + by
+}
