@@ -1,0 +1,124 @@
+package sandbox
+
+import (
+	"time"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// Config is everything that an exchange of its own can be told. The zero value of a field is the default that its comment names;
+// Default returns a config that is ready: three markets, one account with balances and a key.
+type Config struct {
+	Assets   []Asset
+	Markets  []Market
+	Accounts []Account
+	Tiers    []Tier          // by volume, rising; none: no fees
+	Clock    *Clock          // nil: the machine's clock
+	Seed     uint64          // of prices, sizes and faults
+	History  market.Duration // of candles and trades before the start; 0: none
+	Prefixes []string        // brands of the headers, without the dash; all are understood, the first is answered with; none: "Service"
+	Budget   Budget
+	Rules    Rules
+	Admin    string // token of /admin; "": there is no /admin
+	Faults   []Fault
+	State    string // file that keeps the exchange over restarts; "": memory
+	Keep     Keep
+}
+
+// Rules are what nobody knows of the real exchange, or what real clients need (venue-facts 7, client-needs).
+type Rules struct {
+	Strict           bool                 // sign exactly what is sent, Content-Type on every request
+	OperatorOptional bool                 // DELETE without operatorId is taken
+	ShortCreate      bool                 // responseRequired=false on create answers the short object, not an empty body
+	SettleAfter      market.Duration      // from a fill to its fee; 0: at once
+	FeeRounding      exchange.FeeRounding // of an order's fills
+	PlacementLimit   market.Rate          // placement price protection; 0: off
+	ExecutionLimit   market.Rate          // how far a taker may walk from the best price; 0: off
+	SpreadLimit      market.Rate          // market orders are cancelled at a wider spread; 0: off
+	ReferenceLimit   market.Rate          // a taker's price may be so far from the reference price; 0: off
+	GroupsPerAccount int                  // cancel-on-disconnect groups with a timer at a time; 0: one
+	DayWindow        bool                 // GET /orders refuses a range of more than 24 h, as GET /trades does
+}
+
+// Budget is how many weight points a minute has, and how long exceeding it is punished (venue-facts 2.4).
+type Budget struct {
+	PerKey, PerIP int             // points a minute; 0: 1000; below 0: no limit
+	KeyBan, IPBan market.Duration // 0: 1 and 15 minutes
+}
+
+// Keep bounds what is remembered, so that a long-lived exchange does not grow. 0 is the default that stands behind each.
+type Keep struct {
+	Orders  int // closed orders of an account in a market; 10000
+	Trades  int // trades of an account in a market, and public trades of a market; 10000
+	Candles int // 1m candles of a market; 60 days of them; longer intervals are kept as many
+}
+
+// Asset is one asset with its transfer rules (venue-facts 1.2).
+type Asset struct {
+	Symbol, Name  string
+	Decimals      uint8
+	Networks      []string        // none: SEPA for EUR, else the symbol
+	DepositFee    string          // "0"
+	WithdrawalFee string          // "0"
+	WithdrawalMin string          // "0"
+	Confirmations int             // of a deposit
+	BlockTime     market.Duration // between two confirmations; 0: a minute
+	Status        string          // of deposits and withdrawals: OK, MAINTENANCE or DELISTED; "": OK
+}
+
+// Market is one market with its rules (specification 2.3), where its price comes from, and the house's book around it.
+type Market struct {
+	Name             string
+	PriceDigits      uint8 // decimals of a price; at least those of the tick
+	TickSize         string
+	QuantityDecimals uint8
+	NotionalDecimals uint8
+	MinOrderInBase   string
+	MinOrderInQuote  string
+	MaxOrderInBase   string
+	MaxOrderInQuote  string
+	MaxOpenOrders    int
+	FeeCategory      string
+	Status           market.MarketStatus // 0: trading
+	Source           Source              // nil: nobody but the accounts makes a price
+	House            House
+}
+
+// House is the book that the exchange itself offers around the price of a market's source.
+type House struct {
+	Levels     int         // of each side; 0: none
+	HalfSpread market.Rate // from the price to the best level
+	Step       int         // ticks between levels; 0: one
+	Size       string      // base amount of an average level
+}
+
+// Account is one client of the exchange.
+type Account struct {
+	Name     string
+	Balances map[string]string // by symbol
+	Keys     []Key
+	Volume   string // of the last 30 days at the start, in the currency of the tiers: what fee tier it has
+}
+
+// Key is one API key with its secret and permissions (specification 5).
+type Key struct {
+	Key, Secret           string
+	Read, Trade, Withdraw bool
+	Addresses             []string // that it may be used from; none: any
+	Unconfirmed           bool     // it has not been confirmed by e-mail: 306
+	Budget                int      // points a minute, over Budget.PerKey; 0: that
+}
+
+// Tier is one step of the fee schedule: from a volume on, the rates of each fee category (venue-facts 3.5).
+type Tier struct {
+	Volume string                   // of 30 days, at least
+	Fees   map[string]exchange.Fees // by feeCategory; "" for every other
+}
+
+const (
+	defaultBudget = 1000
+	defaultKeyBan = time.Minute
+	defaultIPBan  = 15 * time.Minute
+	defaultKeep   = 10_000
+)

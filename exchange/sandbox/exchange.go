@@ -1,0 +1,64 @@
+package sandbox
+
+import (
+	"math"
+	"sync"
+
+	"github.com/tidemark-trading/tidemark/exchange/sim"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// Exchange is a simulated exchange: an http.Handler with the API of the specification. It is safe for concurrent use.
+type Exchange struct {
+	config  Config
+	catalog *market.Catalog
+	clock   *Clock
+
+	mu       sync.Mutex // guards everything below
+	venue    *sim.Venue
+	accounts []*account // by sim.AccountID
+	listings []*listing // by market.ID
+	duties   []duty
+	reached  market.Time // everything due up to then has happened
+}
+
+// account is one client: its orders, its transfers.
+type account struct {
+	id     sim.AccountID
+	name   string
+	config *Account
+}
+
+// listing is what the exchange has of a market beside its book at the venue.
+type listing struct {
+	*market.Market
+	config *Market
+}
+
+// never is when nothing more is due.
+const never = market.Time(math.MaxInt64)
+
+// duty is something that the exchange's clock makes due.
+type duty interface {
+	due() market.Time   // of what comes next; never where there is nothing
+	run(at market.Time) // carries out what is due at at, and only that
+}
+
+// advance lets happen what is due up to now, in the order in which it is due; of what is due at one instant, what was added to the
+// duties first comes first.
+func (ex *Exchange) advance(now market.Time) {
+	for {
+		at, next := never, duty(nil)
+		for _, d := range ex.duties {
+			if due := d.due(); due < at {
+				at, next = due, d
+			}
+		}
+		if next == nil || at > now {
+			break
+		}
+		next.run(at)
+		ex.reached = max(ex.reached, at)
+	}
+	ex.reached = max(ex.reached, now)
+}

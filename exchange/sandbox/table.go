@@ -1,0 +1,100 @@
+package sandbox
+
+import "math"
+
+// lastMillis is the latest time that a parameter may name (specification 8).
+const lastMillis = 8640000000000000
+
+// The parameters that many endpoints share.
+var (
+	marketInPath = parameter{name: "market", kind: kindMarket, required: true, inPath: true, doc: "BASE-QUOTE"}
+	oneMarket    = parameter{name: "market", kind: kindMarket, required: true, doc: "BASE-QUOTE"}
+	anyMarket    = parameter{name: "market", kind: kindMarket, doc: "BASE-QUOTE; all markets where it is left out"}
+	anySymbol    = parameter{name: "symbol", kind: kindAsset, doc: "an asset; all where it is left out"}
+	rowLimit     = parameter{name: "limit", kind: kindInteger, min: 1, max: 1000, doc: "rows at most; 500 where it is left out"}
+	startMillis  = parameter{name: "start", kind: kindInteger, max: lastMillis, doc: "from this time on, Unix ms"}
+	endMillis    = parameter{name: "end", kind: kindInteger, max: lastMillis, doc: "up to this time, Unix ms"}
+	tradeIDFrom  = parameter{name: "tradeIdFrom", kind: kindText, doc: "from this trade on"}
+	tradeIDTo    = parameter{name: "tradeIdTo", kind: kindText, doc: "up to this trade"}
+	orderID      = parameter{name: "orderId", kind: kindID, doc: "the exchange's name of the order"}
+	clientID     = parameter{name: "clientOrderId", kind: kindID, doc: "the client's name of the order; it counts where both are given"}
+	operatorID   = parameter{name: "operatorId", kind: kindInteger, required: true, min: math.MinInt64, max: math.MaxInt64, doc: "trader or bot"}
+	bookDepth    = parameter{name: "depth", kind: kindInteger, min: 1, max: 1000, doc: "levels of each side; 1000 where it is left out"}
+)
+
+var (
+	sides       = []string{"buy", "sell"}
+	orderTypes  = []string{"market", "limit", "stopLoss", "stopLossLimit", "takeProfit", "takeProfitLimit"}
+	references  = []string{"lastTrade", "bestBid", "bestAsk", "midPrice"}
+	inForces    = []string{"GTC", "IOC", "FOK"}
+	preventions = []string{"decrementAndCancel", "cancelOldest", "cancelNewest", "cancelBoth"}
+	intervals   = []string{"1m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "1W", "1M"}
+)
+
+// orderTerms are the parameters that POST and PUT /order have in common (specification 4.1 and 4.4).
+var orderTerms = []parameter{
+	{name: "amount", kind: kindDecimal, doc: "base amount"},
+	{name: "amountQuote", kind: kindDecimal, doc: "quote amount: market, stopLoss, takeProfit"},
+	{name: "price", kind: kindDecimal, doc: "quote per base, a multiple of the market's tickSize"},
+	{name: "triggerAmount", kind: kindDecimal, doc: "trigger price"},
+	{name: "timeInForce", kind: kindWord, words: inForces, doc: "GTC where it is left out"},
+	{name: "selfTradePrevention", kind: kindWord, words: preventions, doc: "decrementAndCancel where it is left out"},
+	{name: "postOnly", kind: kindFlag, doc: "never take"},
+	{name: "responseRequired", kind: kindFlag, doc: "true where it is left out"},
+}
+
+// endpoints are the specification's section 1, the two reports (venue-facts 1.2) and cancel on disconnect (venue-facts 3.8). Weights
+// and permissions are those of venue-facts 1.1.
+var endpoints = []endpoint{
+	{method: "GET", path: "/time", summary: "Server time", section: "1", weight: 1, answer: "Time", do: (*Exchange).getTime},
+	{method: "GET", path: "/markets", summary: "Markets", section: "2.3", weight: 1, params: []parameter{anyMarket}, answer: "Markets", do: (*Exchange).getMarkets},
+	{method: "GET", path: "/assets", summary: "Assets", section: "1", weight: 1, params: []parameter{anySymbol}, answer: "Assets", do: (*Exchange).getAssets},
+	{method: "GET", path: "/{market}/book", summary: "Order book", section: "1", weight: 1, params: []parameter{marketInPath, bookDepth}, answer: "Book", do: (*Exchange).getBook},
+	{method: "GET", path: "/{market}/trades", summary: "Public trades", section: "1", weight: 5,
+		params: []parameter{marketInPath, rowLimit, startMillis, endMillis, tradeIDFrom, tradeIDTo}, answer: "PublicTrades", do: (*Exchange).getPublicTrades},
+	{method: "GET", path: "/{market}/candles", summary: "Candles", section: "1", weight: 1,
+		params: []parameter{marketInPath, {name: "interval", kind: kindWord, required: true, words: intervals},
+			{name: "limit", kind: kindInteger, min: 1, max: 1440, doc: "rows at most; 1440 where it is left out"}, startMillis, endMillis}, answer: "Candles", do: (*Exchange).getCandles},
+	{method: "GET", path: "/ticker/price", summary: "Latest prices", section: "1", weight: 1, params: []parameter{anyMarket}, answer: "TickerPrices", do: (*Exchange).getTickerPrice},
+	{method: "GET", path: "/ticker/book", summary: "Best bids and asks", section: "1", weight: 1, params: []parameter{anyMarket}, answer: "TickerBooks", do: (*Exchange).getTickerBook},
+	{method: "GET", path: "/ticker/24h", summary: "Statistics of the last 24 hours", section: "1", weight: 1, weightAll: 25, params: []parameter{anyMarket}, answer: "Tickers24h", do: (*Exchange).getTicker24h},
+	{method: "GET", path: "/report/{market}/book", summary: "Order book report", section: "1", weight: 1, params: []parameter{marketInPath, bookDepth}, answer: "BookReport", do: (*Exchange).getBookReport},
+	{method: "GET", path: "/report/{market}/trades", summary: "Trades report", section: "1", weight: 5,
+		params: []parameter{marketInPath, rowLimit, startMillis, endMillis, tradeIDFrom, tradeIDTo}, answer: "TradesReport", do: (*Exchange).getTradesReport},
+
+	{method: "POST", path: "/order", summary: "Place an order", section: "4.1", weight: 1, needs: rightTrade,
+		params: append([]parameter{oneMarket,
+			{name: "side", kind: kindWord, required: true, words: sides}, {name: "orderType", kind: kindWord, required: true, words: orderTypes}, operatorID, clientID,
+			{name: "triggerType", kind: kindWord, words: []string{"price"}}, {name: "triggerReference", kind: kindWord, words: references},
+			{name: "codGroupId", kind: kindInteger, min: 1, max: 1000, doc: "group of orders for cancel on disconnect"},
+			{name: "disableMarketProtection", kind: kindFlag, doc: "deprecated: its value is ignored"}}, orderTerms...), answer: "Order", do: (*Exchange).postOrder},
+	{method: "PUT", path: "/order", summary: "Update an order", section: "4.4", weight: 1, needs: rightTrade,
+		params: append([]parameter{oneMarket, orderID, clientID, operatorID, {name: "amountRemaining", kind: kindDecimal, doc: "new remaining amount"}}, orderTerms...), answer: "Order", do: (*Exchange).putOrder},
+	{method: "GET", path: "/order", summary: "One order", section: "4.2", weight: 1, needs: rightTrade | rightRead, params: []parameter{oneMarket, orderID, clientID}, answer: "Order", do: (*Exchange).getOrder},
+	{method: "DELETE", path: "/order", summary: "Cancel an order", section: "1", weight: 1, needs: rightTrade, params: []parameter{oneMarket, orderID, clientID, operatorID}, answer: "Cancelled", do: (*Exchange).deleteOrder},
+	{method: "GET", path: "/ordersOpen", summary: "Open orders", section: "4.5", weight: 5, weightAll: 100, needs: rightTrade | rightRead, params: []parameter{anyMarket, {name: "base", kind: kindAsset}}, answer: "Orders", do: (*Exchange).getOrdersOpen},
+	{method: "GET", path: "/orders", summary: "Orders of a market", section: "4.3", weight: 5, needs: rightTrade | rightRead,
+		params: []parameter{oneMarket, rowLimit, startMillis, endMillis, {name: "orderIdFrom", kind: kindID}, {name: "orderIdTo", kind: kindID}}, answer: "Orders", do: (*Exchange).getOrders},
+	{method: "DELETE", path: "/orders", summary: "Cancel orders", section: "1", weight: 25, weightAll: 100, needs: rightTrade, params: []parameter{anyMarket, operatorID}, answer: "CancelledList", do: (*Exchange).deleteOrders},
+	{method: "POST", path: "/cancelOrdersAfter", summary: "Cancel on disconnect", section: "9", weight: 5, needs: rightTrade,
+		params: []parameter{{name: "codGroupId", kind: kindInteger, required: true, min: 1, max: 1000}, {name: "expiryAfterSeconds", kind: kindInteger, required: true, min: 0, max: 300}}, answer: "CancelAfter", do: (*Exchange).postCancelOrdersAfter},
+	{method: "GET", path: "/trades", summary: "Own trades", section: "1", weight: 5, needs: rightTrade | rightRead,
+		params: []parameter{oneMarket, rowLimit, startMillis, endMillis, tradeIDFrom, tradeIDTo}, answer: "Trades", do: (*Exchange).getTrades},
+
+	{method: "GET", path: "/account", summary: "Account with its fees", section: "1", weight: 1, needs: rightRead, answer: "Account", do: (*Exchange).getAccount},
+	{method: "GET", path: "/balance", summary: "Balances", section: "1", weight: 5, needs: rightRead, params: []parameter{anySymbol}, answer: "Balances", do: (*Exchange).getBalance},
+	{method: "GET", path: "/account/fees", summary: "Fees", section: "1", weight: 1, needs: rightRead, params: []parameter{anyMarket, {name: "quote", kind: kindAsset}}, answer: "Fees", do: (*Exchange).getFees},
+	{method: "GET", path: "/account/history", summary: "Transactions", section: "1", weight: 1, needs: rightRead,
+		params: []parameter{{name: "fromDate", kind: kindInteger, max: lastMillis}, {name: "toDate", kind: kindInteger, max: lastMillis}, {name: "page", kind: kindInteger, min: 1, max: math.MaxInt32},
+			{name: "maxItems", kind: kindInteger, min: 1, max: 100}, {name: "type", kind: kindWord, words: transactionTypes}}, answer: "History", do: (*Exchange).getHistory},
+	{method: "GET", path: "/deposit", summary: "Deposit address", section: "1", weight: 1, needs: rightRead, params: []parameter{{name: "symbol", kind: kindAsset, required: true}}, answer: "DepositAddress", do: (*Exchange).getDeposit},
+	{method: "GET", path: "/depositHistory", summary: "Deposits", section: "1", weight: 5, needs: rightRead, params: []parameter{anySymbol, rowLimit, startMillis, endMillis}, answer: "Deposits", do: (*Exchange).getDepositHistory},
+	{method: "POST", path: "/withdrawal", summary: "Withdraw", section: "1", weight: 1, needs: rightWithdraw,
+		params: []parameter{{name: "symbol", kind: kindAsset, required: true}, {name: "amount", kind: kindDecimal, required: true}, {name: "address", kind: kindText, required: true}, {name: "paymentId", kind: kindText},
+			{name: "internal", kind: kindFlag}, {name: "addWithdrawalFee", kind: kindFlag}}, answer: "Withdrawal", do: (*Exchange).postWithdrawal},
+	{method: "GET", path: "/withdrawalHistory", summary: "Withdrawals", section: "1", weight: 5, needs: rightRead, params: []parameter{anySymbol, rowLimit, startMillis, endMillis}, answer: "Withdrawals", do: (*Exchange).getWithdrawalHistory},
+}
+
+// transactionTypes are those of GET /account/history (venue-facts 1.4).
+var transactionTypes = []string{"sell", "buy", "staking", "fixed_staking", "deposit", "withdrawal", "affiliate", "distribution", "internal_transfer",
+	"withdrawal_cancelled", "rebate", "loan", "external_transferred_funds", "manually_assigned"}
