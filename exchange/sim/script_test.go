@@ -48,6 +48,8 @@ func (s *stage) perform(words []string) {
 	case "place", "update", "cancel", "attached":
 		s.open()
 		s.do(s.now, words)
+	case "accounts", "house", "as", "book":
+		s.among(words)
 	default:
 		s.move(verb, words[1:])
 	}
@@ -153,6 +155,12 @@ func (s *stage) set(name, value string) {
 		s.config.HalfSpread = s.rate(value) / 2
 	case "slippage":
 		s.config.Slippage = s.rate(value)
+	case "executionLimit":
+		s.config.ExecutionLimit = s.rate(value)
+	case "spreadLimit":
+		s.config.SpreadLimit = s.rate(value)
+	case "referenceLimit":
+		s.config.ReferenceLimit = s.rate(value)
 	case "protection":
 		s.config.PlacementLimit = s.rate(value)
 	case "volume":
