@@ -185,13 +185,15 @@ func (v *Venue) stir(b *book) {
 	if b.bids == nil {
 		return
 	}
-	v.requote(b)
-	for v.err == nil && b.market.Status == market.Trading && v.fireNext(b) {
+	for len(b.below.entries)+len(b.above.entries) > 0 && v.err == nil && b.market.Status == market.Trading {
 		v.requote(b)
+		if !v.fireNext(b) {
+			return
+		}
 	}
 }
 
-// requote notes the best bid and ask, which triggers refer to and market orders are reckoned with.
+// requote notes the best bid and ask, which triggers refer to.
 func (v *Venue) requote(b *book) {
 	b.bid, b.ask = v.offered(b, market.Sell).price, v.offered(b, market.Buy).price
 }

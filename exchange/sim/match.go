@@ -166,9 +166,9 @@ func (v *Venue) Cancel(id market.OrderID, reason market.RestatementReason) bool 
 
 // match lets the orders that have arrived take what there is, oldest first.
 func (v *Venue) match(b *book) {
-	defer v.stir(b)
 	if len(b.takers) == 0 {
 		v.arriveAttached(b)
+		v.stir(b)
 		return
 	}
 	takers := b.takers
@@ -182,6 +182,7 @@ func (v *Venue) match(b *book) {
 	}
 	b.spareTakers = takers[:0]
 	v.arriveAttached(b)
+	v.stir(b)
 }
 
 // fire lets a trigger fire with the path at price.
@@ -295,6 +296,11 @@ func (v *Venue) end(b *book, o *order, status market.Status, reason market.Resta
 // quote is the house's price for a taker: half the spread away from the path.
 func (v *Venue) quote(b *book, side market.Side, price market.Price) market.Price {
 	switch {
+	case b.bids != nil:
+		if best := v.offered(b, side).price; best != 0 {
+			return best
+		}
+		return price
 	case side == market.Buy && b.ask != 0:
 		return b.ask
 	case side == market.Sell && b.bid != 0:
