@@ -114,7 +114,7 @@ func (ex *Exchange) credit(t *transfer, at market.Time) {
 }
 
 // listDeposit ends a deposit and adds it to its account's history.
-func (ex *Exchange) listDeposit(t *transfer, status transferStatus, at market.Time) {
+func (ex *Exchange) listDeposit(t *transfer, status transferState, at market.Time) {
 	t.Status, t.Listed, t.Due = status, at, never
 	a := ex.accounts[t.Account]
 	a.deposits = remember(a.deposits, t, ex.kept())

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -40,14 +39,6 @@ type transfers struct {
 	transactions []transaction
 }
 
-// vault is an asset with its transfer rules in units.
-type vault struct {
-	*market.Asset
-	config                                   *Asset
-	depositFee, withdrawalFee, withdrawalMin market.Money
-	fiat                                     bool // it moves between bank accounts
-}
-
 // transfer is one deposit or withdrawal. Amount is what arrives where it goes, Fee what the exchange keeps of it on the way: a
 // deposit credits Amount, a withdrawal takes Amount and Fee from the balance.
 type transfer struct {
@@ -56,18 +47,18 @@ type transfer struct {
 	Asset                    market.AssetID
 	Amount, Fee              market.Money
 	Address, PaymentID, TxID string
-	Status                   transferStatus
+	Status                   transferState
 	Listed                   market.Time // its timestamp: of a withdrawal the request, of a deposit the end
 	Due                      market.Time // of its next status; never: it has ended
 }
 
-// transferStatus is where a transfer stands (venue-facts 1.4).
-type transferStatus uint8
+// transferState is where a transfer stands (venue-facts 1.4).
+type transferState uint8
 
 // The statuses. A withdrawal through the API needs no confirmation by e-mail (specification 5), and nobody inspects it here, so
 // that the statuses which wait for either do not occur.
 const (
-	transferConfirming transferStatus = iota + 1 // a deposit that lacks confirmations; no answer shows it
+	transferConfirming transferState = iota + 1 // a deposit that lacks confirmations; no answer shows it
 	transferAwaitingProcessing
 	transferApproved
 	transferSending
@@ -81,7 +72,7 @@ var transferStatuses = [...]string{transferAwaitingProcessing: "awaiting_process
 	transferInMempool: "in_mempool", transferProcessed: "processed", transferCompleted: "completed", transferCanceled: "canceled"}
 
 // nextStatus is the way of a transfer that nobody cancels.
-var nextStatus = [...]transferStatus{
+var nextStatus = [...]transferState{
 	transferConfirming:         transferCompleted,
 	transferAwaitingProcessing: transferApproved,
 	transferApproved:           transferSending,
@@ -101,61 +92,12 @@ func (ex *Exchange) openTreasury(now market.Time) error {
 		ex.vaults = append(ex.vaults, v)
 	}
 	ex.shelf = slices.SortedFunc(slices.Values(ex.vaults), func(a, b *vault) int { return strings.Compare(a.Symbol, b.Symbol) })
-	ex.duties = append(ex.duties, &movements{ex})
+	ex.duties = append(ex.duties, &carrier{ex})
 	return ex.openTiers(now)
 }
 
-// openVault reads the rules of an asset.
-func (ex *Exchange) openVault(asset *market.Asset) (*vault, error) {
-	v := &vault{Asset: asset, config: &Asset{Symbol: asset.Symbol}}
-	for i := range ex.config.Assets {
-		if ex.config.Assets[i].Symbol == asset.Symbol {
-			v.config = &ex.config.Assets[i]
-		}
-	}
-	for _, amount := range []struct {
-		name, text string
-		to         *market.Money
-	}{
-		{"deposit fee", v.config.DepositFee, &v.depositFee}, {"withdrawal fee", v.config.WithdrawalFee, &v.withdrawalFee}, {"withdrawal minimum", v.config.WithdrawalMin, &v.withdrawalMin},
-	} {
-		var err error
-		if *amount.to, err = parseMoney(strings.TrimPrefix(amount.text, "none"), asset.Digits); err != nil {
-			return nil, fmt.Errorf("%s: %w", amount.name, err)
-		}
-	}
-	if v.config.Confirmations < 0 || v.config.Confirmations > 10_000 || v.config.BlockTime < 0 || v.config.BlockTime > day {
-		return nil, fmt.Errorf("%d confirmations every %s: want at most 10000, and blocks at most 24h apart", v.config.Confirmations, v.config.BlockTime)
-	}
-	v.fiat = slices.Contains(v.config.Networks, "SEPA") || len(v.config.Networks) == 0 && asset.Symbol == "EUR"
-	return v, nil
-}
-
-// vaultOf returns the asset of a symbol of this exchange.
-func (ex *Exchange) vaultOf(symbol string) *vault {
-	return ex.vaults[ex.catalog.AssetNamed(symbol).ID-1]
-}
-
-// open reports whether deposits and withdrawals of the asset are possible.
-func (v *vault) open() bool { return v.config.Status == "" || v.config.Status == "OK" }
-
-// amount reads the amount of a transfer in the asset's units.
-func (v *vault) amount(text string) (market.Money, *exchange.Error) {
-	n, err := market.ParseFixed(text, v.Digits)
-	return market.Money(n), amountError(err, n)
-}
-
-// blocks returns how long a number of blocks takes.
-func (v *vault) blocks(count int) market.Duration {
-	each := v.config.BlockTime
-	if each == 0 {
-		each = time.Minute
-	}
-	return time.Duration(max(count, 0)) * each
-}
-
 // stay returns how long a transfer of the asset is in a status.
-func (ex *Exchange) stay(v *vault, status transferStatus) market.Duration {
+func (ex *Exchange) stay(v *vault, status transferState) market.Duration {
 	switch status {
 	case transferConfirming:
 		return v.blocks(v.config.Confirmations)
@@ -182,22 +124,22 @@ func (ex *Exchange) nextID() (id uuid.UUID) {
 }
 
 // launch puts a transfer on its way.
-func (ex *Exchange) launch(t *transfer, status transferStatus, at market.Time) {
+func (ex *Exchange) launch(t *transfer, status transferState, at market.Time) {
 	t.Status, t.Due = status, at.Add(ex.stay(ex.vaults[t.Asset-1], status))
 	heap.Push(&ex.inFlight, t)
 }
 
-// movements is the duty that carries transfers on.
-type movements struct{ ex *Exchange }
+// carrier is the duty that carries transfers on.
+type carrier struct{ ex *Exchange }
 
-func (m *movements) due() market.Time {
-	if len(m.ex.inFlight) == 0 {
+func (c *carrier) due() market.Time {
+	if len(c.ex.inFlight) == 0 {
 		return never
 	}
-	return m.ex.inFlight[0].Due
+	return c.ex.inFlight[0].Due
 }
 
-func (m *movements) run(at market.Time) { m.ex.carry(heap.Pop(&m.ex.inFlight).(*transfer), at) }
+func (c *carrier) run(at market.Time) { c.ex.carry(heap.Pop(&c.ex.inFlight).(*transfer), at) }
 
 // carry brings a transfer to its next status.
 func (ex *Exchange) carry(t *transfer, at market.Time) {

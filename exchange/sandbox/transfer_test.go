@@ -148,9 +148,9 @@ func TestTransfersGoOnInTheOrderInWhichTheyAreDue(t *testing.T) {
 	require.Equal(t, quick.Due, b.inFlight[0].Due)
 	require.Equal(t, quick, b.inFlight[0], "the older of two that are due at once")
 	b.wait(30 * time.Second) // both in one step
-	require.Equal(t, []transferStatus{transferCompleted, transferInMempool, transferConfirming}, []transferStatus{quick.Status, again.Status, slow.Status})
+	require.Equal(t, []transferState{transferCompleted, transferInMempool, transferConfirming}, []transferState{quick.Status, again.Status, slow.Status})
 	require.Equal(t, again.Due, b.inFlight[0].Due)
 	b.wait(20*time.Minute - 30*time.Second)
-	require.Equal(t, []transferStatus{transferProcessed, transferCompleted}, []transferStatus{again.Status, slow.Status})
+	require.Equal(t, []transferState{transferProcessed, transferCompleted}, []transferState{again.Status, slow.Status})
 	require.Equal(t, b.now, slow.Listed)
 }
