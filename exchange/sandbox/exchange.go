@@ -20,6 +20,7 @@ type Exchange struct {
 	listings []*listing // by market.ID
 	duties   []duty
 	reached  market.Time // everything due up to then has happened
+	treasury
 }
 
 // account is one client: its orders, its transfers.
@@ -27,6 +28,7 @@ type account struct {
 	id     sim.AccountID
 	name   string
 	config *Account
+	transfers
 }
 
 // listing is what the exchange has of a market beside its book at the venue.

@@ -28,11 +28,3 @@ func (ex *Exchange) getOrders(c *call) *exchange.Error             { return exch
 func (ex *Exchange) deleteOrders(c *call) *exchange.Error          { return exchange.ErrCode(400) }
 func (ex *Exchange) postCancelOrdersAfter(c *call) *exchange.Error { return exchange.ErrCode(400) }
 func (ex *Exchange) getTrades(c *call) *exchange.Error             { return exchange.ErrCode(400) }
-func (ex *Exchange) getAccount(c *call) *exchange.Error            { return exchange.ErrCode(400) }
-func (ex *Exchange) getBalance(c *call) *exchange.Error            { return exchange.ErrCode(400) }
-func (ex *Exchange) getFees(c *call) *exchange.Error               { return exchange.ErrCode(400) }
-func (ex *Exchange) getHistory(c *call) *exchange.Error            { return exchange.ErrCode(400) }
-func (ex *Exchange) getDeposit(c *call) *exchange.Error            { return exchange.ErrCode(400) }
-func (ex *Exchange) getDepositHistory(c *call) *exchange.Error     { return exchange.ErrCode(400) }
-func (ex *Exchange) postWithdrawal(c *call) *exchange.Error        { return exchange.ErrCode(400) }
-func (ex *Exchange) getWithdrawalHistory(c *call) *exchange.Error  { return exchange.ErrCode(400) }
