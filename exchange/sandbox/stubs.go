@@ -4,7 +4,6 @@ import "github.com/tidemark-trading/tidemark/exchange"
 
 // Handlers that are being written: each leaves this file with its own.
 
-type Source interface{}
 type Fault struct{}
 
 func (ex *Exchange) getTime(c *call) *exchange.Error               { return exchange.ErrCode(400) }
