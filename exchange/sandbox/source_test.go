@@ -27,7 +27,7 @@ func newMarkets(t require.TestingT) *market.Catalog {
 }
 
 // movements collects what a source does from start on until a time.
-func movements(t require.TestingT, source Source, start Start, until market.Time) []Movement {
+func collect(t require.TestingT, source Source, start Start, until market.Time) []Movement {
 	next, err := source.Movements(start)
 	require.NoError(t, err)
 	var all []Movement
@@ -77,7 +77,7 @@ func TestReplayedTradesAddUpToTheirCandles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		candles := drawCandles(t, m, noon, 5)
 		step := rapid.SampledFrom([]market.Duration{0, 100 * time.Millisecond, time.Minute, time.Hour}).Draw(t, "step")
-		all := movements(t, Replay{Candles: of(candles...), Step: step}, Start{Market: m, Seed: rapid.Uint64().Draw(t, "seed"), Beginning: noon, From: noon}, never)
+		all := collect(t, Replay{Candles: of(candles...), Step: step}, Start{Market: m, Seed: rapid.Uint64().Draw(t, "seed"), Beginning: noon, From: noon}, never)
 		i := 0
 		for _, c := range candles {
 			var have market.Candle
@@ -115,10 +115,10 @@ func TestASourceThatStartsLaterGoesOnIdentically(t *testing.T) {
 			"synthetic": func() Source { return Synthetic{Price: "2000", Step: time.Minute} },
 			"replay":    func() Source { return Replay{Candles: of(candles...), Speed: speed} },
 		} {
-			whole := movements(t, source(), start, until)
+			whole := collect(t, source(), start, until)
 			again := start
 			again.From = start.From.Add(later)
-			rest := movements(t, source(), again, until)
+			rest := collect(t, source(), again, until)
 			for len(whole) > 0 && whole[0].At < again.From {
 				whole = whole[1:]
 			}
@@ -136,28 +136,28 @@ func TestSyntheticPricesDependOnSeedMarketAndTimeAlone(t *testing.T) {
 	source := Synthetic{Price: "2000", Anchor: noon - 400*market.Time(market.Interval1d.Fixed())}
 	start := Start{Market: catalog.Market(1), Seed: 7, Beginning: noon, From: noon}
 	until := noon.Add(10 * time.Minute)
-	want := movements(t, source, start, until)
+	want := collect(t, source, start, until)
 	require.InDelta(t, 600, len(want), 200)
 
 	earlier := start
 	earlier.Beginning = noon.Add(-30 * time.Hour)
-	require.Equal(t, want, movements(t, source, earlier, until), "an anchor makes the start of the exchange indifferent")
+	require.Equal(t, want, collect(t, source, earlier, until), "an anchor makes the start of the exchange indifferent")
 
 	other := start
 	other.Seed = 8
-	require.NotEqual(t, want[:10], movements(t, source, other, until)[:10])
+	require.NotEqual(t, want[:10], collect(t, source, other, until)[:10])
 	other = start
 	other.Market = catalog.Market(2)
-	require.NotEqual(t, want[0].At, movements(t, source, other, until)[0].At, "two markets of one seed move apart")
+	require.NotEqual(t, want[0].At, collect(t, source, other, until)[0].At, "two markets of one seed move apart")
 	own := source
 	own.Seed = 8
-	require.NotEqual(t, want[:10], movements(t, own, start, until)[:10], "a seed of its own")
+	require.NotEqual(t, want[:10], collect(t, own, start, until)[:10], "a seed of its own")
 }
 
 func TestSyntheticPricesStartAtTheAnchorAndKeepTheTick(t *testing.T) {
 	m := newMarkets(t).Market(1)
 	day := market.Interval1d.Floor(noon)
-	all := movements(t, Synthetic{Price: "95000.50"}, Start{Market: m, Seed: 3, Beginning: day, From: day}, day.Add(72*time.Hour))
+	all := collect(t, Synthetic{Price: "95000.50"}, Start{Market: m, Seed: 3, Beginning: day, From: day}, day.Add(72*time.Hour))
 	require.InDelta(t, 95000_50, float64(all[0].Price), 200_00)
 	require.InDelta(t, 3*86400, len(all), 3000)
 	last := all[0]
@@ -177,12 +177,12 @@ func TestAReplayRunsNTimesAsFast(t *testing.T) {
 	next := candle
 	next.Start = candle.End()
 	from := noon.Add(25 * time.Minute)
-	all := movements(t, Replay{Candles: of(candle, next), Speed: 60}, Start{Market: m, Beginning: from, From: from}, never)
+	all := collect(t, Replay{Candles: of(candle, next), Speed: 60}, Start{Market: m, Beginning: from, From: from}, never)
 	require.Len(t, all, 60+35, "25 minutes into the hour, so 25 seconds into the first candle")
 	require.Less(t, all[0].At, from.Add(time.Second))
 	require.Less(t, all[34].At, from.Add(35*time.Second))
 
-	all = movements(t, Replay{Candles: of(candle, next), Speed: 60}, Start{Market: m, Beginning: noon, From: noon}, never)
+	all = collect(t, Replay{Candles: of(candle, next), Speed: 60}, Start{Market: m, Beginning: noon, From: noon}, never)
 	require.Len(t, all, 2*60)
 	require.Less(t, all[119].At, noon.Add(2*time.Minute))
 	require.GreaterOrEqual(t, all[60].At, noon.Add(time.Minute))
@@ -192,9 +192,9 @@ func TestAReplayThatHasEndedLeavesItsPriceStanding(t *testing.T) {
 	m := newMarkets(t).Market(1)
 	candle := market.Candle{Open: 100_00, High: 103_00, Low: 99_00, Close: 101_00, Volume: 1_00000000, Interval: market.Interval1m, Start: 0}
 	late := noon.Add(time.Hour)
-	all := movements(t, Replay{Candles: of(candle)}, Start{Market: m, Beginning: noon, From: late}, never)
+	all := collect(t, Replay{Candles: of(candle)}, Start{Market: m, Beginning: noon, From: late}, never)
 	require.Equal(t, []Movement{{At: late, Price: 101_00, Side: market.Buy}}, all, "a price, and no trade")
-	require.Empty(t, movements(t, Replay{Candles: of()}, Start{Market: m, Beginning: noon, From: noon}, never), "nor a price without candles")
+	require.Empty(t, collect(t, Replay{Candles: of()}, Start{Market: m, Beginning: noon, From: noon}, never), "nor a price without candles")
 }
 
 func TestACandleOfLittleVolumeShowsWhatItCan(t *testing.T) {
@@ -209,7 +209,7 @@ func TestACandleOfLittleVolumeShowsWhatItCan(t *testing.T) {
 		candle := market.Candle{Open: 100_00, High: 103_00, Low: 99_00, Close: 101_00, Volume: volume, Interval: market.Interval1m}
 		var prices []market.Price
 		var sum market.Volume
-		for _, move := range movements(t, Replay{Candles: of(candle), Step: time.Minute}, Start{Market: m, Beginning: noon, From: noon}, never) {
+		for _, move := range collect(t, Replay{Candles: of(candle), Step: time.Minute}, Start{Market: m, Beginning: noon, From: noon}, never) {
 			prices = append(prices, move.Price)
 			sum += market.Volume(move.Amount)
 		}
@@ -220,9 +220,9 @@ func TestACandleOfLittleVolumeShowsWhatItCan(t *testing.T) {
 
 func TestAFixedPriceIsTradedOnce(t *testing.T) {
 	m := newMarkets(t).Market(1)
-	all := movements(t, Fixed("95000.50"), Start{Market: m, Beginning: noon, From: noon}, never)
+	all := collect(t, Fixed("95000.50"), Start{Market: m, Beginning: noon, From: noon}, never)
 	require.Equal(t, []Movement{{At: noon, Price: 95000_50, Amount: 6100, Side: market.Buy}}, all)
-	all = movements(t, Fixed("0.5"), Start{Market: newMarkets(t).Market(2), From: noon}, never)
+	all = collect(t, Fixed("0.5"), Start{Market: newMarkets(t).Market(2), From: noon}, never)
 	require.EqualValues(t, 100, all[0].Amount, "without a minimum, the smallest of quantityDecimals")
 }
 
