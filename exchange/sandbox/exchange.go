@@ -20,6 +20,9 @@ type Exchange struct {
 	listings []*listing // by market.ID
 	duties   []duty
 	reached  market.Time // everything due up to then has happened
+	failed   error       // what stopped a source or the venue first
+	depth    depth       // scratch
+	bars     []bar       // scratch
 	treasury
 }
 
@@ -35,6 +38,7 @@ type account struct {
 type listing struct {
 	*market.Market
 	config *Market
+	screen
 }
 
 // never is when nothing more is due.

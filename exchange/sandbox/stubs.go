@@ -4,19 +4,8 @@ import "github.com/tidemark-trading/tidemark/exchange"
 
 // Handlers that are being written: each leaves this file with its own.
 
-type Clock struct{}
-type Source interface{}
 type Fault struct{}
 
-func (ex *Exchange) getTime(c *call) *exchange.Error               { return exchange.ErrCode(400) }
-func (ex *Exchange) getMarkets(c *call) *exchange.Error            { return exchange.ErrCode(400) }
-func (ex *Exchange) getAssets(c *call) *exchange.Error             { return exchange.ErrCode(400) }
-func (ex *Exchange) getBook(c *call) *exchange.Error               { return exchange.ErrCode(400) }
-func (ex *Exchange) getPublicTrades(c *call) *exchange.Error       { return exchange.ErrCode(400) }
-func (ex *Exchange) getCandles(c *call) *exchange.Error            { return exchange.ErrCode(400) }
-func (ex *Exchange) getTickerPrice(c *call) *exchange.Error        { return exchange.ErrCode(400) }
-func (ex *Exchange) getTickerBook(c *call) *exchange.Error         { return exchange.ErrCode(400) }
-func (ex *Exchange) getTicker24h(c *call) *exchange.Error          { return exchange.ErrCode(400) }
 func (ex *Exchange) getBookReport(c *call) *exchange.Error         { return exchange.ErrCode(400) }
 func (ex *Exchange) getTradesReport(c *call) *exchange.Error       { return exchange.ErrCode(400) }
 func (ex *Exchange) postOrder(c *call) *exchange.Error             { return exchange.ErrCode(400) }
