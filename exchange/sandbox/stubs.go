@@ -1,11 +1,34 @@
 package sandbox
 
-import "github.com/tidemark-trading/tidemark/exchange"
+import (
+	"sync/atomic"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
 
 // Handlers that are being written: each leaves this file with its own.
 
-type Clock struct{}
+// Clock is a stand-in that stands still until it is moved.
+type Clock struct{ at atomic.Int64 }
+
+// ManualClock returns a clock that stands at start.
+func ManualClock(start market.Time) *Clock {
+	c := new(Clock)
+	c.at.Store(int64(start))
+	return c
+}
+
+// Now returns the time.
+func (c *Clock) Now() market.Time { return market.Time(c.at.Load()) }
+
+// Advance moves the clock.
+func (c *Clock) Advance(d market.Duration) { c.at.Add(int64(d)) }
+
+// Source is where a price comes from.
 type Source interface{}
+
+// Fault is a fault on demand.
 type Fault struct{}
 
 func (ex *Exchange) getTime(c *call) *exchange.Error               { return exchange.ErrCode(400) }
