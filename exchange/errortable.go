@@ -12,7 +12,7 @@ type errorRow struct {
 // the table has the specification's 503.
 var errorTable = []errorRow{
 	{101, 500, "Unknown error. The operation may or may not have succeeded.", ""},
-	{102, 400, "The request body is not valid JSON.", ""},
+	{102, 400, "The request body is not valid JSON.", "The request body is not accepted: %s."},
 	{103, 400, "Rate limited. See the header that says when the next request is allowed.", ""},
 	{104, 400, "Too many new orders in a second or in a day.", ""},
 	{105, 429, "Your IP or API key has been banned for not respecting the rate limit.", "Your IP or API key has been banned for not respecting the rate limit. The ban expires at %d."},

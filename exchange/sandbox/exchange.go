@@ -13,6 +13,7 @@ type Exchange struct {
 	config  Config
 	catalog *market.Catalog
 	clock   *Clock
+	front   *front
 
 	mu       sync.Mutex // guards everything below
 	venue    *sim.Venue

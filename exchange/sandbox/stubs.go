@@ -4,6 +4,7 @@ import "github.com/tidemark-trading/tidemark/exchange"
 
 // Handlers that are being written: each leaves this file with its own.
 
+// Fault is a fault on demand.
 type Fault struct{}
 
 func (ex *Exchange) getBookReport(c *call) *exchange.Error         { return exchange.ErrCode(400) }

@@ -1,0 +1,250 @@
+package sandbox
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// What the headers of a request may hold (specification 5, venue-facts 2.2). A timestamp from 1973 to 5138 is one in milliseconds; seconds
+// and microseconds of our days are not.
+const (
+	keyLength       = 64
+	signatureLength = 2 * sha256.Size
+	defaultWindow   = 10_000 // ms
+	minWindow       = 100
+	maxWindow       = 60_000
+	minTimestamp    = 100_000_000_000
+	maxTimestamp    = 99_999_999_999_999
+)
+
+// key is an API key at work.
+type key struct {
+	*Key
+	account   *account
+	rights    right
+	addresses []netip.Addr
+	budget    int      // points a minute
+	limit     []string // budget as the value of a header
+	meter     meter    // guarded by the limiter
+	macs      sync.Pool
+}
+
+func newKey(config *Key, a *account, otherwise int) (*key, error) {
+	if len(config.Key) != keyLength {
+		return nil, fmt.Errorf("sandbox: a key of account %s has %d characters, not %d", a.name, len(config.Key), keyLength)
+	}
+	k := &key{Key: config, account: a, rights: config.rights(), budget: points(config.Budget, otherwise)}
+	k.limit = []string{strconv.Itoa(k.budget)}
+	for _, text := range config.Addresses {
+		address, err := netip.ParseAddr(text)
+		if err != nil {
+			return nil, fmt.Errorf("sandbox: a key of account %s: %w", a.name, err)
+		}
+		k.addresses = append(k.addresses, address.Unmap())
+	}
+	return k, nil
+}
+
+// rights returns a key's permissions.
+func (k *Key) rights() (all right) {
+	if k.Read {
+		all |= rightRead
+	}
+	if k.Trade {
+		all |= rightTrade
+	}
+	if k.Withdraw {
+		all |= rightWithdraw
+	}
+	return all
+}
+
+// credentialHeaders are the names of the headers that carry credentials, as net/http spells them.
+type credentialHeaders struct{ key, signature, timestamp, window string }
+
+func credentialHeadersOf(prefix string) credentialHeaders {
+	name := func(last string) string { return http.CanonicalHeaderKey(prefix + "-Access-" + last) }
+	return credentialHeaders{name("Key"), name("Signature"), name("Timestamp"), name("Window")}
+}
+
+// identify returns whose request this is; nil for one without credentials at a public endpoint. A key comes with a refusal where it is
+// genuine but lacks a right: of those the request needs, trade is missed first, then read, then withdraw. Which key a request shows
+// stands in the headers of the first prefix that has any.
+func (ex *Exchange) identify(v *visit, r *http.Request, now market.Time) (*key, *exchange.Error) {
+	for i := range ex.front.credentials {
+		names := &ex.front.credentials[i]
+		shown := v.credentials(r.Header, names)
+		if !shown {
+			continue
+		}
+		k, refusal := ex.authenticate(v, r, now)
+		if refusal != nil {
+			return nil, refusal
+		}
+		return k, k.lacks(v.endpoint.needs)
+	}
+	if v.endpoint.public() {
+		return nil, nil
+	}
+	return nil, exchange.ErrCode(300)
+}
+
+// credentials are the values of the headers of one prefix.
+type credentials struct {
+	key, signature, timestamp, window string
+	hasWindow                         bool
+}
+
+// credentials reads the headers of one prefix and reports whether any of them shows a credential. A window alone is none.
+func (v *visit) credentials(h http.Header, names *credentialHeaders) bool {
+	v.shown = credentials{key: first(h[names.key]), signature: first(h[names.signature]), timestamp: first(h[names.timestamp])}
+	if windows := h[names.window]; len(windows) > 0 {
+		v.shown.window, v.shown.hasWindow = windows[0], true
+	}
+	return len(h[names.key])+len(h[names.signature])+len(h[names.timestamp]) > 0
+}
+
+func first(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	return values[0]
+}
+
+// authenticate makes the checks of venue-facts 2.2 in their order. The window reaches both ways: a request that is dated ahead of the
+// exchange's clock by more than the window is refused as one that is too old (specification 5 speaks of the latter only). A request that comes again
+// within its window is a new one: the specification has no nonce.
+func (ex *Exchange) authenticate(v *visit, r *http.Request, now market.Time) (*key, *exchange.Error) {
+	shown := &v.shown
+	if shown.key == "" || shown.signature == "" || shown.timestamp == "" {
+		return nil, exchange.ErrCode(300)
+	}
+	if len(shown.key) != keyLength {
+		return nil, exchange.ErrCode(301)
+	}
+	at, ok := wholeNumber(shown.timestamp, minTimestamp, maxTimestamp)
+	if !ok {
+		return nil, exchange.ErrCode(302)
+	}
+	window := int64(defaultWindow)
+	if shown.hasWindow {
+		if window, ok = wholeNumber(shown.window, minWindow, maxWindow); !ok {
+			return nil, exchange.ErrCode(303)
+		}
+	}
+	if age := now.Millis() - at; age > window || age < -window {
+		return nil, exchange.ErrCode(304, window)
+	}
+	if len(shown.signature) != signatureLength {
+		return nil, exchange.ErrCode(308)
+	}
+	v.message = append(v.message[:0], shown.signature...)
+	if _, err := hex.Decode(v.signature[:], v.message); err != nil {
+		return nil, exchange.ErrCode(308)
+	}
+	k := ex.front.keys[shown.key]
+	switch {
+	case k == nil:
+		return nil, exchange.ErrCode(305)
+	case k.Unconfirmed:
+		return nil, exchange.ErrCode(306)
+	case len(k.addresses) > 0 && !slices.Contains(k.addresses, v.peer):
+		return nil, exchange.ErrCode(307)
+	case !k.signed(v, r, ex.config.Rules.Strict):
+		return nil, exchange.ErrCode(309)
+	}
+	return k, nil
+}
+
+// wholeNumber reads a number that is written with digits only.
+func wholeNumber(text string, least, most int64) (int64, bool) {
+	if text == "" || len(text) > 18 {
+		return 0, false
+	}
+	n := int64(0)
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return 0, false
+		}
+		n = 10*n + int64(text[i]-'0')
+	}
+	return n, n >= least && n <= most
+}
+
+// signed reports whether the signature is that of the request: timestamp, method, path with /v2 and query as they came, body. Clients
+// that sign a compact body but send it with spaces, or sign none but send {} with GET and DELETE, are right too unless strict.
+func (k *key) signed(v *visit, r *http.Request, strict bool) bool {
+	v.message = append(v.message[:0], v.shown.timestamp...)
+	v.message = append(v.message, r.Method...)
+	v.message = append(v.message, requestURI(r)...)
+	head := len(v.message)
+	v.message = append(v.message, v.body...)
+	if k.matches(v) {
+		return true
+	}
+	if strict || len(v.body) == 0 {
+		return false
+	}
+	v.compact.Reset()
+	if json.Compact(&v.compact, v.body) != nil {
+		return false
+	}
+	compact := v.compact.Bytes()
+	if !v.endpoint.inBody() && string(compact) == "{}" {
+		compact = nil
+	}
+	if bytes.Equal(compact, v.body) {
+		return false
+	}
+	v.message = append(v.message[:head], compact...)
+	return k.matches(v)
+}
+
+// requestURI returns path and query as they came.
+func requestURI(r *http.Request) string {
+	if len(r.RequestURI) > 0 && r.RequestURI[0] == '/' {
+		return r.RequestURI
+	}
+	return r.URL.RequestURI() // a request through a proxy names the host too; one made by hand has no RequestURI
+}
+
+// matches compares the signature with that of the visit's message, in constant time.
+func (k *key) matches(v *visit) bool {
+	mac, ok := k.macs.Get().(hash.Hash)
+	if !ok {
+		mac = hmac.New(sha256.New, []byte(k.Secret))
+	}
+	mac.Reset() // keeps the hash of the secret, so that it is made once
+	mac.Write(v.message)
+	v.sum = mac.Sum(v.sum[:0])
+	k.macs.Put(mac)
+	return subtle.ConstantTimeCompare(v.sum, v.signature[:]) == 1
+}
+
+// lacks returns the refusal of a key without one of the needed rights.
+func (k *key) lacks(needed right) *exchange.Error {
+	missing := needed &^ k.rights
+	switch {
+	case missing == 0:
+		return nil
+	case missing&rightTrade != 0:
+		return exchange.ErrCode(310)
+	case missing&rightRead != 0:
+		return exchange.ErrCode(311)
+	}
+	return exchange.ErrCode(312)
+}

@@ -1,0 +1,314 @@
+package sandbox
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// private sends a signed GET, altered before, to an endpoint that needs the right to read.
+func (r *rig) private(alter func(http.Header)) answer {
+	request := r.request("alice", "GET", "/probe", "")
+	alter(request.Header)
+	return r.through(probe("GET", rightRead), request)
+}
+
+func TestASignedRequestIsLetIn(t *testing.T) {
+	r := newRig(t)
+	r.private(func(http.Header) {}).ok(t)
+	r.through(probe("POST", rightTrade), r.request("bob", "POST", "/probe", `{}`)).ok(t)
+}
+
+func TestAPrivateEndpointNeedsCredentials(t *testing.T) {
+	r := newRig(t)
+	for i := range endpoints {
+		e := &endpoints[i]
+		if !e.public() {
+			r.send("", e.method, e.path, "").refused(t, 403, 300)
+		}
+	}
+	for _, name := range []string{"Service-Access-Key", "Service-Access-Timestamp", "Service-Access-Signature"} {
+		r.private(func(h http.Header) { h.Del(name) }).refused(t, 403, 300)
+		r.private(func(h http.Header) { h.Set(name, "") }).refused(t, 403, 300)
+	}
+}
+
+func TestCredentialsAreCheckedInTheirOrder(t *testing.T) {
+	r := newRig(t)
+	now := rigStart.Millis()
+	at := func(ms int64) string { return strconv.FormatInt(ms, 10) }
+	unknown := strings.Repeat("f", 64)
+	// Each row repairs what the row before was refused for; the rest stays wrong.
+	cases := []struct {
+		key, stamp, window, signature string
+		code                          int
+	}{
+		{"short", "soon", "99", "short", 301},
+		{unknown, "soon", "99", "short", 302},
+		{unknown, at(now - 60_000), "99", "short", 303},
+		{unknown, at(now - 60_000), "100", "short", 304},
+		{unknown, at(now), "100", "short", 308},
+		{unknown, at(now), "100", unknown, 305},
+		{rigKey("alice"), at(now), "100", unknown, 309},
+	}
+	for _, c := range cases {
+		r.private(func(h http.Header) {
+			h.Set("Service-Access-Key", c.key)
+			h.Set("Service-Access-Timestamp", c.stamp)
+			h.Set("Service-Access-Window", c.window)
+			h.Set("Service-Access-Signature", c.signature)
+		}).refused(t, 403, c.code)
+	}
+}
+
+func TestATimestampIsInMilliseconds(t *testing.T) {
+	r := newRig(t)
+	now := rigStart.Millis()
+	for _, stamp := range []string{strconv.FormatInt(now/1000, 10), strconv.FormatInt(now*1000, 10), strconv.FormatInt(int64(rigStart), 10), "-1", "+" + strconv.FormatInt(now, 10), "1767614415000.5", "1.7e12", "now", strings.Repeat("9", 30)} {
+		r.private(func(h http.Header) { h.Set("Service-Access-Timestamp", stamp) }).refused(t, 403, 302)
+	}
+}
+
+func TestTheWindowHasItsBounds(t *testing.T) {
+	r := newRig(t)
+	for window, status := range map[string]int{"99": 403, "100": 200, "60000": 200, "60001": 403, "": 403, "-100": 403, "1e4": 403, "ten": 403} {
+		require.Equal(t, status, r.private(func(h http.Header) { h.Set("Service-Access-Window", window) }).status, window)
+	}
+}
+
+func TestARequestMustArriveWithinItsWindow(t *testing.T) {
+	cases := []struct {
+		late   int64 // ms by which the request arrives after its timestamp
+		window string
+		status int
+	}{
+		{0, "", 200}, {10_000, "", 200}, {10_001, "", 403}, {-10_000, "", 200}, {-10_001, "", 403}, // 10 s where it names none
+		{100, "100", 200}, {101, "100", 403}, {60_000, "60000", 200}, {60_001, "60000", 403}, {-60_001, "60000", 403},
+	}
+	for _, c := range cases {
+		r := newRig(t)
+		stamp := strconv.FormatInt(rigStart.Millis()-c.late, 10)
+		a := r.private(func(h http.Header) {
+			h.Set("Service-Access-Timestamp", stamp)
+			h.Set("Service-Access-Signature", signature("secret of alice", stamp, "GET", "/v2/probe", ""))
+			if c.window != "" {
+				h.Set("Service-Access-Window", c.window)
+			}
+		})
+		require.Equal(t, c.status, a.status, "%+v: %s", c, a.body)
+		if c.status != 200 {
+			a.refused(t, 403, 304)
+		}
+	}
+}
+
+func TestASignatureIsHexOfItsLength(t *testing.T) {
+	r := newRig(t)
+	for _, text := range []string{"00", strings.Repeat("0", 63), strings.Repeat("0", 65), strings.Repeat("g", 64)} {
+		r.private(func(h http.Header) { h.Set("Service-Access-Signature", text) }).refused(t, 403, 308)
+	}
+	r.private(func(h http.Header) {
+		h.Set("Service-Access-Signature", strings.ToUpper(h.Get("Service-Access-Signature")))
+	}).ok(t)
+}
+
+func TestASignatureIsThatOfTheRequestAsItCame(t *testing.T) {
+	r := newRig(t)
+	stamp := strconv.FormatInt(rigStart.Millis(), 10)
+	cases := []struct {
+		secret, method, path, body string // what is signed; the request is GET /v2/probe?a=%20b
+		status                     int
+	}{
+		{"secret of alice", "GET", "/v2/probe?a=%20b", "", 200},
+		{"secret of bob", "GET", "/v2/probe?a=%20b", "", 403},
+		{"secret of alice", "get", "/v2/probe?a=%20b", "", 403},
+		{"secret of alice", "GET", "/probe?a=%20b", "", 403},
+		{"secret of alice", "GET", "/v2/probe", "", 403},
+		{"secret of alice", "GET", "/v2/probe?a=+b", "", 403},
+		{"secret of alice", "GET", "/v2/probe?a=%20b", "{}", 403},
+	}
+	e := probe("GET", rightRead)
+	e.params = []parameter{{name: "a", kind: kindText}}
+	for _, c := range cases {
+		request := r.request("alice", "GET", "/probe?a=%20b", "")
+		request.Header.Set("Service-Access-Signature", signature(c.secret, stamp, c.method, c.path, c.body))
+		require.Equal(t, c.status, r.through(e, request).status, "%+v", c)
+	}
+}
+
+func TestABodyIsSignedAsSentOrAsClientsSignIt(t *testing.T) {
+	cases := []struct {
+		method, sent, signed string
+		lax, strict          int // 0: let in
+	}{
+		{"POST", `{"a":"1"}`, `{"a":"1"}`, 0, 0},
+		{"POST", `{"a": "1", "b": [1, 2]}`, `{"a":"1","b":[1,2]}`, 0, 309}, // signed compact, sent with spaces
+		{"POST", `{"a":"1"}`, `{"a": "1"}`, 309, 309},                      // not the other way round
+		{"POST", `{"a":"1"}`, ``, 309, 309},
+		{"POST", `{"a":"1"}`, `{"a":"2"}`, 309, 309},
+		{"POST", `{}`, ``, 309, 309},
+		{"GET", `{}`, ``, 0, 309}, // {} counts as empty
+		{"GET", " { }\n", ``, 0, 309},
+		{"DELETE", `{}`, ``, 0, 309},
+		{"GET", `{}`, `{}`, 0, 0},
+		{"GET", `{"a":"1"}`, ``, 309, 309},
+		{"DELETE", `[]`, ``, 309, 309},
+		{"POST", `{"a": `, `{"a":`, 309, 309}, // no JSON has no compact form
+	}
+	for _, c := range cases {
+		for strict, want := range map[bool]int{false: c.lax, true: c.strict} {
+			r := newRig(t, func(config *Config) { config.Rules.Strict = strict })
+			request := r.request("", c.method, "/probe", c.sent)
+			r.sign(request, "alice", c.signed)
+			e := probe(c.method, rightRead)
+			e.params = []parameter{{name: "a", kind: kindText}, {name: "b", kind: kindText}}
+			code := 0
+			if a := r.through(e, request); a.status == 403 {
+				code = 309
+				a.refused(t, 403, 309)
+			}
+			require.Equal(t, want, code, "%+v strict %v", c, strict)
+		}
+	}
+}
+
+func TestPublishedSignaturesAreAccepted(t *testing.T) {
+	var vectors []struct {
+		Secret, Timestamp, Method, Path, Body, Signature string
+	}
+	require.NoError(t, json.Unmarshal([]byte(fixture(t, "signature_vectors.json")), &vectors))
+	require.NotEmpty(t, vectors)
+	for _, v := range vectors {
+		k := &key{Key: &Key{Secret: v.Secret}}
+		visit := &visit{body: []byte(v.Body), shown: credentials{timestamp: v.Timestamp}}
+		visit.endpoint = probe(v.Method, rightRead)
+		copy(visit.signature[:], unhex(t, v.Signature))
+		request := httptest.NewRequest(v.Method, v.Path, nil)
+		require.True(t, k.signed(visit, request, true), "%+v", v)
+		visit.signature[0]++
+		require.False(t, k.signed(visit, request, true), "%+v", v)
+	}
+}
+
+func TestARequestThatComesAgainWithinItsWindowIsLetInAgain(t *testing.T) {
+	r := newRig(t)
+	request := r.request("alice", "GET", "/probe", "")
+	r.through(probe("GET", rightRead), request).ok(t)
+	r.pass(9e9)
+	r.through(probe("GET", rightRead), request).ok(t)
+}
+
+func TestAKeyIsUsedAsItsOwnerSaid(t *testing.T) {
+	r := newRig(t, func(c *Config) {
+		c.Accounts[0].Keys[0].Unconfirmed = true
+		c.Accounts[1].Keys[0].Addresses = []string{"192.0.2.1", "::1"} // httptest's requests come from the former
+	})
+	r.private(func(http.Header) {}).refused(t, 403, 306)
+	for remote, status := range map[string]int{"192.0.2.1:1": 200, "[::1]:80": 200, "[::ffff:192.0.2.1]:80": 200, "192.0.2.2:1": 403, "": 403, "@": 403} {
+		request := r.request("bob", "GET", "/probe", "")
+		request.RemoteAddr = remote
+		a := r.through(probe("GET", rightRead), request)
+		require.Equal(t, status, a.status, remote)
+		if status != 200 {
+			a.refused(t, 403, 307)
+		}
+	}
+}
+
+func TestAKeyThatLacksARightIsRefused(t *testing.T) {
+	cases := []struct {
+		has, needs right
+		code       int
+	}{
+		{0, rightTrade | rightRead, 310}, // trade before read
+		{rightTrade, rightTrade | rightRead, 311},
+		{rightRead, rightTrade | rightRead, 310},
+		{rightRead | rightTrade, rightTrade | rightRead, 0},
+		{rightRead | rightTrade, rightWithdraw, 312},
+		{rightWithdraw, rightRead, 311},
+		{rightWithdraw, rightWithdraw, 0},
+		{rightRead, rightTrade, 310},
+		{0, 0, 0}, // a public endpoint
+	}
+	for _, c := range cases {
+		r := newRig(t, func(config *Config) {
+			k := &config.Accounts[0].Keys[0]
+			k.Read, k.Trade, k.Withdraw = c.has&rightRead != 0, c.has&rightTrade != 0, c.has&rightWithdraw != 0
+		})
+		a := r.through(probe("GET", c.needs), r.request("alice", "GET", "/probe", ""))
+		if c.code == 0 {
+			a.ok(t)
+		} else {
+			a.refused(t, 403, c.code)
+		}
+	}
+}
+
+func TestEveryEndpointNeedsTheRightsOfTheTable(t *testing.T) {
+	r := newRig(t, func(c *Config) {
+		c.Accounts[0].Keys[0] = Key{Key: rigKey("alice"), Secret: "secret of alice"}
+		c.Budget.PerKey = -1
+	})
+	first := map[right]int{rightTrade: 310, rightTrade | rightRead: 310, rightRead: 311, rightWithdraw: 312}
+	for i := range endpoints {
+		if e := &endpoints[i]; !e.public() {
+			r.send("alice", e.method, e.path, "").refused(t, 403, first[e.needs])
+		}
+	}
+}
+
+func TestCredentialsAtAPublicEndpointAreChecked(t *testing.T) {
+	r := newRig(t)
+	request := r.request("alice", "GET", "/probe", "")
+	request.Header.Set("Service-Access-Signature", strings.Repeat("0", 64))
+	r.through(probe("GET", 0), request).refused(t, 403, 309)
+
+	window := r.request("", "GET", "/probe", "")
+	window.Header.Set("Service-Access-Window", "1") // no credential by itself
+	r.through(probe("GET", 0), window).ok(t)
+}
+
+func TestEveryPrefixOfTheConfigIsUnderstood(t *testing.T) {
+	r := newRig(t, func(c *Config) { c.Prefixes = []string{"acme", "Service"} })
+	request := r.request("alice", "GET", "/probe", "")
+	r.through(probe("GET", rightRead), request).ok(t)
+	for _, last := range []string{"Key", "Timestamp", "Signature"} {
+		request.Header.Set("Acme-Access-"+last, request.Header.Get("Service-Access-"+last))
+		request.Header.Del("Service-Access-" + last)
+	}
+	a := r.through(probe("GET", rightRead), request).ok(t)
+	require.NotEmpty(t, a.header.Get("Acme-Ratelimit-Limit"))
+	require.Empty(t, a.header.Get("Service-Ratelimit-Limit"))
+
+	mixed := r.request("alice", "GET", "/probe", "")
+	mixed.Header.Set("Acme-Access-Key", rigKey("alice")) // the first prefix that shows anything counts
+	r.through(probe("GET", rightRead), mixed).refused(t, 403, 300)
+}
+
+func TestKeysThatCannotWorkAreErrorsOfTheConfig(t *testing.T) {
+	for want, wrong := range map[string]Key{
+		"5 characters":            {Key: "short"},
+		"ParseAddr":               {Key: strings.Repeat("1", 64), Addresses: []string{"localhost"}},
+		"that another key equals": {Key: rigKey("alice")},
+	} {
+		config := rigConfig()
+		config.Accounts[1].Keys[0] = wrong
+		accounts := []*account{{name: "alice", config: &config.Accounts[0]}, {name: "bob", config: &config.Accounts[1]}}
+		_, err := newFront(&config, accounts)
+		require.ErrorContains(t, err, want)
+		require.ErrorContains(t, err, "bob")
+	}
+}
+
+func unhex(t *testing.T, text string) []byte {
+	t.Helper()
+	bytes, err := hex.DecodeString(text)
+	require.NoError(t, err)
+	return bytes
+}

@@ -1,0 +1,173 @@
+package sandbox
+
+import (
+	"iter"
+	"math"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// limiter counts the weight points of keys and of the IP addresses of those who show no key (specification 8, venue-facts 2.4). A
+// minute is one of the exchange's clock, not the last sixty seconds. Who exceeds the budget is banned for the rest of the minute and then
+// for the length of the ban; meanwhile every request is refused and costs nothing. It is safe for concurrent use.
+type limiter struct {
+	perIP         int
+	keyBan, ipBan market.Duration
+	ipLimit       []string // value of the header
+
+	mu    sync.Mutex // guards peers, and the meters of all keys
+	peers map[netip.Addr]*meter
+	swept int64 // the minute in which idle peers were last forgotten
+}
+
+// meter is what one key or IP address has used. The zero value has used nothing.
+type meter struct {
+	minute int64 // since 1970
+	used   int   // points in that minute
+	banned market.Time
+}
+
+// bill is what a request has cost, as the answer's headers say it.
+type bill struct {
+	limit     []string // value of the header
+	remaining int
+	resetAt   int64 // Unix ms, in the future: when remaining is the limit again
+}
+
+func newLimiter(b Budget) *limiter {
+	l := &limiter{perIP: points(b.PerIP, defaultBudget), keyBan: b.KeyBan, ipBan: b.IPBan, peers: map[netip.Addr]*meter{}}
+	if l.keyBan == 0 {
+		l.keyBan = defaultKeyBan
+	}
+	if l.ipBan == 0 {
+		l.ipBan = defaultIPBan
+	}
+	l.ipLimit = []string{strconv.Itoa(l.perIP)}
+	return l
+}
+
+// points returns a budget as it counts: otherwise where it is 0, and more than any minute can use where it is below.
+func points(budget, otherwise int) int {
+	switch {
+	case budget == 0:
+		return otherwise
+	case budget < 0:
+		return math.MaxInt32
+	}
+	return budget
+}
+
+// chargeKey charges a request to a key. It reports false where the key is banned, by this request or already.
+func (l *limiter) chargeKey(k *key, weight int, now market.Time) (bill, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b, ok := k.meter.charge(weight, k.budget, l.keyBan, now)
+	b.limit = k.limit
+	return b, ok
+}
+
+// chargePeer charges a request to an IP address.
+func (l *limiter) chargePeer(peer netip.Addr, weight int, now market.Time) (bill, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.forget(now)
+	m := l.peers[peer]
+	if m == nil {
+		m = new(meter)
+		l.peers[peer] = m
+	}
+	b, ok := m.charge(weight, l.perIP, l.ipBan, now)
+	b.limit = l.ipLimit
+	return b, ok
+}
+
+// forget drops the peers whose minute and ban are over, once a minute.
+func (l *limiter) forget(now market.Time) {
+	minute := minuteOf(now)
+	if minute == l.swept {
+		return
+	}
+	l.swept = minute
+	for peer, m := range l.peers {
+		if m.minute < minute && m.banned <= now {
+			delete(l.peers, peer)
+		}
+	}
+}
+
+// charge takes weight from the budget, or bans. While a ban lasts the budget is back when it ends, so that is what the bill says.
+func (m *meter) charge(weight, limit int, ban market.Duration, now market.Time) (bill, bool) {
+	if now < m.banned {
+		return bill{resetAt: m.banned.Millis()}, false
+	}
+	minute := minuteOf(now)
+	if m.minute != minute {
+		m.minute, m.used = minute, 0
+	}
+	next := market.Time((minute + 1) * int64(time.Minute))
+	if m.used+weight > limit {
+		m.banned = next.Add(ban)
+		return bill{resetAt: m.banned.Millis()}, false
+	}
+	m.used += weight
+	return bill{remaining: limit - m.used, resetAt: next.Millis()}, true
+}
+
+func minuteOf(now market.Time) int64 {
+	return int64(market.FloorTo(now, market.Time(time.Minute))) / int64(time.Minute)
+}
+
+// meters yields what keys and IP addresses have used, by key or address: what has to outlive a restart, or a ban would not. Those that
+// have used nothing are left out.
+func (f *front) meters() iter.Seq2[string, meter] {
+	return func(yield func(string, meter) bool) {
+		f.limiter.mu.Lock()
+		defer f.limiter.mu.Unlock()
+		for name, k := range f.keys {
+			if k.meter != (meter{}) && !yield(name, k.meter) {
+				return
+			}
+		}
+		for peer, m := range f.limiter.peers {
+			if !yield(peer.String(), *m) {
+				return
+			}
+		}
+	}
+}
+
+// setMeter is meters backwards. A key that is gone is left out.
+func (f *front) setMeter(subject string, m meter) {
+	f.limiter.mu.Lock()
+	defer f.limiter.mu.Unlock()
+	if k := f.keys[subject]; k != nil {
+		k.meter = m
+	} else if peer, err := netip.ParseAddr(subject); err == nil {
+		f.limiter.peers[peer] = &m
+	}
+}
+
+// budgetHeaders are the names of the headers of an answer that tell the budget. They are written in small letters, as the exchange writes
+// them: net/http's Header.Get finds them in an answer that came over a connection, not in the map that a handler writes to.
+type budgetHeaders struct{ limit, remaining, resetAt string }
+
+func budgetHeadersOf(prefix string) budgetHeaders {
+	prefix = strings.ToLower(prefix)
+	return budgetHeaders{prefix + "-ratelimit-limit", prefix + "-ratelimit-remaining", prefix + "-ratelimit-resetat"}
+}
+
+// write sets the three headers. The server reads the values after the handler has returned, so they are the answer's own.
+func (n *budgetHeaders) write(h http.Header, b bill) {
+	var digits [40]byte
+	text := strconv.AppendInt(digits[:0], int64(b.remaining), 10)
+	end := len(text)
+	both := string(strconv.AppendInt(text, b.resetAt, 10))
+	values := &[2]string{both[:end], both[end:]}
+	h[n.limit], h[n.remaining], h[n.resetAt] = b.limit, values[:1:1], values[1:]
+}

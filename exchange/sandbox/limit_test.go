@@ -1,0 +1,178 @@
+package sandbox
+
+import (
+	"maps"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// asks sends one request of weight 1 as an account; "" for none.
+func (r *rig) asks(account string) answer {
+	return r.through(probe("GET", 0), r.request(account, "GET", "/probe", ""))
+}
+
+// resetAt returns when the answer says that the budget is whole again, as time of day.
+func (a answer) resetAt(t *testing.T) string {
+	ms, err := strconv.ParseInt(a.header.Get("Service-Ratelimit-Resetat"), 10, 64)
+	require.NoError(t, err)
+	return time.UnixMilli(ms).UTC().Format("15:04:05.000")
+}
+
+func TestWeightIsTakenFromTheBudgetOfTheMinute(t *testing.T) {
+	r := newRig(t) // 12:00:15
+	a := r.asks("alice")
+	require.Equal(t, "1000", a.header.Get("Service-Ratelimit-Limit"))
+	require.Equal(t, 999, a.remaining(t))
+	require.Equal(t, "12:01:00.000", a.resetAt(t))
+	require.Equal(t, 899, r.send("alice", "GET", "/ordersOpen", "").remaining(t))
+	require.Equal(t, 894, r.send("alice", "GET", "/ordersOpen?market=BTC-EUR", "").remaining(t))
+	require.Equal(t, 999, r.asks("bob").remaining(t)) // each key has its own
+
+	r.pass(45*time.Second - 1) // the last nanosecond of the minute
+	require.Equal(t, 893, r.asks("alice").remaining(t))
+	r.pass(1)
+	a = r.asks("alice")
+	require.Equal(t, 999, a.remaining(t))
+	require.Equal(t, "12:02:00.000", a.resetAt(t))
+}
+
+func TestARefusedRequestCostsItsWeightToo(t *testing.T) {
+	r := newRig(t)
+	require.Equal(t, 995, r.send("alice", "GET", "/trades?market=x", "").refused(t, 400, 205).remaining(t))
+	require.Equal(t, 994, r.send("alice", "POST", "/order", "nonsense").refused(t, 400, 102).remaining(t))
+}
+
+func TestAKeyOverItsBudgetIsBannedForTheRestAndAMinute(t *testing.T) {
+	r := newRig(t, func(c *Config) { c.Budget.PerKey = 2 }) // 12:00:15
+	r.asks("alice").ok(t)
+	require.Equal(t, 0, r.asks("alice").ok(t).remaining(t))
+	a := r.asks("alice").refused(t, 429, 105)
+	require.Equal(t, "12:02:00.000", a.resetAt(t))
+	require.Equal(t, 0, a.remaining(t))
+	ms := strconv.FormatInt(time.Date(2026, 1, 5, 12, 2, 0, 0, time.UTC).UnixMilli(), 10)
+	a.says(t, " at "+ms+".")
+	r.asks("bob").ok(t)
+	r.asks("").ok(t)
+
+	r.pass(105*time.Second - 1) // what comes during the ban does not make it longer
+	require.Equal(t, "12:02:00.000", r.asks("alice").refused(t, 429, 105).resetAt(t))
+	r.pass(1)
+	require.Equal(t, 1, r.asks("alice").ok(t).remaining(t))
+}
+
+func TestAnAddressOverItsBudgetIsBannedForTheRestAndFifteenMinutes(t *testing.T) {
+	r := newRig(t, func(c *Config) { c.Budget.PerIP = 1 })
+	r.asks("").ok(t)
+	require.Equal(t, "12:16:00.000", r.asks("").refused(t, 429, 105).resetAt(t))
+	r.asks("alice").ok(t) // whose key pays
+
+	other := r.request("", "GET", "/probe", "")
+	other.RemoteAddr = "198.51.100.7:1234"
+	r.through(probe("GET", 0), other).ok(t)
+
+	r.pass(15*time.Minute + 45*time.Second - 1)
+	r.asks("").refused(t, 429, 105)
+	r.pass(1)
+	r.asks("").ok(t)
+}
+
+func TestARequestThatWouldExceedIsNotCarriedOut(t *testing.T) {
+	r := newRig(t, func(c *Config) { c.Budget.PerKey = 3 })
+	e := probe("GET", rightRead)
+	e.weight = 4
+	e.do = nil // calling it would panic
+	r.through(e, r.request("alice", "GET", "/probe", "")).refused(t, 429, 105)
+}
+
+func TestWhoIsNotAuthenticatedPaysByAddress(t *testing.T) {
+	r := newRig(t, func(c *Config) { c.Budget.PerIP = 100 })
+	bad := r.request("alice", "GET", "/balance", "")
+	bad.Header.Set("Service-Access-Signature", strings.Repeat("0", 64))
+	require.Equal(t, 95, r.do(bad).refused(t, 403, 309).remaining(t))
+	require.Equal(t, 94, r.send("", "POST", "/order", "{}").refused(t, 403, 300).remaining(t))
+	require.Equal(t, 93, r.get("/nowhere").refused(t, 404, 110).remaining(t)) // an unknown path costs 1
+	untyped := r.request("alice", "POST", "/order", "{}")
+	untyped.Header.Del("Content-Type")
+	require.Equal(t, 92, r.do(untyped).refused(t, 400, 102).remaining(t)) // refused before the key is looked at
+	require.Equal(t, 999, r.asks("alice").remaining(t))
+}
+
+func TestAKeyThatLacksARightPaysItself(t *testing.T) {
+	r := newRig(t, func(c *Config) { c.Accounts[0].Keys[0].Read = false })
+	a := r.send("alice", "GET", "/balance", "").refused(t, 403, 311)
+	require.Equal(t, 995, a.remaining(t))
+	require.Equal(t, 994, r.asks("alice").remaining(t))
+}
+
+func TestABannedAddressHearsOfItsBanOnly(t *testing.T) {
+	r := newRig(t, func(c *Config) { c.Budget.PerIP = 1 })
+	r.get("/nowhere").refused(t, 404, 110)
+	r.get("/nowhere").refused(t, 429, 105)
+	r.send("", "POST", "/order", "").refused(t, 429, 105)
+}
+
+func TestBudgetsAreSettings(t *testing.T) {
+	r := newRig(t, func(c *Config) {
+		c.Budget = Budget{PerKey: 7, PerIP: -1, KeyBan: 2 * time.Minute}
+		c.Accounts[1].Keys[0].Budget = 1
+	})
+	require.Equal(t, "7", r.asks("alice").header.Get("Service-Ratelimit-Limit"))
+	require.Equal(t, "1", r.asks("bob").header.Get("Service-Ratelimit-Limit"))
+	require.Equal(t, "12:03:00.000", r.asks("bob").refused(t, 429, 105).resetAt(t))
+	for range 2000 {
+		r.asks("").ok(t)
+	}
+}
+
+func TestAddressesAreForgottenOnceTheirMinuteAndBanAreOver(t *testing.T) {
+	r := newRig(t, func(c *Config) { c.Budget.PerIP = 1 })
+	from := func(peer string) {
+		request := r.request("", "GET", "/probe", "")
+		request.RemoteAddr = peer + ":1"
+		r.through(probe("GET", 0), request)
+	}
+	for i := range 200 {
+		from("10.0.0." + strconv.Itoa(i))
+	}
+	from("10.0.0.7") // banned until 12:16
+	peers := r.ex.front.limiter.peers
+	require.Len(t, peers, 200)
+	r.pass(time.Minute)
+	from("10.0.1.1")
+	require.Len(t, peers, 2)
+	require.Contains(t, peers, netip.MustParseAddr("10.0.0.7"))
+	r.pass(15 * time.Minute)
+	from("10.0.1.1")
+	require.Len(t, peers, 1)
+}
+
+func TestMetersOutliveARestart(t *testing.T) {
+	tight := func(c *Config) { c.Budget = Budget{PerKey: 2, PerIP: 1} }
+	before, after := newRig(t, tight), newRig(t, tight)
+	before.asks("alice")
+	before.asks("")
+	before.asks("")
+	kept := maps.Collect(before.ex.front.meters())
+	require.Len(t, kept, 2)
+	for subject, m := range kept {
+		after.ex.front.setMeter(subject, m)
+	}
+	after.ex.front.setMeter("a key that is gone", meter{})
+	require.Equal(t, kept, maps.Collect(after.ex.front.meters()))
+	require.Equal(t, 0, after.asks("alice").ok(t).remaining(t))
+	after.asks("").refused(t, 429, 105)
+	after.asks("bob").ok(t)
+}
+
+func TestHeadersOfTheBudgetAreWrittenInSmallLetters(t *testing.T) {
+	h := http.Header{}
+	names := budgetHeadersOf("Service")
+	names.write(h, bill{limit: []string{"1000"}, remaining: 7, resetAt: 1700000000000})
+	require.Equal(t, http.Header{"service-ratelimit-limit": {"1000"}, "service-ratelimit-remaining": {"7"}, "service-ratelimit-resetat": {"1700000000000"}}, h)
+}

@@ -1,0 +1,203 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// object is a JSON object in the making; its members come out sorted.
+type object = map[string]any
+
+// openAPI returns the description of the API as an OpenAPI 3.1 document: every endpoint of the table with its parameters, weight and
+// answers. It is the same for the life of the exchange.
+func (f *front) openAPI() []byte {
+	f.describe.Do(func() { f.description = describe(f.credentials[0], f.budget) })
+	return f.description
+}
+
+// describe builds the document from the tables of endpoints and schemas.
+func describe(credentials credentialHeaders, budget budgetHeaders) []byte {
+	paths := object{}
+	for i := range endpoints {
+		e := &endpoints[i]
+		item, ok := paths[version+e.path].(object)
+		if !ok {
+			item = object{}
+			paths[version+e.path] = item
+		}
+		item[strings.ToLower(e.method)] = e.operation()
+	}
+	header := func(text string) object { return object{"description": text, "schema": object{"type": "integer"}} }
+	secret := func(name, text string) object {
+		return object{"type": "apiKey", "in": "header", "name": name, "description": text}
+	}
+	document := object{
+		"openapi": "3.1.1",
+		"info":    object{"title": "Simulated exchange", "version": version[1:], "description": "x-weight is what a request costs, x-weight-all what it costs without the parameter market."},
+		"servers": []object{{"url": "/"}},
+		"paths":   paths,
+		"components": object{
+			"schemas": answerSchemas(),
+			"headers": object{
+				budget.limit:     header("Weight points of a minute."),
+				budget.remaining: header("Weight points left before the reset."),
+				budget.resetAt:   header("When remaining is the limit again, in Unix ms."),
+			},
+			"responses":       object{"Refusal": refusalAnswer(budget)},
+			"securitySchemes": object{"key": secret(credentials.key, "API key."), "timestamp": secret(credentials.timestamp, "Time of the request in Unix ms."), "signature": secret(credentials.signature, signing)},
+			"parameters": object{"Window": object{"name": credentials.window, "in": "header", "description": "How long after its timestamp the request may arrive, in ms.",
+				"schema": object{"type": "integer", "minimum": minWindow, "maximum": maxWindow, "default": defaultWindow}}},
+		},
+	}
+	text, err := json.Marshal(document)
+	if err != nil {
+		panic("sandbox: " + err.Error()) // a table holds what is no JSON
+	}
+	return text
+}
+
+const signing = "HMAC-SHA256 in hex, by the key's secret, of timestamp, method, path with query, and body."
+
+func refusalAnswer(budget budgetHeaders) object {
+	return object{"description": "The error.", "headers": headersOf(budget), "content": content(reference("Error"))}
+}
+
+func headersOf(budget budgetHeaders) object {
+	all := object{}
+	for _, name := range []string{budget.limit, budget.remaining, budget.resetAt} {
+		all[name] = object{"$ref": "#/components/headers/" + name}
+	}
+	return all
+}
+
+// operation describes one endpoint.
+func (e *endpoint) operation() object {
+	one := object{
+		"operationId": e.operationID(), "summary": e.summary, "x-section": e.section, "x-weight": e.weight,
+		"responses": e.responses(),
+	}
+	if e.weightAll != 0 {
+		one["x-weight-all"] = e.weightAll
+	}
+	parameters := []object{}
+	for i := range e.params {
+		if p := &e.params[i]; p.inPath || !e.inBody() {
+			parameters = append(parameters, p.describe())
+		}
+	}
+	if !e.public() {
+		parameters = append(parameters, object{"$ref": "#/components/parameters/Window"})
+		one["security"] = []object{{"key": []string{}, "timestamp": []string{}, "signature": []string{}}}
+		one["x-permissions"] = e.needs.names()
+	}
+	if len(parameters) > 0 {
+		one["parameters"] = parameters
+	}
+	if e.inBody() {
+		one["requestBody"] = object{"required": true, "content": content(e.bodySchema())}
+	}
+	return one
+}
+
+// operationID names the endpoint: getMarketBook for GET /{market}/book.
+func (e *endpoint) operationID() string {
+	id := strings.ToLower(e.method)
+	for _, part := range strings.FieldsFunc(e.path, func(r rune) bool { return strings.ContainsRune("/{}", r) }) {
+		id += strings.ToUpper(part[:1]) + part[1:]
+	}
+	return id
+}
+
+// responses lists the answer and the statuses of refusals (specification 7): 403 only where credentials count, 404 where an order may be
+// missing, 409 where a book may be closed.
+func (e *endpoint) responses() object {
+	schema := reference(e.answer)
+	if e.has("responseRequired") {
+		schema = object{"anyOf": []object{reference(e.answer), reference("ShortOrder")}}
+	}
+	all := object{"200": object{"description": e.summary, "content": content(schema)}}
+	for _, status := range []int{http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable} {
+		if status == http.StatusNotFound && !e.has("orderId") || status == http.StatusConflict && !strings.HasSuffix(e.path, "/book") {
+			continue
+		}
+		all[strconv.Itoa(status)] = object{"$ref": "#/components/responses/Refusal"}
+	}
+	return all
+}
+
+// has reports whether an endpoint has a parameter.
+func (e *endpoint) has(name string) bool {
+	for i := range e.params {
+		if e.params[i].name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// names lists the permissions of a set (specification 5).
+func (r right) names() []string {
+	all := []string{}
+	for i, name := range []string{"read", "trade", "withdraw"} {
+		if r&(1<<i) != 0 {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// bodySchema describes the body of an endpoint that has one.
+func (e *endpoint) bodySchema() object {
+	properties, required := object{}, []string{}
+	for i := range e.params {
+		p := &e.params[i]
+		properties[p.name] = p.schema()
+		if p.required {
+			required = append(required, p.name)
+		}
+	}
+	return object{"type": "object", "properties": properties, "required": required, "additionalProperties": false}
+}
+
+// describe describes a parameter in path or query.
+func (p *parameter) describe() object {
+	one := object{"name": p.name, "in": "query", "required": p.required, "schema": p.schema()}
+	if p.inPath {
+		one["in"] = "path"
+	}
+	return one
+}
+
+// schema describes the values of a parameter.
+func (p *parameter) schema() object {
+	one := object{"type": "string"}
+	switch p.kind {
+	case kindWord:
+		one["enum"] = p.words
+	case kindID:
+		one["format"] = "uuid"
+	case kindInteger:
+		one = object{"type": "integer", "format": "int64"}
+		if p.min != math.MinInt64 {
+			one["minimum"] = p.min
+		}
+		if p.max != math.MaxInt64 {
+			one["maximum"] = p.max
+		}
+	case kindDecimal:
+		one["pattern"], one["maxLength"] = "^[0-9]+([.][0-9]+)?$", maxDecimal
+	case kindFlag:
+		one["type"] = "boolean"
+	}
+	if p.doc != "" {
+		one["description"] = p.doc
+	}
+	return one
+}
+
+func content(schema object) object { return object{"application/json": object{"schema": schema}} }
+
+func reference(name string) object { return object{"$ref": "#/components/schemas/" + name} }

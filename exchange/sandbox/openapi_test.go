@@ -1,0 +1,155 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/require"
+)
+
+// description is what answers are held against: the document, and the schemas of it that were used, by path into the document.
+type description struct {
+	mu       sync.Mutex
+	compiler *jsonschema.Compiler
+	schemas  map[string]*jsonschema.Schema
+}
+
+// described is the description of the API with the default prefix, made once for all tests.
+var described = sync.OnceValue(func() *description {
+	text := describe(credentialHeadersOf(defaultPrefix), budgetHeadersOf(defaultPrefix))
+	document, err := jsonschema.UnmarshalJSON(strings.NewReader(string(text)))
+	if err != nil {
+		panic(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.DefaultDraft(jsonschema.Draft2020)
+	compiler.AssertFormat()
+	if err := compiler.AddResource("openapi.json", document); err != nil {
+		panic(err)
+	}
+	return &description{compiler: compiler, schemas: map[string]*jsonschema.Schema{}}
+})
+
+// schema returns the schema at a JSON pointer of the document.
+func (d *description) schema(t testing.TB, pointer string) *jsonschema.Schema {
+	t.Helper()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.schemas[pointer] == nil {
+		schema, err := d.compiler.Compile("openapi.json#" + pointer)
+		require.NoError(t, err, pointer)
+		d.schemas[pointer] = schema
+	}
+	return d.schemas[pointer]
+}
+
+// conforms requires that an answer is one that the description of the API promises. path begins with /v2.
+func conforms(t testing.TB, method, path string, status int, body string) {
+	t.Helper()
+	e, _ := route(method, strings.TrimPrefix(path, version))
+	if status != http.StatusOK {
+		if e != nil {
+			require.Contains(t, e.responses(), strconv.Itoa(status), "%s %s may not answer %d: %s", method, path, status, body)
+		}
+		fits(t, "/components/schemas/Error", body)
+		return
+	}
+	require.NotNil(t, e, "%s %s has no row in the table", method, path)
+	if body == "" && method == http.MethodPost && e.has("responseRequired") {
+		return // responseRequired=false: only the status (specification 4.1)
+	}
+	escaped := strings.ReplaceAll(version+e.path, "/", "~1")
+	fits(t, "/paths/"+escaped+"/"+strings.ToLower(method)+"/responses/200/content/application~1json/schema", body)
+}
+
+// fits requires that a text is JSON of the schema at a pointer.
+func fits(t testing.TB, pointer, text string) {
+	t.Helper()
+	value, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	require.NoError(t, err, text)
+	require.NoError(t, described().schema(t, pointer).Validate(value), text)
+}
+
+func TestTheDescriptionIsAValidOpenAPIDocument(t *testing.T) {
+	r := newRig(t)
+	answer := r.do(httptestGet("/openapi.json")).ok(t)
+	require.Equal(t, "application/json", answer.header.Get("Content-Type"))
+	document, err := openapi3.NewLoader().LoadFromData([]byte(answer.body))
+	require.NoError(t, err)
+	require.True(t, document.IsOpenAPI31OrLater())
+	require.NoError(t, document.Validate(context.Background()))
+}
+
+func TestTheDescriptionHasEveryEndpointWithItsParametersAndWeight(t *testing.T) {
+	document, err := openapi3.NewLoader().LoadFromData(newRig(t).ex.front.openAPI())
+	require.NoError(t, err)
+	described := 0
+	for path, item := range document.Paths.Map() {
+		for method, operation := range item.Operations() {
+			described++
+			e, _ := route(method, strings.TrimPrefix(path, version))
+			require.NotNil(t, e, "%s %s", method, path)
+			require.EqualValues(t, e.weight, operation.Extensions["x-weight"])
+			have := len(operation.Parameters)
+			if !e.public() {
+				have-- // the window
+				require.Len(t, *operation.Security, 1)
+			}
+			if e.inBody() {
+				have += len(operation.RequestBody.Value.Content["application/json"].Schema.Value.Properties)
+			}
+			require.Equal(t, len(e.params), have, "%s %s", method, path)
+		}
+	}
+	require.Equal(t, len(endpoints), described)
+}
+
+func TestEveryAnswerOfTheTableHasASchema(t *testing.T) {
+	have := answerSchemas()
+	for i := range endpoints {
+		require.Contains(t, have, endpoints[i].answer, "%s %s", endpoints[i].method, endpoints[i].path)
+	}
+}
+
+func TestAnAnswerWithAnUnknownOrAMissingFieldDoesNotFit(t *testing.T) {
+	schema := described().schema(t, "/components/schemas/Time")
+	for text, fit := range map[string]bool{
+		`{"time":1,"timeNs":1}`:         true,
+		`{"time":1}`:                    false,
+		`{"time":1,"timeNs":1,"day":1}`: false,
+		`{"time":"1","timeNs":1}`:       false,
+	} {
+		value, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+		require.NoError(t, err)
+		require.Equal(t, fit, schema.Validate(value) == nil, text)
+	}
+}
+
+func TestRecordedAnswersFitTheirSchemas(t *testing.T) {
+	cases := map[string]string{
+		"time.json": "Time", "assets.json": "Assets", "book.json": "Book", "trades_public.json": "PublicTrades", "candles_1m_2025.json": "Candles", "ticker_price.json": "TickerPrices",
+		"ticker_book.json": "TickerBooks", "ticker_24h.json": "Tickers24h", "orders_open_2025.json": "Orders", "orders_cancel_docs.json": "CancelledList",
+		"account_2025.json": "Account", "account_fees_docs.json": "Fees", "balance_symbol_2025.json": "Balances", "deposit_history_2025.json": "Deposits", "withdrawal_history_2025.json": "Withdrawals",
+		"account_history_docs.json": "History", "report_book_docs.json": "BookReport",
+	}
+	for name, schema := range cases {
+		t.Run(name, func(t *testing.T) {
+			fits(t, "/components/schemas/"+schema, fixture(t, name))
+		})
+	}
+}
+
+func TestTheDescriptionNamesTheHeadersOfTheOperator(t *testing.T) {
+	text := string(newRig(t, func(c *Config) { c.Prefixes = []string{"Acme", "Service"} }).ex.front.openAPI())
+	require.True(t, json.Valid([]byte(text)))
+	require.Contains(t, text, `"Acme-Access-Key"`)
+	require.Contains(t, text, `"acme-ratelimit-remaining"`)
+	require.NotContains(t, text, "Service-Access")
+}

@@ -1,0 +1,196 @@
+package sandbox
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+)
+
+// probe returns an endpoint that answers an empty object, so that what comes before an endpoint can be tested by itself.
+func probe(method string, needs right) *endpoint {
+	return &endpoint{method: method, path: "/probe", weight: 1, needs: needs, do: func(_ *Exchange, c *call) *exchange.Error {
+		c.out = append(c.out, `{}`...)
+		return nil
+	}}
+}
+
+// through lets an endpoint that is not in the table answer a request.
+func (r *rig) through(e *endpoint, request *http.Request) answer {
+	recorder := httptest.NewRecorder()
+	v := r.ex.front.enter()
+	v.endpoint = e
+	r.ex.serve(recorder, request, v, "")
+	r.ex.front.leave(v)
+	a := answer{status: recorder.Code, header: http.Header{}, body: recorder.Body.String()}
+	for name, values := range recorder.Header() {
+		a.header[http.CanonicalHeaderKey(name)] = values
+	}
+	return a
+}
+
+func TestABodyMustBeDeclaredAsJSON(t *testing.T) {
+	r := newRig(t)
+	for _, kind := range []string{"", "text/plain", "application/x-www-form-urlencoded", "application/jsonx"} {
+		request := r.request("alice", "POST", "/order", `{}`)
+		request.Header.Set("Content-Type", kind)
+		r.do(request).refused(t, 400, 102).says(t, "Content-Type")
+	}
+	for _, kind := range []string{"application/json; charset=utf-8", "Application/JSON"} {
+		request := r.request("alice", "POST", "/order", `{}`)
+		request.Header.Set("Content-Type", kind)
+		r.do(request).refused(t, 400, 203)
+	}
+}
+
+func TestWithoutABodyOnlyStrictAsksForContentType(t *testing.T) {
+	for strict, status := range map[bool]int{false: 200, true: 400} {
+		r := newRig(t, func(c *Config) { c.Rules.Strict = strict })
+		request := r.request("", "GET", "/probe", "")
+		request.Header.Del("Content-Type")
+		require.Equal(t, status, r.through(probe("GET", 0), request).status)
+	}
+}
+
+func TestABodyOverTheLimitIsRefused(t *testing.T) {
+	r := newRig(t)
+	fill := func(size int) string { return `{"x":"` + strings.Repeat("y", size-8) + `"}` }
+	r.send("alice", "POST", "/order", fill(maxBody)).refused(t, 400, 204)
+	r.send("alice", "POST", "/order", fill(maxBody+1)).refused(t, 400, 102).says(t, "more than 65536 bytes")
+
+	endless := r.request("alice", "POST", "/order", "")
+	endless.Body, endless.ContentLength = io.NopCloser(iotest.OneByteReader(zeros{})), -1
+	r.do(endless).refused(t, 400, 102).says(t, "more than 65536 bytes")
+}
+
+// zeros is a body without an end.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+func TestABodyThatEndsEarlyIsRefused(t *testing.T) {
+	r := newRig(t)
+	request := r.request("alice", "POST", "/order", `{}`)
+	request.Body = io.NopCloser(iotest.ErrReader(errors.New("the other side went away")))
+	r.do(request).refused(t, 400, 102).says(t, "ended early")
+}
+
+func TestAnAnswerSaysWhatItIsAndWhatItCost(t *testing.T) {
+	r := newRig(t)
+	for _, a := range []answer{r.get("/nowhere"), r.send("alice", "POST", "/order", `{}`), r.send("", "POST", "/order", `{}`), r.through(probe("GET", 0), r.request("", "GET", "/probe", ""))} {
+		require.Equal(t, []string{"application/json"}, a.header["Content-Type"], a.body)
+		for _, name := range []string{"Service-Ratelimit-Limit", "Service-Ratelimit-Remaining", "Service-Ratelimit-Resetat"} {
+			require.Len(t, a.header[name], 1, "%s in %s", name, a.body)
+		}
+	}
+}
+
+func TestAPanicIsAnsweredWith101AndTheNextRequestGoesOn(t *testing.T) {
+	r := newRig(t)
+	heard := ""
+	r.ex.front.mishap = func(value any) { heard = value.(string) }
+	broken := probe("GET", 0)
+	broken.do = func(_ *Exchange, c *call) *exchange.Error {
+		c.out = append(c.out, `{"half":`...)
+		panic("a broken invariant")
+	}
+	request := func() *http.Request { return r.request("", "GET", "/probe", "") }
+	a := r.through(broken, request()).refused(t, 500, 101)
+	require.Equal(t, "a broken invariant", heard)
+	fits(t, "/components/schemas/Error", a.body)
+	r.through(probe("GET", 0), request()).ok(t)
+}
+
+func TestTimeAtTheVenueNeverGoesBack(t *testing.T) {
+	r := newRig(t)
+	r.ex.reached = rigStart + 1000
+	e := probe("GET", 0)
+	e.do = func(_ *Exchange, c *call) *exchange.Error {
+		require.Equal(t, rigStart+1000, c.now)
+		return nil
+	}
+	r.through(e, r.request("", "GET", "/probe", "")).ok(t)
+}
+
+func TestAnInjectedFaultComesBeforeTheWork(t *testing.T) {
+	r := newRig(t)
+	r.ex.front.before = func(_ *http.Request, c *call) *exchange.Error {
+		require.Equal(t, "/probe", c.endpoint.path)
+		return exchange.ErrCode(exchange.CodeOverloaded)
+	}
+	e := probe("GET", 0)
+	e.do = func(*Exchange, *call) *exchange.Error { panic("the work was done") }
+	r.through(e, r.request("", "GET", "/probe", "")).refused(t, 503, 107)
+}
+
+func TestAnInjectedFaultMayChangeOrTakeTheAnswer(t *testing.T) {
+	r := newRig(t)
+	r.ex.front.after = func(_ http.ResponseWriter, _ *http.Request, c *call) bool {
+		c.out = c.out[:1]
+		return false
+	}
+	require.Equal(t, `{`, r.through(probe("GET", 0), r.request("", "GET", "/probe", "")).body)
+	r.ex.front.after = func(w http.ResponseWriter, _ *http.Request, _ *call) bool {
+		w.WriteHeader(http.StatusTeapot)
+		return true
+	}
+	require.Equal(t, http.StatusTeapot, r.through(probe("GET", 0), r.request("", "GET", "/probe", "")).status)
+}
+
+func TestADroppedAnswerBreaksTheConnectionAndNothingElse(t *testing.T) {
+	r := newRig(t)
+	r.ex.front.after = func(_ http.ResponseWriter, request *http.Request, _ *call) bool {
+		if request.Header.Get("Drop") != "" {
+			panic(http.ErrAbortHandler)
+		}
+		return false
+	}
+	server := httptest.NewServer(r.ex)
+	defer server.Close()
+	request := httptest.NewRequest("GET", server.URL+version+"/markets?market=x", nil)
+	request.RequestURI = "" // a client's request has none
+	request.Header.Set("Drop", "yes")
+	_, err := server.Client().Do(request)
+	require.ErrorIs(t, err, io.EOF)
+	request.Header.Del("Drop")
+	got, err := server.Client().Do(request)
+	require.NoError(t, err)
+	defer got.Body.Close()
+	require.Equal(t, 400, got.StatusCode)
+}
+
+func TestAnswersOfRequestsAtOnceDoNotMix(t *testing.T) {
+	r := newRig(t, func(c *Config) { c.Budget.PerKey = -1 })
+	echo := probe("GET", rightRead)
+	echo.params = []parameter{{name: "say", kind: kindText}}
+	echo.do = func(_ *Exchange, c *call) *exchange.Error {
+		c.out = append(append(append(c.out, '"'), c.text("say")+c.account.name...), '"')
+		return nil
+	}
+	var clients sync.WaitGroup
+	for _, name := range []string{"alice", "bob"} {
+		clients.Go(func() {
+			for range 200 {
+				a := r.through(echo, r.request(name, "GET", "/probe?say="+strings.Repeat(name, 100), ""))
+				if a.body != `"`+strings.Repeat(name, 101)+`"` {
+					t.Errorf("%s hears %s", name, a.body)
+				}
+			}
+		})
+	}
+	clients.Wait()
+}
+
+func TestAdminIsServedByItsOwnHandler(t *testing.T) {
+	r := newRig(t)
+	r.ex.front.admin = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "admin") })
+	require.Equal(t, "admin", r.do(httptestGet("/admin/clock")).body)
+}
