@@ -20,6 +20,7 @@ type Exchange struct {
 	listings []*listing // by market.ID
 	duties   []duty
 	reached  market.Time // everything due up to then has happened
+	trading
 }
 
 // account is one client: its orders, its transfers.
@@ -27,12 +28,14 @@ type account struct {
 	id     sim.AccountID
 	name   string
 	config *Account
+	orders []*records // by market.ID
 }
 
 // listing is what the exchange has of a market beside its book at the venue.
 type listing struct {
 	*market.Market
 	config *Market
+	orders market.Index[record] // by their place in the market, which orderId names
 }
 
 // never is when nothing more is due.
