@@ -25,7 +25,7 @@ func check(t require.TestingT, v *Venue) {
 	for i := 1; i < len(v.books); i++ {
 		b := &v.books[i]
 		require.Empty(t, b.takers)
-		require.Equal(t, open[i], b.open, "open orders of %s", b.market.Name)
+		require.Equal(t, open[i], v.Open(b.market.ID), "open orders of %s", b.market.Name)
 		require.Equal(t, open[i], len(b.below.entries)+len(b.above.entries), "entries of %s", b.market.Name)
 		require.Equal(t, waiting[i], b.waiting, "commands on their way to %s", b.market.Name)
 		checkLadder(t, v, b, &b.below)
@@ -78,12 +78,12 @@ func inOrder(far, near *entry, down bool) bool {
 
 // checkHolds asserts that each asset holds exactly what its open orders hold, and no more than there is.
 func checkHolds(t require.TestingT, v *Venue) {
-	held := make([]market.Money, len(v.balances))
+	held := make([]market.Money, len(v.solo.balances))
 	for _, o := range openOrders(v) {
 		require.GreaterOrEqual(t, o.OnHold, market.Money(0), "order %d", o.ID)
 		held[o.OnHoldCurrency] += o.OnHold
 	}
-	for asset, balance := range v.balances {
+	for asset, balance := range v.solo.balances {
 		require.Equal(t, held[asset], balance.Held, "asset %d", asset)
 		require.LessOrEqual(t, balance.Held, balance.Total, "asset %d", asset)
 	}
@@ -91,16 +91,16 @@ func checkHolds(t require.TestingT, v *Venue) {
 
 func TestCheckSeesAHoldThatNobodyHas(t *testing.T) {
 	bench := newBench(t)
-	bench.venue.balances[1].Held = 1
+	bench.venue.solo.balances[1].Held = 1
 	require.Panics(t, func() { check(panicking{}, bench.venue) })
 }
 
 func TestCheckSeesALadderInDisorder(t *testing.T) {
 	bench := newBench(t)
 	b := &bench.venue.books[1]
-	o := &order{Order: market.Order{ID: 1, Market: 1, Side: market.Buy, Type: market.TypeLimit, Status: market.StatusNew, Amount: 1, AmountRemaining: 1}, life: life{resting: true}}
+	o := &order{Order: market.Order{ID: 1, Market: 1, Side: market.Buy, Type: market.TypeLimit, Status: market.StatusNew, Amount: 1, AmountRemaining: 1}, life: life{account: bench.venue.solo, resting: true}}
 	bench.venue.orders.Put(1, o)
-	b.open = 1
+	bench.venue.solo.markets[1].open = 1
 	b.above.entries = []entry{{order: o, action: actFill}} // a limit buy waits below
 	require.Panics(t, func() { check(panicking{}, bench.venue) })
 }

@@ -10,7 +10,6 @@ import (
 // book is one market at the venue: where its price stands and what waits for the price to move.
 type book struct {
 	market *market.Market
-	fees   exchange.Fees
 	last   market.Price
 	bid    market.Price // seen on a ticker; 0: made from the path and the spread
 	ask    market.Price
@@ -18,7 +17,6 @@ type book struct {
 
 	below, above ladder // what happens when the price falls to, or rises to, a level
 
-	open     int    // open orders
 	waiting  int    // commands that have not arrived
 	attached bool   // some of them may act inside the path
 	placed   uint64 // orders so far

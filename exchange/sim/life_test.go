@@ -113,7 +113,7 @@ func TestACancelledOrderNoLongerDisturbsTheCalm(t *testing.T) {
 func TestOverflowStopsTheVenue(t *testing.T) {
 	b := newBench(t)
 	require.ErrorIs(t, b.venue.Deposit(1, 1<<63-1), market.ErrOverflow)
-	b.venue.balances[2].Total = 1<<63 - 1_000_00 // a sale would not fit
+	b.venue.solo.balances[2].Total = 1<<63 - 1_000_00 // a sale would not fit
 	b.place(market.Order{Side: market.Sell, Type: market.TypeMarket, Amount: 1e10})
 	b.event.At = b.candle[0].End()
 	require.ErrorIs(t, b.venue.Advance(&b.event), market.ErrOverflow)

@@ -101,7 +101,7 @@ func (v *Venue) point(point int) {
 		v.open(b)
 		v.match(b)
 		v.tellHere(b) // an entry that has just filled may have its target behind it
-		b.middle(v.config.Path, v.balances[b.market.Base].Total > 0)
+		b.middle(v.config.Path, v.solo.balances[b.market.Base].Total > 0)
 		b.lowHit = b.below.reached(b.candle.Low) || b.watchedBelow(b.candle.Low)
 		b.topHit = b.above.reached(b.candle.High) || b.watchedAbove(b.candle.High)
 	}
@@ -158,7 +158,7 @@ func (v *Venue) Points(c *market.Candle) (times [4]market.Time, prices [4]market
 		return b.times, b.points
 	}
 	v.begin(b, c)
-	b.middle(v.config.Path, v.balances[b.market.Base].Total > 0)
+	b.middle(v.config.Path, v.solo.balances[b.market.Base].Total > 0)
 	return b.times, b.points
 }
 

@@ -91,14 +91,15 @@ func ParseLimitFill(text string) (LimitFill, error) {
 // String returns the text that ParseLimitFill reads.
 func (l LimitFill) String() string { return limitFills[l] }
 
-// Venue is the simulated exchange for one account. It is a plain value owned by one goroutine.
+// Venue is the simulated exchange. It is a plain value owned by one goroutine.
 type Venue struct {
 	catalog  *market.Catalog
 	config   Config
 	spread   exchange.Spread
 	sink     func(*market.Event)
-	books    []book // by market.ID
-	balances []Balance
+	books    []book              // by market.ID
+	accounts []*account          // by AccountID
+	solo     *account            // account 0
 	orders   market.Index[order] // open, by our id
 	spare    []*order
 	done     []*order   // ended during this movement: spare from the next one on, so that no pointer meets another order
@@ -121,11 +122,6 @@ type Venue struct {
 	changed   market.Order
 }
 
-// Balance is what the account has of an asset. Available is Total − Held.
-type Balance struct {
-	Total, Held market.Money
-}
-
 // order is an order at the venue.
 type order struct {
 	market.Order
@@ -134,17 +130,23 @@ type order struct {
 
 // life is what only the venue knows of an order.
 type life struct {
+	account    *account
 	settlement exchange.Settlement
 	sequence   int64                // place in the queue: of the arrival, or of the last update
 	level      market.Price         // of its entry in a ladder while it rests; before, the path's price at its arrival
 	resting    bool                 // has an entry: as a limit order or as a waiting trigger
 	taking     bool                 // has a place among the book's takers
 	exec       market.ExecutionType // what to report when it comes to rest
+
+	queue          *level     // of a Book, while it rests there
+	before, behind *order     // in that queue
+	shown          market.Qty // of it in the queue's total
 }
 
 // arrival is a command on its way.
 type arrival struct {
 	command  market.Command
+	account  *account
 	at       market.Time // earliest arrival
 	sequence int64
 	movement int64 // of the Advance during which it was handed over: it cannot arrive in the same path
@@ -155,9 +157,9 @@ type arrival struct {
 func New(catalog *market.Catalog, config Config, sink func(*market.Event)) *Venue {
 	v := &Venue{
 		catalog: catalog, config: config, sink: sink, spread: exchange.Spread{Half: config.HalfSpread, Slippage: config.Slippage},
-		books:    make([]book, len(catalog.Markets())+1),
-		balances: make([]Balance, len(catalog.Assets())+1),
+		books: make([]book, len(catalog.Markets())+1),
 	}
+	v.solo = v.accounts[v.OpenAccount(config.Fees)]
 	v.event = market.Event{Kind: market.KindReport, Report: &v.report}
 	for _, m := range catalog.Markets() {
 		b := &v.books[m.ID]
@@ -168,25 +170,15 @@ func New(catalog *market.Catalog, config Config, sink func(*market.Event)) *Venu
 		if config.Watches != nil {
 			b.watch = &config.Watches[m.ID]
 		}
-		if config.Fees != nil {
-			b.fees = config.Fees(m)
-		}
 	}
 	return v
 }
 
-// Deposit adds money to the account's balance of an asset.
-func (v *Venue) Deposit(asset market.AssetID, money market.Money) error {
-	total, err := market.Add(v.balances[asset].Total, money)
-	if err != nil {
-		return fmt.Errorf("deposit: %w", err)
-	}
-	v.balances[asset].Total = total
-	return nil
-}
+// Deposit adds money to the balance of account 0.
+func (v *Venue) Deposit(asset market.AssetID, money market.Money) error { return v.Transfer(0, asset, money) }
 
-// Balance returns the account's balance of an asset.
-func (v *Venue) Balance(asset market.AssetID) Balance { return v.balances[asset] }
+// Balance returns what account 0 has of an asset.
+func (v *Venue) Balance(asset market.AssetID) Balance { return v.solo.balances[asset] }
 
 // Last returns the latest price of a market, 0 before the first.
 func (v *Venue) Last(id market.ID) market.Price { return v.books[id].last }
@@ -194,15 +186,15 @@ func (v *Venue) Last(id market.ID) market.Price { return v.books[id].last }
 // Ambiguous returns the number of candles so far in which own orders could have filled in either order.
 func (v *Venue) Ambiguous() int64 { return v.ambiguous }
 
-// Open returns the number of open orders in a market.
-func (v *Venue) Open(id market.ID) int { return v.books[id].open }
+// Open returns the number of open orders of account 0 in a market.
+func (v *Venue) Open(id market.ID) int { return v.solo.markets[id].open }
 
 // Do hands over a command; it arrives at Command.At plus the latency, at the first point of a path that is not before. What
 // becomes of it is told to the sink by a later Advance.
 func (v *Venue) Do(c *market.Command) {
 	b := v.bookOf(c)
 	a := v.envelope()
-	a.command = *c
+	a.command, a.account = *c, v.solo
 	if b == nil {
 		b = &v.books[1] // an order nobody knows: some book has to say so
 	}
@@ -246,10 +238,7 @@ func (v *Venue) bookOf(c *market.Command) *book {
 // commands arrive and orders fill on the way, and returns the first arithmetic error; after one, the venue stands still.
 func (v *Venue) Advance(ev *market.Event) error {
 	v.movement++
-	if len(v.done) > 0 {
-		v.spare = append(v.spare, v.done...)
-		v.done = v.done[:0]
-	}
+	v.recycle()
 	switch ev.Kind {
 	case market.KindCandles:
 		v.candles(ev.Candles)
@@ -264,6 +253,14 @@ func (v *Venue) Advance(ev *market.Event) error {
 		v.books[ev.Market].calm()
 	}
 	return v.err
+}
+
+// recycle frees the memory of orders that have ended.
+func (v *Venue) recycle() {
+	if len(v.done) > 0 {
+		v.spare = append(v.spare, v.done...)
+		v.done = v.done[:0]
+	}
 }
 
 // fail keeps the first arithmetic error.
@@ -299,8 +296,9 @@ func (v *Venue) tell(b *book, fills int) {
 }
 
 // admit takes a new order in and holds its funds.
-func (v *Venue) admit(b *book, from *market.Order, hold market.Money) *order {
+func (v *Venue) admit(b *book, a *account, from *market.Order, hold market.Money) *order {
 	o := v.blank()
+	o.account = a
 	o.Order = *from
 	b.placed++
 	o.ExchangeID = nameOf(b.market.ID, 1, b.placed)
@@ -311,7 +309,7 @@ func (v *Venue) admit(b *book, from *market.Order, hold market.Money) *order {
 	v.hold(o, hold)
 	v.orders.Put(o.ID, o)
 	if o.Type != market.TypeMarket {
-		b.open++
+		o.account.markets[b.market.ID].open++
 	}
 	return o
 }
@@ -320,7 +318,7 @@ func (v *Venue) admit(b *book, from *market.Order, hold market.Money) *order {
 func (v *Venue) forget(b *book, o *order) {
 	v.orders.Delete(o.ID)
 	if o.Type != market.TypeMarket {
-		b.open--
+		o.account.markets[b.market.ID].open--
 	}
 	v.done = append(v.done, o)
 }
@@ -342,7 +340,7 @@ func (v *Venue) blank() *order {
 
 // hold changes what an order holds.
 func (v *Venue) hold(o *order, money market.Money) {
-	v.balances[o.OnHoldCurrency].Held += money - o.OnHold
+	o.account.balances[o.OnHoldCurrency].Held += money - o.OnHold
 	o.OnHold = money
 }
 
