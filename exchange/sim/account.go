@@ -66,7 +66,9 @@ func (v *Venue) Transfer(id AccountID, asset market.AssetID, money market.Money)
 }
 
 // BalanceOf returns what an account has of an asset.
-func (v *Venue) BalanceOf(id AccountID, asset market.AssetID) Balance { return v.accounts[id].balances[asset] }
+func (v *Venue) BalanceOf(id AccountID, asset market.AssetID) Balance {
+	return v.accounts[id].balances[asset]
+}
 
 // Order returns an order while it is open, and within the sink also one that has just ended; otherwise nil. It is the venue's
 // own: read it, and copy it to keep it.

@@ -166,6 +166,7 @@ func (v *Venue) Cancel(id market.OrderID, reason market.RestatementReason) bool 
 
 // match lets the orders that have arrived take what there is, oldest first.
 func (v *Venue) match(b *book) {
+	defer v.stir(b)
 	if len(b.takers) == 0 {
 		v.arriveAttached(b)
 		return
@@ -188,6 +189,10 @@ func (v *Venue) fire(b *book, o *order, price market.Price) {
 	b.leave(o)
 	o.Triggered = true
 	o.exec = market.ExecTriggered
+	if b.bids != nil { // its time in the book begins now
+		v.sequence++
+		o.sequence = v.sequence
+	}
 	v.take(b, o, price)
 }
 
@@ -195,6 +200,10 @@ func (v *Venue) fire(b *book, o *order, price market.Price) {
 // force demand.
 func (v *Venue) take(b *book, o *order, price market.Price) {
 	if o.Done() { // ended by another order of the same moment
+		return
+	}
+	if b.bids != nil {
+		v.takeBook(b, o)
 		return
 	}
 	offered := v.quote(b, o.Side, price)
@@ -227,6 +236,7 @@ func (v *Venue) takeMarket(b *book, o *order, price, offered market.Price) bool 
 		return true
 	}
 	if amount = min(amount, b.volume); amount > 0 {
+		b.filled++
 		v.trade(b, o, paid, amount, true)
 	}
 	return !o.Done()
@@ -257,7 +267,7 @@ func (v *Venue) wanted(b *book, o *order, price market.Price) (market.Qty, error
 
 // settleRest decides what becomes of what did not trade.
 func (v *Venue) settleRest(b *book, o *order) {
-	if o.Type.HasPrice() && o.TimeInForce != market.FOK && !v.preventSelfTrade(b, o, o.Price) {
+	if b.bids == nil && o.Type.HasPrice() && o.TimeInForce != market.FOK && !v.preventSelfTrade(b, o, o.Price) {
 		return
 	}
 	if !o.Type.HasPrice() || o.TimeInForce != market.GTC {

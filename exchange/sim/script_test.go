@@ -29,8 +29,10 @@ import (
 //	status NAME [PRICE]                 PRICE: the opening price of an auction
 //	wait DURATION                       time passes and nothing else
 //	admin ID REASON                     the service itself cancels an order
+//	only path: WHY                      shows what the book between accounts does not do, or does otherwise
 func (s *stage) perform(words []string) {
 	switch verb := words[0]; verb {
+	case "only": // which liquidity it is about: play and playBook read it
 	case "market":
 		s.rules(words[1:])
 	case "set":

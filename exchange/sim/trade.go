@@ -6,7 +6,7 @@ import (
 )
 
 // trade executes amount of an order at a price: money and base change hands, the fee is taken, the hold follows, and the
-// sink hears of it.
+// sink hears of it. The fill bears the market's present count of trades: both sides of a trade share its name.
 func (v *Venue) trade(b *book, o *order, price market.Price, amount market.Qty, taker bool) {
 	cash, fee, err := v.settle(b, o, price, amount, taker)
 	if err == nil {
@@ -19,7 +19,6 @@ func (v *Venue) trade(b *book, o *order, price market.Price, amount market.Qty, 
 		v.fail(o, err)
 		return
 	}
-	b.filled++
 	v.fill[0] = market.Fill{
 		ID: nameOf(b.market.ID, 0, b.filled), Order: o.ID, Market: o.Market, Strategy: o.Strategy, Side: o.Side,
 		Taker: taker, Settled: true, FeeCurrency: b.market.Quote, Price: price, Amount: amount, Fee: fee, Time: b.time,

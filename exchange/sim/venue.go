@@ -37,6 +37,12 @@ type Config struct {
 	VolumeShare    market.Rate                        // share of a candle's volume that own orders may take; 0: no cap
 	Watches        []market.Watch                     // by market.ID, the engine's own slice: prices to tell it of; nil: none
 	PlacementLimit market.Rate                        // a limit order priced through the market by more than this is cancelled (venue-facts 3.4); 0: off
+
+	Book           bool                       // liquidity is a book between accounts and the house, not the path alone
+	House          func(*market.Market) House // of a Book; nil: no house
+	ExecutionLimit market.Rate                // of a Book: a taker goes no farther than this from the best price it met; 0: off
+	SpreadLimit    market.Rate                // of a Book: orders without a limit are cancelled at a wider spread; 0: off
+	ReferenceLimit market.Rate                // of a Book: a taker goes no farther than this from the last price before it; 0: off
 }
 
 // Path is the order in which a candle visits its prices.
@@ -112,6 +118,10 @@ type Venue struct {
 	movement int64 // calls of Advance so far
 	err      error
 
+	performing bool // a command of Perform is at work
+	refused    *exchange.Error
+	single     arrival // scratch of Perform
+
 	ambiguous int64
 	event     market.Event // reused for every report
 	heard     market.Event // reused for every price told
@@ -165,6 +175,7 @@ func New(catalog *market.Catalog, config Config, sink func(*market.Event)) *Venu
 		b := &v.books[m.ID]
 		b.market = m
 		b.below.down = true
+		v.furnish(b)
 		b.calm()
 		b.watch = &market.Watch{}
 		if config.Watches != nil {
@@ -175,7 +186,9 @@ func New(catalog *market.Catalog, config Config, sink func(*market.Event)) *Venu
 }
 
 // Deposit adds money to the balance of account 0.
-func (v *Venue) Deposit(asset market.AssetID, money market.Money) error { return v.Transfer(0, asset, money) }
+func (v *Venue) Deposit(asset market.AssetID, money market.Money) error {
+	return v.Transfer(0, asset, money)
+}
 
 // Balance returns what account 0 has of an asset.
 func (v *Venue) Balance(asset market.AssetID) Balance { return v.solo.balances[asset] }
@@ -273,6 +286,9 @@ func (v *Venue) fail(o *order, err error) {
 // emit tells the sink of an order's state, and of its latest fill where fills is 1.
 func (v *Venue) emit(b *book, o *order, exec market.ExecutionType, fills int) {
 	o.Updated = b.time
+	if o.queue != nil && o.shown != o.AmountRemaining {
+		b.queue(o).resize(o)
+	}
 	v.report.Describe(&o.Order, exec)
 	v.tell(b, fills)
 	if o.Done() {
@@ -280,8 +296,12 @@ func (v *Venue) emit(b *book, o *order, exec market.ExecutionType, fills int) {
 	}
 }
 
-// reject tells the sink that a command was refused.
+// reject tells the sink that a command was refused; Perform answers itself.
 func (v *Venue) reject(b *book, c *market.Command, refused *exchange.Error) {
+	if v.performing {
+		v.refused = refused
+		return
+	}
 	v.report = market.Report{
 		Exec: market.ExecRejected, Command: c.Kind, Code: refused.Code,
 		Order: c.Order.ID, Market: b.market.ID, Updated: b.time,
