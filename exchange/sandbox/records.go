@@ -76,7 +76,7 @@ func (ex *Exchange) hear(ev *market.Event) {
 	count, _ := countOf(o.ExchangeID, o.Market, nameOfOrder) // the venue made it
 	r := l.orders.Get(market.OrderID(count))
 	if r == nil {
-		r = ex.enter(l, o, count)
+		r = ex.enter(ex.accounts[ex.venue.Owner(o.ID)], o, count)
 	}
 	for i := range ev.Fills {
 		ex.fill(r, o, &ev.Fills[i])
@@ -96,12 +96,11 @@ func rests(o *market.Order) bool {
 	return !o.Done() && o.Status != market.StatusAwaitingTrigger
 }
 
-// enter makes the record of an order that the venue has taken in.
-func (ex *Exchange) enter(l *listing, o *market.Order, count uint64) *record {
-	a := ex.accounts[ex.venue.Owner(o.ID)]
+// enter makes the record of an order that the venue has taken in for an account.
+func (ex *Exchange) enter(a *account, o *market.Order, count uint64) *record {
 	r := ex.blank()
 	*r = record{id: o.ID, count: count, account: a.id, market: o.Market}
-	l.orders.Put(market.OrderID(count), r)
+	ex.listings[o.Market].orders.Put(market.OrderID(count), r)
 	have := a.recordsOf(o.Market)
 	have.all.join(r)
 	have.open.join(r)
