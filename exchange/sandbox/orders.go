@@ -10,8 +10,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// defaultRows is how many rows a list has at most where the request sets no limit (venue-facts 1.3).
-const defaultRows = 500
+// usualRows is how many rows a list has at most where the request sets no limit (venue-facts 1.3).
+const usualRows = 500
 
 // dayMillis is how wide a range of times may be where it is bounded (venue-facts 1.3).
 const dayMillis = 24 * 60 * 60 * 1000
@@ -48,7 +48,7 @@ func (ex *Exchange) getOrders(c *call) *exchange.Error {
 	if refused != nil {
 		return refused
 	}
-	rows := c.integer("limit", defaultRows)
+	rows := c.integer("limit", usualRows)
 	c.out = append(c.out, '[')
 	for r := c.account.recordsOf(m.ID).all.newest; r != nil && rows > 0; r = r.links[byCreation].older {
 		created := ex.orderOf(r).Created.Millis()
@@ -77,7 +77,7 @@ func (ex *Exchange) getTrades(c *call) *exchange.Error {
 	if refused != nil {
 		return refused
 	}
-	rows := c.integer("limit", defaultRows)
+	rows := c.integer("limit", usualRows)
 	trades := c.account.recordsOf(m.ID).trades
 	trades = trades[max(0, len(trades)-ex.keepTrades()):]
 	c.out = append(c.out, '[')
