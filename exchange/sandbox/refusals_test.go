@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -28,6 +29,7 @@ func TestEveryRefusalOfANewOrder(t *testing.T) {
 		{"buy limit amount=1.1234567 price=100", 429, "amount parameter has too many decimals."},                 // more than quantityDecimals
 		{"buy limit amount=1.1234560 price=1234567", 216, ""},                                                    // zeros are no decimals
 		{"buy limit amount=0.12345678901234567890123 price=100", 429, "amount parameter has too many decimals."}, // and no overflow
+		{"buy limit amount=.12345678901234567890123 price=100", 429, "amount parameter has too many decimals."},
 		{"buy market amountQuote=10.001", 429, "amountQuote parameter has too many decimals."},
 		{"buy limit amount=1 price=100.001", 429, "price parameter has too many decimals."},
 		{"buy stopLoss amount=1 triggerAmount=100.001", 429, "triggerAmount parameter has too many decimals."},
@@ -67,6 +69,16 @@ func TestEveryRefusalOfANewOrder(t *testing.T) {
 		require.Equal(t, "[]", f.ok(f.alice, "GET /orders", "market=BTC-EUR"), "%s leaves nothing", c.order)
 		require.Equal(t, "00000000-0000-0001-0100-000000000001", f.place(f.alice, "buy limit amount=1 price=100").OrderID, "nor a gap")
 	}
+}
+
+func TestAnOverflowAtTheVenueIsAnUnknownResult(t *testing.T) {
+	f := newFloor(t, nil)
+	f.place(f.alice, "buy limit amount=1 price=100")
+	f.place(f.alice, "buy limit amount=1 price=90")
+	rich := f.venue.BalanceOf(f.bob.id, 1).Total
+	require.NoError(t, f.venue.Transfer(f.bob.id, 1, math.MaxInt64-rich))
+	f.refused(f.bob, "POST /order", btc("sell market amount=1"), 101, "may or may not have succeeded")
+	f.refused(f.alice, "DELETE /orders", "operatorId=7", 101, "may or may not have succeeded") // it stands still
 }
 
 func TestOpenOrdersOfAMarketAreLimited(t *testing.T) {

@@ -102,7 +102,7 @@ func (t *terms) decimal(name string, digits uint8, tooLarge int) int64 {
 	}
 	n, err := market.ParseFixed(sent.text, digits)
 	switch {
-	case errors.Is(err, market.ErrInexact), errors.Is(err, market.ErrOverflow) && fits(sent.text, digits):
+	case errors.Is(err, market.ErrInexact), errors.Is(err, market.ErrOverflow) && wholeFits(sent.text, digits):
 		t.refuse(exchange.TooManyDecimals(name))
 	case errors.Is(err, market.ErrOverflow):
 		t.refuse(exchange.ErrCode(tooLarge))
@@ -112,8 +112,8 @@ func (t *terms) decimal(name string, digits uint8, tooLarge int) int64 {
 	return n
 }
 
-// fits reports whether the whole part of a decimal with a fraction is small enough by itself.
-func fits(text string, digits uint8) bool {
+// wholeFits reports whether the whole part of a decimal with a fraction is small enough by itself.
+func wholeFits(text string, digits uint8) bool {
 	whole, _, fraction := strings.Cut(text, ".")
 	if whole == "" {
 		return true

@@ -24,7 +24,7 @@ func (ex *Exchange) postOrder(c *call) *exchange.Error {
 		return exchange.ErrCode(exchange.CodeDuplicateClientOrderID)
 	}
 	ex.sequence++
-	ex.command.Order.ID = ex.sequence
+	ex.command.Order.ID, ex.latest = ex.sequence, nil
 	if refused := ex.perform(c); refused != nil {
 		return refused
 	}
