@@ -25,6 +25,7 @@ type Exchange struct {
 	depth    depth       // scratch
 	bars     []bar       // scratch
 	treasury
+	trading
 }
 
 // account is one client: its orders, its transfers.
@@ -33,6 +34,7 @@ type account struct {
 	name   string
 	config *Account
 	transfers
+	orders []*records // by market.ID
 }
 
 // listing is what the exchange has of a market beside its book at the venue.
@@ -40,6 +42,7 @@ type listing struct {
 	*market.Market
 	config *Market
 	screen
+	orders market.Index[record] // by their place in the market, which orderId names
 }
 
 // never is when nothing more is due.

@@ -2,19 +2,8 @@ package sandbox
 
 import "github.com/tidemark-trading/tidemark/exchange"
 
-// Handlers that are being written: each leaves this file with its own.
-
 // Fault is a fault on demand.
 type Fault struct{}
 
-func (ex *Exchange) getBookReport(c *call) *exchange.Error         { return exchange.ErrCode(400) }
-func (ex *Exchange) getTradesReport(c *call) *exchange.Error       { return exchange.ErrCode(400) }
-func (ex *Exchange) postOrder(c *call) *exchange.Error             { return exchange.ErrCode(400) }
-func (ex *Exchange) putOrder(c *call) *exchange.Error              { return exchange.ErrCode(400) }
-func (ex *Exchange) getOrder(c *call) *exchange.Error              { return exchange.ErrCode(400) }
-func (ex *Exchange) deleteOrder(c *call) *exchange.Error           { return exchange.ErrCode(400) }
-func (ex *Exchange) getOrdersOpen(c *call) *exchange.Error         { return exchange.ErrCode(400) }
-func (ex *Exchange) getOrders(c *call) *exchange.Error             { return exchange.ErrCode(400) }
-func (ex *Exchange) deleteOrders(c *call) *exchange.Error          { return exchange.ErrCode(400) }
-func (ex *Exchange) postCancelOrdersAfter(c *call) *exchange.Error { return exchange.ErrCode(400) }
-func (ex *Exchange) getTrades(c *call) *exchange.Error             { return exchange.ErrCode(400) }
+func (ex *Exchange) getBookReport(c *call) *exchange.Error   { return exchange.ErrCode(400) }
+func (ex *Exchange) getTradesReport(c *call) *exchange.Error { return exchange.ErrCode(400) }
