@@ -41,7 +41,7 @@ func (d *disconnects) run(at market.Time) {
 		if expired := d.timers[i]; expired.at <= at {
 			d.timers = slices.Delete(d.timers, i, i+1)
 			i--
-			d.ex.endGroup(expired.account, expired.group)
+			d.ex.endGroup(expired.account, expired.group, at)
 		}
 	}
 	d.plan()
@@ -93,7 +93,7 @@ func (d *disconnects) plan() {
 }
 
 // endGroup cancels all open orders of a group, by market, oldest first.
-func (ex *Exchange) endGroup(id sim.AccountID, group uint16) {
+func (ex *Exchange) endGroup(id sim.AccountID, group uint16, at market.Time) {
 	for _, have := range ex.accounts[id].orders {
 		if have == nil {
 			continue
@@ -101,7 +101,7 @@ func (ex *Exchange) endGroup(id sim.AccountID, group uint16) {
 		for r := have.open.oldest; r != nil; {
 			next := r.links[byState].newer
 			if ex.orderOf(r).CodGroupID == group {
-				ex.venue.Cancel(r.id, market.CancelOnDisconnect)
+				ex.venue.Cancel(r.id, at, market.CancelOnDisconnect)
 			}
 			r = next
 		}

@@ -42,12 +42,12 @@ func newFloor(t testing.TB, change func(*Config)) *floor {
 		m := &market.Market{Name: name, PriceDigits: 2, TickSize: 100, QuantityDecimals: 6, NotionalDecimals: 2,
 			MinOrderInBase: 10_000, MinOrderInQuote: 500, MaxOrderInBase: 1000_00000000, MaxOpenOrders: 5}
 		require.NoError(t, f.catalog.AddMarket(m))
-		f.listings = append(f.listings, &listing{Market: m})
+		f.listings = append(f.listings, &listing{Market: m, screen: openScreen(&f.config.Keep)})
 	}
 	fees := func(*market.Market) exchange.Fees { return exchange.Fees{Maker: 150_000, Taker: 250_000} }
 	f.venue = sim.New(f.catalog, sim.Config{Book: true, Fees: fees}, f.hear)
-	f.alice = &account{id: 0, name: "alice"}
-	f.bob = &account{id: f.venue.OpenAccount(fees), name: "bob"}
+	f.alice = &account{id: 0, name: "alice", config: &Account{}}
+	f.bob = &account{id: f.venue.OpenAccount(fees), name: "bob", config: &Account{}}
 	f.accounts = []*account{f.alice, f.bob}
 	for _, a := range f.accounts {
 		for _, asset := range f.catalog.Assets() {
@@ -56,6 +56,11 @@ func newFloor(t testing.TB, change func(*Config)) *floor {
 	}
 	f.disconnects.ex = f.Exchange
 	f.duties = []duty{&f.disconnects}
+	for _, asset := range f.catalog.Assets() {
+		f.config.Assets = append(f.config.Assets, Asset{Symbol: asset.Symbol, Decimals: asset.Digits})
+	}
+	f.config.Tiers = []Tier{{Volume: "0", Fees: map[string]exchange.Fees{"": fees(nil)}}}
+	require.NoError(t, f.openTreasury(f.now))
 	return f
 }
 

@@ -4,15 +4,17 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
 // House is what the exchange itself offers in a Book, around the price that its source moves: so many levels on each side. What
 // the price runs through it takes, whatever the amount.
 type House struct {
-	Levels int          // of each side; 0: it offers nothing and takes nothing
-	Step   market.Price // between two levels; 0: a tick
-	Size   market.Qty   // of an average level; 0: without end
+	Levels     int          // of each side; 0: it offers nothing and takes nothing
+	HalfSpread market.Rate  // from the price to its best levels, as a fraction; 0: Config.HalfSpread
+	Step       market.Price // between two levels; 0: a tick
+	Size       market.Qty   // of an average level; 0: without end
 }
 
 // anchor is where the house stands.
@@ -32,8 +34,9 @@ func (v *Venue) anchorAt(b *book, price market.Price) {
 	}
 	h, tick := &b.house, max(1, b.market.TickSize)
 	h.price = price
-	h.best[market.Sell-1] = market.FloorTo(price-v.half(price), tick)
-	h.best[market.Buy-1] = market.CeilTo(v.spread.Offered(market.Buy, price), tick)
+	spread := exchange.Spread{Half: h.HalfSpread}
+	h.best[market.Sell-1] = market.FloorTo(spread.Offered(market.Sell, price), tick)
+	h.best[market.Buy-1] = market.CeilTo(spread.Offered(market.Buy, price), tick)
 	if h.best[0] == h.best[1] && h.Size != 0 {
 		h.best[market.Buy-1] += tick
 	}

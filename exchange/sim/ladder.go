@@ -254,7 +254,7 @@ func (v *Venue) fires(o *market.Order, p market.Price) bool {
 
 // quotes reports whether a ticker tells the reference of the order's trigger, which then does not follow from the path.
 func (b *book) quotes(o *order) bool {
-	return (b.bid != 0 || b.ask != 0) && o.TriggerReference > market.LastTrade
+	return (b.bid != 0 || b.ask != 0 || b.bids != nil) && o.TriggerReference > market.LastTrade
 }
 
 // met reports whether the order's reference has reached its trigger where the book stands.

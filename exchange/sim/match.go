@@ -152,14 +152,16 @@ func (v *Venue) cancel(b *book, a *arrival) {
 }
 
 // Cancel ends an open order for a reason of the service's own: maintenance, disconnect, delisting, a request of the
-// administrator. It reports whether the order was open.
-func (v *Venue) Cancel(id market.OrderID, reason market.RestatementReason) bool {
+// administrator. at is when, as far as the market's time has not passed it. It reports whether the order was open.
+func (v *Venue) Cancel(id market.OrderID, at market.Time, reason market.RestatementReason) bool {
 	o := v.orders.Get(id)
 	if o == nil {
 		return false
 	}
 	b := &v.books[o.Market]
+	b.time = max(b.time, at)
 	v.end(b, o, market.StatusCanceled, reason)
+	v.stir(b)
 	b.calm()
 	return true
 }

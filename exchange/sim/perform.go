@@ -17,6 +17,9 @@ func (v *Venue) furnish(b *book) {
 	b.volume = noCap
 	if v.config.House != nil {
 		b.house.House = v.config.House(b.market)
+		if b.house.HalfSpread == 0 {
+			b.house.HalfSpread = v.config.HalfSpread
+		}
 	}
 	for side := range b.house.taken {
 		b.house.taken[side] = make([]market.Qty, b.house.Levels)

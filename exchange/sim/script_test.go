@@ -73,7 +73,7 @@ func (s *stage) move(verb string, words []string) {
 	case "wait":
 		s.now = s.now.Add(s.duration(words[0]))
 	case "admin":
-		if !s.open().Cancel(s.id(words[0]), parsed(market.ParseRestatementReason(words[1]))) {
+		if !s.open().Cancel(s.id(words[0]), 0, parsed(market.ParseRestatementReason(words[1]))) {
 			s.fail("order ", words[0], " is not open")
 		}
 	default:
