@@ -2,7 +2,9 @@ package sandbox
 
 import (
 	"sort"
+	"strconv"
 
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -131,4 +133,43 @@ func (c *candles) since(from market.Time) (total bar, any bool) {
 		total.join(&c.minute)
 	}
 	return total, total.base.Sign() != 0
+}
+
+// getCandles answers GET /{market}/candles, newest first: those that start in [start, end).
+func (ex *Exchange) getCandles(c *call) *exchange.Error {
+	l := ex.named(c)
+	interval, err := market.ParseInterval(c.text("interval"))
+	if err != nil {
+		return exchange.Invalid("interval")
+	}
+	const most = 1440
+	from, to := market.Time(0), never
+	if c.has("start") {
+		from = moment(c.integer("start", 0))
+	}
+	if c.has("end") {
+		to = moment(c.integer("end", 0))
+	}
+	ex.bars = l.candles.appendIn(ex.bars[:0], interval, from, to, int(c.integer("limit", most)))
+	w := sheet{c.out}
+	w.open('[')
+	for i := range ex.bars {
+		w.bar(l.Market, &ex.bars[i])
+	}
+	w.close(']')
+	c.out = w.dst
+	return nil
+}
+
+// bar appends a candle.
+func (w *sheet) bar(m *market.Market, b *bar) {
+	w.open('[')
+	w.dst = strconv.AppendInt(w.dst, b.start.Millis(), 10)
+	for _, price := range [...]market.Price{b.open, b.high, b.low, b.close} {
+		w.comma()
+		w.decimal(int64(price), m.PriceDigits)
+	}
+	w.comma()
+	w.sum(b.base, m.AmountDigits)
+	w.close(']')
 }

@@ -6,8 +6,6 @@ import "github.com/tidemark-trading/tidemark/exchange"
 
 type Fault struct{}
 
-func (ex *Exchange) getBookReport(c *call) *exchange.Error         { return exchange.ErrCode(400) }
-func (ex *Exchange) getTradesReport(c *call) *exchange.Error       { return exchange.ErrCode(400) }
 func (ex *Exchange) postOrder(c *call) *exchange.Error             { return exchange.ErrCode(400) }
 func (ex *Exchange) putOrder(c *call) *exchange.Error              { return exchange.ErrCode(400) }
 func (ex *Exchange) getOrder(c *call) *exchange.Error              { return exchange.ErrCode(400) }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -87,4 +88,75 @@ func tradeCounter(id market.ID, text string) (uint64, bool) {
 	parsed, err := uuid.Parse(text)
 	head := binary.BigEndian.Uint64(parsed[:8])
 	return counter(parsed), err == nil && head == uint64(id) && parsed[8] == 0 && parsed[9] == 0
+}
+
+// window is the longest time between start and end of a request for trades.
+const window = 24 * 60 * 60 * 1000 // ms
+
+// trades returns the trades that a call asks for, the oldest first: start and end inclusive, and likewise the two ids.
+func (ex *Exchange) trades(c *call) (*listing, []publicTrade, *exchange.Error) {
+	l, s := ex.named(c), everything()
+	start, end := c.integer("start", 0), c.integer("end", lastMillis)
+	switch {
+	case c.has("start") && c.has("end") && (end < start || end-start > window):
+		return nil, nil, exchange.Invalid("end")
+	case c.has("end"):
+		s.to = moment(end + 1)
+	}
+	if c.has("start") {
+		s.from = moment(start)
+	}
+	var known bool
+	if s.first, known = tradeBound(c, l, tradeIDFrom.name, s.first); !known {
+		return nil, nil, exchange.Invalid(tradeIDFrom.name)
+	}
+	if s.final, known = tradeBound(c, l, tradeIDTo.name, s.final); !known {
+		return nil, nil, exchange.Invalid(tradeIDTo.name)
+	}
+	trades := l.tape.in(s)
+	return l, trades[max(0, len(trades)-int(c.integer("limit", defaultRows))):], nil
+}
+
+// tradeBound returns the place of the trade that a parameter names, otherwise where it was not sent, and whether it is one of the
+// market's; it may have been forgotten.
+func tradeBound(c *call, l *listing, name string, otherwise uint64) (place uint64, known bool) {
+	if !c.has(name) {
+		return otherwise, true
+	}
+	return tradeCounter(l.ID, c.text(name))
+}
+
+// defaultRows is how many rows a list has at most where limit is left out.
+const defaultRows = 500
+
+// moment is a request's time, or the last one where it lies beyond what a Time can say.
+func moment(millis int64) market.Time {
+	t, err := market.TimeOfMillis(millis)
+	if err != nil {
+		return never
+	}
+	return t
+}
+
+// getPublicTrades answers GET /{market}/trades, newest first.
+func (ex *Exchange) getPublicTrades(c *call) *exchange.Error {
+	l, trades, refused := ex.trades(c)
+	if refused != nil {
+		return refused
+	}
+	w := sheet{c.out}
+	w.open('[')
+	for i := len(trades) - 1; i >= 0; i-- {
+		t := &trades[i]
+		w.open('{')
+		w.id("id", t.id)
+		w.integer("timestamp", t.at.Millis())
+		w.fixed("amount", int64(t.amount), l.AmountDigits)
+		w.fixed("price", int64(t.price), l.PriceDigits)
+		w.text("side", t.side.String())
+		w.close('}')
+	}
+	w.close(']')
+	c.out = w.dst
+	return nil
 }
