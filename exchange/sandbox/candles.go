@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"sort"
 	"strconv"
 
@@ -45,9 +46,15 @@ func sum(a, b market.Value) market.Value {
 // candles are the bars of a market in all intervals, the oldest first, made of its trades; an interval without trades has none. The
 // minute in which the last trade fell is apart: it joins the longer bars when the next one begins.
 type candles struct {
-	keep   int // of each interval; positive
+	keep   int // of each interval; 0: as many as there are minutes in 60 days
 	minute bar
 	bars   [market.Interval1M + 1][]bar // by interval, some more than keep of each; the last keep count
+}
+
+// kept is how many bars of each interval count.
+func (c *candles) kept() int {
+	const minutesOf60Days = 60 * 24 * 60
+	return cmp.Or(c.keep, minutesOf60Days)
 }
 
 // add adds a trade that is worth so much; trades come in order of time.
@@ -72,7 +79,7 @@ func (c *candles) roll() {
 			continue
 		}
 		longer := c.minute.of(interval)
-		c.bars[interval] = appendKept(bars, &longer, c.keep)
+		c.bars[interval] = appendKept(bars, &longer, c.kept())
 	}
 }
 
@@ -109,7 +116,7 @@ func (c *candles) appendIn(dst []bar, interval market.Interval, from, to market.
 	if stored {
 		bars = bars[:len(bars)-1]
 	}
-	bars = bars[max(0, len(bars)-c.keep+1):]
+	bars = bars[max(0, len(bars)-c.kept()+1):]
 	if limit > 0 && latest.start >= from && latest.start < to {
 		dst = append(dst, latest)
 		limit--
@@ -125,7 +132,7 @@ func (c *candles) appendIn(dst []bar, interval market.Interval, from, to market.
 // since adds up the trades from a time on, the oldest of them on a minute's start, and reports whether there are any.
 func (c *candles) since(from market.Time) (total bar, any bool) {
 	bars := c.bars[market.Interval1m]
-	bars = bars[max(0, len(bars)-c.keep):]
+	bars = bars[max(0, len(bars)-c.kept()):]
 	for i := sort.Search(len(bars), func(i int) bool { return bars[i].start >= from }); i < len(bars); i++ {
 		total.join(&bars[i])
 	}

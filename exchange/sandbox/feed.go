@@ -1,8 +1,6 @@
 package sandbox
 
 import (
-	"cmp"
-
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/market"
@@ -21,10 +19,9 @@ type screen struct {
 // touch notes that the market's book has changed: its nonce goes up by one. Whoever changes a book calls it once for each change.
 func (s *screen) touch() { s.nonce++ }
 
-// openScreen makes an empty one, that remembers what the config says.
+// openScreen makes an empty one that remembers what the config says. The zero screen remembers the default.
 func openScreen(keep *Keep) screen {
-	const minutesOf60Days = 60 * 24 * 60
-	return screen{tape: tape{keep: cmp.Or(max(0, keep.Trades), defaultKeep)}, candles: candles{keep: cmp.Or(max(0, keep.Candles), minutesOf60Days)}}
+	return screen{tape: tape{keep: max(0, keep.Trades)}, candles: candles{keep: max(0, keep.Candles)}}
 }
 
 // print makes a trade public: it goes on the tape and into the candles. id must be of the market's sequence of trades; a trade that

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"encoding/binary"
 	"sort"
 
@@ -19,11 +20,11 @@ type publicTrade struct {
 	side   market.Side // of the taker
 }
 
-// tape is the public trades of a market, the oldest first. It remembers the latest keep of them; keep must be positive.
+// tape is the public trades of a market, the oldest first. It remembers the latest of them. The zero tape is empty and ready.
 //
 // Ordering invariant: ids and times rise. A trade that is printed with an earlier time than the last one has that one's time.
 type tape struct {
-	keep   int
+	keep   int           // how many; 0: defaultKeep
 	trades []publicTrade // some more than keep; the last keep count
 }
 
@@ -37,7 +38,7 @@ func (t *tape) print(trade *publicTrade) bool {
 		}
 		trade.at = max(trade.at, last.at)
 	}
-	t.trades = appendKept(t.trades, trade, t.keep)
+	t.trades = appendKept(t.trades, trade, t.kept())
 	return true
 }
 
@@ -58,7 +59,10 @@ func (t *tape) last() *publicTrade {
 }
 
 // all returns what the tape remembers.
-func (t *tape) all() []publicTrade { return t.trades[max(0, len(t.trades)-t.keep):] }
+func (t *tape) all() []publicTrade { return t.trades[max(0, len(t.trades)-t.kept()):] }
+
+// kept is how many trades the tape remembers.
+func (t *tape) kept() int { return cmp.Or(t.keep, defaultKeep) }
 
 // stretch is a range of trades: by time and by id at once.
 type stretch struct {
