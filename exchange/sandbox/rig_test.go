@@ -20,7 +20,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
-	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -81,21 +80,7 @@ func rigKey(account string) string { return (account + strings.Repeat("0", keyLe
 
 // openRig makes the exchange of a config.
 func openRig(t testing.TB, config Config) *Exchange {
-	ex := &Exchange{config: config, clock: config.Clock, catalog: new(market.Catalog)}
-	for _, a := range config.Assets {
-		_, err := ex.catalog.AddAsset(a.Symbol, a.Decimals)
-		require.NoError(t, err)
-	}
-	for i := range config.Markets {
-		m := &market.Market{Name: config.Markets[i].Name, PriceDigits: config.Markets[i].PriceDigits, Status: config.Markets[i].Status}
-		require.NoError(t, ex.catalog.AddMarket(m))
-		ex.listings = append(ex.listings, &listing{Market: m, config: &config.Markets[i]})
-	}
-	for i := range config.Accounts {
-		ex.accounts = append(ex.accounts, &account{id: sim.AccountID(i), name: config.Accounts[i].Name, config: &config.Accounts[i]})
-	}
-	var err error
-	ex.front, err = newFront(&ex.config, ex.accounts)
+	ex, err := New(config)
 	require.NoError(t, err)
 	return ex
 }
