@@ -11,7 +11,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange"
 )
 
-const someID = "1be6d0df-d5dc-4b53-a250-3376f3b393e6"
+const oneID = "1be6d0df-d5dc-4b53-a250-3376f3b393e6"
 
 // read decodes a request of the table and returns its call.
 func (r *rig) read(method, path, query, body string) (*call, *exchange.Error) {
@@ -22,12 +22,12 @@ func (r *rig) read(method, path, query, body string) (*call, *exchange.Error) {
 
 func TestParametersOfABodyReachTheCall(t *testing.T) {
 	c, refusal := newRig(t).read("POST", "/order", "", `{"market":"BTC-EUR","side":"buy","orderType":"limit","operatorId":-9223372036854775808,"amount":"0.5","price":"30000",
-		"clientOrderId":"`+someID+`","postOnly":false,"codGroupId":1000}`)
+		"clientOrderId":"`+oneID+`","postOnly":false,"codGroupId":1000}`)
 	require.Nil(t, refusal)
 	require.Equal(t, "BTC-EUR", c.text("market"))
 	require.EqualValues(t, -1<<63, c.integer("operatorId", 0))
 	require.Equal(t, "0.5", c.text("amount"))
-	require.Equal(t, uuid.MustParse(someID), c.id("clientOrderId"))
+	require.Equal(t, uuid.MustParse(oneID), c.id("clientOrderId"))
 	require.False(t, c.flag("postOnly", true))
 	require.EqualValues(t, 1000, c.integer("codGroupId", 0))
 	require.False(t, c.has("triggerAmount"))
@@ -96,7 +96,7 @@ func TestWrongParametersAreRefusedByNameAndKind(t *testing.T) {
 		{"GET", "/BTC-EUR/trades", "end=8640000000000001", "", 205, "end"},
 		{"GET", "/BTC-EUR/trades", "end=99999999999999999999", "", 205, "end"},
 		{"GET", "/order", "market=BTC-EUR&orderId=123", "", 205, "orderId"},
-		{"GET", "/order", "market=BTC-EUR&orderId=" + strings.ReplaceAll(someID, "-", ""), "", 205, "orderId"},
+		{"GET", "/order", "market=BTC-EUR&orderId=" + strings.ReplaceAll(oneID, "-", ""), "", 205, "orderId"},
 		{"GET", "/order", "market=BTC-EUR&clientOrderId=00000000-0000-0000-0000-000000000000", "", 205, "clientOrderId"},
 		{"POST", "/order", "", "{" + order + `,"amount":1}`, 205, "amount"}, // amounts are strings
 		{"POST", "/order", "", "{" + order + `,"amount":"-1"}`, 205, "amount"},
@@ -184,7 +184,7 @@ func FuzzQuery(f *testing.F) {
 // FuzzBody lets no body make the decoder panic, or be refused in a way that a client would not know.
 func FuzzBody(f *testing.F) {
 	f.Add(`{"market":"BTC-EUR","side":"buy","orderType":"limit","operatorId":1,"amount":"1.5","price":"30000"}`)
-	f.Add(`{"amount":1e400,"postOnly":"x","clientOrderId":"` + someID + `"}`)
+	f.Add(`{"amount":1e400,"postOnly":"x","clientOrderId":"` + oneID + `"}`)
 	r := newRig(f)
 	f.Fuzz(func(t *testing.T, body string) {
 		c, refusal := r.read("POST", "/order", "", body)

@@ -96,7 +96,7 @@ func FuzzScanner(f *testing.F) {
 		if !object {
 			return
 		}
-		want := members(t, text)
+		want := textMembers(t, text)
 		require.Len(t, have, len(want))
 		for i, m := range want {
 			require.Equal(t, m, have[i])
@@ -104,8 +104,8 @@ func FuzzScanner(f *testing.F) {
 	})
 }
 
-// members reads an object with encoding/json.
-func members(t *testing.T, text []byte) (all []member) {
+// textMembers reads an object with encoding/json.
+func textMembers(t *testing.T, text []byte) (all []member) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	_, err := decoder.Token()
 	require.NoError(t, err)
