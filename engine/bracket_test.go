@@ -138,7 +138,7 @@ func TestAnExitTooSmallForTheExchangeWaitsForMoreOfTheEntry(t *testing.T) {
 			require.Equal(t, market.Duration(minute), b.engine.Unprotected(), "from one fill to the next")
 			continue
 		}
-		require.True(t, b.venue.Cancel(1, market.CancelOnAdminRequest))
+		require.True(t, b.venue.Cancel(1, 0, market.CancelOnAdminRequest))
 		b.candle(101, 101, 80, 80)
 		require.Len(t, b.sent, 1, "dust is left alone")
 		require.Equal(t, 4*btc/10, b.position())
@@ -249,7 +249,7 @@ func TestAnExitThatKeepsEndingIsGivenUp(t *testing.T) {
 	b := one(t, s)
 	b.flat(2, 100)
 	for id := market.OrderID(2); id <= 4; id++ {
-		require.True(t, b.venue.Cancel(id, market.CancelOnAdminRequest), "exit %d", id)
+		require.True(t, b.venue.Cancel(id, 0, market.CancelOnAdminRequest), "exit %d", id)
 		b.flat(1, 100)
 	}
 	b.flat(2, 100)

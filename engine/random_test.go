@@ -146,7 +146,7 @@ func (b *bench) drain(price [2]market.Price) {
 		ids = append(ids, o.ID)
 	}
 	for _, id := range ids {
-		b.venue.Cancel(id, market.CancelOnAdminRequest)
+		b.venue.Cancel(id, 0, market.CancelOnAdminRequest)
 	}
 	b.candleOnly(price)
 	for _, asset := range b.catalog.Assets() {

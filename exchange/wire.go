@@ -14,8 +14,27 @@ import (
 // condition does not hold are left out. The market and the currencies of o must be of cat; a currency of zero is written as
 // the one that follows from market and side. Everything that is ours alone (ID, Strategy, Bracket, Tag) stays inside.
 func AppendOrder(dst []byte, cat *market.Catalog, o *market.Order, fills []market.Fill) []byte {
+	return appendRecord(dst, cat, o, fills, true)
+}
+
+// AppendListed appends what AppendOrder does, as an element of a list of orders: clientOrderId is null where the order carries
+// one and latest is false, that is, where a later order carries the same (specification 2.1).
+func AppendListed(dst []byte, cat *market.Catalog, o *market.Order, fills []market.Fill, latest bool) []byte {
+	return appendRecord(dst, cat, o, fills, latest)
+}
+
+// AppendShortOrder appends the short object that answers a request without responseRequired (specification 4.4): which order,
+// in which market, and its times, in the form of AppendOrder.
+func AppendShortOrder(dst []byte, cat *market.Catalog, o *market.Order) []byte {
 	w := writer{dst: append(dst, '{'), cat: cat, m: cat.Market(o.Market)}
-	w.identity(o)
+	w.identity(o, true)
+	w.times(o)
+	return append(w.dst, '}')
+}
+
+func appendRecord(dst []byte, cat *market.Catalog, o *market.Order, fills []market.Fill, latest bool) []byte {
+	w := writer{dst: append(dst, '{'), cat: cat, m: cat.Market(o.Market)}
+	w.identity(o, latest)
 	w.times(o)
 	w.text("status", o.Status.String())
 	w.text("side", o.Side.String())
@@ -35,10 +54,16 @@ type writer struct {
 	m   *market.Market
 }
 
-func (w *writer) identity(o *market.Order) {
+// identity writes which order it is; an order that is not the latest with its clientOrderId has null for it.
+func (w *writer) identity(o *market.Order, latest bool) {
 	w.id("orderId", o.ExchangeID)
-	if o.ClientOrderID != uuid.Nil {
+	switch {
+	case o.ClientOrderID == uuid.Nil:
+	case latest:
 		w.id("clientOrderId", o.ClientOrderID)
+	default:
+		w.key("clientOrderId")
+		w.dst = append(w.dst, "null"...)
 	}
 	w.text("market", w.m.Name)
 }

@@ -150,6 +150,23 @@ func TestMembersArePresentByTheSpecificationsConditions(t *testing.T) {
 	}
 }
 
+func TestAListShowsTheClientOrderIDOfTheLatestOrderAlone(t *testing.T) {
+	cat, order := wireCatalog(t), plainOrder()
+	require.Equal(t, string(exchange.AppendOrder(nil, cat, &order, nil)), string(exchange.AppendListed(nil, cat, &order, nil, true)))
+	earlier := members(t, exchange.AppendListed(nil, cat, &order, nil, false))
+	require.Contains(t, earlier, "clientOrderId")
+	require.Nil(t, earlier["clientOrderId"])
+	order.ClientOrderID = uuid.Nil
+	require.NotContains(t, members(t, exchange.AppendListed(nil, cat, &order, nil, false)), "clientOrderId", "none was set")
+}
+
+func TestTheShortObjectHasTheFieldsOfSpecification44(t *testing.T) {
+	cat, order := wireCatalog(t), plainOrder()
+	require.Equal(t, `{"orderId":"01000000-0000-0000-0000-000000000000","clientOrderId":"02000000-0000-0000-0000-000000000000","market":"BTC-EUR",`+
+		`"created":1702354762111,"updated":1702354762999,"createdNs":1702354762111222000,"updatedNs":1702354762999888000}`,
+		string(exchange.AppendShortOrder(nil, cat, &order)))
+}
+
 func TestHeldCurrencyFollowsTheSideWhereItIsNotSet(t *testing.T) {
 	cat := wireCatalog(t)
 	for side, want := range map[market.Side]string{market.Buy: "EUR", market.Sell: "BTC"} {

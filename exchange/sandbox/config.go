@@ -39,6 +39,7 @@ type Rules struct {
 	ReferenceLimit   market.Rate          // a taker's price may be so far from the reference price; 0: off
 	GroupsPerAccount int                  // cancel-on-disconnect groups with a timer at a time; 0: one
 	DayWindow        bool                 // GET /orders refuses a range of more than 24 h, as GET /trades does
+	WithdrawalStage  market.Duration      // how long a withdrawal is awaiting_processing, approved and sending, each; 0: 10 s, below 0: no time
 }
 
 // Budget is how many weight points a minute has, and how long exceeding it is punished (venue-facts 2.4).
@@ -49,9 +50,10 @@ type Budget struct {
 
 // Keep bounds what is remembered, so that a long-lived exchange does not grow. 0 is the default that stands behind each.
 type Keep struct {
-	Orders  int // closed orders of an account in a market; 10000
-	Trades  int // trades of an account in a market, and public trades of a market; 10000
-	Candles int // 1m candles of a market; 60 days of them; longer intervals are kept as many
+	Orders       int // closed orders of an account in a market; 10000
+	Trades       int // trades of an account in a market, and public trades of a market; 10000
+	Transactions int // deposits, withdrawals, and items of the history, each of an account; 10000
+	Candles      int // 1m candles of a market; 60 days of them; longer intervals are kept as many
 }
 
 // Asset is one asset with its transfer rules (venue-facts 1.2).

@@ -50,12 +50,12 @@ type kind uint8
 // The kinds of parameters. In a body a decimal, a word, a name and an id are JSON strings, an integer is a JSON integer and a flag a
 // JSON boolean; in a query all are text.
 const (
-	kindText     kind = iota + 1 // any text
-	kindMarket                   // the name of a market of this exchange
-	kindAsset                    // the symbol of an asset of this exchange
-	kindWord                     // one of words
-	kindID                       // a UUID
-	kindInteger                  // an integer from min to max
-	kindDecimal                  // a plain decimal that is not negative
-	kindFlag                     // true or false
+	kindText    kind = iota + 1 // any text
+	kindMarket                  // the name of a market of this exchange
+	kindAsset                   // the symbol of an asset of this exchange
+	kindWord                    // one of words
+	kindID                      // a UUID
+	kindInteger                 // an integer from min to max
+	kindDecimal                 // a plain decimal that is not negative
+	kindFlag                    // true or false
 )

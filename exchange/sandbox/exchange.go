@@ -21,6 +21,11 @@ type Exchange struct {
 	listings []*listing // by market.ID
 	duties   []duty
 	reached  market.Time // everything due up to then has happened
+	failed   error       // what stopped a source or the venue first
+	depth    depth       // scratch
+	bars     []bar       // scratch
+	treasury
+	trading
 }
 
 // account is one client: its orders, its transfers.
@@ -28,12 +33,16 @@ type account struct {
 	id     sim.AccountID
 	name   string
 	config *Account
+	transfers
+	orders []*records // by market.ID
 }
 
 // listing is what the exchange has of a market beside its book at the venue.
 type listing struct {
 	*market.Market
 	config *Market
+	screen
+	orders market.Index[record] // by their place in the market, which orderId names
 }
 
 // never is when nothing more is due.

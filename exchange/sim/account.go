@@ -1,49 +1,83 @@
 package sim
 
 import (
-	"github.com/google/uuid"
+	"fmt"
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// AccountID names an account of a venue. New opens account 0, which is the only one over Path liquidity.
+// AccountID names an account of a venue. New opens account 0; over Path liquidity it is the only one.
 type AccountID int32
 
+// account is one client of the venue.
+type account struct {
+	id       AccountID
+	balances []Balance   // by market.AssetID
+	markets  []inAccount // by market.ID
+}
+
+// inAccount is what an account has in one market.
+type inAccount struct {
+	fees exchange.Fees
+	open int // open orders
+}
+
+// Balance is what an account has of an asset. Available is Total − Held.
+type Balance struct {
+	Total, Held market.Money
+}
+
+// fees are the rates that hold for the order.
+func (o *order) fees() exchange.Fees { return o.account.markets[o.Market].fees }
+
 // OpenAccount opens one more account, with its fees by market; nil: none.
-func (v *Venue) OpenAccount(fees func(*market.Market) exchange.Fees) AccountID { panic("being written") }
+func (v *Venue) OpenAccount(fees func(*market.Market) exchange.Fees) AccountID {
+	a := &account{
+		id: AccountID(len(v.accounts)), balances: make([]Balance, len(v.catalog.Assets())+1), markets: make([]inAccount, len(v.catalog.Markets())+1),
+	}
+	v.accounts = append(v.accounts, a)
+	v.SetFees(a.id, fees)
+	return a.id
+}
 
-// SetFees gives an account other fees from now on.
-func (v *Venue) SetFees(a AccountID, fees func(*market.Market) exchange.Fees) { panic("being written") }
+// SetFees gives an account other fees from now on. What open orders hold stays as it is.
+func (v *Venue) SetFees(id AccountID, fees func(*market.Market) exchange.Fees) {
+	for _, m := range v.catalog.Markets() {
+		v.accounts[id].markets[m.ID].fees = exchange.Fees{}
+		if fees != nil {
+			v.accounts[id].markets[m.ID].fees = fees(m)
+		}
+	}
+}
 
-// Transfer adds money to an account's balance, or takes it where negative. What orders hold cannot be taken: an error.
-func (v *Venue) Transfer(a AccountID, asset market.AssetID, money market.Money) error { panic("being written") }
+// Transfer adds money to an account's balance, or takes it where negative; what orders hold cannot be taken.
+func (v *Venue) Transfer(id AccountID, asset market.AssetID, money market.Money) error {
+	balance := &v.accounts[id].balances[asset]
+	total, err := market.Add(balance.Total, money)
+	switch {
+	case err != nil:
+		return fmt.Errorf("transfer: %w", err)
+	case total < balance.Held && money < 0:
+		return fmt.Errorf("transfer of %d: only %d of %d are not held", money, balance.Total-balance.Held, balance.Total)
+	}
+	balance.Total = total
+	return nil
+}
 
-// BalanceOf returns an account's balance of an asset.
-func (v *Venue) BalanceOf(a AccountID, asset market.AssetID) Balance { panic("being written") }
+// BalanceOf returns what an account has of an asset.
+func (v *Venue) BalanceOf(id AccountID, asset market.AssetID) Balance {
+	return v.accounts[id].balances[asset]
+}
 
-// Order returns an order while it is open, and within the sink also one that has just ended; otherwise nil. It is the venue's own:
-// read it, and copy it to keep it.
-func (v *Venue) Order(id market.OrderID) *market.Order { panic("being written") }
+// Order returns an order while it is open, and within the sink also one that has just ended; otherwise nil. It is the venue's
+// own: read it, and copy it to keep it.
+func (v *Venue) Order(id market.OrderID) *market.Order {
+	if o := v.orders.Get(id); o != nil {
+		return &o.Order
+	}
+	return nil
+}
 
 // Owner returns the account of an order for which Order returns one.
-func (v *Venue) Owner(id market.OrderID) AccountID { panic("being written") }
-
-// Perform carries out an account's command at once, at a time that never decreases: it arrives, matches and rests or ends. The
-// sink hears what became of it and of the orders it met. refused is why the exchange did not take it (the sink hears nothing then);
-// err is the first arithmetic error, after which the venue stands still. Only for Book liquidity.
-func (v *Venue) Perform(a AccountID, at market.Time, c *market.Command) (refused *exchange.Error, err error) {
-	panic("being written")
-}
-
-// AppendDepth appends up to levels of each side of a market's book, best first, the house's levels included. A level's amount is
-// what rests there in all.
-func (v *Venue) AppendDepth(id market.ID, levels int, bids, asks []market.Level) ([]market.Level, []market.Level) {
-	panic("being written")
-}
-
-// Best returns the best bid and ask of a market with their amounts; a zero price where a side is empty.
-func (v *Venue) Best(id market.ID) (bid, ask market.Level) { panic("being written") }
-
-// NextTradeID names a trade that happened outside the venue (the house with itself), in the sequence of the market's fills.
-func (v *Venue) NextTradeID(id market.ID) uuid.UUID { panic("being written") }
+func (v *Venue) Owner(id market.OrderID) AccountID { return v.orders.Get(id).account.id }

@@ -67,6 +67,10 @@ func (s *stage) size(m *market.Market, r *market.Report) string {
 
 // end writes down what the account has, and how many candles were ambiguous.
 func (s *stage) end() {
+	if len(s.open().accounts) > 1 {
+		s.endAll()
+		return
+	}
 	for _, asset := range s.catalog.Assets() {
 		balance := s.open().Balance(asset.ID)
 		if balance == (Balance{}) {

@@ -8,11 +8,19 @@ func (v *Venue) status(ev *market.Event) {
 	b := &v.books[ev.Market]
 	b.time = ev.At
 	b.market.Status = ev.Status
+	if b.bids != nil && ev.Status == market.Trading {
+		v.uncross(b, 0) // orders of an auction that was never matched
+	}
 	if ev.Status == market.Trading && b.last != 0 {
 		b.volume = noCap
 		v.open(b) // what the price reached while nothing could happen
+		v.stir(b)
 	}
 	if ev.Status != market.AuctionMatching {
+		return
+	}
+	if b.bids != nil {
+		v.uncross(b, ev.Price)
 		return
 	}
 	if ev.Price != 0 {
@@ -36,6 +44,7 @@ func (v *Venue) matchAuction(b *book, l *ladder) {
 			v.end(b, e.order, market.StatusCanceled, market.CancelPostOnlyOnAuctionMatching)
 			continue
 		}
+		b.filled++
 		v.trade(b, e.order, b.last, e.order.AmountRemaining, false)
 	}
 }

@@ -21,13 +21,13 @@ func (v *Venue) Pass(c *market.Candle) { v.books[c.Market].last = c.Close }
 
 // quiet reports whether nobody waits for anything that a candle does.
 func (b *book) quiet(c *market.Candle) bool {
-	return b.waiting == 0 && !b.below.reached(c.Low) && !b.above.reached(c.High) && !b.watched(c)
+	return b.waiting == 0 && !b.reached(&b.below, c.Low) && !b.reached(&b.above, c.High) && !b.watched(c)
 }
 
 // calm works out between which prices a candle is quiet, for Pass.
 func (b *book) calm() {
 	b.calmLow, b.calmHigh = math.MinInt64, math.MaxInt64
-	if b.waiting > 0 {
+	if b.waiting > 0 || b.bids != nil {
 		b.calmLow = math.MaxInt64
 	}
 	if len(b.below.entries) > 0 {

@@ -10,7 +10,7 @@ import (
 
 // check asserts what holds for the venue between any two calls of Advance.
 func check(t require.TestingT, v *Venue) {
-	open, waiting := make([]int, len(v.books)), make([]int, len(v.books))
+	open, waiting := make([]int, len(v.books)), make([]int, len(v.books)) // of all accounts
 	for _, o := range openOrders(v) {
 		require.Same(t, o, v.orders.Get(o.ID), "order %d is in a ladder and not found", o.ID)
 		require.False(t, o.Done(), "order %d is done and still listed", o.ID)
@@ -25,8 +25,14 @@ func check(t require.TestingT, v *Venue) {
 	for i := 1; i < len(v.books); i++ {
 		b := &v.books[i]
 		require.Empty(t, b.takers)
-		require.Equal(t, open[i], b.open, "open orders of %s", b.market.Name)
-		require.Equal(t, open[i], len(b.below.entries)+len(b.above.entries), "entries of %s", b.market.Name)
+		require.Equal(t, open[i], openOf(v, b.market.ID), "open orders of %s", b.market.Name)
+		resting := 0
+		if b.bids != nil {
+			checkDepth(t, b, b.bids)
+			checkDepth(t, b, b.asks)
+			resting = b.bids.orders + b.asks.orders
+		}
+		require.Equal(t, open[i], len(b.below.entries)+len(b.above.entries)+resting, "entries of %s", b.market.Name)
 		require.Equal(t, waiting[i], b.waiting, "commands on their way to %s", b.market.Name)
 		checkLadder(t, v, b, &b.below)
 		checkLadder(t, v, b, &b.above)
@@ -34,9 +40,45 @@ func check(t require.TestingT, v *Venue) {
 	checkHolds(t, v)
 }
 
-// openOrders returns what is in the ladders.
+func openOf(v *Venue, id market.ID) (open int) {
+	for _, a := range v.accounts {
+		open += a.markets[id].open
+	}
+	return open
+}
+
+// checkDepth asserts that a side's levels stand best first, each with its orders by age and their sum.
+func checkDepth(t require.TestingT, b *book, d *depth) {
+	levels, orders, before := 0, 0, (*level)(nil)
+	for l := d.first; l != nil; l = d.next(l) {
+		require.True(t, before == nil || (l.price < before.price) == d.bids, "levels of %s stand the wrong way round", b.market.Name)
+		require.Same(t, l, d.at(l.price))
+		var total market.Qty
+		for o := l.first; o != nil; o = o.behind {
+			require.Same(t, l, o.queue)
+			require.Equal(t, l.price, o.Price)
+			require.True(t, o.behind == nil || o.behind.before == o && o.sequence < o.behind.sequence, "order %d", o.ID)
+			total += o.AmountRemaining
+			orders++
+		}
+		require.Equal(t, total, l.size())
+		before = l
+		levels++
+	}
+	require.Equal(t, d.levels, levels)
+	require.Equal(t, d.orders, orders)
+}
+
+// openOrders returns what is in the ladders and on the sides of a Book.
 func openOrders(v *Venue) (all []*order) {
 	for i := 1; i < len(v.books); i++ {
+		for _, d := range [...]*depth{v.books[i].bids, v.books[i].asks} {
+			for l := d.best(); l != nil; l = d.next(l) {
+				for o := l.first; o != nil; o = o.behind {
+					all = append(all, o)
+				}
+			}
+		}
 		for _, l := range [...]*ladder{&v.books[i].below, &v.books[i].above} {
 			for j := range l.entries {
 				all = append(all, l.entries[j].order)
@@ -78,29 +120,33 @@ func inOrder(far, near *entry, down bool) bool {
 
 // checkHolds asserts that each asset holds exactly what its open orders hold, and no more than there is.
 func checkHolds(t require.TestingT, v *Venue) {
-	held := make([]market.Money, len(v.balances))
-	for _, o := range openOrders(v) {
-		require.GreaterOrEqual(t, o.OnHold, market.Money(0), "order %d", o.ID)
-		held[o.OnHoldCurrency] += o.OnHold
-	}
-	for asset, balance := range v.balances {
-		require.Equal(t, held[asset], balance.Held, "asset %d", asset)
-		require.LessOrEqual(t, balance.Held, balance.Total, "asset %d", asset)
+	for _, a := range v.accounts {
+		held := make([]market.Money, len(a.balances))
+		for _, o := range openOrders(v) {
+			if o.account == a {
+				require.GreaterOrEqual(t, o.OnHold, market.Money(0), "order %d", o.ID)
+				held[o.OnHoldCurrency] += o.OnHold
+			}
+		}
+		for asset, balance := range a.balances {
+			require.Equal(t, held[asset], balance.Held, "asset %d", asset)
+			require.LessOrEqual(t, balance.Held, balance.Total, "asset %d", asset)
+		}
 	}
 }
 
 func TestCheckSeesAHoldThatNobodyHas(t *testing.T) {
 	bench := newBench(t)
-	bench.venue.balances[1].Held = 1
+	bench.venue.solo.balances[1].Held = 1
 	require.Panics(t, func() { check(panicking{}, bench.venue) })
 }
 
 func TestCheckSeesALadderInDisorder(t *testing.T) {
 	bench := newBench(t)
 	b := &bench.venue.books[1]
-	o := &order{Order: market.Order{ID: 1, Market: 1, Side: market.Buy, Type: market.TypeLimit, Status: market.StatusNew, Amount: 1, AmountRemaining: 1}, life: life{resting: true}}
+	o := &order{Order: market.Order{ID: 1, Market: 1, Side: market.Buy, Type: market.TypeLimit, Status: market.StatusNew, Amount: 1, AmountRemaining: 1}, life: life{account: bench.venue.solo, resting: true}}
 	bench.venue.orders.Put(1, o)
-	b.open = 1
+	bench.venue.solo.markets[1].open = 1
 	b.above.entries = []entry{{order: o, action: actFill}} // a limit buy waits below
 	require.Panics(t, func() { check(panicking{}, bench.venue) })
 }
@@ -110,3 +156,11 @@ type panicking struct{}
 
 func (panicking) Errorf(string, ...any) {}
 func (panicking) FailNow()              { panic("the check has failed") }
+
+// best is the first level of a side; a venue without a Book has no sides.
+func (d *depth) best() *level {
+	if d == nil {
+		return nil
+	}
+	return d.first
+}

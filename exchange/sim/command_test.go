@@ -6,6 +6,12 @@ import (
 
 // do hands a command of the script to the venue.
 func (s *stage) do(at market.Time, words []string) {
+	c := s.command(at, words)
+	s.venue.Do(&c)
+}
+
+// command reads a command of the script.
+func (s *stage) command(at market.Time, words []string) market.Command {
 	c := market.Command{At: at}
 	if words[0] == "attached" {
 		c.Attached, words = true, words[1:]
@@ -24,7 +30,7 @@ func (s *stage) do(at market.Time, words []string) {
 	default:
 		s.fail("no command: ", words[0])
 	}
-	s.venue.Do(&c)
+	return c
 }
 
 // naming reads the market of an update or a cancel, which may be left out.

@@ -10,7 +10,6 @@ import (
 // book is one market at the venue: where its price stands and what waits for the price to move.
 type book struct {
 	market *market.Market
-	fees   exchange.Fees
 	last   market.Price
 	bid    market.Price // seen on a ticker; 0: made from the path and the spread
 	ask    market.Price
@@ -18,7 +17,6 @@ type book struct {
 
 	below, above ladder // what happens when the price falls to, or rises to, a level
 
-	open     int    // open orders
 	waiting  int    // commands that have not arrived
 	attached bool   // some of them may act inside the path
 	placed   uint64 // orders so far
@@ -37,8 +35,10 @@ type book struct {
 	volume      market.Qty // what own orders may still take of the candle
 	takers      []*order   // arrived, not yet matched
 	spareTakers []*order
-	lowHit      bool // an own order waits within the candle below its open …
-	topHit      bool // … and one above: the candle is ambiguous
+	bids, asks  *depth // of a Book: limit orders that rest; the ladders have triggers alone
+	house       anchor // of a Book
+	lowHit      bool   // an own order waits within the candle below its open …
+	topHit      bool   // … and one above: the candle is ambiguous
 }
 
 // action is what an entry stands for.
@@ -78,6 +78,39 @@ func (l *ladder) reached(p market.Price) bool {
 
 // next returns the entry that is reached next; the ladder must not be empty.
 func (l *ladder) next() *entry { return &l.entries[len(l.entries)-1] }
+
+// queue returns the side of a Book that a limit order rests on.
+func (b *book) queue(o *order) *depth {
+	if o.Side == market.Buy {
+		return b.bids
+	}
+	return b.asks
+}
+
+// reached reports whether a price at p reaches anything on one side.
+func (b *book) reached(l *ladder, p market.Price) bool {
+	return l.reached(p) || b.sooner(l, nil, p) != nil
+}
+
+// sooner returns what a price on its way to p reaches first: the trigger o, or the first order of a Book, which the house takes.
+func (b *book) sooner(l *ladder, o *order, p market.Price) *order {
+	if b.bids == nil || b.house.Levels == 0 {
+		return o
+	}
+	side := b.asks
+	if l.down {
+		side = b.bids
+	}
+	first := side.first
+	if first == nil || (p > first.price) == l.down && p != first.price {
+		return o
+	}
+	resting := first.first
+	if o == nil || o.level == first.price && resting.sequence < o.sequence || o.level != first.price && (o.level < first.price) == l.down {
+		return resting
+	}
+	return o
+}
 
 // find returns the place of an entry, or where it belongs.
 func (l *ladder) find(level market.Price, sequence int64) int {
@@ -127,6 +160,10 @@ func (v *Venue) rest(b *book, o *order) {
 		o.level = v.fireLevel(b, &o.Order)
 	}
 	o.resting = true
+	if act == actFill && b.bids != nil {
+		b.queue(o).add(o)
+		return
+	}
 	b.enter(b.side(o), entry{level: o.level, sequence: o.sequence, order: o, action: act})
 }
 
@@ -143,6 +180,11 @@ func (b *book) enter(l *ladder, e entry) {
 
 // leave takes an order out of the book.
 func (b *book) leave(o *order) {
+	if o.queue != nil {
+		b.queue(o).remove(o)
+		o.resting = false
+		return
+	}
 	if o.resting {
 		act := actFill
 		if waitsForTrigger(&o.Order) {
@@ -212,7 +254,7 @@ func (v *Venue) fires(o *market.Order, p market.Price) bool {
 
 // quotes reports whether a ticker tells the reference of the order's trigger, which then does not follow from the path.
 func (b *book) quotes(o *order) bool {
-	return (b.bid != 0 || b.ask != 0) && o.TriggerReference > market.LastTrade
+	return (b.bid != 0 || b.ask != 0 || b.bids != nil) && o.TriggerReference > market.LastTrade
 }
 
 // met reports whether the order's reference has reached its trigger where the book stands.
@@ -246,7 +288,7 @@ func (v *Venue) fireQuoted(b *book) {
 	for _, l := range [...]*ladder{&b.below, &b.above} {
 		for at := len(l.entries) - 1; at >= 0 && v.err == nil; at-- {
 			if e := &l.entries[at]; e.action == actFire && b.quotes(e.order) && v.met(b, e.order) {
-				v.happen(b, l, at, false)
+				v.happen(b, e.order, false)
 				at = len(l.entries) // what it caused may have changed the ladder
 			}
 		}

@@ -102,8 +102,8 @@ func TestACancelledOrderNoLongerDisturbsTheCalm(t *testing.T) {
 	b := newBench(t)
 	b.place(market.Order{Side: market.Buy, Type: market.TypeLimit, Price: 90_00, Amount: 1e6})
 	b.advance()
-	require.True(t, b.venue.Cancel(1, market.CancelOnDisconnect))
-	require.False(t, b.venue.Cancel(1, market.CancelOnDisconnect), "it is gone")
+	require.True(t, b.venue.Cancel(1, 0, market.CancelOnDisconnect))
+	require.False(t, b.venue.Cancel(1, 0, market.CancelOnDisconnect), "it is gone")
 	low, _ := b.venue.Calm(1)
 	require.Negative(t, low)
 	check(t, b.venue)
@@ -113,7 +113,7 @@ func TestACancelledOrderNoLongerDisturbsTheCalm(t *testing.T) {
 func TestOverflowStopsTheVenue(t *testing.T) {
 	b := newBench(t)
 	require.ErrorIs(t, b.venue.Deposit(1, 1<<63-1), market.ErrOverflow)
-	b.venue.balances[2].Total = 1<<63 - 1_000_00 // a sale would not fit
+	b.venue.solo.balances[2].Total = 1<<63 - 1_000_00 // a sale would not fit
 	b.place(market.Order{Side: market.Sell, Type: market.TypeMarket, Amount: 1e10})
 	b.event.At = b.candle[0].End()
 	require.ErrorIs(t, b.venue.Advance(&b.event), market.ErrOverflow)

@@ -14,9 +14,9 @@ func (v *Venue) perform(b *book, a *arrival, point int) {
 	case market.CommandPlace:
 		v.place(b, a, point)
 	case market.CommandUpdate:
-		v.update(b, c, a.sequence)
+		v.update(b, a)
 	case market.CommandCancel:
-		v.cancel(b, c)
+		v.cancel(b, a)
 	}
 }
 
@@ -28,12 +28,12 @@ func (v *Venue) place(b *book, a *arrival, point int) {
 		price = b.priceAt(a.at, point, o.Side)
 	}
 	o.AmountRemaining, o.AmountQuoteRemaining = o.Amount, o.AmountQuote
-	hold, refused := exchange.CheckPlace(b.market, o, v.facts(b, o, v.takerPrice(b, o.Side, price)))
+	hold, refused := exchange.CheckPlace(b.market, o, v.facts(b, a.account, o, v.takerPrice(b, o.Side, price)))
 	if refused != nil {
 		v.reject(b, &a.command, refused)
 		return
 	}
-	placed := v.admit(b, o, hold)
+	placed := v.admit(b, a.account, o, hold)
 	placed.sequence = a.sequence
 	placed.level = price
 	v.accept(b, placed, market.ExecNew)
@@ -96,21 +96,22 @@ func (v *Venue) tooFar(b *book, o *order) bool {
 	return o.Price < b.last-exchange.Share(b.last, limit)
 }
 
-// facts is what the account looks like to an order that arrives.
-func (v *Venue) facts(b *book, o *market.Order, reference market.Price) *exchange.Facts {
-	balance := &v.balances[exchange.HoldAsset(b.market, o.Side)]
-	v.fact = exchange.Facts{Reference: reference, Open: b.open, Available: balance.Total - balance.Held, Fees: b.fees}
+// facts is what an account looks like to an order of its that arrives.
+func (v *Venue) facts(b *book, a *account, o *market.Order, reference market.Price) *exchange.Facts {
+	balance, in := &a.balances[exchange.HoldAsset(b.market, o.Side)], &a.markets[b.market.ID]
+	v.fact = exchange.Facts{Reference: reference, Open: in.open, Available: balance.Total - balance.Held, Fees: in.fees}
 	return &v.fact
 }
 
 // update changes an open order (specification 4.4): it keeps id and created, leaves the book, and comes back as the youngest.
-func (v *Venue) update(b *book, c *market.Command, sequence int64) {
-	o := v.orderIn(b, c.Order.ID)
+func (v *Venue) update(b *book, a *arrival) {
+	c := &a.command
+	o := v.orderIn(b, a)
 	if o == nil {
 		v.reject(b, c, exchange.ErrCode(exchange.CodeNotFound))
 		return
 	}
-	facts := v.facts(b, &o.Order, b.last)
+	facts := v.facts(b, o.account, &o.Order, b.last)
 	facts.Available += o.OnHold
 	if refused := exchange.CheckUpdate(b.market, &o.Order, c, facts, &v.changed); refused != nil {
 		v.reject(b, c, refused)
@@ -121,23 +122,24 @@ func (v *Venue) update(b *book, c *market.Command, sequence int64) {
 	v.changed.OnHold = o.OnHold
 	o.Order = v.changed
 	v.hold(o, hold)
-	o.sequence = sequence
+	o.sequence = a.sequence
 	o.level = b.last
 	v.emit(b, o, market.ExecUpdated, 0)
 	v.accept(b, o, 0)
 }
 
-// orderIn returns an open order of the book's market, or nil.
-func (v *Venue) orderIn(b *book, id market.OrderID) *order {
-	if o := v.orders.Get(id); o != nil && o.Market == b.market.ID {
+// orderIn returns the open order that a command names if it is one of the account's in the book's market, or nil.
+func (v *Venue) orderIn(b *book, a *arrival) *order {
+	if o := v.orders.Get(a.command.Order.ID); o != nil && o.Market == b.market.ID && o.account == a.account {
 		return o
 	}
 	return nil
 }
 
 // cancel ends an open order.
-func (v *Venue) cancel(b *book, c *market.Command) {
-	o := v.orderIn(b, c.Order.ID)
+func (v *Venue) cancel(b *book, a *arrival) {
+	c := &a.command
+	o := v.orderIn(b, a)
 	refused := exchange.CheckCancel(b.market)
 	if refused == nil && o == nil {
 		refused = exchange.ErrCode(exchange.CodeNotFound)
@@ -150,14 +152,16 @@ func (v *Venue) cancel(b *book, c *market.Command) {
 }
 
 // Cancel ends an open order for a reason of the service's own: maintenance, disconnect, delisting, a request of the
-// administrator. It reports whether the order was open.
-func (v *Venue) Cancel(id market.OrderID, reason market.RestatementReason) bool {
+// administrator. at is when, as far as the market's time has not passed it. It reports whether the order was open.
+func (v *Venue) Cancel(id market.OrderID, at market.Time, reason market.RestatementReason) bool {
 	o := v.orders.Get(id)
 	if o == nil {
 		return false
 	}
 	b := &v.books[o.Market]
+	b.time = max(b.time, at)
 	v.end(b, o, market.StatusCanceled, reason)
+	v.stir(b)
 	b.calm()
 	return true
 }
@@ -166,6 +170,7 @@ func (v *Venue) Cancel(id market.OrderID, reason market.RestatementReason) bool 
 func (v *Venue) match(b *book) {
 	if len(b.takers) == 0 {
 		v.arriveAttached(b)
+		v.stir(b)
 		return
 	}
 	takers := b.takers
@@ -179,6 +184,7 @@ func (v *Venue) match(b *book) {
 	}
 	b.spareTakers = takers[:0]
 	v.arriveAttached(b)
+	v.stir(b)
 }
 
 // fire lets a trigger fire with the path at price.
@@ -186,6 +192,10 @@ func (v *Venue) fire(b *book, o *order, price market.Price) {
 	b.leave(o)
 	o.Triggered = true
 	o.exec = market.ExecTriggered
+	if b.bids != nil { // its time in the book begins now
+		v.sequence++
+		o.sequence = v.sequence
+	}
 	v.take(b, o, price)
 }
 
@@ -193,6 +203,10 @@ func (v *Venue) fire(b *book, o *order, price market.Price) {
 // force demand.
 func (v *Venue) take(b *book, o *order, price market.Price) {
 	if o.Done() { // ended by another order of the same moment
+		return
+	}
+	if b.bids != nil {
+		v.takeBook(b, o)
 		return
 	}
 	offered := v.quote(b, o.Side, price)
@@ -225,6 +239,7 @@ func (v *Venue) takeMarket(b *book, o *order, price, offered market.Price) bool 
 		return true
 	}
 	if amount = min(amount, b.volume); amount > 0 {
+		b.filled++
 		v.trade(b, o, paid, amount, true)
 	}
 	return !o.Done()
@@ -235,10 +250,10 @@ func (v *Venue) takeMarket(b *book, o *order, price, offered market.Price) bool 
 func (v *Venue) wanted(b *book, o *order, price market.Price) (market.Qty, error) {
 	switch {
 	case o.ByQuote() && o.Side == market.Buy:
-		return exchange.Affordable(b.market, o.AmountQuoteRemaining, price, b.fees.Taker)
+		return exchange.Affordable(b.market, o.AmountQuoteRemaining, price, o.fees().Taker)
 	case o.ByQuote():
 		amount, err := exchange.Convertible(b.market, o.AmountQuoteRemaining, price)
-		balance := v.balances[b.market.Base]
+		balance := o.account.balances[b.market.Base]
 		if available := balance.Total - balance.Held + o.OnHold; market.Money(amount) > available {
 			return 0, err
 		}
@@ -246,8 +261,8 @@ func (v *Venue) wanted(b *book, o *order, price market.Price) (market.Qty, error
 	case o.Side == market.Sell || o.Type.HasPrice() || o.Type == market.TypeMarket: // held in full at admission
 		return o.AmountRemaining, nil
 	}
-	cost, err := exchange.Cost(b.market, price, o.AmountRemaining, b.fees.Taker)
-	if balance := v.balances[b.market.Quote]; cost > balance.Total-balance.Held+o.OnHold {
+	cost, err := exchange.Cost(b.market, price, o.AmountRemaining, o.fees().Taker)
+	if balance := o.account.balances[b.market.Quote]; cost > balance.Total-balance.Held+o.OnHold {
 		return 0, err
 	}
 	return o.AmountRemaining, err
@@ -255,7 +270,7 @@ func (v *Venue) wanted(b *book, o *order, price market.Price) (market.Qty, error
 
 // settleRest decides what becomes of what did not trade.
 func (v *Venue) settleRest(b *book, o *order) {
-	if o.Type.HasPrice() && o.TimeInForce != market.FOK && !v.preventSelfTrade(b, o, o.Price) {
+	if b.bids == nil && o.Type.HasPrice() && o.TimeInForce != market.FOK && !v.preventSelfTrade(b, o, o.Price) {
 		return
 	}
 	if !o.Type.HasPrice() || o.TimeInForce != market.GTC {
@@ -283,6 +298,11 @@ func (v *Venue) end(b *book, o *order, status market.Status, reason market.Resta
 // quote is the house's price for a taker: half the spread away from the path.
 func (v *Venue) quote(b *book, side market.Side, price market.Price) market.Price {
 	switch {
+	case b.bids != nil:
+		if best := v.offered(b, side).price; best != 0 {
+			return best
+		}
+		return price
 	case side == market.Buy && b.ask != 0:
 		return b.ask
 	case side == market.Sell && b.bid != 0:

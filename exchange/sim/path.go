@@ -60,7 +60,7 @@ func (v *Venue) begin(b *book, c *market.Candle) {
 
 // volumeCap is what own orders may take of a candle.
 func (v *Venue) volumeCap(m *market.Market, volume market.Volume) market.Qty {
-	if v.config.VolumeShare == 0 {
+	if v.config.VolumeShare == 0 || v.config.Book {
 		return noCap
 	}
 	exact, err := market.ValueOf(int64(volume)).MulRate(v.config.VolumeShare)
@@ -92,6 +92,9 @@ func (v *Venue) point(point int) {
 		}
 		b.last, b.time = b.points[0], b.times[0]
 	}
+	for _, b := range v.active {
+		v.anchorAt(b, b.last)
+	}
 	v.arrive(point)
 	for _, b := range v.active {
 		if point > 0 {
@@ -101,9 +104,9 @@ func (v *Venue) point(point int) {
 		v.open(b)
 		v.match(b)
 		v.tellHere(b) // an entry that has just filled may have its target behind it
-		b.middle(v.config.Path, v.balances[b.market.Base].Total > 0)
-		b.lowHit = b.below.reached(b.candle.Low) || b.watchedBelow(b.candle.Low)
-		b.topHit = b.above.reached(b.candle.High) || b.watchedAbove(b.candle.High)
+		b.middle(v.config.Path, v.solo.balances[b.market.Base].Total > 0)
+		b.lowHit = b.reached(&b.below, b.candle.Low) || b.watchedBelow(b.candle.Low)
+		b.topHit = b.reached(&b.above, b.candle.High) || b.watchedAbove(b.candle.High)
 	}
 }
 
@@ -140,11 +143,11 @@ func (v *Venue) open(b *book) {
 func (v *Venue) reach(b *book, gap bool) {
 	for _, l := range [...]*ladder{&b.below, &b.above} {
 		for v.err == nil {
-			at := b.reachedEntry(l, b.last)
-			if at < 0 {
+			o := b.reachedEntry(l, b.last)
+			if o == nil {
 				break
 			}
-			v.happen(b, l, at, gap)
+			v.happen(b, o, gap)
 		}
 	}
 }
@@ -158,7 +161,7 @@ func (v *Venue) Points(c *market.Candle) (times [4]market.Time, prices [4]market
 		return b.times, b.points
 	}
 	v.begin(b, c)
-	b.middle(v.config.Path, v.balances[b.market.Base].Total > 0)
+	b.middle(v.config.Path, v.solo.balances[b.market.Base].Total > 0)
 	return b.times, b.points
 }
 

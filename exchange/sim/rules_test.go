@@ -14,13 +14,16 @@ import (
 func titles(t *testing.T) map[string][]string {
 	files, err := filepath.Glob("testdata/*.txt")
 	require.NoError(t, err)
+	between, err := filepath.Glob("testdata/book/*.txt")
+	require.NoError(t, err)
 	all := map[string][]string{}
-	for _, file := range files {
+	for _, file := range append(files, between...) {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		for _, scenario := range split(string(text)) {
 			title, _, _ := strings.Cut(scenario, "\n")
-			all[filepath.Base(file)] = append(all[filepath.Base(file)], strings.TrimPrefix(title, "# "))
+			name := strings.TrimPrefix(file, "testdata/")
+			all[name] = append(all[name], strings.TrimPrefix(title, "# "))
 		}
 	}
 	return all
@@ -46,7 +49,7 @@ func TestTheTableOfRulesNamesEveryScenario(t *testing.T) {
 	require.NoError(t, err)
 	all := titles(t)
 	named := map[string]bool{}
-	for _, row := range regexp.MustCompile("`([a-z]+\\.txt)` ([^;|]+)").FindAllStringSubmatch(string(page), -1) {
+	for _, row := range regexp.MustCompile("`((?:book/)?[a-z]+\\.txt)` ([^;|]+)").FindAllStringSubmatch(string(page), -1) {
 		file, beginning, found := row[1], strings.TrimSpace(row[2]), false
 		for _, title := range all[file] {
 			if strings.HasPrefix(title, beginning) {

@@ -58,8 +58,9 @@ func split(text string) (scenarios []string) {
 }
 
 // play runs a script and returns what happened, one line an event, and what the account has at the end.
-func play(t *testing.T, script string) string {
-	s := newStage(t)
+func play(t *testing.T, script string) string { return playOver(t, newStage(t), script) }
+
+func playOver(t *testing.T, s *stage, script string) string {
 	for number, line := range strings.Split(script, "\n") {
 		words := strings.Fields(line)
 		if len(words) == 0 || words[0] == "#" || words[0] == "//" {

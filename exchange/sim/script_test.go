@@ -29,8 +29,10 @@ import (
 //	status NAME [PRICE]                 PRICE: the opening price of an auction
 //	wait DURATION                       time passes and nothing else
 //	admin ID REASON                     the service itself cancels an order
+//	only path: WHY                      shows what the book between accounts does not do, or does otherwise
 func (s *stage) perform(words []string) {
 	switch verb := words[0]; verb {
+	case "only": // which liquidity it is about: play and playBook read it
 	case "market":
 		s.rules(words[1:])
 	case "set":
@@ -46,6 +48,8 @@ func (s *stage) perform(words []string) {
 	case "place", "update", "cancel", "attached":
 		s.open()
 		s.do(s.now, words)
+	case "accounts", "house", "as", "book":
+		s.among(words)
 	default:
 		s.move(verb, words[1:])
 	}
@@ -69,7 +73,7 @@ func (s *stage) move(verb string, words []string) {
 	case "wait":
 		s.now = s.now.Add(s.duration(words[0]))
 	case "admin":
-		if !s.open().Cancel(s.id(words[0]), parsed(market.ParseRestatementReason(words[1]))) {
+		if !s.open().Cancel(s.id(words[0]), 0, parsed(market.ParseRestatementReason(words[1]))) {
 			s.fail("order ", words[0], " is not open")
 		}
 	default:
@@ -151,6 +155,12 @@ func (s *stage) set(name, value string) {
 		s.config.HalfSpread = s.rate(value) / 2
 	case "slippage":
 		s.config.Slippage = s.rate(value)
+	case "executionLimit":
+		s.config.ExecutionLimit = s.rate(value)
+	case "spreadLimit":
+		s.config.SpreadLimit = s.rate(value)
+	case "referenceLimit":
+		s.config.ReferenceLimit = s.rate(value)
 	case "protection":
 		s.config.PlacementLimit = s.rate(value)
 	case "volume":

@@ -11,19 +11,24 @@ func (v *Venue) preventSelfTrade(b *book, o *order, best market.Price) bool {
 		if resting == nil {
 			return true
 		}
-		switch o.SelfTradePrevention {
-		case market.CancelNewest:
-			v.end(b, o, market.StatusCanceled, market.CancelOnSelfTradePrevention)
-		case market.CancelOldest:
-			v.end(b, resting, market.StatusCanceled, market.CancelOnSelfTradePrevention)
-		case market.CancelBoth:
-			v.end(b, resting, market.StatusCanceled, market.CancelOnSelfTradePrevention)
-			v.end(b, o, market.StatusCanceled, market.CancelOnSelfTradePrevention)
-		default:
-			v.decrement(b, o, resting)
-		}
+		v.resolve(b, o, resting)
 	}
 	return false
+}
+
+// resolve keeps an incoming order from trading with a resting one of its account, as its mode says.
+func (v *Venue) resolve(b *book, o, resting *order) {
+	switch o.SelfTradePrevention {
+	case market.CancelNewest:
+		v.end(b, o, market.StatusCanceled, market.CancelOnSelfTradePrevention)
+	case market.CancelOldest:
+		v.end(b, resting, market.StatusCanceled, market.CancelOnSelfTradePrevention)
+	case market.CancelBoth:
+		v.end(b, resting, market.StatusCanceled, market.CancelOnSelfTradePrevention)
+		v.end(b, o, market.StatusCanceled, market.CancelOnSelfTradePrevention)
+	default:
+		v.decrement(b, o, resting)
+	}
 }
 
 // crossing returns the best own resting order that an order would meet at prices up to best, or nil.

@@ -6,7 +6,7 @@ import (
 )
 
 // trade executes amount of an order at a price: money and base change hands, the fee is taken, the hold follows, and the
-// sink hears of it.
+// sink hears of it. The fill bears the market's present count of trades: both sides of a trade share its name.
 func (v *Venue) trade(b *book, o *order, price market.Price, amount market.Qty, taker bool) {
 	cash, fee, err := v.settle(b, o, price, amount, taker)
 	if err == nil {
@@ -19,7 +19,6 @@ func (v *Venue) trade(b *book, o *order, price market.Price, amount market.Qty, 
 		v.fail(o, err)
 		return
 	}
-	b.filled++
 	v.fill[0] = market.Fill{
 		ID: nameOf(b.market.ID, 0, b.filled), Order: o.ID, Market: o.Market, Strategy: o.Strategy, Side: o.Side,
 		Taker: taker, Settled: true, FeeCurrency: b.market.Quote, Price: price, Amount: amount, Fee: fee, Time: b.time,
@@ -36,12 +35,12 @@ func (v *Venue) trade(b *book, o *order, price market.Price, amount market.Qty, 
 
 // settle works out what a fill moves in quote (venue-facts 3.6).
 func (v *Venue) settle(b *book, o *order, price market.Price, amount market.Qty, taker bool) (cash market.Money, fee market.Value, err error) {
-	rate := b.fees.Maker
+	rate := o.fees().Maker
 	if taker {
-		rate = b.fees.Taker
+		rate = o.fees().Taker
 	}
 	if o.ByQuote() && o.Side == market.Buy {
-		whole, err := exchange.Affordable(b.market, o.AmountQuoteRemaining, price, b.fees.Taker)
+		whole, err := exchange.Affordable(b.market, o.AmountQuoteRemaining, price, o.fees().Taker)
 		if err != nil {
 			return 0, fee, err
 		}
@@ -61,13 +60,13 @@ func (v *Venue) settle(b *book, o *order, price market.Price, amount market.Qty,
 
 // own is what an order may spend: what the account has and no other order holds.
 func (v *Venue) own(o *order) market.Money {
-	balance := &v.balances[o.OnHoldCurrency]
+	balance := &o.account.balances[o.OnHoldCurrency]
 	return balance.Total - balance.Held + o.OnHold
 }
 
 // exchangeAssets moves quote and base.
 func (v *Venue) exchangeAssets(b *book, o *order, cash market.Money, amount market.Qty) error {
-	base, quote := &v.balances[b.market.Base], &v.balances[b.market.Quote]
+	base, quote := &o.account.balances[b.market.Base], &o.account.balances[b.market.Quote]
 	move := market.Money(amount)
 	if o.Side == market.Buy {
 		cash = -cash
@@ -143,7 +142,7 @@ func (v *Venue) bookRest(b *book, o *order, price market.Price) error {
 
 // holdRest holds what the rest of an order needs.
 func (v *Venue) holdRest(b *book, o *order, price market.Price) error {
-	hold, err := exchange.Hold(b.market, &o.Order, b.fees, price)
+	hold, err := exchange.Hold(b.market, &o.Order, o.fees(), price)
 	if err != nil {
 		return err
 	}

@@ -212,7 +212,7 @@ func (d *twin) walk(to market.Price) {
 	}
 	for {
 		for o := d.reached(falling); o != nil; o = d.reached(falling) {
-			d.happen(o, level(o))
+			d.happen(o, levelOf(o))
 		}
 		if d.last == to {
 			return
@@ -222,7 +222,7 @@ func (d *twin) walk(to market.Price) {
 }
 
 // level is the price that an order waits for.
-func level(o *market.Order) market.Price { return max(o.Price, o.TriggerAmount) }
+func levelOf(o *market.Order) market.Price { return max(o.Price, o.TriggerAmount) }
 
 // waitsBelow reports whether a falling price brings the order about.
 func waitsBelow(o *market.Order) bool { return (o.Type == market.TypeLimit) == (o.Side == market.Buy) }
@@ -230,9 +230,9 @@ func waitsBelow(o *market.Order) bool { return (o.Type == market.TypeLimit) == (
 // met reports whether the price has come to what the order waits for.
 func (d *twin) met(o *market.Order) bool {
 	if waitsBelow(o) {
-		return d.last <= level(o)
+		return d.last <= levelOf(o)
 	}
-	return d.last >= level(o)
+	return d.last >= levelOf(o)
 }
 
 // reached returns the order that a falling or rising price meets first, the oldest at a price; nil where it meets none.
@@ -249,8 +249,8 @@ func (d *twin) reached(falling bool) (first *market.Order) {
 }
 
 func (d *twin) sooner(a, b *market.Order, falling bool) bool {
-	if level(a) != level(b) {
-		return (level(a) > level(b)) == falling
+	if levelOf(a) != levelOf(b) {
+		return (levelOf(a) > levelOf(b)) == falling
 	}
 	return d.place[a.ID] < d.place[b.ID]
 }

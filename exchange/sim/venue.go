@@ -37,6 +37,12 @@ type Config struct {
 	VolumeShare    market.Rate                        // share of a candle's volume that own orders may take; 0: no cap
 	Watches        []market.Watch                     // by market.ID, the engine's own slice: prices to tell it of; nil: none
 	PlacementLimit market.Rate                        // a limit order priced through the market by more than this is cancelled (venue-facts 3.4); 0: off
+
+	Book           bool                       // liquidity is a book between accounts and the house, not the path alone
+	House          func(*market.Market) House // of a Book; nil: no house
+	ExecutionLimit market.Rate                // of a Book: a taker goes no farther than this from the best price it met; 0: off
+	SpreadLimit    market.Rate                // of a Book: orders without a limit are cancelled at a wider spread; 0: off
+	ReferenceLimit market.Rate                // of a Book: a taker goes no farther than this from the last price before it; 0: off
 }
 
 // Path is the order in which a candle visits its prices.
@@ -91,14 +97,15 @@ func ParseLimitFill(text string) (LimitFill, error) {
 // String returns the text that ParseLimitFill reads.
 func (l LimitFill) String() string { return limitFills[l] }
 
-// Venue is the simulated exchange for one account. It is a plain value owned by one goroutine.
+// Venue is the simulated exchange. It is a plain value owned by one goroutine.
 type Venue struct {
 	catalog  *market.Catalog
 	config   Config
 	spread   exchange.Spread
 	sink     func(*market.Event)
-	books    []book // by market.ID
-	balances []Balance
+	books    []book              // by market.ID
+	accounts []*account          // by AccountID
+	solo     *account            // account 0
 	orders   market.Index[order] // open, by our id
 	spare    []*order
 	done     []*order   // ended during this movement: spare from the next one on, so that no pointer meets another order
@@ -111,6 +118,10 @@ type Venue struct {
 	movement int64 // calls of Advance so far
 	err      error
 
+	performing bool // a command of Perform is at work
+	refused    *exchange.Error
+	single     arrival // scratch of Perform
+
 	ambiguous int64
 	event     market.Event // reused for every report
 	heard     market.Event // reused for every price told
@@ -121,11 +132,6 @@ type Venue struct {
 	changed   market.Order
 }
 
-// Balance is what the account has of an asset. Available is Total − Held.
-type Balance struct {
-	Total, Held market.Money
-}
-
 // order is an order at the venue.
 type order struct {
 	market.Order
@@ -134,17 +140,23 @@ type order struct {
 
 // life is what only the venue knows of an order.
 type life struct {
+	account    *account
 	settlement exchange.Settlement
 	sequence   int64                // place in the queue: of the arrival, or of the last update
 	level      market.Price         // of its entry in a ladder while it rests; before, the path's price at its arrival
 	resting    bool                 // has an entry: as a limit order or as a waiting trigger
 	taking     bool                 // has a place among the book's takers
 	exec       market.ExecutionType // what to report when it comes to rest
+
+	queue          *level     // of a Book, while it rests there
+	before, behind *order     // in that queue
+	shown          market.Qty // of it in the queue's total
 }
 
 // arrival is a command on its way.
 type arrival struct {
 	command  market.Command
+	account  *account
 	at       market.Time // earliest arrival
 	sequence int64
 	movement int64 // of the Advance during which it was handed over: it cannot arrive in the same path
@@ -155,38 +167,31 @@ type arrival struct {
 func New(catalog *market.Catalog, config Config, sink func(*market.Event)) *Venue {
 	v := &Venue{
 		catalog: catalog, config: config, sink: sink, spread: exchange.Spread{Half: config.HalfSpread, Slippage: config.Slippage},
-		books:    make([]book, len(catalog.Markets())+1),
-		balances: make([]Balance, len(catalog.Assets())+1),
+		books: make([]book, len(catalog.Markets())+1),
 	}
+	v.solo = v.accounts[v.OpenAccount(config.Fees)]
 	v.event = market.Event{Kind: market.KindReport, Report: &v.report}
 	for _, m := range catalog.Markets() {
 		b := &v.books[m.ID]
 		b.market = m
 		b.below.down = true
+		v.furnish(b)
 		b.calm()
 		b.watch = &market.Watch{}
 		if config.Watches != nil {
 			b.watch = &config.Watches[m.ID]
 		}
-		if config.Fees != nil {
-			b.fees = config.Fees(m)
-		}
 	}
 	return v
 }
 
-// Deposit adds money to the account's balance of an asset.
+// Deposit adds money to the balance of account 0.
 func (v *Venue) Deposit(asset market.AssetID, money market.Money) error {
-	total, err := market.Add(v.balances[asset].Total, money)
-	if err != nil {
-		return fmt.Errorf("deposit: %w", err)
-	}
-	v.balances[asset].Total = total
-	return nil
+	return v.Transfer(0, asset, money)
 }
 
-// Balance returns the account's balance of an asset.
-func (v *Venue) Balance(asset market.AssetID) Balance { return v.balances[asset] }
+// Balance returns what account 0 has of an asset.
+func (v *Venue) Balance(asset market.AssetID) Balance { return v.solo.balances[asset] }
 
 // Last returns the latest price of a market, 0 before the first.
 func (v *Venue) Last(id market.ID) market.Price { return v.books[id].last }
@@ -194,15 +199,15 @@ func (v *Venue) Last(id market.ID) market.Price { return v.books[id].last }
 // Ambiguous returns the number of candles so far in which own orders could have filled in either order.
 func (v *Venue) Ambiguous() int64 { return v.ambiguous }
 
-// Open returns the number of open orders in a market.
-func (v *Venue) Open(id market.ID) int { return v.books[id].open }
+// Open returns the number of open orders of account 0 in a market.
+func (v *Venue) Open(id market.ID) int { return v.solo.markets[id].open }
 
 // Do hands over a command; it arrives at Command.At plus the latency, at the first point of a path that is not before. What
 // becomes of it is told to the sink by a later Advance.
 func (v *Venue) Do(c *market.Command) {
 	b := v.bookOf(c)
 	a := v.envelope()
-	a.command = *c
+	a.command, a.account = *c, v.solo
 	if b == nil {
 		b = &v.books[1] // an order nobody knows: some book has to say so
 	}
@@ -246,10 +251,7 @@ func (v *Venue) bookOf(c *market.Command) *book {
 // commands arrive and orders fill on the way, and returns the first arithmetic error; after one, the venue stands still.
 func (v *Venue) Advance(ev *market.Event) error {
 	v.movement++
-	if len(v.done) > 0 {
-		v.spare = append(v.spare, v.done...)
-		v.done = v.done[:0]
-	}
+	v.recycle()
 	switch ev.Kind {
 	case market.KindCandles:
 		v.candles(ev.Candles)
@@ -266,6 +268,14 @@ func (v *Venue) Advance(ev *market.Event) error {
 	return v.err
 }
 
+// recycle frees the memory of orders that have ended.
+func (v *Venue) recycle() {
+	if len(v.done) > 0 {
+		v.spare = append(v.spare, v.done...)
+		v.done = v.done[:0]
+	}
+}
+
 // fail keeps the first arithmetic error.
 func (v *Venue) fail(o *order, err error) {
 	if v.err == nil {
@@ -276,6 +286,9 @@ func (v *Venue) fail(o *order, err error) {
 // emit tells the sink of an order's state, and of its latest fill where fills is 1.
 func (v *Venue) emit(b *book, o *order, exec market.ExecutionType, fills int) {
 	o.Updated = b.time
+	if o.queue != nil && o.shown != o.AmountRemaining {
+		b.queue(o).resize(o)
+	}
 	v.report.Describe(&o.Order, exec)
 	v.tell(b, fills)
 	if o.Done() {
@@ -283,8 +296,12 @@ func (v *Venue) emit(b *book, o *order, exec market.ExecutionType, fills int) {
 	}
 }
 
-// reject tells the sink that a command was refused.
+// reject tells the sink that a command was refused; Perform answers itself.
 func (v *Venue) reject(b *book, c *market.Command, refused *exchange.Error) {
+	if v.performing {
+		v.refused = refused
+		return
+	}
 	v.report = market.Report{
 		Exec: market.ExecRejected, Command: c.Kind, Code: refused.Code,
 		Order: c.Order.ID, Market: b.market.ID, Updated: b.time,
@@ -299,8 +316,9 @@ func (v *Venue) tell(b *book, fills int) {
 }
 
 // admit takes a new order in and holds its funds.
-func (v *Venue) admit(b *book, from *market.Order, hold market.Money) *order {
+func (v *Venue) admit(b *book, a *account, from *market.Order, hold market.Money) *order {
 	o := v.blank()
+	o.account = a
 	o.Order = *from
 	b.placed++
 	o.ExchangeID = nameOf(b.market.ID, 1, b.placed)
@@ -311,7 +329,7 @@ func (v *Venue) admit(b *book, from *market.Order, hold market.Money) *order {
 	v.hold(o, hold)
 	v.orders.Put(o.ID, o)
 	if o.Type != market.TypeMarket {
-		b.open++
+		o.account.markets[b.market.ID].open++
 	}
 	return o
 }
@@ -320,7 +338,7 @@ func (v *Venue) admit(b *book, from *market.Order, hold market.Money) *order {
 func (v *Venue) forget(b *book, o *order) {
 	v.orders.Delete(o.ID)
 	if o.Type != market.TypeMarket {
-		b.open--
+		o.account.markets[b.market.ID].open--
 	}
 	v.done = append(v.done, o)
 }
@@ -342,7 +360,7 @@ func (v *Venue) blank() *order {
 
 // hold changes what an order holds.
 func (v *Venue) hold(o *order, money market.Money) {
-	v.balances[o.OnHoldCurrency].Held += money - o.OnHold
+	o.account.balances[o.OnHoldCurrency].Held += money - o.OnHold
 	o.OnHold = money
 }
 

@@ -21,18 +21,18 @@ func (v *Venue) walk(b *book, point int) {
 		return
 	}
 	for v.err == nil {
-		at, stop := b.reachedEntry(l, to), to
-		if at >= 0 {
-			stop = between(l.entries[at].level, b.last, to)
+		next, stop := b.reachedEntry(l, to), to
+		if next != nil {
+			stop = between(next.level, b.last, to)
 		}
 		if v.tellHere(b) || v.tellOnTheWay(b, stop) {
 			continue
 		}
-		if at < 0 {
+		if next == nil {
 			break
 		}
 		b.stand(stop)
-		v.happen(b, l, at, false)
+		v.happen(b, next, false)
 	}
 	b.last, b.time = to, b.times[point]
 	v.tellHere(b)
@@ -54,41 +54,41 @@ func (b *book) watchedBelow(p market.Price) bool { return b.watch.Below != 0 && 
 
 func (b *book) watchedAbove(p market.Price) bool { return b.watch.Above != 0 && p >= b.watch.Above }
 
-// reachedEntry returns the place of the next entry that a price at p has reached, or -1. Limit orders are passed over once
-// the candle's volume is used up, triggers where the ticker tells their reference. In a market that is not trading the price
-// reaches nothing (specification 3.2).
-func (b *book) reachedEntry(l *ladder, p market.Price) int {
+// reachedEntry returns the order whose entry a price at p reaches next, or nil. Limit orders are passed over once the candle's
+// volume is used up, triggers where the ticker tells their reference. In a market that is not trading the price reaches nothing
+// (specification 3.2).
+func (b *book) reachedEntry(l *ladder, p market.Price) *order {
 	if b.market.Status != market.Trading {
-		return -1
+		return nil
 	}
 	for at := len(l.entries) - 1; at >= 0; at-- {
 		e := &l.entries[at]
 		if (l.down && p > e.level) || (!l.down && p < e.level) {
-			return -1
+			break
 		}
 		if e.action == actFire && b.quotes(e.order) {
 			continue
 		}
 		if b.volume > 0 || e.action != actFill {
-			return at
+			return b.sooner(l, e.order, p)
 		}
 	}
-	return -1
+	return b.sooner(l, nil, p)
 }
 
-// happen lets one entry happen where the path stands; gap says that the price jumped there, so that a limit order fills at
-// the price itself where that is better than its limit.
-func (v *Venue) happen(b *book, l *ladder, at int, gap bool) {
-	o := l.entries[at].order
-	switch l.entries[at].action {
-	case actFill:
+// happen lets one entry happen where the path stands; gap says that the price jumped there, so that a limit order fills at the
+// price itself where that is better than its limit. In a Book the house takes it at its limit, whatever it jumped to.
+func (v *Venue) happen(b *book, o *order, gap bool) {
+	if waitsForTrigger(&o.Order) {
+		v.anchorAt(b, b.last)
+		v.fire(b, o, b.last)
+	} else {
 		price := o.Price
-		if gap {
+		if gap && b.bids == nil {
 			price = better(o.Side, b.last, price)
 		}
+		b.filled++
 		v.trade(b, o, price, min(o.AmountRemaining, b.volume), false)
-	case actFire:
-		v.fire(b, o, b.last)
 	}
 	v.arriveAttached(b)
 }
@@ -156,6 +156,7 @@ func (v *Venue) jump(id market.ID, price market.Price, at market.Time, traded bo
 	b.told = 0
 	v.active = append(v.active[:0], b)
 	v.walk(b, 1)
+	v.anchorAt(b, price)
 	if traded && price == b.points[0] {
 		v.reach(b, false)
 	}

@@ -1,0 +1,93 @@
+package sandbox
+
+import (
+	"strconv"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// categoryShown is the feeCategory whose rates an answer has that is about no market. GET /account/fees is known to show this
+// one; what GET /account shows is told in two ways (venue-facts 1.4), and here the two agree.
+const categoryShown = "B"
+
+// capabilities are what GET /account says that an account may do; whether its key may is a matter of permissions.
+const capabilities = `["buy","sell","depositCrypto","depositFiat","withdrawCrypto","withdrawFiat"]`
+
+// getBalance answers GET /balance: what the account has, by symbol, without assets of which it has nothing. It is a list also
+// for one symbol.
+func (ex *Exchange) getBalance(c *call) *exchange.Error {
+	w := members{dst: append(c.out, '[')}
+	for _, v := range ex.shelf {
+		balance := ex.venue.BalanceOf(c.account.id, v.ID)
+		if balance.Total == 0 || c.has("symbol") && c.text("symbol") != v.Symbol {
+			continue
+		}
+		if w.dst[len(w.dst)-1] == '}' {
+			w.dst = append(w.dst, ',')
+		}
+		w.open()
+		w.text("symbol", v.Symbol)
+		w.fixed("available", int64(balance.Total-balance.Held), v.Digits)
+		w.fixed("inOrder", int64(balance.Held), v.Digits)
+		w.close()
+	}
+	c.out = append(w.dst, ']')
+	return nil
+}
+
+// getAccount answers GET /account: the fee tier with its volume and rates, and the capabilities.
+func (ex *Exchange) getAccount(c *call) *exchange.Error {
+	w := members{dst: c.out}
+	w.open()
+	w.key("fees")
+	w.open()
+	w.integer("tier", int64(c.account.tier))
+	ex.appendFees(&w, c.account, categoryShown)
+	w.close()
+	w.key("capabilities")
+	w.dst = append(w.dst, capabilities...)
+	w.close()
+	c.out = w.dst
+	return nil
+}
+
+// getFees answers GET /account/fees: the rates of a market; of the markets of a quote currency, which are those of its first
+// one; or of category B. Where both parameters are given, the market counts.
+func (ex *Exchange) getFees(c *call) *exchange.Error {
+	category := categoryShown
+	switch {
+	case c.has("market"):
+		category = ex.catalog.MarketNamed(c.text("market")).FeeCategory
+	case c.has("quote"):
+		m := ex.firstQuoted(ex.catalog.AssetNamed(c.text("quote")).ID)
+		if m == nil {
+			return exchange.Invalid("quote")
+		}
+		category = m.FeeCategory
+	}
+	w := members{dst: c.out}
+	w.open()
+	w.text("tier", strconv.Itoa(c.account.tier))
+	ex.appendFees(&w, c.account, category)
+	w.close()
+	c.out = w.dst
+	return nil
+}
+
+// firstQuoted returns the first market of a quote currency, or nil.
+func (ex *Exchange) firstQuoted(quote market.AssetID) *market.Market {
+	for _, m := range ex.catalog.Markets() {
+		if m.Quote == quote {
+			return m
+		}
+	}
+	return nil
+}
+
+func (ex *Exchange) appendFees(w *members, a *account, category string) {
+	fees := ex.rates(a.tier, category)
+	w.padded("volume", int64(a.volume), ex.currencyDigits)
+	w.fixed("taker", int64(fees.Taker), market.RateDigits)
+	w.fixed("maker", int64(fees.Maker), market.RateDigits)
+}

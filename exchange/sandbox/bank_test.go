@@ -1,0 +1,210 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sim"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// bank is an exchange with a clock of its own for the tests of balances, fees and transfers: alice, who can also trade, and bob.
+type bank struct {
+	*Exchange
+	t      require.TestingT
+	now    market.Time
+	orders market.OrderID
+}
+
+// bankStart is noon of a UTC day.
+const bankStart = market.Time(1_767_268_800e9) // 2026-01-01 12:00
+
+func newBank(t require.TestingT, change ...func(*Config)) *bank {
+	b, err := openBank(t, change...)
+	require.NoError(t, err)
+	return b
+}
+
+func openBank(t require.TestingT, change ...func(*Config)) (*bank, error) {
+	config := Config{
+		Assets: []Asset{
+			{Symbol: "EUR", Decimals: 2},
+			{Symbol: "BTC", Decimals: 8, DepositFee: "0.0001", WithdrawalFee: "0.0002", WithdrawalMin: "0.001", Confirmations: 2, BlockTime: 10 * time.Minute},
+			{Symbol: "USDC", Decimals: 6, DepositFee: "none", WithdrawalFee: "0.5", WithdrawalMin: "1.2", Networks: []string{"ETH"}},
+		},
+		Tiers:    standardTiers(),
+		Accounts: []Account{{Name: "alice"}, {Name: "bob"}},
+	}
+	for _, f := range change {
+		f(&config)
+	}
+	b := &bank{t: t, now: bankStart, Exchange: &Exchange{config: config, catalog: &market.Catalog{}}}
+	for _, a := range config.Assets {
+		_, err := b.catalog.AddAsset(a.Symbol, a.Decimals)
+		require.NoError(t, err)
+	}
+	for _, m := range []*market.Market{
+		{Name: "BTC-EUR", TickSize: 1, FeeCategory: "A", PriceDigits: 2, QuantityDecimals: 8, NotionalDecimals: 2},
+		{Name: "BTC-USDC", TickSize: 1, FeeCategory: "C", PriceDigits: 2, QuantityDecimals: 8, NotionalDecimals: 6},
+		{Name: "USDC-EUR", TickSize: 1, FeeCategory: "B", PriceDigits: 4, QuantityDecimals: 6, NotionalDecimals: 2},
+	} {
+		require.NoError(t, b.catalog.AddMarket(m))
+	}
+	b.venue = sim.New(b.catalog, sim.Config{}, b.hearFills)
+	for i := range config.Accounts {
+		a := &account{name: config.Accounts[i].Name, config: &b.config.Accounts[i]}
+		if i > 0 {
+			a.id = b.venue.OpenAccount(nil)
+		}
+		b.accounts = append(b.accounts, a)
+	}
+	return b, b.openTreasury(b.now)
+}
+
+// hearFills hands fills on as the exchange does.
+func (b *bank) hearFills(ev *market.Event) {
+	for i := range ev.Fills {
+		b.traded(b.accounts[b.venue.Owner(ev.Report.Order)], &ev.Fills[i])
+	}
+}
+
+// ask carries out a request that has passed all checks of the wire: ask("bob", "GET /balance", "symbol=BTC").
+func (b *bank) ask(name, what, query string) (string, *exchange.Error) {
+	values, err := url.ParseQuery(query)
+	require.NoError(b.t, err)
+	for i := range endpoints {
+		e := &endpoints[i]
+		if e.method+" "+e.path != what {
+			continue
+		}
+		c := call{endpoint: e, account: b.accountNamed(name), now: b.now, args: make(arguments, len(e.params))}
+		for i, p := range e.params {
+			if !values.Has(p.name) {
+				continue
+			}
+			c.args[i] = argument{set: true, text: values.Get(p.name)}
+			if p.kind == kindInteger {
+				c.args[i].number, err = strconv.ParseInt(values.Get(p.name), 10, 64)
+				require.NoError(b.t, err)
+			}
+			values.Del(p.name)
+		}
+		require.Empty(b.t, values, "the endpoint has no such parameters")
+		b.advance(b.now)
+		refused := e.do(b.Exchange, &c)
+		require.True(b.t, refused != nil || json.Valid(c.out), "%s", c.out)
+		return string(c.out), refused
+	}
+	require.Fail(b.t, "no endpoint "+what)
+	return "", nil
+}
+
+// get is ask for what is answered.
+func (b *bank) get(name, what, query string) string {
+	answer, refused := b.ask(name, what, query)
+	require.Nil(b.t, refused)
+	return answer
+}
+
+// refused is ask for what is not, and returns the code and message.
+func (b *bank) refused(name, what, query string) string {
+	_, refused := b.ask(name, what, query)
+	require.NotNil(b.t, refused, query)
+	return wording(refused)
+}
+
+// wait lets time pass.
+func (b *bank) wait(d time.Duration) {
+	b.now = b.now.Add(d)
+	b.advance(b.now)
+}
+
+// give deposits and lets the deposit arrive.
+func (b *bank) give(name, symbol, amount string) {
+	t, refused := b.deposit(name, symbol, amount, b.now)
+	require.Nil(b.t, refused)
+	for t.Due != never {
+		b.wait(t.Due.Sub(b.now))
+	}
+	require.Equal(b.t, transferCompleted, t.Status)
+}
+
+// take asks for a withdrawal and returns its record.
+func (b *bank) take(name, symbol, amount, address string, more ...string) *transfer {
+	b.get(name, "POST /withdrawal", strings.Join(append([]string{"symbol=" + symbol + "&amount=" + amount + "&address=" + address}, more...), "&"))
+	list := b.accountNamed(name).withdrawals
+	return list[len(list)-1]
+}
+
+// order places a limit order of alice in BTC-EUR while the price is elsewhere; trade lets the price go to where it fills.
+func (b *bank) order(side market.Side, amount, price string) market.OrderID {
+	m := b.catalog.MarketNamed("BTC-EUR")
+	qty, err := m.ParseQty(amount)
+	require.NoError(b.t, err)
+	limit, err := m.ParsePrice(price)
+	require.NoError(b.t, err)
+	b.orders++
+	b.venue.Do(&market.Command{Kind: market.CommandPlace, At: b.now, Order: market.Order{
+		ID: b.orders, Market: m.ID, Side: side, Type: market.TypeLimit, TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel, Amount: qty, Price: limit,
+	}})
+	return b.orders
+}
+
+// price moves a market to a price.
+func (b *bank) price(name, text string) {
+	m := b.catalog.MarketNamed(name)
+	p, err := m.ParsePrice(text)
+	require.NoError(b.t, err)
+	require.NoError(b.t, b.venue.Advance(&market.Event{At: b.now, Kind: market.KindTrade, Market: m.ID, Trade: &market.Trade{Market: m.ID, Price: p, Time: b.now}}))
+}
+
+func (b *bank) balances(name string) string { return b.get(name, "GET /balance", "") }
+
+// fixtureKeys returns the members that a recorded answer has, those of the first element of a list; it skips the test where the
+// recordings are not there.
+func fixtureKeys(t *testing.T, file string) map[string]any {
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "spec", "fixtures", file))
+	if err != nil {
+		t.Skipf("the recorded answers are not here: %v", err)
+	}
+	return firstObject(t, string(text))
+}
+
+func firstObject(t *testing.T, text string) map[string]any {
+	if strings.HasPrefix(strings.TrimSpace(text), "[") {
+		var list []map[string]any
+		require.NoError(t, json.Unmarshal([]byte(text), &list))
+		require.NotEmpty(t, list)
+		return list[0]
+	}
+	var object map[string]any
+	require.NoError(t, json.Unmarshal([]byte(text), &object))
+	return object
+}
+
+// sameShape requires of an answer every member that a recorded one has, with a value of the same JSON type.
+func sameShape(t *testing.T, recorded, answer map[string]any) {
+	for name, value := range recorded {
+		require.Contains(t, answer, name)
+		require.IsType(t, value, answer[name], name)
+	}
+}
+
+func someID(n byte) (id uuid.UUID) {
+	id[15] = n
+	return id
+}
+
+func wording(refused *exchange.Error) string {
+	return strconv.Itoa(refused.Code) + " " + refused.Message
+}

@@ -1,0 +1,134 @@
+package sandbox
+
+import (
+	"sort"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// bar is a candle of the exchange: with exact sums, and with the times of its first and last trade.
+type bar struct {
+	start, end             market.Time
+	open, high, low, close market.Price
+	first, last            market.Time
+	base                   market.Value // traded, in units of 10^-AmountDigits
+	quote                  market.Value // what it was worth, in units of 10^-ValueDigits
+}
+
+// add adds a trade to the bar. Its interval is set, and it is otherwise empty where base is zero.
+func (b *bar) add(t *publicTrade, worth market.Value) {
+	b.join(&bar{open: t.price, high: t.price, low: t.price, close: t.price, first: t.at, last: t.at, base: market.ValueOf(int64(t.amount)), quote: worth})
+}
+
+// join adds to the bar one that comes after it.
+func (b *bar) join(later *bar) {
+	if b.base.Sign() == 0 {
+		b.open, b.high, b.low, b.first = later.open, later.high, later.low, later.first
+	}
+	b.high, b.low = max(b.high, later.high), min(b.low, later.low)
+	b.close, b.last = later.close, later.last
+	b.base = sum(b.base, later.base)
+	b.quote = sum(b.quote, later.quote)
+}
+
+// sum adds amounts traded. It stays at the first where that leaves 128 bits: more than any exchange has ever traded.
+func sum(a, b market.Value) market.Value {
+	both, err := a.Add(b)
+	if err != nil {
+		return a
+	}
+	return both
+}
+
+// candles are the bars of a market in all intervals, the oldest first, made of its trades; an interval without trades has none. The
+// minute in which the last trade fell is apart: it joins the longer bars when the next one begins.
+type candles struct {
+	keep   int // of each interval; positive
+	minute bar
+	bars   [market.Interval1M + 1][]bar // by interval, some more than keep of each; the last keep count
+}
+
+// add adds a trade that is worth so much; trades come in order of time.
+func (c *candles) add(t *publicTrade, worth market.Value) {
+	if t.at >= c.minute.end {
+		c.roll()
+		start := market.Interval1m.Floor(t.at)
+		c.minute = bar{start: start, end: market.Interval1m.End(start)}
+	}
+	c.minute.add(t, worth)
+}
+
+// roll joins the minute to the bars of every interval.
+func (c *candles) roll() {
+	if c.minute.base.Sign() == 0 {
+		return
+	}
+	for interval := market.Interval1m; interval <= market.Interval1M; interval++ {
+		bars := c.bars[interval]
+		if n := len(bars); n > 0 && c.minute.start < bars[n-1].end {
+			bars[n-1].join(&c.minute)
+			continue
+		}
+		longer := c.minute.of(interval)
+		c.bars[interval] = appendKept(bars, &longer, c.keep)
+	}
+}
+
+// of is the bar as one of a longer interval.
+func (b *bar) of(interval market.Interval) bar {
+	longer := *b
+	longer.start = interval.Floor(b.start)
+	longer.end = interval.End(longer.start)
+	return longer
+}
+
+// latest returns the bar in which the last trade fell, the trade included, and whether there is one; stored says that it is also the
+// last of bars, there without the minute that is apart.
+func (c *candles) latest(interval market.Interval) (latest bar, stored, any bool) {
+	if c.minute.base.Sign() == 0 {
+		return bar{}, false, false
+	}
+	bars := c.bars[interval]
+	if n := len(bars); n > 0 && c.minute.start < bars[n-1].end {
+		latest = bars[n-1]
+		latest.join(&c.minute)
+		return latest, true, true
+	}
+	return c.minute.of(interval), false, true
+}
+
+// appendIn appends the newest limit bars that start in [from, to), the newest first.
+func (c *candles) appendIn(dst []bar, interval market.Interval, from, to market.Time, limit int) []bar {
+	latest, stored, any := c.latest(interval)
+	if !any {
+		return dst
+	}
+	bars := c.bars[interval]
+	if stored {
+		bars = bars[:len(bars)-1]
+	}
+	bars = bars[max(0, len(bars)-c.keep+1):]
+	if limit > 0 && latest.start >= from && latest.start < to {
+		dst = append(dst, latest)
+		limit--
+	}
+	at := sort.Search(len(bars), func(i int) bool { return bars[i].start >= to }) - 1
+	for ; at >= 0 && limit > 0 && bars[at].start >= from; at-- {
+		dst = append(dst, bars[at])
+		limit--
+	}
+	return dst
+}
+
+// since adds up the trades from a time on, the oldest of them on a minute's start, and reports whether there are any.
+func (c *candles) since(from market.Time) (total bar, any bool) {
+	bars := c.bars[market.Interval1m]
+	bars = bars[max(0, len(bars)-c.keep):]
+	for i := sort.Search(len(bars), func(i int) bool { return bars[i].start >= from }); i < len(bars); i++ {
+		total.join(&bars[i])
+	}
+	if c.minute.start >= from && c.minute.base.Sign() != 0 {
+		total.join(&c.minute)
+	}
+	return total, total.base.Sign() != 0
+}

@@ -1,0 +1,124 @@
+package sandbox
+
+import (
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// Clock is the exchange's time. It is safe for concurrent use and never goes back: where the machine's clock is set back, it
+// stands until that has caught up. It follows the machine's wall clock, not its uptime, so that it is right again after a machine
+// has slept.
+type Clock struct {
+	now func() time.Time
+
+	mu    sync.Mutex // guards everything below
+	base  market.Time
+	since int64       // ns of the machine's clock at which the time was base
+	speed float64     // seconds of the exchange to a second of the machine
+	told  market.Time // latest time that was told
+}
+
+// NewClock returns a clock that stands at start, 0 for the machine's time, and runs speed times as fast as the machine's: 0 is a
+// clock that stands until it is moved. A speed that is negative or no number is taken as 0.
+func NewClock(start market.Time, speed float64) *Clock { return newClock(time.Now, start, speed) }
+
+// ManualClock returns a clock that stands at start and goes only by Advance and Set.
+func ManualClock(start market.Time) *Clock {
+	return &Clock{now: time.Now, base: start, told: start}
+}
+
+func newClock(now func() time.Time, start market.Time, speed float64) *Clock {
+	c := &Clock{now: now, base: start, since: now().UnixNano()}
+	if start == 0 {
+		c.base = market.Time(c.since)
+	}
+	if speed > 0 && !math.IsInf(speed, 1) {
+		c.speed = speed
+	}
+	c.told = c.base
+	return c
+}
+
+// Now returns the time. It is never earlier than what an earlier call returned.
+func (c *Clock) Now() market.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.read()
+}
+
+// read is Now for who holds the mutex.
+func (c *Clock) read() market.Time {
+	if c.speed != 0 {
+		c.told = max(c.told, later(c.base, c.elapsed()))
+	}
+	return c.told
+}
+
+// elapsed is how far the clock has run since base. The machine's own speed is taken without rounding.
+func (c *Clock) elapsed() market.Duration {
+	passed := max(0, c.now().UnixNano()-c.since)
+	if c.speed == 1 {
+		return market.Duration(passed)
+	}
+	scaled := float64(passed) * c.speed
+	if scaled >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return market.Duration(scaled)
+}
+
+// later is t+d, or the last moment before never.
+func later(t market.Time, d market.Duration) market.Time {
+	if t > 0 && market.Time(d) >= never-t {
+		return never - 1
+	}
+	return t.Add(d)
+}
+
+// Advance moves the clock forward; a negative d does not move it.
+func (c *Clock) Advance(d market.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if d > 0 {
+		c.rebase(later(c.read(), d))
+	}
+}
+
+// Set moves the clock forward to t. It is an error to go back.
+func (c *Clock) Set(t market.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now := c.read(); t < now {
+		return fmt.Errorf("clock: %s lies before the exchange's time, %s; it never goes back", t, now)
+	}
+	c.rebase(t)
+	return nil
+}
+
+// Speed returns how many times as fast as the machine's clock this one runs; 0: it stands.
+func (c *Clock) Speed() float64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.speed
+}
+
+// SetSpeed lets the clock run speed times as fast as the machine's from now on; 0 stops it.
+func (c *Clock) SetSpeed(speed float64) error {
+	if !(speed >= 0) || math.IsInf(speed, 1) {
+		return fmt.Errorf("clock: speed %g is no speed; want 0 to stand, 1 for the machine's, or another positive number", speed)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.rebase(c.read())
+	c.speed = speed
+	return nil
+}
+
+// rebase lets the clock go on from t.
+func (c *Clock) rebase(t market.Time) {
+	c.base, c.since, c.told = t, c.now().UnixNano(), t
+}

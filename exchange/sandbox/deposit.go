@@ -1,0 +1,134 @@
+package sandbox
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// The bank account of the exchange: nobody's, with check digits that are right.
+const (
+	ownIBAN = "NL46TIDE0123456789"
+	ownBIC  = "TIDENL2A"
+)
+
+// getDeposit answers GET /deposit: where to send an asset so that it becomes the account's. It is the same every time.
+func (ex *Exchange) getDeposit(c *call) *exchange.Error {
+	v := ex.vaultOf(c.text("symbol"))
+	if !v.open() {
+		return exchange.ErrCode(401)
+	}
+	address, reference := v.depositAddress(c.account)
+	w := members{dst: c.out}
+	w.open()
+	if v.fiat {
+		w.text("iban", address)
+		w.text("bic", ownBIC)
+		w.text("description", reference)
+	} else {
+		w.text("address", address)
+		w.text("paymentId", reference)
+	}
+	w.close()
+	c.out = w.dst
+	return nil
+}
+
+// depositAddress returns where an account's deposits arrive, and what tells them from others' there: the description of a bank
+// transfer, the paymentId of a coin.
+func (v *vault) depositAddress(a *account) (address, reference string) {
+	hash := digest("deposit", a.name, v.Symbol)[2:]
+	if v.fiat {
+		return ownIBAN, strings.ToUpper(hash[:10])
+	}
+	number, _ := strconv.ParseUint(hash[56:], 16, 32) // eight hexadecimal digits always are one
+	return "0x" + hash[:40], strconv.FormatUint(number, 10)
+}
+
+// getDepositHistory answers GET /depositHistory. A deposit is in it from when it is credited or canceled, and that is its
+// timestamp: its statuses know no other (venue-facts 1.4).
+func (ex *Exchange) getDepositHistory(c *call) *exchange.Error {
+	ex.listTransfers(c, c.account.deposits)
+	return nil
+}
+
+// deposit lets money arrive for an account: amount in all, of which the fee is kept. It is credited when it has its
+// confirmations, at once where the asset needs none. 205 for an unknown account or asset and for an amount that is no more than
+// the fee, 429 for too many decimals, 401 where the asset is not open.
+func (ex *Exchange) deposit(name, symbol, amount string, at market.Time) (*transfer, *exchange.Error) {
+	a, asset := ex.accountNamed(name), ex.catalog.AssetNamed(symbol)
+	switch {
+	case a == nil:
+		return nil, exchange.Invalid("account")
+	case asset == nil:
+		return nil, exchange.Invalid("symbol")
+	}
+	v := ex.vaults[asset.ID-1]
+	money, refused := v.amount(amount)
+	switch {
+	case refused != nil:
+		return nil, refused
+	case !v.open():
+		return nil, exchange.ErrCode(401)
+	case money <= v.depositFee:
+		return nil, exchange.Invalid("amount")
+	}
+	t := &transfer{ID: ex.nextID(), Account: a.id, Asset: v.ID, Amount: money - v.depositFee, Fee: v.depositFee, Due: never}
+	t.Address, t.PaymentID = v.depositAddress(a)
+	if v.fiat {
+		t.PaymentID = ""
+	} else {
+		t.TxID = digest("transaction", t.ID.String())
+	}
+	if ex.stay(v, transferConfirming) > 0 {
+		ex.launch(t, transferConfirming, at)
+		return t, nil
+	}
+	ex.credit(t, at)
+	return t, nil
+}
+
+// accountNamed returns the account of that name, or nil.
+func (ex *Exchange) accountNamed(name string) *account {
+	for _, a := range ex.accounts {
+		if a.name == name {
+			return a
+		}
+	}
+	return nil
+}
+
+// credit adds a deposit to the balance. One that the balance has no room for is canceled.
+func (ex *Exchange) credit(t *transfer, at market.Time) {
+	if err := ex.venue.Transfer(t.Account, t.Asset, t.Amount); err != nil {
+		ex.listDeposit(t, transferCanceled, at)
+		return
+	}
+	ex.listDeposit(t, transferCompleted, at)
+	ex.note(ex.accounts[t.Account], transaction{
+		ID: t.ID, At: at, Type: typeDeposit, Received: share{t.Asset, t.Amount}, Fees: market.ValueOf(int64(t.Fee)), FeesAsset: t.Asset, Address: t.Address,
+	})
+}
+
+// listDeposit ends a deposit and adds it to its account's history.
+func (ex *Exchange) listDeposit(t *transfer, status transferState, at market.Time) {
+	t.Status, t.Listed, t.Due = status, at, never
+	a := ex.accounts[t.Account]
+	a.deposits = remember(a.deposits, t, ex.kept())
+}
+
+// amountError words what is wrong with the amount of a transfer: too many decimals, more than can be counted, not above zero.
+func amountError(err error, n int64) *exchange.Error {
+	switch {
+	case errors.Is(err, market.ErrInexact):
+		return exchange.TooManyDecimals("amount")
+	case errors.Is(err, market.ErrOverflow):
+		return exchange.ErrCode(exchange.CodeAmountTooLarge)
+	case err != nil || n <= 0:
+		return exchange.Invalid("amount")
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package sandbox
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sim"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// shortestExpiry is the least that a timer of cancel on disconnect can be set to, in seconds (venue-facts 3.8).
+const shortestExpiry = 10
+
+// disconnects are the armed timers of cancel on disconnect (venue-facts 3.8): a duty of the exchange.
+type disconnects struct {
+	ex     *Exchange
+	timers []timer // in the order in which they were first armed
+	next   market.Time
+}
+
+// timer cancels the open orders of one group of an account at a time.
+type timer struct {
+	account sim.AccountID
+	group   uint16
+	at      market.Time
+}
+
+// due returns when the next timer expires.
+func (d *disconnects) due() market.Time {
+	if len(d.timers) == 0 {
+		return never
+	}
+	return d.next
+}
+
+// run ends the groups whose timer expires at at; their timers are gone then.
+func (d *disconnects) run(at market.Time) {
+	for i := 0; i < len(d.timers); i++ {
+		if expired := d.timers[i]; expired.at <= at {
+			d.timers = slices.Delete(d.timers, i, i+1)
+			i--
+			d.ex.endGroup(expired.account, expired.group, at)
+		}
+	}
+	d.plan()
+}
+
+// arm sets the timer of a group, anew if it has one.
+func (d *disconnects) arm(set timer) {
+	if have := d.find(set.account, set.group); have != nil {
+		have.at = set.at
+	} else {
+		d.timers = append(d.timers, set)
+	}
+	d.plan()
+}
+
+// disarm stops the timer of a group, if it has one.
+func (d *disconnects) disarm(a sim.AccountID, group uint16) {
+	d.timers = slices.DeleteFunc(d.timers, func(t timer) bool { return t.account == a && t.group == group })
+	d.plan()
+}
+
+// find returns the timer of a group, or nil.
+func (d *disconnects) find(a sim.AccountID, group uint16) *timer {
+	for i := range d.timers {
+		if t := &d.timers[i]; t.account == a && t.group == group {
+			return t
+		}
+	}
+	return nil
+}
+
+// armed counts the groups of an account that have a timer.
+func (d *disconnects) armed(a sim.AccountID) int {
+	count := 0
+	for i := range d.timers {
+		if d.timers[i].account == a {
+			count++
+		}
+	}
+	return count
+}
+
+// plan finds the earliest timer.
+func (d *disconnects) plan() {
+	d.next = never
+	for i := range d.timers {
+		d.next = min(d.next, d.timers[i].at)
+	}
+}
+
+// endGroup cancels all open orders of a group, by market, oldest first.
+func (ex *Exchange) endGroup(id sim.AccountID, group uint16, at market.Time) {
+	for _, have := range ex.accounts[id].orders {
+		if have == nil {
+			continue
+		}
+		for r := have.open.oldest; r != nil; {
+			next := r.links[byState].newer
+			if ex.orderOf(r).CodGroupID == group {
+				ex.venue.Cancel(r.id, at, market.CancelOnDisconnect)
+			}
+			r = next
+		}
+	}
+}
+
+// postCancelOrdersAfter is POST /cancelOrdersAfter (venue-facts 3.8): it arms the timer of a group, sets it anew, or stops it with
+// expiryAfterSeconds 0. A timer expires at a whole second, the first that is not earlier than asked for, which is what the answer
+// tells; a stopped one answers 0. 1 to 9 seconds are 205; so is a group more than Rules.GroupsPerAccount.
+func (ex *Exchange) postCancelOrdersAfter(c *call) *exchange.Error {
+	group, seconds, expiry := uint16(c.integer("codGroupId", 0)), c.integer("expiryAfterSeconds", 0), int64(0)
+	d := &ex.disconnects
+	switch {
+	case seconds == 0:
+		d.disarm(c.account.id, group)
+	case seconds < shortestExpiry:
+		return exchange.Invalid("expiryAfterSeconds")
+	case d.find(c.account.id, group) == nil && d.armed(c.account.id) >= max(1, ex.config.Rules.GroupsPerAccount):
+		return exchange.Invalid("codGroupId")
+	default:
+		at := -market.FloorTo(-c.now.Add(time.Duration(seconds)*time.Second), market.Time(time.Second))
+		d.arm(timer{account: c.account.id, group: group, at: at})
+		expiry = int64(at) / int64(time.Second)
+	}
+	c.out = strconv.AppendInt(append(c.out, `{"codGroupId":`...), int64(group), 10)
+	c.out = strconv.AppendInt(append(c.out, `,"timeOfExpirySeconds":`...), expiry, 10)
+	c.out = append(c.out, '}')
+	return nil
+}

@@ -1,0 +1,146 @@
+package sandbox
+
+import (
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// The types of transactions that happen here; the others of transactionTypes never do.
+const (
+	typeSell                = "sell"
+	typeBuy                 = "buy"
+	typeDeposit             = "deposit"
+	typeWithdrawal          = "withdrawal"
+	typeWithdrawalCancelled = "withdrawal_cancelled"
+)
+
+// transaction is one change of an account's balances: Sent is what they lost and Received what they gained, fees included, so
+// that a history that is complete adds up to the balances.
+type transaction struct {
+	ID             uuid.UUID
+	At             market.Time
+	Type           string
+	Market         market.ID    // of a trade; 0: none
+	Price          market.Price // of a trade
+	Sent, Received share        // asset 0: nothing
+	Fees           market.Value // at the market's ValueDigits, or the asset's Digits where there is no market
+	FeesAsset      market.AssetID
+	Address        string // "": none
+}
+
+// share is an amount of an asset.
+type share struct {
+	Asset market.AssetID
+	Money market.Money
+}
+
+// traded notes a fill of an account, as the venue told it: what it adds to the volume of the account's tier, and its
+// transaction. The venue has moved the money already.
+func (ex *Exchange) traded(a *account, f *market.Fill) {
+	m := ex.catalog.Market(f.Market)
+	ex.turnover(a, m, f)
+	cash, err := cashOf(m, f)
+	if err != nil {
+		panic(fmt.Sprintf("sandbox: fill %s of order %d in %s: %s", f.ID, f.Order, m.Name, err))
+	}
+	t := transaction{ID: ex.nextID(), At: f.Time, Market: m.ID, Price: f.Price, Fees: f.Fee, FeesAsset: m.Quote}
+	base, quote := share{m.Base, market.Money(f.Amount)}, share{m.Quote, cash}
+	if f.Side == market.Buy {
+		t.Type, t.Sent, t.Received = typeBuy, quote, base
+	} else {
+		t.Type, t.Sent, t.Received = typeSell, base, quote
+	}
+	ex.note(a, t)
+}
+
+// cashOf returns the quote that a fill moved: price times amount, and the fee that a buyer pays on top or a seller goes without.
+func cashOf(m *market.Market, f *market.Fill) (market.Money, error) {
+	exact, err := m.Value(f.Price, f.Amount)
+	if err != nil {
+		return 0, err
+	}
+	if f.Side == market.Buy {
+		exact, err = exact.Add(f.Fee)
+	} else {
+		exact, err = exact.Sub(f.Fee)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return exact.ExactMoney(m.MoneyDrop())
+}
+
+// note adds a transaction to an account's history.
+func (ex *Exchange) note(a *account, t transaction) {
+	a.transactions = remember(a.transactions, t, ex.kept())
+}
+
+// getHistory answers GET /account/history: a page of the transactions of one type or all, from fromDate up to toDate, newest
+// first. There is always a first page.
+func (ex *Exchange) getHistory(c *call) *exchange.Error {
+	page, size := c.integer("page", 1), c.integer("maxItems", 100)
+	from, to := c.integer("fromDate", 0), c.integer("toDate", lastMillis)
+	rows := latest(c.account.transactions, ex.kept())
+	w := members{dst: c.out}
+	w.open()
+	w.key("items")
+	w.dst = append(w.dst, '[')
+	first, count := (page-1)*size, int64(0)
+	for i := len(rows) - 1; i >= 0; i-- {
+		t := &rows[i]
+		if at := t.At.Millis(); at < from || at > to || c.has("type") && c.text("type") != t.Type {
+			continue
+		}
+		if count >= first && count < first+size {
+			w.separate(int(count - first))
+			ex.appendTransaction(&w, t)
+		}
+		count++
+	}
+	w.dst = append(w.dst, ']')
+	w.integer("currentPage", page)
+	w.integer("totalPages", max(1, (count+size-1)/size))
+	w.integer("maxItems", size)
+	w.close()
+	c.out = w.dst
+	return nil
+}
+
+// appendTransaction writes one item: of price, sent and received what the type has, of the others all.
+func (ex *Exchange) appendTransaction(w *members, t *transaction) {
+	w.open()
+	w.text("transactionId", t.ID.String())
+	w.text("executedAt", t.At.Std().Format("2006-01-02T15:04:05.000Z"))
+	w.text("type", t.Type)
+	digits := ex.catalog.Asset(t.FeesAsset).Digits
+	if t.Market != 0 {
+		m := ex.catalog.Market(t.Market)
+		digits = m.ValueDigits
+		w.text("priceCurrency", ex.catalog.Asset(m.Quote).Symbol)
+		w.fixed("priceAmount", int64(t.Price), m.PriceDigits)
+	}
+	ex.appendShare(w, "sentCurrency", "sentAmount", t.Sent)
+	ex.appendShare(w, "receivedCurrency", "receivedAmount", t.Received)
+	w.text("feesCurrency", ex.catalog.Asset(t.FeesAsset).Symbol)
+	w.text("feesAmount", t.Fees.Format(digits))
+	if t.Address == "" {
+		w.key("address")
+		w.dst = append(w.dst, "null"...)
+	} else {
+		w.text("address", t.Address)
+	}
+	w.close()
+}
+
+func (ex *Exchange) appendShare(w *members, currency, amount string, s share) {
+	if s.Asset == 0 {
+		return
+	}
+	asset := ex.catalog.Asset(s.Asset)
+	w.text(currency, asset.Symbol)
+	w.fixed(amount, int64(s.Money), asset.Digits)
+}

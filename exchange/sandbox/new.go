@@ -1,0 +1,195 @@
+package sandbox
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/exchange/sim"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// New makes an exchange of a config and opens its markets. An error names the setting that is wrong. The exchange starts nothing: hand
+// it to an http.Server or call ServeHTTP, and Close it in the end.
+func New(config Config) (*Exchange, error) {
+	ex := &Exchange{config: config, catalog: new(market.Catalog), clock: config.Clock}
+	if ex.clock == nil {
+		ex.clock = NewClock(0, 1)
+	}
+	for _, open := range [...]func() error{ex.openAssets, ex.openMarkets, ex.openVenue, ex.openAccounts, ex.openFront} {
+		if err := open(); err != nil {
+			return nil, fmt.Errorf("sandbox: %w", err)
+		}
+	}
+	now := ex.clock.Now()
+	if err := ex.openTreasury(now); err != nil {
+		return nil, err
+	}
+	ex.disconnects.ex = ex
+	ex.duties = append(ex.duties, &ex.disconnects)
+	for _, l := range ex.listings[1:] {
+		if err := ex.openFeed(l, now.Add(-config.History), now); err != nil {
+			return nil, fmt.Errorf("sandbox: %w", err)
+		}
+	}
+	ex.reached = now
+	return ex, nil
+}
+
+// Clock returns the exchange's clock, which tests may hold and move.
+func (ex *Exchange) Clock() *Clock { return ex.clock }
+
+// Advance lets happen what the clock has made due; without it, that waits for the next request. A long-lived exchange is advanced now
+// and then so that a request after a quiet night need not catch up with it.
+func (ex *Exchange) Advance() {
+	ex.mu.Lock()
+	defer ex.mu.Unlock()
+	ex.advance(max(ex.clock.Now(), ex.reached))
+}
+
+func (ex *Exchange) openAssets() error {
+	for i := range ex.config.Assets {
+		a := &ex.config.Assets[i]
+		if _, err := ex.catalog.AddAsset(a.Symbol, a.Decimals); err != nil {
+			return fmt.Errorf("asset %q: %w", a.Symbol, err)
+		}
+	}
+	return nil
+}
+
+func (ex *Exchange) openMarkets() error {
+	ex.listings = []*listing{nil} // market.IDs begin at 1
+	for i := range ex.config.Markets {
+		config := &ex.config.Markets[i]
+		m, err := config.units(ex.catalog)
+		if err != nil {
+			return fmt.Errorf("market %q: %w", config.Name, err)
+		}
+		ex.listings = append(ex.listings, &listing{Market: m, config: config, screen: openScreen(&ex.config.Keep)})
+	}
+	return nil
+}
+
+// units adds a market to a catalog, with its rules in units.
+func (c *Market) units(catalog *market.Catalog) (*market.Market, error) {
+	m := &market.Market{Name: c.Name, PriceDigits: c.PriceDigits, VolumeDigits: 8, QuantityDecimals: c.QuantityDecimals, NotionalDecimals: c.NotionalDecimals,
+		MaxOpenOrders: c.MaxOpenOrders, FeeCategory: c.FeeCategory, Status: c.Status}
+	if err := catalog.AddMarket(m); err != nil {
+		return nil, err
+	}
+	if m.QuantityDecimals > m.AmountDigits || m.NotionalDecimals > m.QuoteDigits {
+		return nil, fmt.Errorf("quantityDecimals %d and notionalDecimals %d exceed the decimals of the assets, %d and %d", m.QuantityDecimals, m.NotionalDecimals, m.AmountDigits, m.QuoteDigits)
+	}
+	var err error
+	for _, rule := range [...]struct {
+		name, text string
+		read       func(string) error
+	}{
+		{"tickSize", c.TickSize, func(text string) error { m.TickSize, err = m.ParsePrice(text); return err }},
+		{"minOrderInBase", c.MinOrderInBase, func(text string) error { m.MinOrderInBase, err = m.ParseQty(text); return err }},
+		{"minOrderInQuote", c.MinOrderInQuote, func(text string) error { m.MinOrderInQuote, err = m.ParseMoney(text); return err }},
+		{"maxOrderInBase", c.MaxOrderInBase, func(text string) error { m.MaxOrderInBase, err = m.ParseQty(text); return err }},
+		{"maxOrderInQuote", c.MaxOrderInQuote, func(text string) error { m.MaxOrderInQuote, err = m.ParseMoney(text); return err }},
+	} {
+		if err := rule.read(cmp.Or(rule.text, "0")); err != nil {
+			return nil, fmt.Errorf("%s: %w", rule.name, err)
+		}
+	}
+	if m.TickSize < 0 || m.MinOrderInBase < 0 || m.MinOrderInQuote < 0 || m.MaxOrderInBase < 0 || m.MaxOrderInQuote < 0 || m.MaxOpenOrders < 0 {
+		return nil, fmt.Errorf("a rule is below zero")
+	}
+	return m, nil
+}
+
+func (ex *Exchange) openVenue() error {
+	houses := make([]sim.House, len(ex.listings))
+	for _, l := range ex.listings[1:] {
+		h := &l.config.House
+		size, err := l.ParseQty(cmp.Or(h.Size, "0"))
+		switch {
+		case err != nil:
+			return fmt.Errorf("market %s: house: size: %w", l.Name, err)
+		case h.Levels < 0 || h.Levels > 1000 || h.Step < 0 || h.HalfSpread < 0 || size < 0:
+			return fmt.Errorf("market %s: house: 0 to 1000 levels, and nothing below zero", l.Name)
+		case h.Levels > 0 && size == 0:
+			return fmt.Errorf("market %s: house: %d levels without a size", l.Name, h.Levels)
+		}
+		houses[l.ID] = sim.House{Levels: h.Levels, HalfSpread: h.HalfSpread, Step: market.Price(h.Step) * max(1, l.TickSize), Size: size}
+	}
+	rules := &ex.config.Rules
+	ex.venue = sim.New(ex.catalog, sim.Config{
+		Book: true, FeeRounding: rules.FeeRounding, House: func(m *market.Market) sim.House { return houses[m.ID] },
+		PlacementLimit: rules.PlacementLimit, ExecutionLimit: rules.ExecutionLimit, SpreadLimit: rules.SpreadLimit, ReferenceLimit: rules.ReferenceLimit,
+	}, ex.hear)
+	return nil
+}
+
+// openAccounts opens the accounts with their balances. The venue's account 0 is the first; fees come with the treasury.
+func (ex *Exchange) openAccounts() error {
+	for i := range ex.config.Accounts {
+		config := &ex.config.Accounts[i]
+		if config.Name == "" || ex.accountNamed(config.Name) != nil {
+			return fmt.Errorf("account %q: every account needs a name of its own", config.Name)
+		}
+		a := &account{name: config.Name, config: config}
+		if i > 0 {
+			a.id = ex.venue.OpenAccount(nil)
+		}
+		ex.accounts = append(ex.accounts, a)
+		for symbol, text := range config.Balances {
+			if err := ex.endow(a, symbol, text); err != nil {
+				return fmt.Errorf("account %s: balance of %s: %w", config.Name, symbol, err)
+			}
+		}
+	}
+	return nil
+}
+
+// endow gives an account what it begins with.
+func (ex *Exchange) endow(a *account, symbol, text string) error {
+	asset := ex.catalog.AssetNamed(symbol)
+	if asset == nil {
+		return fmt.Errorf("there is no such asset")
+	}
+	money, err := market.ParseFixed(text, asset.Digits)
+	if err != nil {
+		return err
+	}
+	if money < 0 {
+		return fmt.Errorf("%s is below zero", text)
+	}
+	return ex.venue.Transfer(a.id, asset.ID, market.Money(money))
+}
+
+func (ex *Exchange) openFront() (err error) {
+	ex.front, err = newFront(&ex.config, ex.accounts)
+	return err
+}
+
+// Default is an exchange that is ready: BTC-EUR, ETH-EUR and ADA-EUR with made-up prices and a day of history, and one account "demo"
+// with balances and a key that may do everything. The key is made of the seed: it is public, and no more than a name.
+func Default() Config {
+	return Config{
+		Assets: []Asset{
+			{Symbol: "EUR", Name: "Euro", Decimals: 2, Networks: []string{"SEPA"}, WithdrawalMin: "5"},
+			{Symbol: "BTC", Name: "Bitcoin", Decimals: 8, WithdrawalFee: "0.0000032", WithdrawalMin: "0.000011", Confirmations: 2, BlockTime: 10 * time.Minute},
+			{Symbol: "ETH", Name: "Ethereum", Decimals: 8, WithdrawalFee: "0.000035", WithdrawalMin: "0.00029", Confirmations: 32, BlockTime: 12 * time.Second},
+			{Symbol: "ADA", Name: "Cardano", Decimals: 6, WithdrawalFee: "0.5", WithdrawalMin: "2", Confirmations: 15, BlockTime: 20 * time.Second},
+		},
+		Markets: []Market{
+			defaultMarket("BTC-EUR", 2, "1", 8, "0.00006", "95000", "A", House{Levels: 50, HalfSpread: 5_000, Size: "0.05"}),
+			defaultMarket("ETH-EUR", 2, "0.1", 8, "0.0015", "3300", "A", House{Levels: 50, HalfSpread: 8_000, Size: "1"}),
+			defaultMarket("ADA-EUR", 5, "0.0001", 6, "7", "0.72", "B", House{Levels: 50, HalfSpread: 20_000, Size: "3000"}),
+		},
+		Accounts: []Account{{
+			Name: "demo", Balances: map[string]string{"EUR": "100000", "BTC": "1", "ETH": "10", "ADA": "10000"},
+			Keys: []Key{{Key: digest("demo", "key")[2:], Secret: digest("demo", "secret")[2:] + digest("demo", "rest of the secret")[2:], Read: true, Trade: true, Withdraw: true}},
+		}},
+		Tiers: standardTiers(), Seed: 1, History: 24 * time.Hour,
+	}
+}
+
+func defaultMarket(name string, digits uint8, tick string, quantityDecimals uint8, least, price, category string, house House) Market {
+	return Market{Name: name, PriceDigits: digits, TickSize: tick, QuantityDecimals: quantityDecimals, NotionalDecimals: 2, MinOrderInBase: least, MinOrderInQuote: "5",
+		MaxOrderInBase: "1000000000", MaxOrderInQuote: "1000000000", MaxOpenOrders: 100, FeeCategory: category, Source: Synthetic{Price: price}, House: house}
+}

@@ -1,0 +1,159 @@
+package sandbox
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// usualRows is how many rows a list has at most where the request sets no limit (venue-facts 1.3).
+const usualRows = 500
+
+// dayMillis is how wide a range of times may be where it is bounded (venue-facts 1.3).
+const dayMillis = 24 * 60 * 60 * 1000
+
+// getOrdersOpen is GET /ordersOpen (specification 4.5): open orders of one market, of the markets of one base or of all, by market,
+// latest first, without their fills.
+func (ex *Exchange) getOrdersOpen(c *call) *exchange.Error {
+	c.out = append(c.out, '[')
+	for _, m := range ex.catalog.Markets() {
+		switch {
+		case c.has("market") && m.Name != c.text("market"):
+			continue
+		case c.has("base") && ex.catalog.Asset(m.Base).Symbol != c.text("base"):
+			continue
+		}
+		for r := c.account.recordsOf(m.ID).open.newest; r != nil; r = r.links[byState].older {
+			ex.tellListed(c, r, nil)
+		}
+	}
+	c.out = append(c.out, ']')
+	return nil
+}
+
+// getOrders is GET /orders (specification 4.3): orders of a market, latest first, with their fills, from start to end of their
+// creation and from orderIdFrom to orderIdTo, all inclusive. An orderId bounds by its place among the market's orders, whether or
+// not there is such an order of the account.
+func (ex *Exchange) getOrders(c *call) *exchange.Error {
+	m := ex.catalog.MarketNamed(c.text("market"))
+	times, refused := timesOf(c, ex.config.Rules.DayWindow)
+	if refused != nil {
+		return refused
+	}
+	places, refused := placesOf(c, "orderIdFrom", "orderIdTo", m.ID, nameOfOrder)
+	if refused != nil {
+		return refused
+	}
+	rows := c.integer("limit", usualRows)
+	c.out = append(c.out, '[')
+	for r := c.account.recordsOf(m.ID).all.newest; r != nil && rows > 0; r = r.links[byCreation].older {
+		created := ex.orderOf(r).Created.Millis()
+		if created < times.from || int64(r.count) < places.from {
+			break
+		}
+		if created > times.to || int64(r.count) > places.to {
+			continue
+		}
+		ex.tellListed(c, r, r.fills())
+		rows--
+	}
+	c.out = append(c.out, ']')
+	return nil
+}
+
+// getTrades is GET /trades (venue-facts 1.3): the account's trades of a market, latest first, from start to end (at most 24 hours
+// later) and from tradeIdFrom to tradeIdTo, all inclusive. fee and feeCurrency are left out until the trade is settled.
+func (ex *Exchange) getTrades(c *call) *exchange.Error {
+	m := ex.catalog.MarketNamed(c.text("market"))
+	times, refused := timesOf(c, true)
+	if refused != nil {
+		return refused
+	}
+	places, refused := placesOf(c, "tradeIdFrom", "tradeIdTo", m.ID, nameOfFill)
+	if refused != nil {
+		return refused
+	}
+	rows := c.integer("limit", usualRows)
+	trades := c.account.recordsOf(m.ID).trades
+	trades = trades[max(0, len(trades)-ex.keepTrades()):]
+	c.out = append(c.out, '[')
+	for i := len(trades) - 1; i >= 0 && rows > 0; i-- {
+		at := trades[i].Time.Millis()
+		count, _ := countOf(trades[i].ID, m.ID, nameOfFill) // the venue made it
+		if at < times.from || int64(count) < places.from {
+			break
+		}
+		if at > times.to || int64(count) > places.to {
+			continue
+		}
+		ex.tellTrade(c, m, &trades[i])
+		rows--
+	}
+	c.out = append(c.out, ']')
+	return nil
+}
+
+// tellTrade appends a trade to a list of them.
+func (ex *Exchange) tellTrade(c *call, m *market.Market, t *trade) {
+	told := t.at(c.now)
+	dst := c.out
+	if dst[len(dst)-1] != '[' {
+		dst = append(dst, ',')
+	}
+	dst = append(append(dst, `{"id":"`...), told.ID.String()...)
+	dst = append(append(dst, `","orderId":"`...), t.orderID.String()...)
+	if t.clientOrderID != uuid.Nil {
+		dst = append(append(dst, `","clientOrderId":"`...), t.clientOrderID.String()...)
+	}
+	dst = strconv.AppendInt(append(dst, `","timestamp":`...), told.Time.Millis(), 10)
+	dst = append(append(dst, `,"market":"`...), m.Name...)
+	dst = append(append(dst, `","side":"`...), told.Side.String()...)
+	dst = market.AppendFixed(append(dst, `","amount":"`...), int64(told.Amount), m.AmountDigits)
+	dst = market.AppendFixed(append(dst, `","price":"`...), int64(told.Price), m.PriceDigits)
+	dst = strconv.AppendBool(append(dst, `","taker":`...), told.Taker)
+	if told.Settled {
+		dst = told.Fee.Append(append(dst, `,"fee":"`...), m.ValueDigits)
+		dst = append(append(dst, `","feeCurrency":"`...), ex.catalog.Asset(told.FeeCurrency).Symbol...)
+		dst = append(dst, '"')
+	}
+	dst = strconv.AppendBool(append(dst, `,"settled":`...), told.Settled)
+	c.out = append(dst, '}')
+}
+
+// span is a range of numbers, both ends included.
+type span struct{ from, to int64 }
+
+// timesOf reads start and end, in Unix milliseconds. An end before the start is 205; so is one more than a day after it, where the
+// range is bounded and both are given.
+func timesOf(c *call, bounded bool) (span, *exchange.Error) {
+	s := span{c.integer("start", 0), c.integer("end", math.MaxInt64)}
+	if s.to < s.from || bounded && c.has("start") && c.has("end") && s.to-s.from > dayMillis {
+		return s, exchange.Invalid("end")
+	}
+	return s, nil
+}
+
+// placesOf reads two identifiers as places among those of their kind in a market. What names nothing of that kind there is 205.
+func placesOf(c *call, from, to string, id market.ID, kind byte) (span, *exchange.Error) {
+	s := span{0, math.MaxInt64}
+	for _, end := range [...]struct {
+		name  string
+		place *int64
+	}{{from, &s.from}, {to, &s.to}} {
+		sent := c.arg(end.name)
+		if !sent.set {
+			continue
+		}
+		name, err := uuid.Parse(sent.text)
+		count, ok := countOf(name, id, kind)
+		if err != nil || !ok {
+			return s, exchange.Invalid(end.name)
+		}
+		*end.place = int64(count)
+	}
+	return s, nil
+}

@@ -1,0 +1,217 @@
+package sandbox
+
+import (
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// records are the orders and trades of one account in one market: all open orders, the Keep.Orders that closed last, and the
+// latest Keep.Trades trades.
+type records struct {
+	all    chain // by creation
+	open   chain // by creation
+	closed chain // by their end
+	named  map[uuid.UUID]*record
+	trades []trade // oldest first; more than Keep.Trades of them now and then
+}
+
+// trade is one fill of an account with the names of its order, which may be forgotten earlier.
+type trade struct {
+	fill
+	orderID, clientOrderID uuid.UUID
+}
+
+// trading is what the exchange has for orders beside the venue.
+type trading struct {
+	sequence    market.OrderID // of the latest order
+	disconnects disconnects
+
+	command market.Command // scratch: the one that is being performed
+	latest  *record        // scratch: of the order entered last
+	view    market.Order   // scratch: the order that is being told
+	viewed  []market.Fill  // scratch: its fills
+	spare   *record        // forgotten ones, by their link byState
+}
+
+// recordsOf returns the account's records in a market.
+func (a *account) recordsOf(id market.ID) *records {
+	for int(id) >= len(a.orders) {
+		a.orders = append(a.orders, nil)
+	}
+	if a.orders[id] == nil {
+		a.orders[id] = &records{open: chain{place: byState}, closed: chain{place: byState}, named: map[uuid.UUID]*record{}}
+	}
+	return a.orders[id]
+}
+
+// orderOf returns the order of a record: the venue's own while it is open. Read it, and copy it to keep it.
+func (ex *Exchange) orderOf(r *record) *market.Order {
+	if r.closed() {
+		return r.past.order
+	}
+	return ex.venue.Order(r.id)
+}
+
+// recordNamed returns the record of an order of the account by the exchange's name of it, or nil.
+func (ex *Exchange) recordNamed(a *account, id market.ID, orderID uuid.UUID) *record {
+	count, ok := countOf(orderID, id, nameOfOrder)
+	if !ok || count == 0 {
+		return nil
+	}
+	if r := ex.listings[id].orders.Get(market.OrderID(count)); r != nil && r.account == a.id {
+		return r
+	}
+	return nil
+}
+
+// hear is the venue's sink. It keeps the records up to date and tells the public side what it may know: trades, and that the book
+// has changed.
+func (ex *Exchange) hear(ev *market.Event) {
+	if ev.Kind != market.KindReport {
+		return
+	}
+	l, o := ex.listings[ev.Report.Market], ex.venue.Order(ev.Report.Order)
+	count, _ := countOf(o.ExchangeID, o.Market, nameOfOrder) // the venue made it
+	r := l.orders.Get(market.OrderID(count))
+	if r == nil {
+		r = ex.enter(ex.accounts[ex.venue.Owner(o.ID)], o, count)
+	}
+	for i := range ev.Fills {
+		ex.fill(r, o, &ev.Fills[i])
+	}
+	resting := rests(o)
+	if r.shown || resting || len(ev.Fills) > 0 {
+		l.touch()
+	}
+	r.shown = resting
+	if o.Done() {
+		ex.close(r, o)
+	}
+}
+
+// rests reports whether an order is in the book for all to see.
+func rests(o *market.Order) bool {
+	return !o.Done() && o.Status != market.StatusAwaitingTrigger
+}
+
+// enter makes the record of an order that the venue has taken in for an account.
+func (ex *Exchange) enter(a *account, o *market.Order, count uint64) *record {
+	r := ex.blank()
+	*r = record{id: o.ID, count: count, account: a.id, market: o.Market}
+	ex.listings[o.Market].orders.Put(market.OrderID(count), r)
+	have := a.recordsOf(o.Market)
+	have.all.join(r)
+	have.open.join(r)
+	if o.ClientOrderID != uuid.Nil {
+		if earlier := have.named[o.ClientOrderID]; earlier != nil {
+			earlier.reused = true
+		}
+		have.named[o.ClientOrderID] = r
+	}
+	ex.latest = r
+	return r
+}
+
+// fill notes a fill of an order and makes it known.
+func (ex *Exchange) fill(r *record, o *market.Order, f *market.Fill) {
+	a, keep := ex.accounts[r.account], ex.keepTrades()
+	noted := fill{Fill: *f, due: ex.settles(f)}
+	p, have := r.happen(), a.recordsOf(r.market)
+	before := len(p.fills)
+	p.fills = appendLatest(p.fills, noted, keep)
+	p.lost += before + 1 - len(p.fills)
+	have.trades = appendLatest(have.trades, trade{fill: noted, orderID: o.ExchangeID, clientOrderID: o.ClientOrderID}, keep)
+	public := market.Trade{Market: f.Market, Price: f.Price, Amount: f.Amount, Side: f.Side, Time: f.Time}
+	if !f.Taker {
+		public.Side = f.Side.Opposite()
+	}
+	ex.print(f.ID, &public)
+	ex.traded(a, f)
+}
+
+// close keeps what the order of a record has come to, and forgets the order that closed longest ago where there are too many.
+func (ex *Exchange) close(r *record, o *market.Order) {
+	ended := *o
+	r.happen().order = &ended
+	have := ex.accounts[r.account].recordsOf(r.market)
+	have.open.leave(r)
+	have.closed.join(r)
+	if have.closed.length > ex.keepOrders() {
+		ex.forget(have.closed.oldest)
+	}
+}
+
+// forget drops the record of a closed order. Its memory serves a later one; until then it may still be read.
+func (ex *Exchange) forget(r *record) {
+	have, name := ex.accounts[r.account].recordsOf(r.market), r.past.order.ClientOrderID
+	have.closed.leave(r)
+	have.all.leave(r)
+	if have.named[name] == r {
+		delete(have.named, name)
+	}
+	ex.listings[r.market].orders.Delete(market.OrderID(r.count))
+	r.links[byState].newer = ex.spare
+	ex.spare = r
+}
+
+// blank returns memory for a record, left over from another or new.
+func (ex *Exchange) blank() *record {
+	if ex.spare == nil {
+		slab := make([]record, 64)
+		for i := range slab {
+			slab[i].links[byState].newer = ex.spare
+			ex.spare = &slab[i]
+		}
+	}
+	r := ex.spare
+	ex.spare = r.links[byState].newer
+	return r
+}
+
+// inUse reports whether an open order of the account in a market carries a clientOrderId (specification 2.5).
+func (a *account) inUse(id market.ID, name uuid.UUID) bool {
+	r := a.recordsOf(id).named[name]
+	return r != nil && !r.closed()
+}
+
+// find returns the record that a request's clientOrderId or, where there is none, its orderId names: the latest order with that
+// value (specification 2.5). Neither is 203, no such order 240.
+func (ex *Exchange) find(c *call, id market.ID) (*record, *exchange.Error) {
+	var r *record
+	switch {
+	case c.has("clientOrderId"):
+		r = c.account.recordsOf(id).named[c.id("clientOrderId")]
+	case c.has("orderId"):
+		r = ex.recordNamed(c.account, id, c.id("orderId"))
+	default:
+		return nil, exchange.Required("orderId")
+	}
+	if r == nil {
+		return nil, exchange.ErrCode(exchange.CodeNotFound)
+	}
+	return r, nil
+}
+
+func (ex *Exchange) keepOrders() int {
+	if ex.config.Keep.Orders > 0 {
+		return ex.config.Keep.Orders
+	}
+	return defaultKeep
+}
+
+func (ex *Exchange) keepTrades() int {
+	if ex.config.Keep.Trades > 0 {
+		return ex.config.Keep.Trades
+	}
+	return defaultKeep
+}
+
+// appendLatest appends one and keeps at least the latest keep of the list, at most twice as many.
+func appendLatest[T any](list []T, one T, keep int) []T {
+	if len(list) >= 2*keep {
+		list = append(list[:0], list[len(list)-keep+1:]...)
+	}
+	return append(list, one)
+}

@@ -1,0 +1,56 @@
+package sandbox
+
+import (
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// fill is a fill of an order with the moment from which it counts as settled (specification 2.2). Its money moved when it
+// happened; only its fee is told later.
+type fill struct {
+	market.Fill
+	due market.Time
+}
+
+// settles returns when the fee of a fill is to be told: Rules.SettleAfter after it. It is asked once, when the fill happens.
+func (ex *Exchange) settles(f *market.Fill) market.Time {
+	return f.Time.Add(ex.config.Rules.SettleAfter)
+}
+
+// at returns the fill as it is told at now.
+func (f *fill) at(now market.Time) market.Fill {
+	told := f.Fill
+	told.Settled = f.due <= now
+	return told
+}
+
+// describe makes view what is told of an order at now, and viewed what is told of its fills: feePaid has only fees that are
+// settled, and an order is visible while it rests in the book.
+func (ex *Exchange) describe(r *record, now market.Time, fills []fill) {
+	ex.view = *ex.orderOf(r)
+	ex.view.Visible = rests(&ex.view)
+	for _, f := range r.fills() {
+		if f.due > now {
+			ex.view.FeePaid, _ = ex.view.FeePaid.Sub(f.Fee) // a sum has room for what it is made of
+		}
+	}
+	ex.viewed = ex.viewed[:0]
+	for i := range fills {
+		ex.viewed = append(ex.viewed, fills[i].at(now))
+	}
+}
+
+// tell appends the record of an order to the answer, with the given fills of it.
+func (ex *Exchange) tell(c *call, r *record, fills []fill) {
+	ex.describe(r, c.now, fills)
+	c.out = exchange.AppendOrder(c.out, ex.catalog, &ex.view, ex.viewed)
+}
+
+// tellListed appends the record of an order to a list of them.
+func (ex *Exchange) tellListed(c *call, r *record, fills []fill) {
+	if c.out[len(c.out)-1] != '[' {
+		c.out = append(c.out, ',')
+	}
+	ex.describe(r, c.now, fills)
+	c.out = exchange.AppendListed(c.out, ex.catalog, &ex.view, ex.viewed, !r.reused)
+}

@@ -1,0 +1,158 @@
+package sandbox
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// terms reads the parameters of POST or PUT /order one by one, in the units of a market, and keeps the first refusal.
+type terms struct {
+	*call
+	m       *market.Market
+	refused *exchange.Error
+}
+
+// order makes o what POST /order asks for, with the defaults of specification 4.1 and, for triggers, of venue-facts 3.1. Whether
+// its parts go together and with the market is for the venue to say.
+func (t *terms) order(o *market.Order) {
+	o.Market, o.OperatorID = t.m.ID, t.integer("operatorId", 0)
+	o.CodGroupID = uint16(t.integer("codGroupId", 0))
+	o.Side = word(t, "side", "", market.ParseSide)
+	o.Type = word(t, "orderType", "", market.ParseOrderType)
+	o.ClientOrderID = t.id("clientOrderId")
+	if t.has("clientOrderId") && o.ClientOrderID == uuid.Nil {
+		t.refuse(exchange.Invalid("clientOrderId")) // it stands for none
+	}
+	t.common(o)
+	if !o.Type.HasTrigger() {
+		t.without("triggerType")
+		t.without("triggerReference")
+		return
+	}
+	o.TriggerType = word(t, "triggerType", "price", market.ParseTriggerType)
+	o.TriggerReference = word(t, "triggerReference", "lastTrade", market.ParseTriggerReference)
+}
+
+// common reads what POST and PUT have in common.
+func (t *terms) common(o *market.Order) {
+	o.Amount = market.Qty(t.decimal("amount", t.m.AmountDigits, exchange.CodeAmountTooLarge))
+	o.AmountQuote = market.Money(t.decimal("amountQuote", t.m.QuoteDigits, exchange.CodeAmountTooLarge))
+	o.Price = market.Price(t.decimal("price", t.m.PriceDigits, exchange.CodePriceTooLarge))
+	o.TriggerAmount = market.Price(t.decimal("triggerAmount", t.m.PriceDigits, exchange.CodePriceTooLarge))
+	o.TimeInForce = word(t, "timeInForce", "GTC", market.ParseTimeInForce)
+	o.SelfTradePrevention = word(t, "selfTradePrevention", "decrementAndCancel", market.ParseSelfTradePrevention)
+	o.PostOnly = t.flag("postOnly", false)
+}
+
+// changeable are the parameters of PUT /order that change something.
+var changeable = []struct {
+	name   string
+	change market.Change
+}{
+	{"amount", market.ChangeAmount},
+	{"amountQuote", market.ChangeAmountQuote},
+	{"amountRemaining", market.ChangeAmountRemaining},
+	{"price", market.ChangePrice},
+	{"triggerAmount", market.ChangeTriggerAmount},
+	{"timeInForce", market.ChangeTimeInForce},
+	{"postOnly", market.ChangePostOnly},
+	{"selfTradePrevention", market.ChangeSelfTradePrevention},
+}
+
+// update makes c the change that PUT /order asks for. An update that changes anything sets postOnly and selfTradePrevention too, to
+// their defaults where they were left out (specification 4.4).
+func (t *terms) update(c *market.Command) {
+	t.common(&c.Order)
+	c.Order.AmountRemaining = market.Qty(t.decimal("amountRemaining", t.m.AmountDigits, exchange.CodeAmountTooLarge))
+	for i := range changeable {
+		if t.has(changeable[i].name) {
+			c.Changed |= changeable[i].change
+		}
+	}
+	if c.Changed != 0 {
+		c.Changed |= market.ChangePostOnly | market.ChangeSelfTradePrevention
+	}
+}
+
+// refuse keeps the first refusal.
+func (t *terms) refuse(refused *exchange.Error) {
+	if t.refused == nil {
+		t.refused = refused
+	}
+}
+
+// without refuses a parameter that does not go with the order's type.
+func (t *terms) without(name string) {
+	if t.has(name) {
+		t.refuse(exchange.UnsupportedForType(name))
+	}
+}
+
+// decimal reads a decimal above zero, in units of 10^-digits; 0 where it was not sent. Too many decimals are 429, more than an
+// int64 holds is tooLarge, zero is 205.
+func (t *terms) decimal(name string, digits uint8, tooLarge int) int64 {
+	sent := t.arg(name)
+	if !sent.set {
+		return 0
+	}
+	n, err := market.ParseFixed(sent.text, digits)
+	switch {
+	case errors.Is(err, market.ErrInexact), errors.Is(err, market.ErrOverflow) && wholeFits(sent.text, digits):
+		t.refuse(exchange.TooManyDecimals(name))
+	case errors.Is(err, market.ErrOverflow):
+		t.refuse(exchange.ErrCode(tooLarge))
+	case err != nil || n <= 0:
+		t.refuse(exchange.Invalid(name))
+	}
+	return n
+}
+
+// wholeFits reports whether the whole part of a decimal with a fraction is small enough by itself.
+func wholeFits(text string, digits uint8) bool {
+	whole, _, fraction := strings.Cut(text, ".")
+	if whole == "" {
+		return true
+	}
+	_, err := market.ParseFixed(whole, digits)
+	return fraction && err == nil
+}
+
+// word reads one of an enumeration's words, otherwise where it was not sent; "" is none.
+func word[T ~uint8](t *terms, name, otherwise string, parse func(string) (T, error)) (value T) {
+	text := otherwise
+	if sent := t.arg(name); sent.set {
+		text = sent.text
+	}
+	value, err := parse(text)
+	if err != nil {
+		t.refuse(exchange.Invalid(name))
+	}
+	return value
+}
+
+// detailed returns a refusal of the venue in the table's wording with details, where it has one, for an order or a change of one.
+func detailed(refused *exchange.Error, cat *market.Catalog, o *market.Order) *exchange.Error {
+	m := cat.Market(o.Market)
+	base, quote := cat.Asset(m.Base).Symbol, cat.Asset(m.Quote).Symbol
+	switch refused.Code {
+	case exchange.CodeMinBase:
+		return exchange.ErrCode(refused.Code, m.FormatQty(m.MinOrderInBase)+" "+base)
+	case exchange.CodeMinQuote:
+		return exchange.MinimumQuote(m.FormatMoney(m.MinOrderInQuote)+" "+quote, m.FormatQty(m.MinOrderInBase)+" "+base)
+	case exchange.CodeTooManyOpenOrders:
+		return exchange.ErrCode(refused.Code, m.MaxOpenOrders)
+	case exchange.CodeStopLossParameters, exchange.CodeStopLossLimitParameters:
+		return exchange.ErrCode(refused.Code, "triggerAmount", o.Type)
+	case exchange.CodeTick:
+		if market.FloorTo(o.Price, m.TickSize) != o.Price {
+			return exchange.ErrCode(refused.Code, "price")
+		}
+		return exchange.ErrCode(refused.Code, "triggerAmount")
+	}
+	return refused
+}

@@ -1,0 +1,185 @@
+package sandbox
+
+import (
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// postOrder is POST /order (specification 4.1). What is wrong is found in this order: the value of a parameter (429, 210, 211, 205),
+// a trigger's parameter without a trigger (202), a clientOrderId in use (220); then what the venue finds: the market's status, the
+// fields of the type, tick and decimals, size, number of open orders, balance.
+func (ex *Exchange) postOrder(c *call) *exchange.Error {
+	m := ex.catalog.MarketNamed(c.text("market"))
+	ex.command = market.Command{Kind: market.CommandPlace, At: c.now}
+	t := terms{call: c, m: m}
+	t.order(&ex.command.Order)
+	if t.refused != nil {
+		return t.refused
+	}
+	if c.has("clientOrderId") && c.account.inUse(m.ID, c.id("clientOrderId")) {
+		return exchange.ErrCode(exchange.CodeDuplicateClientOrderID)
+	}
+	ex.sequence++
+	ex.command.Order.ID, ex.latest = ex.sequence, nil
+	if refused := ex.perform(c); refused != nil {
+		return refused
+	}
+	placed := ex.latest
+	switch {
+	case c.flag("responseRequired", true):
+		ex.tell(c, placed, placed.fills())
+	case ex.config.Rules.ShortCreate:
+		c.out = exchange.AppendShortOrder(c.out, ex.catalog, ex.orderOf(placed))
+	}
+	return nil
+}
+
+// putOrder is PUT /order (specification 4.4). What is wrong is found in this order: the value of a parameter, the order (203, 240,
+// 234); then what the venue finds: the market's status, nothing changed (232), fields that do not go together (236, 239, 202), and
+// what POST refuses. The answer names the operator of this request and has the fills of this request alone.
+func (ex *Exchange) putOrder(c *call) *exchange.Error {
+	m := ex.catalog.MarketNamed(c.text("market"))
+	ex.command = market.Command{Kind: market.CommandUpdate, At: c.now, Order: market.Order{Market: m.ID}}
+	t := terms{call: c, m: m}
+	t.update(&ex.command)
+	if t.refused != nil {
+		return t.refused
+	}
+	r, refused := ex.find(c, m.ID)
+	if refused != nil {
+		return refused
+	}
+	if r.closed() {
+		return closedToChange(r)
+	}
+	mark := r.filled()
+	ex.command.Order.ID, ex.command.Order.Type = r.id, ex.orderOf(r).Type
+	if refused = ex.perform(c); refused != nil {
+		return refused
+	}
+	if !c.flag("responseRequired", true) {
+		c.out = exchange.AppendShortOrder(c.out, ex.catalog, ex.orderOf(r))
+		return nil
+	}
+	ex.describe(r, c.now, r.fillsFrom(mark))
+	ex.view.OperatorID = c.integer("operatorId", 0)
+	c.out = exchange.AppendOrder(c.out, ex.catalog, &ex.view, ex.viewed)
+	return nil
+}
+
+// closedToChange is the refusal to update an order that has ended: a market order never could have been.
+func closedToChange(r *record) *exchange.Error {
+	if r.past.order.Type == market.TypeMarket {
+		return exchange.ErrCode(exchange.CodeMarketOrderUpdate)
+	}
+	return exchange.ErrCode(exchange.CodeNotFound)
+}
+
+// getOrder is GET /order (specification 4.2), with all fills.
+func (ex *Exchange) getOrder(c *call) *exchange.Error {
+	r, refused := ex.find(c, ex.catalog.MarketNamed(c.text("market")).ID)
+	if refused != nil {
+		return refused
+	}
+	ex.tell(c, r, r.fills())
+	return nil
+}
+
+// deleteOrder is DELETE /order (venue-facts 1.3): 203 without an id, 240 for an order that is not there or has ended, 423 in a
+// market that is halted.
+func (ex *Exchange) deleteOrder(c *call) *exchange.Error {
+	m := ex.catalog.MarketNamed(c.text("market"))
+	r, refused := ex.find(c, m.ID)
+	if refused != nil {
+		return refused
+	}
+	if r.closed() {
+		return exchange.ErrCode(exchange.CodeNotFound)
+	}
+	if refused = ex.cancel(c, r); refused != nil {
+		return refused
+	}
+	ended := ex.orderOf(r)
+	c.out = append(c.out, `{"orderId":"`...)
+	c.out = append(c.out, ended.ExchangeID.String()...)
+	if ended.ClientOrderID != uuid.Nil {
+		c.out = append(c.out, `","clientOrderId":"`...)
+		c.out = append(c.out, ended.ClientOrderID.String()...)
+	}
+	c.out = append(appendOperator(append(c.out, '"'), c), '}')
+	return nil
+}
+
+// deleteOrders is DELETE /orders (specification 1): it cancels the open orders of the account in one market or in all, oldest first.
+// One market that is halted is 423; of all markets, those that are halted keep their orders. The answer names each order's market
+// where the request did not, for an orderId is unique in its market only (specification 2.1).
+func (ex *Exchange) deleteOrders(c *call) *exchange.Error {
+	c.out = append(c.out, '[')
+	for _, m := range ex.catalog.Markets() {
+		if c.has("market") && m.Name != c.text("market") {
+			continue
+		}
+		halted := exchange.CheckCancel(m)
+		if halted != nil && c.has("market") {
+			return halted
+		}
+		if halted != nil {
+			continue
+		}
+		for r := c.account.recordsOf(m.ID).open.oldest; r != nil; {
+			next := r.links[byState].newer
+			if refused := ex.cancel(c, r); refused != nil {
+				return refused
+			}
+			appendCancelled(c, m, ex.orderOf(r))
+			r = next
+		}
+	}
+	c.out = append(c.out, ']')
+	return nil
+}
+
+// appendCancelled appends an element of the answer of DELETE /orders.
+func appendCancelled(c *call, m *market.Market, o *market.Order) {
+	if c.out[len(c.out)-1] != '[' {
+		c.out = append(c.out, ',')
+	}
+	c.out = append(c.out, `{"orderId":"`...)
+	c.out = append(c.out, o.ExchangeID.String()...)
+	c.out = appendOperator(append(c.out, '"'), c)
+	if !c.has("market") {
+		c.out = append(c.out, `,"market":"`...)
+		c.out = append(append(c.out, m.Name...), '"')
+	}
+	c.out = append(c.out, '}')
+}
+
+// appendOperator appends the operatorId of a request as a further member, where it was sent.
+func appendOperator(dst []byte, c *call) []byte {
+	if !c.has("operatorId") {
+		return dst
+	}
+	return strconv.AppendInt(append(dst, `,"operatorId":`...), c.integer("operatorId", 0), 10)
+}
+
+// cancel cancels an open order of the account for the client.
+func (ex *Exchange) cancel(c *call, r *record) *exchange.Error {
+	ex.command = market.Command{Kind: market.CommandCancel, At: c.now, Order: market.Order{ID: r.id, Market: r.market}}
+	return ex.perform(c)
+}
+
+// perform carries out ex.command at the venue.
+func (ex *Exchange) perform(c *call) *exchange.Error {
+	refused, err := ex.venue.Perform(c.account.id, c.now, &ex.command)
+	switch {
+	case err != nil:
+		return exchange.ErrCode(exchange.CodeUnknownResult)
+	case refused != nil:
+		return detailed(refused, ex.catalog, &ex.command.Order)
+	}
+	return nil
+}

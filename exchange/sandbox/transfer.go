@@ -1,0 +1,270 @@
+package sandbox
+
+import (
+	"container/heap"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sim"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// treasury is what the exchange has beside the venue's balances: the rules of its assets, the fee schedule, and what is on its
+// way in or out.
+type treasury struct {
+	vaults         []*vault // by market.AssetID, from 1
+	shelf          []*vault // by symbol
+	tiers          []tier
+	currency       market.AssetID // of the tiers; 0: the exchange does not have it
+	currencyDigits uint8
+	rated          []*market.Market // by market.ID, from 1: QUOTE-EUR, or nil
+	night          market.Time      // when the tiers are worked out next
+	inFlight       inFlight
+	number         int64 // of the transfers and transactions so far
+}
+
+// transfers is what an account has beside its orders and balances.
+type transfers struct {
+	tier         int
+	volume       market.Money // that gave the tier
+	days         []dayVolume  // rising
+	deposits     []*transfer  // by Listed
+	withdrawals  []*transfer  // by Listed
+	transactions []transaction
+}
+
+// transfer is one deposit or withdrawal. Amount is what arrives where it goes, Fee what the exchange keeps of it on the way: a
+// deposit credits Amount, a withdrawal takes Amount and Fee from the balance.
+type transfer struct {
+	ID                       uuid.UUID
+	Account                  sim.AccountID
+	Asset                    market.AssetID
+	Amount, Fee              market.Money
+	Address, PaymentID, TxID string
+	Status                   transferState
+	Listed                   market.Time // its timestamp: of a withdrawal the request, of a deposit the end
+	Due                      market.Time // of its next status; never: it has ended
+}
+
+// transferState is where a transfer stands (venue-facts 1.4).
+type transferState uint8
+
+// The statuses. A withdrawal through the API needs no confirmation by e-mail (specification 5), and nobody inspects it here, so
+// that the statuses which wait for either do not occur.
+const (
+	transferConfirming transferState = iota + 1 // a deposit that lacks confirmations; no answer shows it
+	transferAwaitingProcessing
+	transferApproved
+	transferSending
+	transferInMempool
+	transferProcessed
+	transferCompleted
+	transferCanceled
+)
+
+var transferStatuses = [...]string{transferAwaitingProcessing: "awaiting_processing", transferApproved: "approved", transferSending: "sending",
+	transferInMempool: "in_mempool", transferProcessed: "processed", transferCompleted: "completed", transferCanceled: "canceled"}
+
+// nextStatus is the way of a transfer that nobody cancels.
+var nextStatus = [...]transferState{
+	transferConfirming:         transferCompleted,
+	transferAwaitingProcessing: transferApproved,
+	transferApproved:           transferSending,
+	transferSending:            transferInMempool,
+	transferInMempool:          transferProcessed, // in its first block
+	transferProcessed:          transferCompleted,
+	transferCanceled:           0,
+}
+
+// openTreasury reads the config's assets and fee schedule. It needs config, catalog, venue and accounts, and adds its duties.
+func (ex *Exchange) openTreasury(now market.Time) error {
+	for _, asset := range ex.catalog.Assets() {
+		v, err := ex.openVault(asset)
+		if err != nil {
+			return fmt.Errorf("asset %s: %w", asset.Symbol, err)
+		}
+		ex.vaults = append(ex.vaults, v)
+	}
+	ex.shelf = slices.SortedFunc(slices.Values(ex.vaults), func(a, b *vault) int { return strings.Compare(a.Symbol, b.Symbol) })
+	ex.duties = append(ex.duties, &carrier{ex})
+	return ex.openTiers(now)
+}
+
+// stay returns how long a transfer of the asset is in a status.
+func (ex *Exchange) stay(v *vault, status transferState) market.Duration {
+	switch status {
+	case transferConfirming:
+		return v.blocks(v.config.Confirmations)
+	case transferInMempool:
+		return v.blocks(1)
+	case transferProcessed:
+		return v.blocks(v.config.Confirmations - 1)
+	}
+	if ex.config.Rules.WithdrawalStage == 0 {
+		return defaultWithdrawalStage
+	}
+	return max(ex.config.Rules.WithdrawalStage, 0)
+}
+
+// nextID names a transfer or a transaction: as the venue names orders and trades, with a kind of its own and no market.
+func (ex *Exchange) nextID() (id uuid.UUID) {
+	const kind = 2
+	ex.number++
+	id[8] = kind
+	for i := range 6 {
+		id[15-i] = byte(ex.number >> (8 * i))
+	}
+	return id
+}
+
+// launch puts a transfer on its way.
+func (ex *Exchange) launch(t *transfer, status transferState, at market.Time) {
+	t.Status, t.Due = status, at.Add(ex.stay(ex.vaults[t.Asset-1], status))
+	heap.Push(&ex.inFlight, t)
+}
+
+// carrier is the duty that carries transfers on.
+type carrier struct{ ex *Exchange }
+
+func (c *carrier) due() market.Time {
+	if len(c.ex.inFlight) == 0 {
+		return never
+	}
+	return c.ex.inFlight[0].Due
+}
+
+func (c *carrier) run(at market.Time) { c.ex.carry(heap.Pop(&c.ex.inFlight).(*transfer), at) }
+
+// carry brings a transfer to its next status.
+func (ex *Exchange) carry(t *transfer, at market.Time) {
+	v, next := ex.vaults[t.Asset-1], nextStatus[t.Status]
+	if v.fiat && next == transferInMempool {
+		next = transferProcessed
+	}
+	switch {
+	case t.Status == transferConfirming:
+		ex.credit(t, at)
+	case next == transferCompleted:
+		t.Status, t.Due = next, never
+	default:
+		if next == transferSending && !v.fiat {
+			t.TxID = digest("transaction", t.ID.String())
+		}
+		ex.launch(t, next, at)
+	}
+}
+
+// cancelTransfer ends a transfer before it has arrived or been sent: a deposit is not credited, a withdrawal is given back. It is
+// the operator's to do; 205 where no transfer of that id can be canceled any more.
+func (ex *Exchange) cancelTransfer(id uuid.UUID, at market.Time) *exchange.Error {
+	place := slices.IndexFunc(ex.inFlight, func(t *transfer) bool { return t.ID == id })
+	if place < 0 {
+		return exchange.Invalid("transactionId")
+	}
+	t := ex.inFlight[place]
+	switch t.Status {
+	case transferConfirming:
+		ex.listDeposit(t, transferCanceled, at)
+	case transferAwaitingProcessing, transferApproved:
+		if err := ex.giveBack(t, at); err != nil {
+			return exchange.Invalid("transactionId") // the balance has no room for it
+		}
+	default:
+		return exchange.Invalid("transactionId")
+	}
+	heap.Remove(&ex.inFlight, place)
+	t.Due = never
+	return nil
+}
+
+// kept returns how many rows of an account's lists are remembered.
+func (ex *Exchange) kept() int {
+	if ex.config.Keep.Transactions == 0 {
+		return defaultKeep
+	}
+	return ex.config.Keep.Transactions
+}
+
+// remember appends a row and forgets the oldest where there are more than limit, half of the time none and then many at once.
+func remember[T any](rows []T, row T, limit int) []T {
+	if len(rows) >= 2*limit {
+		kept := copy(rows, rows[len(rows)-limit+1:])
+		clear(rows[kept:])
+		rows = rows[:kept]
+	}
+	return append(rows, row)
+}
+
+// latest returns the rows that are remembered.
+func latest[T any](rows []T, limit int) []T { return rows[max(0, len(rows)-limit):] }
+
+// listTransfers answers a history: newest first, of one asset or all, between two times.
+func (ex *Exchange) listTransfers(c *call, rows []*transfer) {
+	limit, start, end := c.integer("limit", 500), c.integer("start", 0), c.integer("end", lastMillis)
+	w := members{dst: append(c.out, '[')}
+	rows = latest(rows, ex.kept())
+	for i, count := len(rows)-1, 0; i >= 0 && count < int(limit); i-- {
+		t, v := rows[i], ex.vaults[rows[i].Asset-1]
+		if at := t.Listed.Millis(); at < start || at > end || c.has("symbol") && c.text("symbol") != v.Symbol {
+			continue
+		}
+		w.separate(count)
+		w.transfer(t, v)
+		count++
+	}
+	c.out = append(w.dst, ']')
+}
+
+func (w *members) transfer(t *transfer, v *vault) {
+	w.open()
+	w.integer("timestamp", t.Listed.Millis())
+	w.text("symbol", v.Symbol)
+	w.fixed("amount", int64(t.Amount), v.Digits)
+	w.fixed("fee", int64(t.Fee), v.Digits)
+	w.text("status", transferStatuses[t.Status])
+	if t.TxID != "" {
+		w.text("txId", t.TxID)
+	}
+	w.text("address", t.Address)
+	if t.PaymentID != "" {
+		w.text("paymentId", t.PaymentID)
+	}
+	w.close()
+}
+
+// inFlight is a heap of transfers: the one whose next status is due first on top, the older of two at one time.
+type inFlight []*transfer
+
+func (h inFlight) Len() int { return len(h) }
+
+func (h inFlight) Less(i, j int) bool {
+	if h[i].Due != h[j].Due {
+		return h[i].Due < h[j].Due
+	}
+	return strings.Compare(string(h[i].ID[:]), string(h[j].ID[:])) < 0
+}
+
+func (h inFlight) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+
+// Push and Pop are those of container/heap.
+func (h *inFlight) Push(t any) { *h = append(*h, t.(*transfer)) }
+
+func (h *inFlight) Pop() any {
+	last := len(*h) - 1
+	t := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	return t
+}
+
+// digest makes up what looks like a hash of a blockchain, always the same for the same texts.
+func digest(texts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(texts, "/")))
+	return "0x" + hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,68 @@
+package sandbox
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// vault is an asset with its transfer rules in units.
+type vault struct {
+	*market.Asset
+	config                                   *Asset
+	depositFee, withdrawalFee, withdrawalMin market.Money
+	fiat                                     bool // it moves between bank accounts
+}
+
+// openVault reads the rules of an asset.
+func (ex *Exchange) openVault(asset *market.Asset) (*vault, error) {
+	v := &vault{Asset: asset, config: &Asset{Symbol: asset.Symbol}}
+	for i := range ex.config.Assets {
+		if ex.config.Assets[i].Symbol == asset.Symbol {
+			v.config = &ex.config.Assets[i]
+		}
+	}
+	for _, amount := range []struct {
+		name, text string
+		to         *market.Money
+	}{
+		{"deposit fee", v.config.DepositFee, &v.depositFee}, {"withdrawal fee", v.config.WithdrawalFee, &v.withdrawalFee}, {"withdrawal minimum", v.config.WithdrawalMin, &v.withdrawalMin},
+	} {
+		var err error
+		if *amount.to, err = parseMoney(strings.TrimPrefix(amount.text, "none"), asset.Digits); err != nil {
+			return nil, fmt.Errorf("%s: %w", amount.name, err)
+		}
+	}
+	if v.config.Confirmations < 0 || v.config.Confirmations > 10_000 || v.config.BlockTime < 0 || v.config.BlockTime > day {
+		return nil, fmt.Errorf("%d confirmations every %s: want at most 10000, and blocks at most 24h apart", v.config.Confirmations, v.config.BlockTime)
+	}
+	v.fiat = slices.Contains(v.config.Networks, "SEPA") || len(v.config.Networks) == 0 && asset.Symbol == "EUR"
+	return v, nil
+}
+
+// vaultOf returns the asset of a symbol of this exchange.
+func (ex *Exchange) vaultOf(symbol string) *vault {
+	return ex.vaults[ex.catalog.AssetNamed(symbol).ID-1]
+}
+
+// open reports whether deposits and withdrawals of the asset are possible.
+func (v *vault) open() bool { return v.config.Status == "" || v.config.Status == "OK" }
+
+// amount reads the amount of a transfer in the asset's units.
+func (v *vault) amount(text string) (market.Money, *exchange.Error) {
+	n, err := market.ParseFixed(text, v.Digits)
+	return market.Money(n), amountError(err, n)
+}
+
+// blocks returns how long a number of blocks takes.
+func (v *vault) blocks(count int) market.Duration {
+	each := v.config.BlockTime
+	if each == 0 {
+		each = time.Minute
+	}
+	return time.Duration(max(count, 0)) * each
+}

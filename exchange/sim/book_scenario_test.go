@@ -1,0 +1,158 @@
+package sim
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// TestABookWithAnEndlessHouseDoesTheSame plays the scenarios of candle filling over a Book whose house offers without end: an order
+// lives the same life over both. Those that begin with "only path" say why they do not.
+func TestABookWithAnEndlessHouseDoesTheSame(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	require.NoError(t, err)
+	played := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, scenario := range split(string(text)) {
+			title, _, _ := strings.Cut(scenario, "\n")
+			script, want, _ := strings.Cut(scenario, "----\n")
+			if strings.Contains(script, "\nonly path: ") {
+				continue
+			}
+			played++
+			require.Equal(t, want, playOver(t, bookStage(t), strings.TrimSpace(script)), "%s: %s", file, title)
+		}
+	}
+	require.Greater(t, played, 100)
+}
+
+func bookStage(t *testing.T) *stage {
+	s := newStage(t)
+	s.config.Book = true
+	s.config.House = func(*market.Market) House { return House{Levels: 1} }
+	return s
+}
+
+// TestABookBetweenAccounts plays testdata/book/*.txt. Beside the words of script_test.go there are
+//
+//	accounts N                          so many accounts, from 0, each with the balances of the lines before
+//	house LEVELS SIZE [STEP]            what the house offers around the price; nothing without this line
+//	as N COMMAND                        account N places, updates or cancels: at once
+//	book                                writes the book down
+//
+// and "ticker" and "trade" move the source's price. Lines about an order of another account than 0 do not name it: ids do.
+func TestABookBetweenAccounts(t *testing.T) {
+	files, err := filepath.Glob("testdata/book/*.txt")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { playBook(t, file) })
+	}
+}
+
+func playBook(t *testing.T, file string) {
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	var played []string
+	for _, scenario := range split(string(text)) {
+		title, _, _ := strings.Cut(scenario, "\n")
+		t.Run(strings.TrimPrefix(title, "# "), func(t *testing.T) {
+			script, want, _ := strings.Cut(scenario, "----\n")
+			got := playOver(t, accountStage(t), strings.TrimSpace(script))
+			played = append(played, strings.TrimSpace(script)+"\n----\n"+got)
+			if !*update {
+				require.Equal(t, want, got)
+			}
+		})
+	}
+	if *update && !t.Failed() {
+		require.NoError(t, os.WriteFile(file, []byte(strings.Join(played, "\n")), 0o644))
+	}
+}
+
+func accountStage(t *testing.T) *stage {
+	s := newStage(t)
+	s.config.Book = true
+	return s
+}
+
+// among carries out the lines that are about a book between accounts.
+func (s *stage) among(words []string) {
+	switch words[0] {
+	case "accounts":
+		s.openAccounts(int(s.id(words[1])))
+	case "house":
+		h := House{Levels: int(s.id(words[1]))}
+		h.Size = parsed(s.catalog.Market(1).ParseQty(words[2]))
+		if len(words) > 3 {
+			h.Step = s.price(words[3])
+		}
+		s.config.House = func(*market.Market) House { return h }
+	case "as":
+		s.now = s.now.Add(time.Second)
+		c := s.command(s.now, words[2:])
+		if c.Order.Market == 0 {
+			c.Order.Market = 1
+		}
+		refused, err := s.open().Perform(AccountID(s.id(words[1])), s.now, &c)
+		require.NoError(s.t, err)
+		if refused != nil {
+			fmt.Fprintf(&s.heard, "%02d:%02d  order %d refused: %s, %d\n", s.now/60e9, s.now%60e9/1e9, c.Order.ID, c.Kind, refused.Code)
+		}
+	case "book":
+		s.writeBook()
+	default:
+		s.fail("nobody knows ", words[0])
+	}
+}
+
+func (s *stage) openAccounts(n int) {
+	v := s.open()
+	for a := range n - 1 {
+		v.OpenAccount(s.config.Fees)
+		for asset, balance := range v.solo.balances {
+			require.NoError(s.t, v.Transfer(AccountID(a+1), market.AssetID(asset), balance.Total))
+		}
+	}
+}
+
+// writeBook writes the levels down, asks above bids.
+func (s *stage) writeBook() {
+	m := s.catalog.Market(1)
+	bids, asks := s.open().AppendDepth(1, 10, nil, nil)
+	slices.Reverse(asks)
+	for _, l := range asks {
+		fmt.Fprintf(&s.heard, "       ask %s @ %s\n", m.FormatQty(l.Amount), m.FormatPrice(l.Price))
+	}
+	for _, l := range bids {
+		fmt.Fprintf(&s.heard, "       bid %s @ %s\n", m.FormatQty(l.Amount), m.FormatPrice(l.Price))
+	}
+}
+
+// endAll writes down what each account has.
+func (s *stage) endAll() {
+	for _, a := range s.venue.accounts {
+		fmt.Fprintf(&s.heard, "account %d:", a.id)
+		for _, asset := range s.catalog.Assets() {
+			balance := a.balances[asset.ID]
+			if balance == (Balance{}) {
+				continue
+			}
+			fmt.Fprintf(&s.heard, " %s %s", asset.Symbol, market.FormatFixed(int64(balance.Total), asset.Digits))
+			if balance.Held != 0 {
+				fmt.Fprintf(&s.heard, " (held %s)", market.FormatFixed(int64(balance.Held), asset.Digits))
+			}
+		}
+		s.heard.WriteByte('\n')
+	}
+}

@@ -1,0 +1,212 @@
+package sim
+
+import (
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// offer is the best that a taker meets in a Book: an order of some account, or a level of the house.
+type offer struct {
+	price   market.Price // 0: there is nothing
+	amount  market.Qty
+	resting *order // nil: the house
+	place   int    // of the house's level
+}
+
+// opposite returns the side that a taker takes from.
+func (b *book) opposite(taker market.Side) *depth {
+	if taker == market.Buy {
+		return b.asks
+	}
+	return b.bids
+}
+
+// offered returns the best offer for a taker of that side: the better price, and at one price who was there first.
+func (v *Venue) offered(b *book, taker market.Side) offer {
+	best, place := v.bestOfHouse(b, taker)
+	house := offer{price: best.Price, amount: best.Amount, place: place}
+	l := b.opposite(taker).first
+	if l == nil {
+		return house
+	}
+	o := l.first
+	switch {
+	case house.price == 0, l.price != house.price && crosses(taker, house.price, l.price):
+	case l.price == house.price && o.sequence < b.house.sequence:
+	default:
+		return house
+	}
+	return offer{price: l.price, amount: o.AmountRemaining, resting: o}
+}
+
+// takeBook lets an order trade against the book: price by price, at each price in the order of arrival. What remains rests, or
+// ends as its type and time in force demand.
+func (v *Venue) takeBook(b *book, o *order) {
+	best := v.offered(b, o.Side)
+	switch {
+	case o.PostOnly && o.accepts(best.price):
+		v.end(b, o, market.StatusCanceled, market.CancelPostOnly)
+		return
+	case !o.Type.HasPrice() && v.tooWide(b):
+		v.end(b, o, market.StatusCanceled, market.CancelOnSpreadProtection)
+		return
+	case o.TimeInForce == market.FOK && !v.fillsWhole(b, o):
+		v.settleRest(b, o)
+		return
+	}
+	reference := b.last
+	for at := best; v.err == nil && o.accepts(at.price); at = v.offered(b, o.Side) {
+		if at.resting != nil && at.resting.account == o.account {
+			v.resolve(b, o, at.resting)
+		} else if reason := v.protection(o.Side, best.price, reference, at.price); reason != 0 {
+			v.end(b, o, market.StatusCanceled, reason)
+		} else if !v.meet(b, o, &at) {
+			break
+		}
+		if o.Done() {
+			return
+		}
+	}
+	if v.err == nil {
+		v.settleRest(b, o)
+	}
+}
+
+// accepts reports whether an order trades at an offered price; 0 is no offer.
+func (o *order) accepts(price market.Price) bool {
+	return price != 0 && (!o.Type.HasPrice() || crosses(o.Side, o.Price, price))
+}
+
+// meet trades with one offer and reports whether anything was traded.
+func (v *Venue) meet(b *book, o *order, at *offer) bool {
+	amount, err := v.wantedOf(b, o, at.price)
+	if err != nil {
+		v.fail(o, err)
+		return false
+	}
+	if amount = min(amount, at.amount); amount == 0 {
+		v.finishDust(b, o)
+		return false
+	}
+	b.filled++
+	if at.resting != nil {
+		v.trade(b, at.resting, at.price, amount, false)
+	} else if b.house.Size != 0 {
+		b.house.taken[o.Side-1][at.place] += amount
+	}
+	b.last = at.price
+	if v.err == nil {
+		v.trade(b, o, at.price, amount, true)
+	}
+	return true
+}
+
+// wantedOf is the base that a taker wants at a price and can pay for there: unlike a candle's, the next level is dearer than what
+// the hold was reckoned with.
+func (v *Venue) wantedOf(b *book, o *order, price market.Price) (market.Qty, error) {
+	if o.Side == market.Sell || o.ByQuote() || o.Type.HasPrice() {
+		return v.wanted(b, o, price)
+	}
+	payable, err := exchange.Affordable(b.market, v.own(o), price, o.fees().Taker)
+	if payable < o.AmountRemaining && o.FilledAmount == 0 {
+		return 0, err // the market has run away from what it was held at
+	}
+	return min(o.AmountRemaining, payable), err
+}
+
+// finishDust fills an order over a quote amount of which less is left than the smallest amount costs.
+func (v *Venue) finishDust(b *book, o *order) {
+	if o.ByQuote() && o.FilledAmount > 0 {
+		o.Status = market.StatusFilled
+		o.AmountQuoteRemaining = 0
+		v.hold(o, 0)
+		v.emit(b, o, market.ExecTrade, 0)
+	}
+}
+
+// fillsWhole reports whether others offer enough for the whole of an order within its limit. An order without a limit is
+// reckoned at the best price: at worse ones its money buys less, never more.
+func (v *Venue) fillsWhole(b *book, o *order) bool {
+	best := v.offered(b, o.Side).price
+	if best == 0 {
+		return false
+	}
+	missing, err := v.wantedOf(b, o, best)
+	if err != nil || !o.ByQuote() && missing < o.AmountRemaining {
+		return false
+	}
+	for i := range b.house.Levels {
+		if l := v.houseLevel(b, o.Side, i); o.accepts(l.Price) {
+			missing -= min(missing, l.Amount)
+		}
+	}
+	side := b.opposite(o.Side)
+	for l := side.first; l != nil && missing > 0 && o.accepts(l.price); l = side.next(l) {
+		for resting := l.first; resting != nil && missing > 0; resting = resting.behind {
+			if resting.account != o.account {
+				missing -= min(missing, resting.AmountRemaining)
+			}
+		}
+	}
+	return missing == 0
+}
+
+// tooWide reports whether spread protection stops market orders: bid and ask are too far apart.
+func (v *Venue) tooWide(b *book) bool {
+	bid, ask := v.offered(b, market.Sell).price, v.offered(b, market.Buy).price
+	return v.config.SpreadLimit != 0 && bid != 0 && ask-bid > exchange.Share(bid, v.config.SpreadLimit)
+}
+
+// protection returns why a taker may not go on to a price, or 0: it is too far from the best price that the taker met, or from
+// the market's last price before it (venue-facts 3.4).
+func (v *Venue) protection(side market.Side, best, reference, price market.Price) market.RestatementReason {
+	switch {
+	case beyond(side, best, price, v.config.ExecutionLimit):
+		return market.CancelOnExecutionPriceProtection
+	case reference != 0 && beyond(side, reference, price, v.config.ReferenceLimit):
+		return market.CancelOnReferencePriceProtection
+	}
+	return 0
+}
+
+// beyond reports whether a taker's price is worse than from by more than limit; a limit of 0 is none.
+func beyond(side market.Side, from, price market.Price, limit market.Rate) bool {
+	if limit == 0 {
+		return false
+	}
+	if side == market.Buy {
+		return price > exchange.Above(from, exchange.Share(from, limit))
+	}
+	return price < from-exchange.Share(from, limit)
+}
+
+// stir lets happen what a change of a Book has caused: triggers that its last price, its bid or its ask has reached.
+func (v *Venue) stir(b *book) {
+	if b.bids == nil {
+		return
+	}
+	for len(b.below.entries)+len(b.above.entries) > 0 && v.err == nil && b.market.Status == market.Trading {
+		v.requote(b)
+		if !v.fireNext(b) {
+			return
+		}
+	}
+}
+
+// requote notes the best bid and ask, which triggers refer to.
+func (v *Venue) requote(b *book) {
+	b.bid, b.ask = v.offered(b, market.Sell).price, v.offered(b, market.Buy).price
+}
+
+// fireNext lets one trigger fire that is met, and reports whether there was one.
+func (v *Venue) fireNext(b *book) bool {
+	for _, l := range [...]*ladder{&b.below, &b.above} {
+		for at := len(l.entries) - 1; at >= 0; at-- {
+			if o := l.entries[at].order; v.met(b, o) {
+				v.fire(b, o, b.last)
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,93 @@
+package sim
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// House is what the exchange itself offers in a Book, around the price that its source moves: so many levels on each side. What
+// the price runs through it takes, whatever the amount.
+type House struct {
+	Levels     int          // of each side; 0: it offers nothing and takes nothing
+	HalfSpread market.Rate  // from the price to its best levels, as a fraction; 0: Config.HalfSpread
+	Step       market.Price // between two levels; 0: a tick
+	Size       market.Qty   // of an average level; 0: without end
+}
+
+// anchor is where the house stands.
+type anchor struct {
+	House
+	price    market.Price    // around which it offers; 0: nowhere yet
+	sequence int64           // since when: orders that came later stand behind it at the same price
+	step     market.Price    // between two levels
+	best     [2]market.Price // by the taker's side
+	taken    [2][]market.Qty
+}
+
+// anchorAt lets the house offer around another price; what was taken of its levels is there again.
+func (v *Venue) anchorAt(b *book, price market.Price) {
+	if b.bids == nil || b.house.Levels == 0 {
+		return
+	}
+	h, tick := &b.house, max(1, b.market.TickSize)
+	h.price = price
+	spread := exchange.Spread{Half: h.HalfSpread}
+	h.best[market.Sell-1] = market.FloorTo(spread.Offered(market.Sell, price), tick)
+	h.best[market.Buy-1] = market.CeilTo(spread.Offered(market.Buy, price), tick)
+	if h.best[0] == h.best[1] && h.Size != 0 {
+		h.best[market.Buy-1] += tick
+	}
+	h.step = h.Step
+	if h.step == 0 {
+		h.step = tick
+	}
+	v.sequence++
+	b.house.sequence = v.sequence
+	clear(b.house.taken[0])
+	clear(b.house.taken[1])
+}
+
+// houseLevel returns one of the house's levels for a taker of that side: what is left of it and its price, 0 where there is none.
+// Prices are multiples of the tick, away from the anchor; the size is drawn from the price itself, so that it stays when the anchor moves.
+func (v *Venue) houseLevel(b *book, taker market.Side, i int) market.Level {
+	h := &b.house
+	if h.price == 0 || i >= h.Levels {
+		return market.Level{}
+	}
+	away := h.step * market.Price(i)
+	if taker == market.Sell {
+		away = -away
+	}
+	price := h.best[taker-1] + away
+	if price <= 0 || price > math.MaxInt64/2 {
+		return market.Level{}
+	}
+	if h.Size == 0 {
+		return market.Level{Price: price, Amount: noCap}
+	}
+	return market.Level{Price: price, Amount: v.houseSize(b, price) - h.taken[taker-1][i]}
+}
+
+// houseSize is what the house offers at a price: the average, half more or half less of it.
+func (v *Venue) houseSize(b *book, price market.Price) market.Qty {
+	mixed := uint64(price)*0x9e3779b97f4a7c15 ^ uint64(b.market.ID)<<32
+	mixed ^= mixed >> 29
+	mixed *= 0xbf58476d1ce4e5b9
+	hi, lo := bits.Mul64(uint64(b.house.Size), 512+mixed>>54)
+	size, _ := bits.Div64(hi, lo, 1024) // the factor is below 1.5: hi is far below 1024
+	floor := market.FloorDigits(market.Qty(size), b.market.AmountDigits, b.market.QuantityDecimals)
+	return max(floor, market.Qty(market.Pow10(b.market.AmountDigits-min(b.market.AmountDigits, b.market.QuantityDecimals))))
+}
+
+// bestOfHouse returns the house's best level of which something is left, and its place.
+func (v *Venue) bestOfHouse(b *book, taker market.Side) (best market.Level, place int) {
+	for i := range b.house.Levels {
+		if l := v.houseLevel(b, taker, i); l.Price == 0 || l.Amount > 0 {
+			return l, i
+		}
+	}
+	return market.Level{}, 0
+}

@@ -1,0 +1,118 @@
+package sim
+
+import (
+	"math/bits"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// uncross matches the orders that an auction has gathered in a Book, all at the opening price: the one given, or the one at which
+// most is traded (specification 3.2). Better prices first, older orders first; what is left over at that price the house takes.
+// Post-only orders that would match are cancelled, orders of one account are kept apart by the younger one's mode.
+func (v *Venue) uncross(b *book, given market.Price) {
+	price := given
+	if price == 0 {
+		price = b.openingPrice()
+	}
+	if price == 0 && b.market.Status == market.AuctionMatching {
+		price = b.last
+	}
+	if price == 0 {
+		return
+	}
+	b.last = price
+	for v.err == nil {
+		bid, ask := b.bids.accepting(price), b.asks.accepting(price)
+		if bid == nil || ask == nil {
+			break
+		}
+		v.meetInAuction(b, bid, ask, price)
+	}
+	if b.house.Levels > 0 && (given != 0 || b.house.price != 0) {
+		v.anchorAt(b, price)
+		v.sellRestToHouse(b, b.bids, price)
+		v.sellRestToHouse(b, b.asks, price)
+	}
+	v.stir(b)
+}
+
+// accepting returns the first order of a side if it trades at a price, or nil.
+func (d *depth) accepting(price market.Price) *order {
+	if d.first == nil || d.first.price != price && (d.first.price > price) != d.bids {
+		return nil
+	}
+	return d.first.first
+}
+
+// meetInAuction deals with the two orders that are first in line at the opening price.
+func (v *Venue) meetInAuction(b *book, bid, ask *order, price market.Price) {
+	older, younger := bid, ask
+	if ask.sequence < bid.sequence {
+		older, younger = ask, bid
+	}
+	switch {
+	case bid.PostOnly:
+		v.end(b, bid, market.StatusCanceled, market.CancelPostOnlyOnAuctionMatching)
+	case ask.PostOnly:
+		v.end(b, ask, market.StatusCanceled, market.CancelPostOnlyOnAuctionMatching)
+	case bid.account == ask.account:
+		v.resolve(b, younger, older)
+	default:
+		amount := min(bid.AmountRemaining, ask.AmountRemaining)
+		b.filled++
+		v.trade(b, older, price, amount, false)
+		if v.err == nil {
+			v.trade(b, younger, price, amount, false)
+		}
+	}
+}
+
+// sellRestToHouse fills what one side still has at the opening price.
+func (v *Venue) sellRestToHouse(b *book, side *depth, price market.Price) {
+	for o := side.accepting(price); o != nil && v.err == nil; o = side.accepting(price) {
+		if o.PostOnly {
+			v.end(b, o, market.StatusCanceled, market.CancelPostOnlyOnAuctionMatching)
+			continue
+		}
+		b.filled++
+		v.trade(b, o, price, o.AmountRemaining, false)
+	}
+}
+
+// openingPrice returns the price at which most is traded; of several the one that leaves least over, then the one nearest to the
+// last price, then the lowest. 0: no two orders cross.
+func (b *book) openingPrice() market.Price {
+	if b.bids.first == nil || b.asks.first == nil || b.bids.first.price < b.asks.first.price {
+		return 0
+	}
+	var best struct {
+		price        market.Price
+		traded, left uint64
+	}
+	consider := func(price market.Price) {
+		bought, sold := b.bids.volumeAt(price), b.asks.volumeAt(price)
+		traded, left := min(bought, sold), max(bought, sold)-min(bought, sold)
+		nearer := distance(price, b.last) < distance(best.price, b.last) || distance(price, b.last) == distance(best.price, b.last) && price < best.price
+		if best.price == 0 || traded > best.traded || traded == best.traded && (left < best.left || left == best.left && nearer) {
+			best.price, best.traded, best.left = price, traded, left
+		}
+	}
+	for l := b.bids.first; l != nil && l.price >= b.asks.first.price; l = b.bids.next(l) {
+		consider(l.price)
+	}
+	for l := b.asks.first; l != nil && l.price <= b.bids.first.price; l = b.asks.next(l) {
+		consider(l.price)
+	}
+	return best.price
+}
+
+func distance(a, b market.Price) market.Price { return max(a, b) - min(a, b) }
+
+// volumeAt is what one side trades at a price in all, up to the largest number there is.
+func (d *depth) volumeAt(price market.Price) (volume uint64) {
+	for l := d.first; l != nil && (l.price == price || (l.price > price) == d.bids); l = d.next(l) {
+		sum, carry := bits.Add64(volume, uint64(l.size()), 0)
+		volume = sum | -carry
+	}
+	return volume
+}
