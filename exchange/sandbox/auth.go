@@ -45,14 +45,14 @@ type key struct {
 
 func newKey(config *Key, a *account, otherwise int) (*key, error) {
 	if len(config.Key) != keyLength {
-		return nil, fmt.Errorf("sandbox: a key of account %s has %d characters, not %d", a.name, len(config.Key), keyLength)
+		return nil, fmt.Errorf("a key of account %s has %d characters, not %d", a.name, len(config.Key), keyLength)
 	}
 	k := &key{Key: config, account: a, rights: config.rights(), budget: points(config.Budget, otherwise)}
 	k.limit = []string{strconv.Itoa(k.budget)}
 	for _, text := range config.Addresses {
 		address, err := netip.ParseAddr(text)
 		if err != nil {
-			return nil, fmt.Errorf("sandbox: a key of account %s: %w", a.name, err)
+			return nil, fmt.Errorf("a key of account %s: %w", a.name, err)
 		}
 		k.addresses = append(k.addresses, address.Unmap())
 	}

@@ -71,7 +71,7 @@ func newFront(config *Config, accounts []*account) (*front, error) {
 				return nil, err
 			}
 			if f.keys[k.Key.Key] != nil {
-				return nil, fmt.Errorf("sandbox: account %s has a key that another key equals", a.name)
+				return nil, fmt.Errorf("account %s has a key that another key equals", a.name)
 			}
 			f.keys[k.Key.Key] = k
 		}

@@ -42,7 +42,7 @@ var schemas = []schema{
 		{name: "maxOrderInBaseAsset", shape: aDecimal}, {name: "maxOrderInQuoteAsset", shape: aDecimal}, {name: "quantityDecimals", shape: aCount}, {name: "notionalDecimals", shape: aCount},
 		{name: "tickSize", shape: aDecimal}, {name: "maxOpenOrders", shape: aCount}, {name: "feeCategory", shape: aText}, {name: "orderTypes", shape: someTexts}}},
 	{"Asset", []field{
-		{name: "symbol", shape: aText}, {name: "name", shape: aText}, {name: "decimals", shape: aCount}, {name: "depositFee", shape: aDecimal}, {name: "depositConfirmations", shape: aCount},
+		{name: "symbol", shape: aText}, {name: "name", shape: aText}, {name: "decimals", shape: aCount}, {name: "depositFee", shape: `{"type":"string","pattern":"^(none|[0-9]+([.][0-9]+)?)$"}`}, {name: "depositConfirmations", shape: aCount},
 		{name: "depositStatus", shape: transferStatus}, {name: "withdrawalFee", shape: aDecimal}, {name: "withdrawalMinAmount", shape: aDecimal},
 		{name: "withdrawalStatus", shape: transferStatus}, {name: "networks", shape: `{"type":"array","items":{"type":"string"},"minItems":1}`}, {name: "message", shape: aText}}},
 	{"Book", []field{{name: "market", shape: aMarket}, {name: "nonce", shape: aCount}, {name: "bids", shape: aBookSide}, {name: "asks", shape: aBookSide}, {name: "timestamp", shape: aCount}}},

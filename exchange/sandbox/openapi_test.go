@@ -58,7 +58,7 @@ func conforms(t testing.TB, method, path string, status int, body string) {
 		if e != nil {
 			require.Contains(t, e.responses(), strconv.Itoa(status), "%s %s may not answer %d: %s", method, path, status, body)
 		}
-		fits(t, "/components/schemas/Error", body)
+		fitsSchema(t, "/components/schemas/Error", body)
 		return
 	}
 	require.NotNil(t, e, "%s %s has no row in the table", method, path)
@@ -66,11 +66,11 @@ func conforms(t testing.TB, method, path string, status int, body string) {
 		return // responseRequired=false: only the status (specification 4.1)
 	}
 	escaped := strings.ReplaceAll(version+e.path, "/", "~1")
-	fits(t, "/paths/"+escaped+"/"+strings.ToLower(method)+"/responses/200/content/application~1json/schema", body)
+	fitsSchema(t, "/paths/"+escaped+"/"+strings.ToLower(method)+"/responses/200/content/application~1json/schema", body)
 }
 
-// fits requires that a text is JSON of the schema at a pointer.
-func fits(t testing.TB, pointer, text string) {
+// fitsSchema requires that a text is JSON of the schema at a pointer.
+func fitsSchema(t testing.TB, pointer, text string) {
 	t.Helper()
 	value, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
 	require.NoError(t, err, text)
@@ -141,7 +141,7 @@ func TestRecordedAnswersFitTheirSchemas(t *testing.T) {
 	}
 	for name, schema := range cases {
 		t.Run(name, func(t *testing.T) {
-			fits(t, "/components/schemas/"+schema, fixture(t, name))
+			fitsSchema(t, "/components/schemas/"+schema, fixture(t, name))
 		})
 	}
 }

@@ -40,7 +40,9 @@ func newRig(t testing.TB, change ...func(*Config)) *rig {
 	for _, alter := range change {
 		alter(&config)
 	}
-	r := &rig{t: t, ex: openRig(t, config)}
+	ex, err := New(config)
+	require.NoError(t, err)
+	r := &rig{t: t, ex: ex}
 	r.ex.front.mishap = func(value any) { t.Errorf("panic in a handler: %v\n%s", value, debug.Stack()) }
 	return r
 }
@@ -55,9 +57,9 @@ func rigConfig() Config {
 			{Symbol: "ADA", Name: "Cardano", Decimals: 6, WithdrawalFee: "0.5", WithdrawalMin: "2", Confirmations: 10},
 		},
 		Markets: []Market{
-			rigMarket("BTC-EUR", 2, "0.01", 8, "0.0001", "A"),
-			rigMarket("ETH-EUR", 2, "0.01", 8, "0.001", "A"),
-			rigMarket("ADA-EUR", 5, "0.00001", 6, "1", "B"),
+			rigMarket("BTC-EUR", "30000", 2, "0.01", 8, "0.0001", "A"),
+			rigMarket("ETH-EUR", "2000", 2, "0.01", 8, "0.001", "A"),
+			rigMarket("ADA-EUR", "0.5", 5, "0.00001", 6, "1", "B"),
 		},
 		Accounts: []Account{rigAccount("alice"), rigAccount("bob")},
 		Tiers:    []Tier{{Volume: "0", Fees: map[string]exchange.Fees{"": {Maker: 150_000, Taker: 250_000}}}},
@@ -65,8 +67,9 @@ func rigConfig() Config {
 	}
 }
 
-func rigMarket(name string, priceDigits uint8, tick string, quantityDecimals uint8, least, category string) Market {
-	return Market{Name: name, PriceDigits: priceDigits, TickSize: tick, QuantityDecimals: quantityDecimals, NotionalDecimals: 2, MinOrderInBase: least, MinOrderInQuote: "5",
+// rigMarket is a market whose price stands still and which has no house: its book is what the accounts make it.
+func rigMarket(name, price string, priceDigits uint8, tick string, quantityDecimals uint8, least, category string) Market {
+	return Market{Name: name, Source: Fixed(price), PriceDigits: priceDigits, TickSize: tick, QuantityDecimals: quantityDecimals, NotionalDecimals: 2, MinOrderInBase: least, MinOrderInQuote: "5",
 		MaxOrderInBase: "1000000000", MaxOrderInQuote: "1000000000", MaxOpenOrders: 100, FeeCategory: category}
 }
 
@@ -77,13 +80,6 @@ func rigAccount(name string) Account {
 
 // rigKey returns the API key of an account of the rig.
 func rigKey(account string) string { return (account + strings.Repeat("0", keyLength))[:keyLength] }
-
-// openRig makes the exchange of a config.
-func openRig(t testing.TB, config Config) *Exchange {
-	ex, err := New(config)
-	require.NoError(t, err)
-	return ex
-}
 
 // get asks without credentials. The path is without /v2.
 func (r *rig) get(path string) answer { return r.do(r.request("", http.MethodGet, path, "")) }

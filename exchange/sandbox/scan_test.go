@@ -104,7 +104,7 @@ func FuzzScanner(f *testing.F) {
 	})
 }
 
-// members reads an object with encoding/json.
+// textMembers reads an object with encoding/json.
 func textMembers(t *testing.T, text []byte) (all []member) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	_, err := decoder.Token()

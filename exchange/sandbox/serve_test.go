@@ -105,7 +105,7 @@ func TestAPanicIsAnsweredWith101AndTheNextRequestGoesOn(t *testing.T) {
 	request := func() *http.Request { return r.request("", "GET", "/probe", "") }
 	a := r.through(broken, request()).refused(t, 500, 101)
 	require.Equal(t, "a broken invariant", heard)
-	fits(t, "/components/schemas/Error", a.body)
+	fitsSchema(t, "/components/schemas/Error", a.body)
 	r.through(probe("GET", 0), request()).ok(t)
 }
 
