@@ -15,7 +15,7 @@ import (
 )
 
 // rule is one rule of the specification: where it stands there, what it says in our words, and how the exchange shows that it keeps it. Its
-// test is TestConformance/<section>: <says>. Sections of venue-facts, which fills what the specification leaves open, begin with its name.
+// test is TestTheExchangeKeepsTheRule/<section>: <says>. Sections of venue-facts, which fills what the specification leaves open, begin with its name.
 type rule struct {
 	section, says string
 	show          func(*stage)
@@ -29,7 +29,7 @@ func conformance() []rule {
 		accessRules, errorRules, versionRules, factPublicRules, factTradingRules, factAccountRules, factErrorRules, factOrderRules)
 }
 
-func TestConformance(t *testing.T) {
+func TestTheExchangeKeepsTheRule(t *testing.T) {
 	for _, r := range conformance() {
 		t.Run(r.name(), func(t *testing.T) { r.show(newStage(t)) })
 	}
