@@ -29,7 +29,7 @@ var mayImport = map[string][]string{
 	"exchange":              {"market"},
 	"exchange/sim":          {"market", "exchange"},
 	"exchange/rest":         {"market", "exchange"},
-	"exchange/sandbox":      {"market", "exchange", "exchange/sim"},
+	"exchange/sandbox":      {"market", "market/synthetic", "exchange", "exchange/sim"},
 	"state":                 {"market"},
 	"risk":                  {"market", "state", "exchange"},
 	"engine":                {"market", "strategy", "risk", "state", "exchange"},

@@ -1,8 +1,11 @@
 package sandbox
 
 import (
+	"cmp"
 	"sort"
+	"strconv"
 
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -43,9 +46,15 @@ func sum(a, b market.Value) market.Value {
 // candles are the bars of a market in all intervals, the oldest first, made of its trades; an interval without trades has none. The
 // minute in which the last trade fell is apart: it joins the longer bars when the next one begins.
 type candles struct {
-	keep   int // of each interval; positive
+	keep   int // of each interval; 0: as many as there are minutes in 60 days
 	minute bar
 	bars   [market.Interval1M + 1][]bar // by interval, some more than keep of each; the last keep count
+}
+
+// kept is how many bars of each interval count.
+func (c *candles) kept() int {
+	const minutesOf60Days = 60 * 24 * 60
+	return cmp.Or(c.keep, minutesOf60Days)
 }
 
 // add adds a trade that is worth so much; trades come in order of time.
@@ -70,7 +79,7 @@ func (c *candles) roll() {
 			continue
 		}
 		longer := c.minute.of(interval)
-		c.bars[interval] = appendKept(bars, &longer, c.keep)
+		c.bars[interval] = appendKept(bars, &longer, c.kept())
 	}
 }
 
@@ -107,7 +116,7 @@ func (c *candles) appendIn(dst []bar, interval market.Interval, from, to market.
 	if stored {
 		bars = bars[:len(bars)-1]
 	}
-	bars = bars[max(0, len(bars)-c.keep+1):]
+	bars = bars[max(0, len(bars)-c.kept()+1):]
 	if limit > 0 && latest.start >= from && latest.start < to {
 		dst = append(dst, latest)
 		limit--
@@ -123,7 +132,7 @@ func (c *candles) appendIn(dst []bar, interval market.Interval, from, to market.
 // since adds up the trades from a time on, the oldest of them on a minute's start, and reports whether there are any.
 func (c *candles) since(from market.Time) (total bar, any bool) {
 	bars := c.bars[market.Interval1m]
-	bars = bars[max(0, len(bars)-c.keep):]
+	bars = bars[max(0, len(bars)-c.kept()):]
 	for i := sort.Search(len(bars), func(i int) bool { return bars[i].start >= from }); i < len(bars); i++ {
 		total.join(&bars[i])
 	}
@@ -131,4 +140,43 @@ func (c *candles) since(from market.Time) (total bar, any bool) {
 		total.join(&c.minute)
 	}
 	return total, total.base.Sign() != 0
+}
+
+// getCandles answers GET /{market}/candles, newest first: those that start in [start, end).
+func (ex *Exchange) getCandles(c *call) *exchange.Error {
+	l := ex.named(c)
+	interval, err := market.ParseInterval(c.text("interval"))
+	if err != nil {
+		return exchange.Invalid("interval")
+	}
+	const most = 1440
+	from, to := market.Time(0), never
+	if c.has("start") {
+		from = moment(c.integer("start", 0))
+	}
+	if c.has("end") {
+		to = moment(c.integer("end", 0))
+	}
+	ex.bars = l.candles.appendIn(ex.bars[:0], interval, from, to, int(c.integer("limit", most)))
+	w := sheet{c.out}
+	w.open('[')
+	for i := range ex.bars {
+		w.bar(l.Market, &ex.bars[i])
+	}
+	w.close(']')
+	c.out = w.dst
+	return nil
+}
+
+// bar appends a candle.
+func (w *sheet) bar(m *market.Market, b *bar) {
+	w.open('[')
+	w.dst = strconv.AppendInt(w.dst, b.start.Millis(), 10)
+	for _, price := range [...]market.Price{b.open, b.high, b.low, b.close} {
+		w.comma()
+		w.decimal(int64(price), m.PriceDigits)
+	}
+	w.comma()
+	w.sum(b.base, m.AmountDigits)
+	w.close(']')
 }

@@ -1,8 +1,6 @@
 package sandbox
 
 import (
-	"cmp"
-
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/market"
@@ -14,15 +12,16 @@ type screen struct {
 	candles candles
 	nonce   int64        // of the book
 	price   market.Price // that the source has come to, also while the market is not trading; 0: none yet
+	told    market.Trade // scratch: the movement that the venue hears of
+	event   market.Event // scratch
 }
 
 // touch notes that the market's book has changed: its nonce goes up by one. Whoever changes a book calls it once for each change.
 func (s *screen) touch() { s.nonce++ }
 
-// openScreen makes an empty one, that remembers what the config says.
+// openScreen makes an empty one that remembers what the config says. The zero screen remembers the default.
 func openScreen(keep *Keep) screen {
-	const minutesOf60Days = 60 * 24 * 60
-	return screen{tape: tape{keep: cmp.Or(max(0, keep.Trades), defaultKeep)}, candles: candles{keep: cmp.Or(max(0, keep.Candles), minutesOf60Days)}}
+	return screen{tape: tape{keep: max(0, keep.Trades)}, candles: candles{keep: max(0, keep.Candles)}}
 }
 
 // print makes a trade public: it goes on the tape and into the candles. id must be of the market's sequence of trades; a trade that
@@ -44,8 +43,6 @@ type feed struct {
 	next    Movements
 	ahead   Movement
 	more    bool // ahead is to come
-	trade   market.Trade
-	event   market.Event
 }
 
 // openFeed connects a market with its source: the history before start goes to the screen alone, its last price opens the market at
@@ -66,7 +63,7 @@ func (ex *Exchange) openFeed(l *listing, beginning, start market.Time) error {
 	}
 	for f.more && f.ahead.At < start {
 		l.price = f.ahead.Price
-		f.print(&f.ahead)
+		ex.printMovement(l, &f.ahead)
 		if f.more, err = next(&f.ahead); err != nil {
 			return err
 		}
@@ -79,7 +76,7 @@ func (ex *Exchange) openFeed(l *listing, beginning, start market.Time) error {
 		return nil
 	}
 	l.touch()
-	return ex.venue.Advance(f.say(&Movement{At: start, Price: l.price, Side: market.Buy}))
+	return ex.venue.Advance(l.say(&Movement{At: start, Price: l.price, Side: market.Buy}))
 }
 
 // due is when the next movement is.
@@ -90,43 +87,44 @@ func (f *feed) due() market.Time {
 	return f.ahead.At
 }
 
-// run carries out one movement. A source or a venue that fails leaves the price standing; Exchange.Err tells.
+// run carries out one movement. A source that fails leaves the price standing; Exchange.Err tells.
 func (f *feed) run(market.Time) {
-	f.move(&f.ahead)
+	f.ex.move(f.listing, &f.ahead)
 	var err error
 	if f.more, err = f.next(&f.ahead); err != nil {
 		f.ex.fail(err)
 	}
 }
 
-// move moves the market to a price and prints the trade. A market that is not trading stands still; the price is remembered.
-func (f *feed) move(m *Movement) {
-	f.listing.price = m.Price
-	if f.listing.Status != market.Trading {
+// move moves a market to a price, orders and all, and prints the trade. A market that is not trading stands still; the price is
+// remembered in its screen. The movement's time must not lie before what has happened at the venue; Exchange.Err tells of a venue
+// that fails.
+func (ex *Exchange) move(l *listing, m *Movement) {
+	l.price = m.Price
+	if l.Status != market.Trading {
 		return
 	}
-	f.listing.touch()
-	if err := f.ex.venue.Advance(f.say(m)); err != nil {
-		f.ex.fail(err)
+	l.touch()
+	if err := ex.venue.Advance(l.say(m)); err != nil {
+		ex.fail(err)
 		return
 	}
-	f.print(m)
+	ex.printMovement(l, m)
 }
 
-// print makes the movement's trade public, if it has one.
-func (f *feed) print(m *Movement) {
-	if m.Amount == 0 {
-		return
+// printMovement makes the movement's trade public, if it has one.
+func (ex *Exchange) printMovement(l *listing, m *Movement) {
+	if m.Amount != 0 {
+		l.say(m)
+		ex.print(ex.venue.NextTradeID(l.ID), &l.told)
 	}
-	f.trade = market.Trade{Market: f.listing.ID, Price: m.Price, Amount: m.Amount, Side: m.Side, Time: m.At}
-	f.ex.print(f.ex.venue.NextTradeID(f.listing.ID), &f.trade)
 }
 
-// say is the movement as the venue hears it. It is valid until the next.
-func (f *feed) say(m *Movement) *market.Event {
-	f.trade = market.Trade{Market: f.listing.ID, Price: m.Price, Amount: m.Amount, Side: m.Side, Time: m.At}
-	f.event = market.Event{At: m.At, Kind: market.KindTrade, Market: f.listing.ID, Trade: &f.trade}
-	return &f.event
+// say is the movement as the venue hears it. It is valid until the market's next.
+func (l *listing) say(m *Movement) *market.Event {
+	l.told = market.Trade{Market: l.ID, Price: m.Price, Amount: m.Amount, Side: m.Side, Time: m.At}
+	l.event = market.Event{At: m.At, Kind: market.KindTrade, Market: l.ID, Trade: &l.told}
+	return &l.event
 }
 
 // fail keeps the first error.

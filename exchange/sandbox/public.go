@@ -2,14 +2,16 @@ package sandbox
 
 import (
 	"cmp"
-	"strconv"
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// depth is scratch for the two sides of a book.
-type depth struct{ bids, asks []market.Level }
+// depth is scratch for the two sides of a book, and for the number of orders at the levels of one.
+type depth struct {
+	bids, asks []market.Level
+	orders     []int
+}
 
 // getTime answers GET /time.
 func (ex *Exchange) getTime(c *call) *exchange.Error {
@@ -111,12 +113,7 @@ func (ex *Exchange) getAssets(c *call) *exchange.Error {
 
 // writeAsset writes an asset with its transfer rules (venue-facts 1.2).
 func (ex *Exchange) writeAsset(w *sheet, a *market.Asset) {
-	var rules Asset
-	for i := range ex.config.Assets {
-		if ex.config.Assets[i].Symbol == a.Symbol {
-			rules = ex.config.Assets[i]
-		}
-	}
+	rules := ex.rulesOf(a.Symbol)
 	networks := rules.Networks
 	switch {
 	case len(networks) == 0 && a.Symbol == "EUR":
@@ -143,6 +140,16 @@ func (ex *Exchange) writeAsset(w *sheet, a *market.Asset) {
 	w.close(']')
 	w.text("message", "")
 	w.close('}')
+}
+
+// rulesOf returns what the config says of an asset.
+func (ex *Exchange) rulesOf(symbol string) (rules Asset) {
+	for i := range ex.config.Assets {
+		if ex.config.Assets[i].Symbol == symbol {
+			return ex.config.Assets[i]
+		}
+	}
+	return rules
 }
 
 // book returns the book of the market that a call names, up to the call's depth, or refuses: only a market in status trading shows
@@ -189,115 +196,5 @@ func (w *sheet) levels(m *market.Market, levels []market.Level) {
 		w.decimal(int64(levels[i].Amount), m.AmountDigits)
 		w.close(']')
 	}
-	w.close(']')
-}
-
-// window is the longest time between start and end of a request for trades.
-const window = 24 * 60 * 60 * 1000 // ms
-
-// trades returns the trades that a call asks for, the oldest first: start and end inclusive, and likewise the two ids.
-func (ex *Exchange) trades(c *call) (*listing, []publicTrade, *exchange.Error) {
-	l, s := ex.named(c), everything()
-	start, end := c.integer("start", 0), c.integer("end", lastMillis)
-	switch {
-	case c.has("start") && c.has("end") && (end < start || end-start > window):
-		return nil, nil, exchange.Invalid("end")
-	case c.has("end"):
-		s.to = moment(end + 1)
-	}
-	if c.has("start") {
-		s.from = moment(start)
-	}
-	var known bool
-	if s.first, known = tradeBound(c, l, tradeIDFrom.name, s.first); !known {
-		return nil, nil, exchange.Invalid(tradeIDFrom.name)
-	}
-	if s.final, known = tradeBound(c, l, tradeIDTo.name, s.final); !known {
-		return nil, nil, exchange.Invalid(tradeIDTo.name)
-	}
-	trades := l.tape.in(s)
-	return l, trades[max(0, len(trades)-int(c.integer("limit", defaultRows))):], nil
-}
-
-// tradeBound returns the place of the trade that a parameter names, otherwise where it was not sent, and whether it is one of the
-// market's; it may have been forgotten.
-func tradeBound(c *call, l *listing, name string, otherwise uint64) (place uint64, known bool) {
-	if !c.has(name) {
-		return otherwise, true
-	}
-	return tradeCounter(l.ID, c.text(name))
-}
-
-// defaultRows is how many rows a list has at most where limit is left out.
-const defaultRows = 500
-
-// moment is a request's time, or the last one where it lies beyond what a Time can say.
-func moment(millis int64) market.Time {
-	t, err := market.TimeOfMillis(millis)
-	if err != nil {
-		return never
-	}
-	return t
-}
-
-// getPublicTrades answers GET /{market}/trades, newest first.
-func (ex *Exchange) getPublicTrades(c *call) *exchange.Error {
-	l, trades, refused := ex.trades(c)
-	if refused != nil {
-		return refused
-	}
-	w := sheet{c.out}
-	w.open('[')
-	for i := len(trades) - 1; i >= 0; i-- {
-		t := &trades[i]
-		w.open('{')
-		w.id("id", t.id)
-		w.integer("timestamp", t.at.Millis())
-		w.fixed("amount", int64(t.amount), l.AmountDigits)
-		w.fixed("price", int64(t.price), l.PriceDigits)
-		w.text("side", t.side.String())
-		w.close('}')
-	}
-	w.close(']')
-	c.out = w.dst
-	return nil
-}
-
-// getCandles answers GET /{market}/candles, newest first: those that start in [start, end).
-func (ex *Exchange) getCandles(c *call) *exchange.Error {
-	l := ex.named(c)
-	interval, err := market.ParseInterval(c.text("interval"))
-	if err != nil {
-		return exchange.Invalid("interval")
-	}
-	const most = 1440
-	from, to := market.Time(0), never
-	if c.has("start") {
-		from = moment(c.integer("start", 0))
-	}
-	if c.has("end") {
-		to = moment(c.integer("end", 0))
-	}
-	ex.bars = l.candles.appendIn(ex.bars[:0], interval, from, to, int(c.integer("limit", most)))
-	w := sheet{c.out}
-	w.open('[')
-	for i := range ex.bars {
-		w.bar(l.Market, &ex.bars[i])
-	}
-	w.close(']')
-	c.out = w.dst
-	return nil
-}
-
-// bar appends a candle.
-func (w *sheet) bar(m *market.Market, b *bar) {
-	w.open('[')
-	w.dst = strconv.AppendInt(w.dst, b.start.Millis(), 10)
-	for _, price := range [...]market.Price{b.open, b.high, b.low, b.close} {
-		w.comma()
-		w.decimal(int64(price), m.PriceDigits)
-	}
-	w.comma()
-	w.sum(b.base, m.AmountDigits)
 	w.close(']')
 }

@@ -42,8 +42,8 @@ func collect(t require.TestingT, source Source, start Start, until market.Time) 
 	}
 }
 
-// of returns an iterator over candles.
-func of(candles ...market.Candle) func() (market.Candle, bool, error) {
+// played returns an iterator over candles.
+func played(candles ...market.Candle) func() (market.Candle, bool, error) {
 	return func() (market.Candle, bool, error) {
 		if len(candles) == 0 {
 			return market.Candle{}, false, nil
@@ -77,7 +77,7 @@ func TestReplayedTradesAddUpToTheirCandles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		candles := drawCandles(t, m, noon, 5)
 		step := rapid.SampledFrom([]market.Duration{0, 100 * time.Millisecond, time.Minute, time.Hour}).Draw(t, "step")
-		all := collect(t, Replay{Candles: of(candles...), Step: step}, Start{Market: m, Seed: rapid.Uint64().Draw(t, "seed"), Beginning: noon, From: noon}, never)
+		all := collect(t, Replay{Candles: played(candles...), Step: step}, Start{Market: m, Seed: rapid.Uint64().Draw(t, "seed"), Beginning: noon, From: noon}, never)
 		i := 0
 		for _, c := range candles {
 			var have market.Candle
@@ -113,7 +113,7 @@ func TestASourceThatStartsLaterGoesOnIdentically(t *testing.T) {
 		until := noon.Add(later + 20*time.Minute)
 		for name, source := range map[string]func() Source{
 			"synthetic": func() Source { return Synthetic{Price: "2000", Step: time.Minute} },
-			"replay":    func() Source { return Replay{Candles: of(candles...), Speed: speed} },
+			"replay":    func() Source { return Replay{Candles: played(candles...), Speed: speed} },
 		} {
 			whole := collect(t, source(), start, until)
 			again := start
@@ -177,12 +177,12 @@ func TestAReplayRunsNTimesAsFast(t *testing.T) {
 	next := candle
 	next.Start = candle.End()
 	from := noon.Add(25 * time.Minute)
-	all := collect(t, Replay{Candles: of(candle, next), Speed: 60}, Start{Market: m, Beginning: from, From: from}, never)
+	all := collect(t, Replay{Candles: played(candle, next), Speed: 60}, Start{Market: m, Beginning: from, From: from}, never)
 	require.Len(t, all, 60+35, "25 minutes into the hour, so 25 seconds into the first candle")
 	require.Less(t, all[0].At, from.Add(time.Second))
 	require.Less(t, all[34].At, from.Add(35*time.Second))
 
-	all = collect(t, Replay{Candles: of(candle, next), Speed: 60}, Start{Market: m, Beginning: noon, From: noon}, never)
+	all = collect(t, Replay{Candles: played(candle, next), Speed: 60}, Start{Market: m, Beginning: noon, From: noon}, never)
 	require.Len(t, all, 2*60)
 	require.Less(t, all[119].At, noon.Add(2*time.Minute))
 	require.GreaterOrEqual(t, all[60].At, noon.Add(time.Minute))
@@ -192,9 +192,9 @@ func TestAReplayThatHasEndedLeavesItsPriceStanding(t *testing.T) {
 	m := newMarkets(t).Market(1)
 	candle := market.Candle{Open: 100_00, High: 103_00, Low: 99_00, Close: 101_00, Volume: 1_00000000, Interval: market.Interval1m, Start: 0}
 	late := noon.Add(time.Hour)
-	all := collect(t, Replay{Candles: of(candle)}, Start{Market: m, Beginning: noon, From: late}, never)
+	all := collect(t, Replay{Candles: played(candle)}, Start{Market: m, Beginning: noon, From: late}, never)
 	require.Equal(t, []Movement{{At: late, Price: 101_00, Side: market.Buy}}, all, "a price, and no trade")
-	require.Empty(t, collect(t, Replay{Candles: of()}, Start{Market: m, Beginning: noon, From: noon}, never), "nor a price without candles")
+	require.Empty(t, collect(t, Replay{Candles: played()}, Start{Market: m, Beginning: noon, From: noon}, never), "nor a price without candles")
 }
 
 func TestACandleOfLittleVolumeShowsWhatItCan(t *testing.T) {
@@ -209,7 +209,7 @@ func TestACandleOfLittleVolumeShowsWhatItCan(t *testing.T) {
 		candle := market.Candle{Open: 100_00, High: 103_00, Low: 99_00, Close: 101_00, Volume: volume, Interval: market.Interval1m}
 		var prices []market.Price
 		var sum market.Volume
-		for _, move := range collect(t, Replay{Candles: of(candle), Step: time.Minute}, Start{Market: m, Beginning: noon, From: noon}, never) {
+		for _, move := range collect(t, Replay{Candles: played(candle), Step: time.Minute}, Start{Market: m, Beginning: noon, From: noon}, never) {
 			prices = append(prices, move.Price)
 			sum += market.Volume(move.Amount)
 		}
@@ -232,7 +232,7 @@ func TestNonsenseSourcesAreRefused(t *testing.T) {
 		"no price": Fixed(""), "price of zero": Fixed("0"), "price off the tick": Fixed("100.25"), "price with too many decimals": Fixed("1.001"),
 		"made up of nothing": Synthetic{}, "negative volume": Synthetic{Price: "100", Volume: "-1"}, "wild": Synthetic{Price: "100", Volatility: 7},
 		"anchor to come": Synthetic{Price: "100", Anchor: noon + 1}, "tiny steps": Synthetic{Price: "100", Step: 1},
-		"no candles": Replay{}, "backwards": Replay{Candles: of(), Speed: -1}, "too fast": Replay{Candles: of(), Speed: fastest + 1},
+		"no candles": Replay{}, "backwards": Replay{Candles: played(), Speed: -1}, "too fast": Replay{Candles: played(), Speed: fastest + 1},
 	} {
 		_, err := source.Movements(Start{Market: m, Beginning: noon, From: noon})
 		require.Error(t, err, name)
@@ -247,7 +247,7 @@ func TestBadCandlesStopAReplay(t *testing.T) {
 	far.Start = market.Interval1m.Floor(math.MaxInt64 - market.Time(time.Hour))
 	broken := errors.New("disk")
 	for name, candles := range map[string]func() (market.Candle, bool, error){
-		"impossible": of(bad), "not in order": of(good, good), "too far ahead": of(good, far),
+		"impossible": played(bad), "not in order": played(good, good), "too far ahead": played(good, far),
 		"unreadable": func() (market.Candle, bool, error) { return market.Candle{}, false, broken },
 	} {
 		next, err := Replay{Candles: candles}.Movements(Start{Market: m, Beginning: noon, From: noon})

@@ -1,11 +1,13 @@
 package sandbox
 
 import (
+	"cmp"
 	"encoding/binary"
 	"sort"
 
 	"github.com/google/uuid"
 
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -18,11 +20,11 @@ type publicTrade struct {
 	side   market.Side // of the taker
 }
 
-// tape is the public trades of a market, the oldest first. It remembers the latest keep of them; keep must be positive.
+// tape is the public trades of a market, the oldest first. It remembers the latest of them. The zero tape is empty and ready.
 //
 // Ordering invariant: ids and times rise. A trade that is printed with an earlier time than the last one has that one's time.
 type tape struct {
-	keep   int
+	keep   int           // how many; 0: defaultKeep
 	trades []publicTrade // some more than keep; the last keep count
 }
 
@@ -36,7 +38,7 @@ func (t *tape) print(trade *publicTrade) bool {
 		}
 		trade.at = max(trade.at, last.at)
 	}
-	t.trades = appendKept(t.trades, trade, t.keep)
+	t.trades = appendKept(t.trades, trade, t.kept())
 	return true
 }
 
@@ -57,7 +59,10 @@ func (t *tape) last() *publicTrade {
 }
 
 // all returns what the tape remembers.
-func (t *tape) all() []publicTrade { return t.trades[max(0, len(t.trades)-t.keep):] }
+func (t *tape) all() []publicTrade { return t.trades[max(0, len(t.trades)-t.kept()):] }
+
+// kept is how many trades the tape remembers.
+func (t *tape) kept() int { return cmp.Or(t.keep, defaultKeep) }
 
 // stretch is a range of trades: by time and by id at once.
 type stretch struct {
@@ -87,4 +92,75 @@ func tradeCounter(id market.ID, text string) (uint64, bool) {
 	parsed, err := uuid.Parse(text)
 	head := binary.BigEndian.Uint64(parsed[:8])
 	return counter(parsed), err == nil && head == uint64(id) && parsed[8] == 0 && parsed[9] == 0
+}
+
+// window is the longest time between start and end of a request for trades.
+const window = 24 * 60 * 60 * 1000 // ms
+
+// trades returns the trades that a call asks for, the oldest first: start and end inclusive, and likewise the two ids.
+func (ex *Exchange) trades(c *call) (*listing, []publicTrade, *exchange.Error) {
+	l, s := ex.named(c), everything()
+	start, end := c.integer("start", 0), c.integer("end", lastMillis)
+	switch {
+	case c.has("start") && c.has("end") && (end < start || end-start > window):
+		return nil, nil, exchange.Invalid("end")
+	case c.has("end"):
+		s.to = moment(end + 1)
+	}
+	if c.has("start") {
+		s.from = moment(start)
+	}
+	var known bool
+	if s.first, known = tradeBound(c, l, tradeIDFrom.name, s.first); !known {
+		return nil, nil, exchange.Invalid(tradeIDFrom.name)
+	}
+	if s.final, known = tradeBound(c, l, tradeIDTo.name, s.final); !known {
+		return nil, nil, exchange.Invalid(tradeIDTo.name)
+	}
+	trades := l.tape.in(s)
+	return l, trades[max(0, len(trades)-int(c.integer("limit", defaultRows))):], nil
+}
+
+// tradeBound returns the place of the trade that a parameter names, otherwise where it was not sent, and whether it is one of the
+// market's; it may have been forgotten.
+func tradeBound(c *call, l *listing, name string, otherwise uint64) (place uint64, known bool) {
+	if !c.has(name) {
+		return otherwise, true
+	}
+	return tradeCounter(l.ID, c.text(name))
+}
+
+// defaultRows is how many rows a list has at most where limit is left out.
+const defaultRows = 500
+
+// moment is a request's time, or the last one where it lies beyond what a Time can say.
+func moment(millis int64) market.Time {
+	t, err := market.TimeOfMillis(millis)
+	if err != nil {
+		return never
+	}
+	return t
+}
+
+// getPublicTrades answers GET /{market}/trades, newest first.
+func (ex *Exchange) getPublicTrades(c *call) *exchange.Error {
+	l, trades, refused := ex.trades(c)
+	if refused != nil {
+		return refused
+	}
+	w := sheet{c.out}
+	w.open('[')
+	for i := len(trades) - 1; i >= 0; i-- {
+		t := &trades[i]
+		w.open('{')
+		w.id("id", t.id)
+		w.integer("timestamp", t.at.Millis())
+		w.fixed("amount", int64(t.amount), l.AmountDigits)
+		w.fixed("price", int64(t.price), l.PriceDigits)
+		w.text("side", t.side.String())
+		w.close('}')
+	}
+	w.close(']')
+	c.out = w.dst
+	return nil
 }

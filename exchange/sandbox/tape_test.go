@@ -52,6 +52,17 @@ func TestTheTapeAnswersAsANaiveListDoes(t *testing.T) {
 	})
 }
 
+func TestTheZeroScreenRemembersTheDefault(t *testing.T) {
+	var zero screen
+	for i := range uint64(3 * defaultKeep) {
+		trade := publicTrade{id: tradeID(1, i+1), at: noon, price: 1, amount: 1}
+		require.True(t, zero.tape.print(&trade))
+		zero.candles.add(&trade, market.Value{})
+	}
+	require.Len(t, zero.tape.all(), defaultKeep)
+	require.Len(t, zero.candles.appendIn(nil, market.Interval1m, 0, never, 10), 1)
+}
+
 func TestALateTradePrintsAtTheTimeOfTheLast(t *testing.T) {
 	tape := tape{keep: 10}
 	require.Nil(t, tape.last())

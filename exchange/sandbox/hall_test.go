@@ -1,0 +1,150 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sim"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// hall is an exchange whose public side alone is open: BTC-EUR and ADA-EUR with the given sources.
+type hall struct {
+	*Exchange
+	t     testing.TB
+	order market.OrderID
+}
+
+// newHall opens a hall at noon. Its house offers three levels of BTC-EUR, half a per mille away from the price, 1 BTC on average.
+func newHall(t testing.TB, bitcoin, cardano Source, change ...func(*Config)) *hall {
+	catalog := newMarkets(t)
+	ex := &Exchange{catalog: catalog, clock: ManualClock(noon), reached: noon}
+	ex.config = Config{Seed: 1, Markets: []Market{{Source: bitcoin}, {Source: cardano}}, Assets: []Asset{{Symbol: "BTC", Name: "Bitcoin", Confirmations: 2}, {Symbol: "EUR", Name: "Euro"}}}
+	for _, one := range change {
+		one(&ex.config)
+	}
+	house := func(m *market.Market) sim.House {
+		if m.ID == 2 {
+			return sim.House{}
+		}
+		return sim.House{Levels: 3, Size: 1_00000000}
+	}
+	ex.venue = sim.New(catalog, sim.Config{Book: true, House: house, HalfSpread: 50_000}, func(ev *market.Event) {
+		for _, f := range ev.Fills {
+			side := f.Side
+			if !f.Taker {
+				side = side.Opposite()
+			}
+			ex.print(f.ID, &market.Trade{Market: f.Market, Price: f.Price, Amount: f.Amount, Side: side, Time: f.Time})
+		}
+	})
+	ex.listings = []*listing{nil}
+	for i, m := range catalog.Markets() {
+		ex.listings = append(ex.listings, &listing{Market: m, config: &ex.config.Markets[i], screen: openScreen(&ex.config.Keep)})
+	}
+	for _, l := range ex.listings[1:] {
+		require.NoError(t, ex.openFeed(l, noon.Add(-ex.config.History), noon))
+	}
+	for asset := range market.AssetID(3) {
+		require.NoError(t, ex.venue.Transfer(0, asset+1, 1e15))
+		require.NoError(t, ex.venue.Transfer(ex.venue.OpenAccount(nil), asset+1, 1e15))
+	}
+	return &hall{Exchange: ex, t: t}
+}
+
+// pass lets the exchange's clock go on.
+func (h *hall) pass(d market.Duration) {
+	h.clock.Advance(d)
+	h.advance(h.clock.Now())
+	require.NoError(h.t, h.Err())
+}
+
+// place places a limit order of account 0.
+func (h *hall) place(id market.ID, side market.Side, amount market.Qty, price market.Price) {
+	h.order++
+	o := market.Order{ID: h.order, Market: id, Side: side, Type: market.TypeLimit, TimeInForce: market.GTC, Amount: amount, Price: price, SelfTradePrevention: market.CancelBoth}
+	refused, err := h.venue.Perform(0, h.clock.Now(), &market.Command{Kind: market.CommandPlace, Order: o})
+	require.Nil(h.t, refused)
+	require.NoError(h.t, err)
+}
+
+// get performs a GET of the table: path with its query, and with the market's name in it.
+func (h *hall) get(path string) (string, *exchange.Error) {
+	path, query, _ := strings.Cut(path, "?")
+	c := &call{now: h.clock.Now()}
+	set := map[string]string{}
+	for i := range endpoints {
+		e := &endpoints[i]
+		pattern := strings.Split(e.path, "/")
+		if have := strings.Split(path, "/"); e.public() && len(have) == len(pattern) {
+			for at, part := range pattern {
+				if part == "{market}" && strings.Contains(have[at], "-") {
+					set["market"], have[at] = have[at], part
+				}
+			}
+			if strings.Join(have, "/") == e.path {
+				c.endpoint = e
+				break
+			}
+		}
+	}
+	require.NotNil(h.t, c.endpoint, path)
+	for _, pair := range strings.Split(query, "&") {
+		if name, value, ok := strings.Cut(pair, "="); ok {
+			set[name] = value
+		}
+	}
+	c.args = make(arguments, len(c.endpoint.params))
+	for name, value := range set {
+		a := c.arg(name)
+		*a = argument{set: true, text: value}
+		_, _ = fmt.Sscan(value, &a.number)
+	}
+	refused := c.endpoint.do(h.Exchange, c)
+	if refused == nil {
+		require.True(h.t, json.Valid(c.out), "%s", c.out)
+	}
+	return string(c.out), refused
+}
+
+// ok performs a GET that is answered.
+func (h *hall) ok(path string) string {
+	answer, refused := h.get(path)
+	require.Nil(h.t, refused, path)
+	return answer
+}
+
+// rows performs a GET that answers a list of objects.
+func (h *hall) rows(path string) (rows []map[string]any) {
+	require.NoError(h.t, json.Unmarshal([]byte(h.ok(path)), &rows))
+	return rows
+}
+
+// one performs a GET that answers an object.
+func (h *hall) one(path string) (row map[string]any) {
+	require.NoError(h.t, json.Unmarshal([]byte(h.ok(path)), &row))
+	return row
+}
+
+// scripted is a source that trades one ADA at each of some prices, one a second from noon on.
+func scripted(prices ...market.Price) Source { return script(prices) }
+
+type script []market.Price
+
+func (s script) Movements(start Start) (Movements, error) {
+	place := 0
+	return func(m *Movement) (bool, error) {
+		if place == len(s) {
+			return false, nil
+		}
+		*m = Movement{At: start.From.Add(time.Duration(place) * time.Second), Price: s[place], Amount: 1_000_000, Side: market.Sell}
+		place++
+		return true, nil
+	}, nil
+}

@@ -1,0 +1,32 @@
+package sim
+
+import "github.com/tidemark-trading/tidemark/market"
+
+// AppendCounts appends, for each of the levels that AppendDepth gave of a side, how many orders rest there: those of the accounts,
+// and one for the house where it has that level. Nothing may have happened at the venue since.
+func (v *Venue) AppendCounts(id market.ID, side market.Side, levels []market.Level, counts []int) []int {
+	b := &v.books[id]
+	taker := side.Opposite()
+	orders := b.opposite(taker)
+	l, place := orders.first, 0
+	for i := range levels {
+		count := 0
+		if l != nil && l.price == levels[i].Price {
+			for o := l.first; o != nil; o = o.behind {
+				count++
+			}
+			l = orders.next(l)
+		}
+		house := v.houseLevel(b, taker, place)
+		for house.Price != 0 && house.Amount <= 0 {
+			place++
+			house = v.houseLevel(b, taker, place)
+		}
+		if house.Price == levels[i].Price {
+			count++
+			place++
+		}
+		counts = append(counts, count)
+	}
+	return counts
+}
