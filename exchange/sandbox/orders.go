@@ -10,9 +10,6 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// usualRows is how many rows a list has at most where the request sets no limit (venue-facts 1.3).
-const usualRows = 500
-
 // dayMillis is how wide a range of times may be where it is bounded (venue-facts 1.3).
 const dayMillis = 24 * 60 * 60 * 1000
 
@@ -48,7 +45,7 @@ func (ex *Exchange) getOrders(c *call) *exchange.Error {
 	if refused != nil {
 		return refused
 	}
-	rows := c.integer("limit", usualRows)
+	rows := c.integer("limit", defaultRows)
 	c.out = append(c.out, '[')
 	for r := c.account.recordsOf(m.ID).all.newest; r != nil && rows > 0; r = r.links[byCreation].older {
 		created := ex.orderOf(r).Created.Millis()
@@ -77,7 +74,7 @@ func (ex *Exchange) getTrades(c *call) *exchange.Error {
 	if refused != nil {
 		return refused
 	}
-	rows := c.integer("limit", usualRows)
+	rows := c.integer("limit", defaultRows)
 	trades := c.account.recordsOf(m.ID).trades
 	trades = trades[max(0, len(trades)-ex.keepTrades()):]
 	c.out = append(c.out, '[')
@@ -148,9 +145,8 @@ func placesOf(c *call, from, to string, id market.ID, kind byte) (span, *exchang
 		if !sent.set {
 			continue
 		}
-		name, err := uuid.Parse(sent.text)
-		count, ok := countOf(name, id, kind)
-		if err != nil || !ok {
+		count, ok := placeNamed(sent.text, id, kind)
+		if !ok {
 			return s, exchange.Invalid(end.name)
 		}
 		*end.place = int64(count)
