@@ -135,21 +135,23 @@ func timesOf(c *call, bounded bool) (span, *exchange.Error) {
 }
 
 // placesOf reads two identifiers as places among those of their kind in a market. What names nothing of that kind there is 205.
-func placesOf(c *call, from, to string, id market.ID, kind byte) (span, *exchange.Error) {
-	s := span{0, math.MaxInt64}
-	for _, end := range [...]struct {
-		name  string
-		place *int64
-	}{{from, &s.from}, {to, &s.to}} {
-		sent := c.arg(end.name)
-		if !sent.set {
-			continue
-		}
-		count, ok := placeNamed(sent.text, id, kind)
-		if !ok {
-			return s, exchange.Invalid(end.name)
-		}
-		*end.place = int64(count)
+func placesOf(c *call, from, to string, id market.ID, kind byte) (s span, refused *exchange.Error) {
+	if s.from, refused = placeOf(c, from, 0, id, kind); refused != nil {
+		return s, refused
 	}
-	return s, nil
+	s.to, refused = placeOf(c, to, math.MaxInt64, id, kind)
+	return s, refused
+}
+
+// placeOf reads one of them; otherwise is the place where it was not sent.
+func placeOf(c *call, parameter string, otherwise int64, id market.ID, kind byte) (int64, *exchange.Error) {
+	sent := c.arg(parameter)
+	if !sent.set {
+		return otherwise, nil
+	}
+	count, ok := placeNamed(sent.text, id, kind)
+	if !ok {
+		return 0, exchange.Invalid(parameter)
+	}
+	return int64(count), nil
 }
