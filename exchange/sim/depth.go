@@ -40,8 +40,8 @@ type leaf struct {
 // level is one price: a queue of orders, the oldest first.
 type level struct {
 	price       market.Price
-	total       market.Value // of what remains of them, in units of Qty
 	first, last *order
+	high, low   uint64 // 2^64·high + low is what remains of them in all, in units of Qty
 }
 
 // digit is the width of a node.
@@ -75,7 +75,7 @@ func (d *depth) remove(o *order) {
 	} else {
 		o.behind.before = o.before
 	}
-	l.total, _ = l.total.Sub(market.ValueOf(int64(o.shown))) // what has been added fits
+	l.add(-o.shown)
 	o.queue, o.before, o.behind = nil, nil, nil
 	d.orders--
 	if l.first == nil {
@@ -86,17 +86,23 @@ func (d *depth) remove(o *order) {
 // resize tells the level of an order that what remains of it has changed.
 func (d *depth) resize(o *order) {
 	l := o.queue
-	l.total, _ = l.total.Add(market.ValueOf(int64(o.AmountRemaining - o.shown))) // 2^64 orders of 2^63 fit
+	l.add(o.AmountRemaining - o.shown)
 	o.shown = o.AmountRemaining
+}
+
+// add adds to the level's amount: 2^64 orders of 2^63 units fit.
+func (l *level) add(amount market.Qty) {
+	var carry uint64
+	l.low, carry = bits.Add64(l.low, uint64(amount), 0)
+	l.high += uint64(amount>>63) + carry // of two's complement
 }
 
 // size is the level's amount, or the largest that a Qty can say.
 func (l *level) size() market.Qty {
-	money, err := l.total.FloorMoney(0)
-	if err != nil {
+	if l.high != 0 || l.low > math.MaxInt64 {
 		return math.MaxInt64
 	}
-	return market.Qty(money)
+	return market.Qty(l.low)
 }
 
 // at returns the level of a price, a new one where there is none.
@@ -159,7 +165,7 @@ func (d *depth) refine(unit market.Price) {
 	*d = depth{bids: d.bids, unit: unit, orders: d.orders}
 	for _, l := range kept {
 		into := d.at(l.price)
-		into.total, into.first, into.last = l.total, l.first, l.last
+		into.high, into.low, into.first, into.last = l.high, l.low, l.first, l.last
 		for o := l.first; o != nil; o = o.behind {
 			o.queue = into
 		}

@@ -12,6 +12,19 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
+// pool is what a bench believes to be alive: some of it has been filled.
+type pool[T any] []T
+
+// cancel takes things out by chance until drop finds one alive.
+func (p *pool[T]) cancel(chance *rand.Rand, drop func(T) bool) {
+	for dropped := false; !dropped && len(*p) > 0; {
+		i, last := chance.IntN(len(*p)), len(*p)-1
+		dropped = drop((*p)[i])
+		(*p)[i] = (*p)[last]
+		*p = (*p)[:last]
+	}
+}
+
 // integerLadder is the floor of BenchmarkBook: prices are places in an array, a bitmap says which have orders, orders are integers in
 // queues, and an order's number is its index. It has no accounts, no names, no lives.
 type integerLadder struct {
@@ -77,10 +90,10 @@ func (l *integerLadder) market(side uint8, left int64) {
 	}
 }
 
-func (l *integerLadder) remove(id int32) {
+func (l *integerLadder) remove(id int32) bool {
 	o := &l.orders[id]
 	if o.tick < 0 {
-		return
+		return false
 	}
 	if o.before != 0 {
 		l.orders[o.before].next = o.next
@@ -97,6 +110,7 @@ func (l *integerLadder) remove(id int32) {
 	}
 	o.tick = -1
 	l.free = append(l.free, id)
+	return true
 }
 
 // place returns the index of a free order.
@@ -156,7 +170,7 @@ func BenchmarkBook(b *testing.B) {
 func benchLadder(b *testing.B, resting int) {
 	l := &integerLadder{orders: make([]ladderOrder, 1, 2*resting)}
 	f := &flow{chance: rand.New(rand.NewPCG(1, 2))}
-	var alive []int32
+	var alive pool[int32]
 	place := func() {
 		side, away, amount := f.limit()
 		tick := int32(ladderTicks/2) - away
@@ -175,11 +189,8 @@ func benchLadder(b *testing.B, resting int) {
 		switch draw := f.chance.IntN(10); {
 		case draw < 6:
 			place()
-		case draw < 9 && len(alive) > 0:
-			i := f.chance.IntN(len(alive))
-			l.remove(alive[i])
-			alive[i] = alive[len(alive)-1]
-			alive = alive[:len(alive)-1]
+		case draw < 9:
+			alive.cancel(f.chance, l.remove)
 		default:
 			l.market(uint8(f.chance.Uint64()&1), taken)
 		}
@@ -188,8 +199,9 @@ func benchLadder(b *testing.B, resting int) {
 
 // core is the matching without the money: both sides of a book, orders found by their UUID, self-trades prevented.
 type core struct {
-	sides    [2]depth // by side, less one
-	index    []*order // by the counter in an order's name
+	sides    [2]depth            // by side, less one
+	index    market.Index[order] // by the counter in an order's name, as the exchange over HTTP finds it
+	count    uint64
 	accounts [8]account
 	spare    []*order
 }
@@ -206,10 +218,10 @@ func (c *core) blank() *order {
 // place matches an order and lets the rest of a limit order rest.
 func (c *core) place(side market.Side, price market.Price, amount market.Qty) *order {
 	o := c.blank()
-	count := uint64(len(c.index))
-	o.ExchangeID, o.account = nameOf(1, 1, count), &c.accounts[count&7]
+	c.count++
+	o.ExchangeID, o.account = nameOf(1, 1, c.count), &c.accounts[c.count&7]
 	o.Side, o.Price, o.AmountRemaining = side, price, amount
-	c.index = append(c.index, o)
+	c.index.Put(market.OrderID(c.count), o)
 	other := &c.sides[2-side]
 	for o.AmountRemaining > 0 && other.first != nil && (price == 0 || crosses(side, price, other.first.price)) {
 		resting := other.first.first
@@ -239,25 +251,30 @@ func (c *core) drop(side *depth, o *order) {
 }
 
 func (c *core) forget(o *order) {
-	c.index[countOf(o.ExchangeID)] = nil
+	c.index.Delete(countOf(o.ExchangeID))
 	c.spare = append(c.spare, o)
 }
 
-func (c *core) cancel(name uuid.UUID) {
-	if o := c.index[countOf(name)]; o != nil && o.ExchangeID == name {
-		c.drop(&c.sides[o.Side-1], o)
+func (c *core) cancel(name uuid.UUID) bool {
+	o := c.index.Get(countOf(name))
+	if o == nil || o.ExchangeID != name {
+		return false
 	}
+	c.drop(&c.sides[o.Side-1], o)
+	return true
 }
 
 // countOf is the counter in a name that nameOf has made.
-func countOf(name uuid.UUID) uint64 { return binary.BigEndian.Uint64(name[8:]) & (1<<48 - 1) }
+func countOf(name uuid.UUID) market.OrderID {
+	return market.OrderID(binary.BigEndian.Uint64(name[8:]) & (1<<48 - 1))
+}
 
 func benchCore(b *testing.B, resting int) {
-	c := &core{index: make([]*order, 1, resting+b.N+1)}
+	c := &core{}
 	c.sides[0] = depth{bids: true, unit: 5}
 	c.sides[1] = depth{unit: 5}
 	f := &flow{chance: rand.New(rand.NewPCG(1, 2))}
-	var alive []uuid.UUID
+	var alive pool[uuid.UUID]
 	place := func() {
 		side, away, amount := f.limit()
 		price := market.Price(100_000) - 5*market.Price(away)
@@ -276,11 +293,8 @@ func benchCore(b *testing.B, resting int) {
 		switch draw := f.chance.IntN(10); {
 		case draw < 6:
 			place()
-		case draw < 9 && len(alive) > 0:
-			i := f.chance.IntN(len(alive))
-			c.cancel(alive[i])
-			alive[i] = alive[len(alive)-1]
-			alive = alive[:len(alive)-1]
+		case draw < 9:
+			alive.cancel(f.chance, c.cancel)
 		default:
 			c.place(market.Side(f.chance.Uint64()&1+1), 0, taken)
 		}
@@ -310,8 +324,7 @@ func benchVenue(b *testing.B, resting int) {
 		}
 	}
 	f := &flow{chance: rand.New(rand.NewPCG(1, 2))}
-	var alive []uuid.UUID
-	index := make([]market.OrderID, 1, resting+b.N+1) // by the counter in an order's name, as the exchange over HTTP finds it
+	var alive pool[uuid.UUID]
 	next := market.OrderID(0)
 	c := market.Command{}
 	place := func() {
@@ -323,7 +336,6 @@ func benchVenue(b *testing.B, resting int) {
 		next++
 		c = market.Command{Kind: market.CommandPlace, Order: market.Order{ID: next, Market: 1, Side: market.Side(side + 1), Type: market.TypeLimit, Price: price, Amount: market.Qty(amount), TimeInForce: market.GTC, SelfTradePrevention: market.CancelOldest}}
 		v.Perform(AccountID(next&7), 1, &c)
-		index = append(index, next)
 		if o := v.Order(next); o != nil {
 			alive = append(alive, o.ExchangeID)
 		}
@@ -336,16 +348,15 @@ func benchVenue(b *testing.B, resting int) {
 		switch draw := f.chance.IntN(10); {
 		case draw < 6:
 			place()
-		case draw < 9 && len(alive) > 0:
-			i := f.chance.IntN(len(alive))
-			id := index[countOf(alive[i])]
-			alive[i] = alive[len(alive)-1]
-			alive = alive[:len(alive)-1]
-			c = market.Command{Kind: market.CommandCancel, Order: market.Order{ID: id, Market: 1}}
-			v.Perform(AccountID(id&7), 1, &c)
+		case draw < 9:
+			alive.cancel(f.chance, func(name uuid.UUID) bool {
+				id := countOf(name) // all orders are taken, so that the venue's count is ours
+				c = market.Command{Kind: market.CommandCancel, Order: market.Order{ID: id, Market: 1}}
+				refused, _ := v.Perform(AccountID(id&7), 1, &c)
+				return refused == nil
+			})
 		default:
 			next++
-			index = append(index, next)
 			c = market.Command{Kind: market.CommandPlace, Order: market.Order{ID: next, Market: 1, Side: market.Side(f.chance.Uint64()&1 + 1), Type: market.TypeMarket, Amount: taken, TimeInForce: market.GTC, SelfTradePrevention: market.CancelOldest}}
 			v.Perform(AccountID(next&7), 1, &c)
 		}

@@ -140,17 +140,17 @@ type order struct {
 
 // life is what only the venue knows of an order.
 type life struct {
-	account    *account
-	settlement exchange.Settlement
-	sequence   int64                // place in the queue: of the arrival, or of the last update
+	account        *account
+	queue          *level     // of a Book, while it rests there
+	before, behind *order     // in that queue
+	shown          market.Qty // of it in the queue's total
+	sequence       int64      // place in the queue: of the arrival, or of the last update
+
 	level      market.Price         // of its entry in a ladder while it rests; before, the path's price at its arrival
 	resting    bool                 // has an entry: as a limit order or as a waiting trigger
 	taking     bool                 // has a place among the book's takers
 	exec       market.ExecutionType // what to report when it comes to rest
-
-	queue          *level     // of a Book, while it rests there
-	before, behind *order     // in that queue
-	shown          market.Qty // of it in the queue's total
+	settlement exchange.Settlement
 }
 
 // arrival is a command on its way.
