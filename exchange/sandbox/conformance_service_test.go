@@ -60,6 +60,12 @@ var serviceRules = []rule{
 		s.send("alice", "DELETE", "/orders", `{"operatorId":7}`).refused(s.t, 400, 201)
 		s.send("alice", "POST", "/order?market=BTC-EUR", `{}`).refused(s.t, 400, 200)
 	}},
+	{"1 body size", "at most 64 KiB: more is 102, and the connection goes on", func(s *stage) {
+		most := `{"market":"BTC-EUR"}` + strings.Repeat(" ", maxBody-len(`{"market":"BTC-EUR"}`))
+		s.send("alice", "POST", "/order", most).refused(s.t, 400, 203)
+		s.rateHeaders(s.send("alice", "POST", "/order", most+" ").refused(s.t, 400, 102).says(s.t, "65536 bytes"))
+		s.get("/time").ok(s.t)
+	}},
 	{"1 Content-Type", "application/json on every request; what has a body is refused without it, the rest where the setting is strict", func(s *stage) {
 		request := s.request("alice", "POST", "/order", `{}`)
 		request.Header.Del("Content-Type")
