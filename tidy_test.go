@@ -29,6 +29,7 @@ var mayImport = map[string][]string{
 	"exchange":              {"market"},
 	"exchange/sim":          {"market", "exchange"},
 	"exchange/rest":         {"market", "exchange"},
+	"exchange/poll":         {"market", "exchange"},
 	"exchange/sandbox":      {"market", "market/synthetic", "exchange", "exchange/sim"},
 	"state":                 {"market"},
 	"risk":                  {"market", "state", "exchange"},
@@ -49,8 +50,10 @@ var exceptions = map[string]map[string]string{
 		"time.NewTimer": "the loop wakes when something is due; what time it is it asks the exchange's clock",
 		"time.After":    "an exchange that cannot be reached is tried again after a while",
 	},
-	"exchange/sandbox/clock.go":     {"time.Now": "the exchange's clock follows the machine's where it is told to; everything else asks the Clock"},
-	"exchange/sandbox/walk.go":      {"math/rand/v2": "how a candle is walked is drawn from a PCG seeded by the source's seed and the candle's start"},
+	"exchange/poll/feed.go":     {"math/rand/v2": "the periods of polling vary a little, so that many feeds do not beat in time", "time.After": "the wait between two rounds"},
+	"exchange/poll/candles.go":  {"time.After": "the wait until a candle has closed on the exchange's clock"},
+	"exchange/sandbox/clock.go": {"time.Now": "the exchange's clock follows the machine's where it is told to; everything else asks the Clock"},
+	"exchange/sandbox/walk.go":  {"math/rand/v2": "how a candle is walked is drawn from a PCG seeded by the source's seed and the candle's start"},
 }
 
 // clocks and chances are the functions that make two runs differ.
