@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -78,15 +79,28 @@ func (f *exchangeFlags) plan(getenv func(string) string) (*exchangePlan, error) 
 	}
 	source := &configSource{overrides: overrides}
 	if f.config != "" {
-		if source, err = readSource(f.config, overrides); err != nil {
-			return nil, err
-		}
+		source, err = readSource(f.config, overrides)
+	} else {
+		err = source.refuseTables("tiers", "assets", "markets", "accounts")
+	}
+	if err != nil {
+		return nil, err
 	}
 	c, err := loadExchange(source)
 	if err != nil {
 		return nil, err
 	}
 	return newExchangePlan(c, getenv)
+}
+
+// refuseTables refuses to change a table that the built-in config does not write out: the change would be all that is in it.
+func (s *configSource) refuseTables(names ...string) error {
+	for _, o := range s.overrides {
+		if slices.Contains(names, o.path[0]) {
+			return usagef("%s: without -c there is no [%s] to change; begin with configs/exchange.toml", o.flag, o.path[0])
+		}
+	}
+	return nil
 }
 
 // exchange runs the command.

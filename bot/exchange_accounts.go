@@ -36,13 +36,15 @@ func (p *exchangePlan) setAccounts() error {
 		}
 		p.config.Accounts = append(p.config.Accounts, a)
 	}
+	next := 0
 	for i := range p.config.Accounts {
 		a := &p.config.Accounts[i]
 		for j := range a.Keys {
 			if p.Accounts == nil {
 				p.credentials = append(p.credentials, credential{account: a.Name, secret: secret{text: a.Keys[j].Secret}})
 			}
-			p.credentials[len(p.credentials)-len(a.Keys)+j].key = &a.Keys[j]
+			p.credentials[next].key = &a.Keys[j]
+			next++
 		}
 	}
 	return nil

@@ -137,7 +137,7 @@ func (f *exchangeFacts) write(w io.Writer) error {
 	}
 	for i := range f.Accounts {
 		a := &f.Accounts[i]
-		row("")
+		fmt.Fprintln(table)
 		var balances []string
 		for _, symbol := range slices.Sorted(maps.Keys(a.Balances)) {
 			balances = append(balances, a.Balances[symbol]+" "+symbol)
@@ -162,7 +162,11 @@ func (p *exchangePlan) examples(root string) []string {
 	if len(p.config.Markets) > 0 {
 		first = "ticker/price?market=" + p.config.Markets[0].Name
 	}
-	lines := []string{"curl -s " + inQuotes(root+"/v2/"+first) + "; echo"}
+	typed := ""
+	if p.Rules.Strict {
+		typed = " -H " + inQuotes(contentType)
+	}
+	lines := []string{"curl -s" + typed + " " + inQuotes(root+"/v2/"+first) + "; echo"}
 	if c := p.usable(func(k *sandbox.Key) bool { return k.Read }); c != nil {
 		lines = append(lines, p.signed(root, c, "GET", "/balance", ""))
 	}
@@ -208,14 +212,17 @@ func aboveMinimum(least string) string {
 	return market.FormatFixed(mantissa*5, digits)
 }
 
+// contentType is the header that a request with a body needs, and any in a strict exchange.
+const contentType = "Content-Type: application/json"
+
 // signed is a signed request. It asks the exchange for its time, which the machine's need not be.
 func (p *exchangePlan) signed(root string, c *credential, method, path, body string) string {
 	send, header := "", p.Exchange.Prefixes[0]+"-Access-"
 	if body != "" {
 		send = ` -d "$B"`
 	}
-	return fmt.Sprintf(`( U=%s K=%s S=%s B=%s; T=$(curl -s "$U/v2/time" | cut -d: -f2 | cut -d, -f1); `+
+	return fmt.Sprintf(`( U=%s K=%s S=%s B=%s H=%s; T=$(curl -s -H "$H" "$U/v2/time" | cut -d: -f2 | cut -d, -f1); `+
 		`X=$(printf %%s "${T}%s/v2%s$B" | openssl dgst -sha256 -hmac "$S" -r | cut -d' ' -f1); `+
-		`curl -s -X %s "$U/v2%s" -H 'Content-Type: application/json' -H "%sKey: $K" -H "%sTimestamp: $T" -H "%sSignature: $X"%s; echo )`,
-		inQuotes(root), inQuotes(c.key.Key), c.secret.shell(), inQuotes(body), method, path, method, path, header, header, header, send)
+		`curl -s -X %s "$U/v2%s" -H "$H" -H "%sKey: $K" -H "%sTimestamp: $T" -H "%sSignature: $X"%s; echo )`,
+		inQuotes(root), inQuotes(c.key.Key), c.secret.shell(), inQuotes(body), inQuotes(contentType), method, path, method, path, header, header, header, send)
 }

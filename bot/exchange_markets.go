@@ -64,27 +64,27 @@ func (p *exchangePlan) setMarkets() error {
 		section := p.Markets[name]
 		m, err := p.market(name, &section)
 		if err != nil {
-			return at([]string{"markets", name}, err)
+			return err
 		}
 		p.config.Markets = append(p.config.Markets, m)
 	}
 	return nil
 }
 
-// market makes one market. Names and numbers of an error are the config's.
+// market makes one market.
 func (p *exchangePlan) market(name string, s *TradedMarket) (m sandbox.Market, err error) {
 	path := []string{"markets", name}
 	base, quote, err := market.SplitName(name)
 	if err != nil {
-		return m, err
+		return m, at(path, err)
 	}
 	m = sandbox.Market{Name: name, TickSize: string(s.TickSize), MinOrderInBase: string(s.MinOrderInBase), MinOrderInQuote: string(s.MinOrderInQuote),
 		MaxOrderInBase: string(s.MaxOrderInBase), MaxOrderInQuote: string(s.MaxOrderInQuote), MaxOpenOrders: int(s.MaxOpenOrders), FeeCategory: s.FeeCategory}
 	if m.QuantityDecimals, err = p.decimalsOf(base); err != nil {
-		return m, err
+		return m, at(path, err)
 	}
 	if m.NotionalDecimals, err = p.decimalsOf(quote); err != nil {
-		return m, err
+		return m, at(path, err)
 	}
 	bounds := [...]struct {
 		key    string

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
@@ -71,7 +70,7 @@ func (p *exchangePlan) replay(path []string, name string, m *TradedMarket) (sand
 	case s.Step < Span(shortestStep):
 		return nil, at(join(path, "step"), fmt.Errorf("%s is less than %s", market.Duration(s.Step), shortestStep))
 	}
-	store, err := p.openStore(path, s.Candles)
+	store, err := p.openStore(s.Candles)
 	if err != nil {
 		return nil, err
 	}
@@ -89,13 +88,13 @@ func (p *exchangePlan) replay(path []string, name string, m *TradedMarket) (sand
 }
 
 // store opens a candle store, once for all markets.
-func (p *exchangePlan) openStore(path []string, file string) (*state.CandleStore, error) {
+func (p *exchangePlan) openStore(file string) (*state.CandleStore, error) {
 	if store := p.stores[file]; store != nil {
 		return store, nil
 	}
 	store, err := state.OpenCandles(file, true)
 	if err != nil {
-		return nil, fmt.Errorf("%s: replay: %w", strings.Join(path, "."), err)
+		return nil, fmt.Errorf("replay: %w", err)
 	}
 	p.stores[file] = store
 	return store, nil
