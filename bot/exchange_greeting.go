@@ -25,7 +25,7 @@ type exchangeFacts struct {
 	AdminURL     string         `json:"admin_url,omitempty"`
 	AdminToken   string         `json:"admin_token,omitempty"`
 	State        string         `json:"state,omitempty"`
-	Curl         []string       `json:"curl"` // lines for a shell: one without credentials, then signed ones
+	Curl         []string       `json:"curl"` // lines for a shell: one without credentials, then signed ones, then one for /admin where time stands
 
 	adminToken string // or where it stands
 }
@@ -156,7 +156,8 @@ func (f *exchangeFacts) write(w io.Writer) error {
 	return err
 }
 
-// examples are lines for a shell: one without credentials, one that reads and one that trades, where there is a key for it.
+// examples are lines for a shell: one without credentials, one that reads and one that trades, where there is a key for it, and one that moves a
+// clock that stands.
 func (p *exchangePlan) examples(root string) []string {
 	first := "time"
 	if len(p.config.Markets) > 0 {
@@ -174,6 +175,9 @@ func (p *exchangePlan) examples(root string) []string {
 		if body := p.smallOrder(c.account); body != "" {
 			lines = append(lines, p.signed(root, c, "POST", "/order", body))
 		}
+	}
+	if p.Clock.Speed == "0" && p.Admin.Enabled {
+		lines = append(lines, fmt.Sprintf(`curl -s %s -H 'Authorization: Bearer '%s -H '%s' -d '{"advance":"1m"}'; echo`, inQuotes(root+"/admin/clock"), p.token.shell(), contentType))
 	}
 	return lines
 }

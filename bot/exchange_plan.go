@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"net"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,7 +43,7 @@ func loadExchange(source *configSource) (*ExchangeConfig, error) {
 // errors name the place of what is wrong. Close it, also after an error.
 func newExchangePlan(c *ExchangeConfig, getenv func(string) string) (*exchangePlan, error) {
 	p := &exchangePlan{ExchangeConfig: c, getenv: getenv, config: sandbox.Default(), stores: map[string]*state.CandleStore{}}
-	for _, step := range [...]func() error{p.setExchange, p.setClock, p.setRules, p.setTiers, p.setAssets, p.setMarkets, p.setAccounts, p.setAdmin} {
+	for _, step := range [...]func() error{p.setExchange, p.setClock, p.setRules, p.setTiers, p.setAssets, p.setMarkets, p.setAccounts, p.setAdmin, p.setFaults} {
 		if err := step(); err != nil {
 			return p, c.source.place(err)
 		}
@@ -84,6 +86,22 @@ func (p *exchangePlan) setExchange() error {
 	}
 	p.config.Prefixes, p.config.Seed, p.config.History, p.config.State = e.Prefixes, e.Seed, market.Duration(e.History), e.State
 	return oneOf(join(path, "log"), e.Log, logLevels...)
+}
+
+// setFaults reads the script of faults.
+func (p *exchangePlan) setFaults() error {
+	file := p.Exchange.Faults
+	if file == "" {
+		return nil
+	}
+	text, err := os.ReadFile(file)
+	if err == nil {
+		p.config.Faults, err = sandbox.ParseFaults(text)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s: %w", file, err)
+	}
+	return at([]string{"exchange", "faults"}, err)
 }
 
 // fastestClock is how fast the clock may run: a made-up market moves once a second, and every movement is worked out.

@@ -83,9 +83,13 @@ func TestThePrintedLinesWorkAsPasted(t *testing.T) {
 		"[accounts.a.keys]\none={permissions=['read'],secret_file=\""+secret+"\"}\ntwo={permissions=['trade'],secret_env='EXCHANGE_SECRET'}\n"), 0o600))
 	for _, args := range [][]string{nil, {"--speed", "0"}, {"-c", config}} {
 		s := serve(t, []string{"EXCHANGE_SECRET=from outside"}, args...)
-		require.Len(t, s.facts.Curl, 3)
+		wanted := []string{`^\{"market":"[A-Z]+-EUR","price":"[0-9.]+"\}\n$`, `"symbol":"EUR","available":"`, `^\{"orderId":.*"status":"filled"`}
+		if args != nil { // time stands
+			wanted = append(wanted, `^\{"time":[0-9]+,.*"speed":"0"`)
+		}
+		require.Len(t, s.facts.Curl, len(wanted))
 		for _, shell := range tools {
-			for i, want := range []string{`^\{"market":"[A-Z]+-EUR","price":"[0-9.]+"\}\n$`, `"symbol":"EUR","available":"`, `^\{"orderId":.*"status":"filled"`} {
+			for i, want := range wanted {
 				cmd := exec.Command(shell, "-c", s.facts.Curl[i])
 				cmd.Env = append(os.Environ(), "EXCHANGE_SECRET=from outside")
 				out, err := cmd.CombinedOutput()
@@ -157,6 +161,21 @@ func TestTheLogHasNoKeysOrSecrets(t *testing.T) {
 		require.NotEmpty(t, hidden)
 		require.NotContains(t, log, hidden)
 	}
+}
+
+func TestFaultsOfAScriptStrike(t *testing.T) {
+	t.Parallel()
+	script := filepath.Join(t.TempDir(), "faults.toml")
+	require.NoError(t, os.WriteFile(script, []byte("[[faults]]\nkind='error'\ncode=109\nendpoints=['GET /time']\nnth=2\n"), 0o600))
+	s := serve(t, nil, "--faults", script, "--log", "info")
+	for _, want := range []int{200, 503, 200} {
+		response, err := http.Get(s.facts.BaseURL + "/time")
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		require.Equal(t, want, response.StatusCode)
+	}
+	s.stop()
+	require.Contains(t, s.stderr.String(), `"level":"error","method":"GET","path":"/v2/time","status":503`)
 }
 
 func TestWithoutAdminThereIsNoToken(t *testing.T) {
