@@ -103,6 +103,16 @@ func (s *configSource) refuseTables(names ...string) error {
 	return nil
 }
 
+// explain says whether an exchange could not be made because of its config, which is bad usage, or because of its state file.
+func (p *exchangePlan) explain(err error) error {
+	config := p.config
+	config.State = ""
+	if _, again := sandbox.New(config); again == nil {
+		return err
+	}
+	return usagef("%s: %w", p.ExchangeConfig.source.name(), err)
+}
+
 // exchange runs the command.
 func (a *app) exchange(ctx context.Context, f *exchangeFlags) (err error) {
 	p, err := f.plan(a.Getenv)
@@ -121,7 +131,7 @@ func (a *app) exchange(ctx context.Context, f *exchangeFlags) (err error) {
 	}
 	ex, err := sandbox.New(p.config)
 	if err != nil {
-		return usagef("%s: %w", p.ExchangeConfig.source.name(), err)
+		return p.explain(err)
 	}
 	s, err := newExchangeServer(ex, &p.Exchange, a.logger(p.Exchange.Log))
 	if err != nil {

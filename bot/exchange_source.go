@@ -109,11 +109,14 @@ type storedCandles struct {
 	reader  *state.CandleReader // nil until the exchange asks
 }
 
-// Movements replays the candles from the first on.
+// Movements replays the candles from the first on. The ones before end.
 func (c *storedCandles) Movements(s sandbox.Start) (sandbox.Movements, error) {
 	options := c.options
 	options.Market = s.Market
-	var err error
+	err := c.Close()
+	if err != nil {
+		return nil, err
+	}
 	if c.reader, err = c.store.Read(options); err != nil {
 		return nil, err
 	}
