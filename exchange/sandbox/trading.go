@@ -130,13 +130,12 @@ func (ex *Exchange) deleteOrders(c *call) *exchange.Error {
 		if halted != nil {
 			continue
 		}
-		for r := c.account.recordsOf(m.ID).open.oldest; r != nil; {
-			next := r.links[byState].newer
+		open := &c.account.recordsOf(m.ID).open
+		for r := open.oldest; r != nil; r = open.oldest { // a cancel may fire triggers, which end others
 			if refused := ex.cancel(c, r); refused != nil {
 				return refused
 			}
 			appendCancelled(c, m, ex.orderOf(r))
-			r = next
 		}
 	}
 	c.out = append(c.out, ']')
