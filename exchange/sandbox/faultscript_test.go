@@ -160,7 +160,8 @@ func TestAMistakeInTheConfigsFaultsIsNamed(t *testing.T) {
 		`fault 1: price: BTC-EUR: price 0 is not a positive multiple`: {Kind: FaultMarketStatus, Status: market.AuctionMatching, Price: "0", Market: "BTC-EUR"},
 		`fault 1: delay: a fault of kind lateFill needs it`:           {Kind: FaultLateFill},
 		`fault 1: nth: a fault of kind marketStatus has none`:         {Kind: FaultMarketStatus, Status: market.Halted, Nth: 1},
-		`fault 1: delay: -1s is negative`:                             {Kind: FaultDelayAnswer, Delay: -time.Second},
+		`fault 1: delay: -1s is not between 0 and 8760h`:              {Kind: FaultDelayAnswer, Delay: -time.Second},
+		`fault 1: skew: -8761h0m0s is more than 8760h`:                {Kind: FaultClockSkew, Skew: -8761 * time.Hour},
 		`fault 1: reason: cancelPostOnly is not one of`:               {Kind: FaultCancelOrders, Reason: market.CancelPostOnly},
 	} {
 		config := rigConfig()
