@@ -16,6 +16,9 @@ import (
 // Of a script of faults every one is asked for every request, in the order of the script. Delays add up; of those that decide what
 // becomes of the answer the first does. Each draws from a sequence of its own, made of the script's seed and its place: the same
 // requests in the same order meet the same faults, and a fault more at the end changes nothing before it.
+//
+// A fault that breaks the connection panics with http.ErrAbortHandler, as net/http expects of a handler; who calls ServeHTTP without a
+// server recovers it. Go's http.Client and others repeat a GET by themselves where a connection that they keep breaks.
 type Fault struct {
 	Kind FaultKind
 
