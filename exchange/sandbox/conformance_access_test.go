@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"strings"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -241,9 +239,9 @@ func (s *stage) exhausted(account string) answer {
 // injected requires that faults on demand are answered with their code, and that nothing was carried out.
 func (s *stage) injected(status int, codes ...int) {
 	for _, code := range codes {
-		s.ex.front.before = func(*http.Request, *call) *exchange.Error { return exchange.ErrCode(code) }
+		s.strike(Fault{Kind: FaultError, Code: code})
 		s.rateHeaders(s.refuse("alice", orderLine("buy limit amount=1 price=100"), status, code))
-		s.ex.front.before = nil
+		s.strike()
 		require.Empty(s.t, s.rows("alice", "GET /ordersOpen market=BTC-EUR"))
 	}
 }
@@ -351,4 +349,11 @@ func (a answer) banEnd() (int64, error) {
 	_, rest, _ := strings.Cut(a.body, " at ")
 	text, _, _ := strings.Cut(rest, ".")
 	return strconv.ParseInt(text, 10, 64)
+}
+
+// strike installs a script of faults; none is none.
+func (s *stage) strike(faults ...Fault) {
+	script, err := s.ex.loadFaults(faults, 1, s.ex.clock.Now())
+	require.NoError(s.t, err)
+	s.ex.install(script)
 }

@@ -168,7 +168,7 @@ func reachOfAll(t testing.TB, e *endpoint) (reached []int) {
 		reached = append(reached, 201)
 	}
 	for _, code := range []int{101, 107, 108, 109, 111, 430} { // on demand
-		s.ex.front.before = func(*http.Request, *call) *exchange.Error { return exchange.ErrCode(code) }
+		s.strike(Fault{Kind: FaultError, Code: code})
 		if a := s.do(s.request("alice", e.method, path, "")); a.status >= 500 {
 			a.refused(t, a.status, code)
 			reached = append(reached, code)

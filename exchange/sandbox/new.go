@@ -26,13 +26,19 @@ func New(config Config) (*Exchange, error) {
 		return nil, err
 	}
 	ex.disconnects.ex = ex
-	ex.duties = append(ex.duties, &ex.disconnects)
+	ex.agenda.ex, ex.late.ex = ex, ex
+	ex.duties = append(ex.duties, &ex.disconnects, &ex.late, &ex.agenda)
 	for _, l := range ex.listings[1:] {
 		if err := ex.openFeed(l, now.Add(-config.History), now); err != nil {
 			return nil, fmt.Errorf("sandbox: %w", err)
 		}
 	}
 	ex.reached = now
+	script, err := ex.loadFaults(config.Faults, config.Seed, now)
+	if err != nil {
+		return nil, fmt.Errorf("sandbox: %w", err)
+	}
+	ex.install(script)
 	return ex, nil
 }
 
@@ -158,7 +164,7 @@ func (ex *Exchange) endow(a *account, symbol, text string) error {
 	if money < 0 {
 		return fmt.Errorf("%s is below zero", text)
 	}
-	return ex.venue.Transfer(a.id, asset.ID, market.Money(money))
+	return ex.transfer(a.id, asset.ID, market.Money(money))
 }
 
 func (ex *Exchange) openFront() (err error) {

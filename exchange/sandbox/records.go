@@ -93,7 +93,7 @@ func (ex *Exchange) hear(ev *market.Event) {
 
 // rests reports whether an order is in the book for all to see.
 func rests(o *market.Order) bool {
-	return !o.Done() && o.Status != market.StatusAwaitingTrigger
+	return o.Visible && !o.Done() && o.Status != market.StatusAwaitingTrigger
 }
 
 // enter makes the record of an order that the venue has taken in for an account.
@@ -120,9 +120,9 @@ func (ex *Exchange) fill(r *record, o *market.Order, f *market.Fill) {
 	noted := fill{Fill: *f, due: ex.settles(f)}
 	p, have := r.happen(), a.recordsOf(r.market)
 	before := len(p.fills)
-	p.fills = remember(p.fills, noted, keep)
+	p.fills = appendLatest(p.fills, noted, keep)
 	p.lost += before + 1 - len(p.fills)
-	have.trades = remember(have.trades, trade{fill: noted, orderID: o.ExchangeID, clientOrderID: o.ClientOrderID}, keep)
+	have.trades = appendLatest(have.trades, trade{fill: noted, orderID: o.ExchangeID, clientOrderID: o.ClientOrderID}, keep)
 	public := market.Trade{Market: f.Market, Price: f.Price, Amount: f.Amount, Side: f.Side, Time: f.Time}
 	if !f.Taker {
 		public.Side = f.Side.Opposite()
@@ -206,4 +206,12 @@ func (ex *Exchange) keepTrades() int {
 		return ex.config.Keep.Trades
 	}
 	return defaultKeep
+}
+
+// appendLatest appends one and keeps at least the latest keep of the list, at most twice as many.
+func appendLatest[T any](list []T, one T, keep int) []T {
+	if len(list) >= 2*keep {
+		list = append(list[:0], list[len(list)-keep+1:]...)
+	}
+	return append(list, one)
 }

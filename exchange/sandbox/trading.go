@@ -173,7 +173,14 @@ func (ex *Exchange) cancel(c *call, r *record) *exchange.Error {
 
 // perform carries out ex.command at the venue.
 func (ex *Exchange) perform(c *call) *exchange.Error {
-	refused, err := ex.venue.Perform(c.account.id, c.now, &ex.command)
+	var refused *exchange.Error
+	var err error
+	if c.fate != nil && c.fate.fill > 0 {
+		refused, err = ex.venue.PerformLate(c.account.id, c.now, &ex.command)
+		ex.late.add(latecomer{at: later(c.now, c.fate.fill), order: ex.command.Order.ID, settle: c.fate.settle})
+	} else {
+		refused, err = ex.venue.Perform(c.account.id, c.now, &ex.command)
+	}
 	switch {
 	case err != nil:
 		return exchange.ErrCode(exchange.CodeUnknownResult)
