@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/netip"
@@ -85,6 +86,7 @@ func (ex *Exchange) admit(v *visit, r *http.Request) (refusal *exchange.Error) {
 		v.bill, within = ex.front.limiter.chargePeer(v.peer, cost, now)
 	}
 	if !within {
+		ex.saveBan()
 		return exchange.Banned(v.bill.resetAt)
 	}
 	return refusal
@@ -152,14 +154,22 @@ func (ex *Exchange) carryOut(c *call) (refusal *exchange.Error) {
 	defer func() {
 		if value := recover(); value != nil {
 			refusal = exchange.ErrCode(exchange.CodeUnknownResult)
+			ex.store.stop(fmt.Errorf("a request ended in a panic: %v", value)) // it may be half done: only the file is whole
 			if ex.front.mishap != nil {
 				ex.front.mishap(value)
 			}
 		}
 	}()
+	if refusal = ex.stopped(); refusal != nil {
+		return refusal
+	}
 	c.now = max(ex.clock.Now(), ex.reached)
 	ex.advance(c.now)
-	return c.endpoint.do(ex, c)
+	refusal = c.endpoint.do(ex, c)
+	if ex.save(false) != nil {
+		return exchange.ErrCode(exchange.CodeUnknownResult)
+	}
+	return refusal
 }
 
 // answer writes the answer, which is complete in the visit.
