@@ -39,7 +39,6 @@ func (d *disconnects) due() market.Time {
 func (d *disconnects) run(at market.Time) {
 	for i := 0; i < len(d.timers); i++ {
 		if expired := d.timers[i]; expired.at <= at {
-			d.ex.store.life()
 			d.timers = slices.Delete(d.timers, i, i+1)
 			i--
 			d.ex.endGroup(expired.account, expired.group, at)

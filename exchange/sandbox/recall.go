@@ -25,7 +25,7 @@ func (s *store) recall() (err error) {
 			}
 		}
 		ex := s.ex
-		ex.reached, ex.night, ex.sequence, ex.number = s.past.Reached, s.past.Night, s.past.Sequence, s.past.Number
+		ex.sequence, ex.number = s.past.Sequence, s.past.Number
 		for _, t := range s.past.Timers {
 			ex.disconnects.timers = append(ex.disconnects.timers, timer{t.Account, t.Group, t.At})
 		}

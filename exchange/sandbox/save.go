@@ -52,7 +52,7 @@ func (s *store) writeAbout(tx *bbolt.Tx) error {
 		}
 	}
 	ex := s.ex
-	l := storedLife{Reached: ex.reached, Night: ex.night, Sequence: ex.sequence, Number: ex.number}
+	l := storedLife{Reached: ex.reached, Sequence: ex.sequence, Number: ex.number}
 	for _, t := range ex.disconnects.timers {
 		l.Timers = append(l.Timers, storedTimer{t.account, t.group, t.at})
 	}

@@ -11,7 +11,6 @@ import (
 // storedLife is what an exchange has only once.
 type storedLife struct {
 	Reached  market.Time
-	Night    market.Time
 	Sequence market.OrderID
 	Number   int64
 	Timers   []storedTimer `json:",omitempty"`
