@@ -63,7 +63,11 @@ func (e *Engine) deliver(ev *market.Event) {
 	case market.KindTrade:
 		e.checkPrice(ev.Trade.Market, ev.Trade.Price)
 	case market.KindMarketStatus:
-		e.catalog.Market(ev.Market).Status = ev.Status
+		m := e.catalog.Market(ev.Market)
+		m.Status = ev.Status
+		if ev.Rules != nil {
+			m.TakeRules(ev.Rules)
+		}
 	case market.KindTimer:
 		e.ring()
 	}

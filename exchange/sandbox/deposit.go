@@ -103,7 +103,7 @@ func (ex *Exchange) accountNamed(name string) *account {
 
 // credit adds a deposit to the balance. One that the balance has no room for is canceled.
 func (ex *Exchange) credit(t *transfer, at market.Time) {
-	if err := ex.venue.Transfer(t.Account, t.Asset, t.Amount); err != nil {
+	if err := ex.transfer(t.Account, t.Asset, t.Amount); err != nil {
 		ex.listDeposit(t, transferCanceled, at)
 		return
 	}

@@ -100,12 +100,14 @@ func (ex *Exchange) endGroup(id sim.AccountID, group uint16, at market.Time) {
 		if have == nil {
 			continue
 		}
-		for r := have.open.oldest; r != nil; {
-			next := r.links[byState].newer
+		var members []market.OrderID // first: a cancel may fire triggers, which end others
+		for r := have.open.oldest; r != nil; r = r.links[byState].newer {
 			if ex.orderOf(r).CodGroupID == group {
-				ex.venue.Cancel(r.id, at, market.CancelOnDisconnect)
+				members = append(members, r.id)
 			}
-			r = next
+		}
+		for _, member := range members {
+			ex.venue.Cancel(member, at, market.CancelOnDisconnect)
 		}
 	}
 }

@@ -27,6 +27,8 @@ type Exchange struct {
 	bars     []bar       // scratch
 	treasury
 	trading
+	faults
+	books
 }
 
 // account is one client: its orders, its transfers.

@@ -54,6 +54,7 @@ func (ex *Exchange) traded(a *account, f *market.Fill) {
 	} else {
 		t.Type, t.Sent, t.Received = typeSell, base, quote
 	}
+	ex.bookTrade(t.Sent, t.Received)
 	ex.note(a, t)
 }
 

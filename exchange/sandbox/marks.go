@@ -70,7 +70,7 @@ func (s *store) transfer(t *transfer) {
 	s.transfers = append(s.transfers, t)
 }
 
-// life marks what the exchange has only once. A timer that expires needs no mark: it would expire again.
+// life marks what belongs to no order, account or transfer. A timer that expires needs no mark: it would expire again.
 func (s *store) life() {
 	if s != nil {
 		s.urgent = true

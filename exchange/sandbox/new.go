@@ -35,6 +35,11 @@ func (ex *Exchange) open() error {
 		return err
 	}
 	ex.advance(ex.clock.Now())
+	script, err := ex.loadFaults(ex.config.Faults, ex.config.Seed, ex.reached) // it begins now, also where the exchange goes on
+	if err != nil {
+		return err
+	}
+	ex.install(script)
 	return ex.save(true)
 }
 
@@ -167,7 +172,7 @@ func (ex *Exchange) endow(a *account, symbol, text string) error {
 	if money < 0 {
 		return fmt.Errorf("%s is below zero", text)
 	}
-	return ex.venue.Transfer(a.id, asset.ID, market.Money(money))
+	return ex.transfer(a.id, asset.ID, market.Money(money))
 }
 
 // openDuties opens what the clock makes due, from now on or from where the state file stands.
@@ -177,8 +182,8 @@ func (ex *Exchange) openDuties() error {
 	if err := ex.openTreasury(start); err != nil {
 		return err
 	}
-	ex.disconnects.ex = ex
-	ex.duties = append(ex.duties, &ex.disconnects)
+	ex.disconnects.ex, ex.agenda.ex, ex.late.ex = ex, ex, ex
+	ex.duties = append(ex.duties, &ex.disconnects, &ex.late, &ex.agenda)
 	for _, l := range ex.listings[1:] {
 		if err := ex.openFeed(l, beginning, start); err != nil {
 			return err

@@ -30,6 +30,13 @@ func (s *store) recall() (err error) {
 			ex.disconnects.timers = append(ex.disconnects.timers, timer{t.Account, t.Group, t.At})
 		}
 		ex.disconnects.plan()
+		for _, one := range s.past.Late {
+			ex.late.orders = append(ex.late.orders, latecomer{one.At, one.Order, one.Settle})
+		}
+		for _, asset := range ex.catalog.Assets() {
+			ex.transferred = addLine(ex.transferred, asset.ID, s.past.Transferred[asset.Symbol])
+			ex.house = addLine(ex.house, asset.ID, s.past.House[asset.Symbol])
+		}
 		return nil
 	})
 }
@@ -87,7 +94,7 @@ func (s *store) recallOrders(tx *bbolt.Tx) error {
 			ended = append(ended, r)
 			ex.endings = max(ex.endings, stored.Ended)
 		} else {
-			open = append(open, resting{stored.Account, sim.Resting{Order: o, Settlement: stored.Settlement, Sequence: stored.Sequence}})
+			open = append(open, resting{stored.Account, sim.Resting{Order: o, Settlement: stored.Settlement, Sequence: stored.Sequence, Aside: stored.Aside}})
 		}
 		if stored.Lost != 0 {
 			r.happen().lost = stored.Lost

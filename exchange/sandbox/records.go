@@ -96,7 +96,7 @@ func (ex *Exchange) hear(ev *market.Event) {
 
 // rests reports whether an order is in the book for all to see.
 func rests(o *market.Order) bool {
-	return !o.Done() && o.Status != market.StatusAwaitingTrigger
+	return o.Visible && !o.Done() && o.Status != market.StatusAwaitingTrigger
 }
 
 // enter makes the record of an order that the venue has taken in for an account.

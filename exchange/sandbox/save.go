@@ -52,7 +52,13 @@ func (s *store) writeAbout(tx *bbolt.Tx) error {
 		}
 	}
 	ex := s.ex
-	l := storedLife{Reached: ex.reached, Sequence: ex.sequence, Number: ex.number}
+	l := storedLife{Reached: ex.reached, Sequence: ex.sequence, Number: ex.number, Transferred: map[string]market.Value{}, House: map[string]market.Value{}}
+	for _, asset := range ex.catalog.Assets() {
+		l.Transferred[asset.Symbol], l.House[asset.Symbol] = lineOf(ex.transferred, asset.ID), lineOf(ex.house, asset.ID)
+	}
+	for _, one := range ex.late.orders {
+		l.Late = append(l.Late, storedLate{one.at, one.order, one.settle})
+	}
 	for _, t := range ex.disconnects.timers {
 		l.Timers = append(l.Timers, storedTimer{t.account, t.group, t.at})
 	}
@@ -94,6 +100,7 @@ func (s *store) recordOf(r *record) *storedRecord {
 		panic(fmt.Sprintf("sandbox: order %d of market %d has neither ended nor is it open", r.count, r.market))
 	}
 	stored.Order, stored.Settlement, stored.Sequence = storedOrder(resting.Order), resting.Settlement, resting.Sequence
+	stored.Aside = resting.Aside
 	return stored
 }
 

