@@ -31,7 +31,7 @@ func (x *dca) Load(data []byte) error {
 		if saved.Timer != (x.every != 0) {
 			return errors.New("the schedule went by duration and now by candles, or the other way round; set it back, or give it another name")
 		}
-		if saved.Candles == x.candles && saved.Interval == x.setup.Interval {
+		if x.every != 0 || saved.Candles == x.candles && saved.Interval == x.setup.Interval {
 			x.plans[m].known, x.plans[m].period = saved.Known, saved.Period
 		}
 		return nil
