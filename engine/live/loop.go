@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 
 	"github.com/tidemark-trading/tidemark/engine"
@@ -30,7 +29,7 @@ type Config struct {
 	Journal Journal
 	Events  <-chan market.Event // of the feeds, in the order of their arrival; their slices and pointers are the loop's
 	Log     zerolog.Logger
-	Run     uuid.UUID // of this start: what client order ids are made of
+	Start   func(at market.Time) []market.Command // what begins the engine once the exchange has been asked; nil: Engine.Start. An engine that was restored has begun
 
 	OpenEvery     market.Duration // between two lists of open orders; a minute
 	HoldingsEvery market.Duration // between two looks at the balances; 30 s
@@ -75,13 +74,16 @@ type regular struct {
 	asking bool
 }
 
-// New returns a loop. Its engine has been restored or started, and warmed up.
+// New returns a loop. Its engine has been warmed up, and restored where there was something to restore.
 func New(c Config) *Loop {
 	defaults(&c.OpenEvery, time.Minute)
 	defaults(&c.HoldingsEvery, 30*time.Second)
 	defaults(&c.Margin, 2*time.Second)
 	defaults(&c.StopWithin, 30*time.Second)
 	defaults(&c.GroupExpiry, 150*time.Second)
+	if c.Start == nil {
+		c.Start = c.Engine.Start
+	}
 	return &Loop{Config: c, replies: make(chan func(), 2*inFlight), orders: make(chan request), looks: map[market.OrderID]*look{}}
 }
 
@@ -104,7 +106,7 @@ func (l *Loop) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	l.take(l.Engine.Start(l.stamp()))
+	l.take(l.Config.Start(l.stamp()))
 	l.endTurn(work)
 	for ctx.Err() == nil && l.failed == nil {
 		l.turn(ctx, work)
@@ -235,8 +237,6 @@ func (l *Loop) complete(c *market.Command) {
 		return
 	}
 	if c.Kind == market.CommandPlace {
-		own.ClientOrderID = market.ClientOrderID(l.Config.Run, o.ID)
-		o.ClientOrderID = own.ClientOrderID
 		return
 	}
 	o.ClientOrderID, o.ExchangeID, o.OperatorID, o.Market = own.ClientOrderID, own.ExchangeID, own.OperatorID, own.Market

@@ -34,14 +34,14 @@ func newRig(t *testing.T, seed uint64, faults int) *rig {
 	r.box.journal = r.journal
 	r.account = state.NewAccount(r.box.catalog, 1, nil)
 	gate := risk.New(r.box.catalog, risk.Config{Strategies: []risk.Limits{{OperatorID: 7, MaxOpenOrders: 12}}, Fees: boxFees})
-	e := engine.New(engine.Config{Catalog: r.box.catalog, Account: r.account, Gate: gate, Seats: []engine.Seat{{
+	e := engine.New(engine.Config{Run: uuid.MustParse("6d1a2f0e-7c43-4d0e-9c55-0b8f5e1f2a31"), Catalog: r.box.catalog, Account: r.account, Gate: gate, Seats: []engine.Seat{{
 		Name: "restless", Strategy: &restless{chance: rand.New(rand.NewPCG(seed, 5))}, Markets: []market.ID{1}, Ticker: true, Log: zerolog.Nop(),
 	}}})
 	at := r.box.Now()
 	for _, asset := range r.box.catalog.Assets() {
 		e.Step(&market.Event{At: at, Kind: market.KindTransfer, Asset: asset.ID, Money: r.box.venue.Balance(asset.ID).Total})
 	}
-	r.loop = New(Config{Engine: e, Account: r.account, Trading: r.box, Journal: r.journal, Events: r.events, Log: zerolog.Nop(), Run: uuid.MustParse("6d1a2f0e-7c43-4d0e-9c55-0b8f5e1f2a31"),
+	r.loop = New(Config{Engine: e, Account: r.account, Trading: r.box, Journal: r.journal, Events: r.events, Log: zerolog.Nop(),
 		StopWithin: 30 * time.Minute})
 	return r
 }
