@@ -46,6 +46,9 @@ const most = 64
 // inFlight is how many writes, and how many questions, are under way at a time.
 const inFlight = 4
 
+// lists is how many other questions may be under way: open orders, balances, timers. A worker never waits to hand back its answer.
+const lists = 3
+
 // Loop runs an engine against an exchange.
 type Loop struct {
 	Config
@@ -84,7 +87,7 @@ func New(c Config) *Loop {
 	if c.Start == nil {
 		c.Start = c.Engine.Start
 	}
-	return &Loop{Config: c, replies: make(chan func(), 2*inFlight), orders: make(chan request), looks: map[market.OrderID]*look{}}
+	return &Loop{Config: c, replies: make(chan func(), 2*inFlight+lists), orders: make(chan request), looks: map[market.OrderID]*look{}}
 }
 
 func defaults(d *market.Duration, otherwise market.Duration) {
@@ -101,10 +104,11 @@ func (l *Loop) Run(ctx context.Context) error {
 	defer l.workers.Wait()
 	defer cancel()
 	l.now = l.Trading.Now()
-	for _, open := range [...]func(context.Context) error{l.reconcile, l.armFirst} {
-		if err := l.insist(ctx, open); err != nil {
-			return err
-		}
+	if err := l.reconcile(ctx); err != nil {
+		return err
+	}
+	if err := l.armFirst(ctx); err != nil {
+		return err
 	}
 	l.take(l.Config.Start(l.stamp()))
 	l.endTurn(work)
@@ -118,9 +122,9 @@ func (l *Loop) Run(ctx context.Context) error {
 }
 
 // insist tries until the exchange can be reached, or says no.
-func (l *Loop) insist(ctx context.Context, try func(context.Context) error) error {
+func (l *Loop) insist(ctx context.Context, try func() error) error {
 	for wait := firstWait; ; wait = min(2*wait, lastWait/2) {
-		err := try(ctx)
+		err := try()
 		if err == nil || ctx.Err() != nil || exchange.OutcomeOf(err) == exchange.Rejected {
 			return err
 		}
@@ -166,18 +170,23 @@ func (l *Loop) turn(ctx, work context.Context) {
 
 // endTurn makes the turn durable and then lets the world know.
 func (l *Loop) endTurn(work context.Context) {
-	if l.failed == nil {
-		l.failed = l.Engine.Err()
-	}
-	if err := l.Journal.Commit(l.now); err != nil && l.failed == nil {
-		l.failed = fmt.Errorf("live: the journal cannot be written, nothing more is sent: %w", err)
-	}
+	l.commit()
 	if l.failed != nil {
 		l.outbox = l.outbox[:0]
 		return
 	}
 	l.dispatch(work)
 	l.askDue(work)
+}
+
+// commit makes durable what has happened since the last commit.
+func (l *Loop) commit() {
+	if l.failed == nil {
+		l.failed = l.Engine.Err()
+	}
+	if err := l.Journal.Commit(l.now); err != nil && l.failed == nil {
+		l.failed = fmt.Errorf("live: the journal cannot be written, nothing more is sent: %w", err)
+	}
 }
 
 // stamp moves the loop's time to the exchange's. It never goes back.
