@@ -30,10 +30,15 @@ func (ex *Exchange) bookTrade(sent, received share) {
 
 // book adds money to the line of an asset.
 func book(lines []market.Value, asset market.AssetID, money market.Money) []market.Value {
+	return addLine(lines, asset, market.ValueOf(int64(money)))
+}
+
+// addLine adds a sum of money to the line of an asset.
+func addLine(lines []market.Value, asset market.AssetID, sum market.Value) []market.Value {
 	for int(asset) >= len(lines) {
 		lines = append(lines, market.Value{})
 	}
-	lines[asset], _ = lines[asset].Add(market.ValueOf(int64(money))) // 2^64 of the largest fit
+	lines[asset], _ = lines[asset].Add(sum) // 2^64 of the largest fit
 	return lines
 }
 

@@ -35,6 +35,7 @@ func (a *faultAgenda) due() market.Time {
 func (a *faultAgenda) run(at market.Time) {
 	f := a.next[0]
 	a.next = a.next[1:]
+	a.ex.store.life() // the script of another start may have none of it
 	for _, l := range a.ex.listings[1:] {
 		if f.listing == nil || f.listing == l {
 			a.ex.strike(f, l, at)
@@ -100,7 +101,9 @@ func (l *latecomers) run(at market.Time) {
 	if o := l.ex.venue.Order(one.order); stood && o != nil { // it rests now, which the venue tells nobody
 		count, _ := countOf(o.ExchangeID, o.Market, nameOfOrder)
 		in := l.ex.listings[o.Market]
-		in.orders.Get(market.OrderID(count)).shown = true
+		r := in.orders.Get(market.OrderID(count))
+		r.shown = true
 		in.touch()
+		l.ex.store.order(r)
 	}
 }

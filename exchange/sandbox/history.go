@@ -78,6 +78,8 @@ func cashOf(m *market.Market, f *market.Fill) (market.Money, error) {
 // note adds a transaction to an account's history.
 func (ex *Exchange) note(a *account, t transaction) {
 	a.transactions = remember(a.transactions, t, ex.kept())
+	a.noted.total++
+	ex.store.account(a)
 }
 
 // getHistory answers GET /account/history: a page of the transactions of one type or all, from fromDate up to toDate, newest

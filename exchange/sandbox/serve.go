@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/netip"
@@ -92,6 +93,7 @@ func (ex *Exchange) admit(v *visit, r *http.Request, unread *exchange.Error) (re
 		v.bill, within = ex.front.limiter.chargePeer(v.peer, cost, now)
 	}
 	if !within {
+		ex.saveBan()
 		return exchange.Banned(v.bill.resetAt)
 	}
 	return refusal
@@ -160,16 +162,27 @@ func (ex *Exchange) carryOut(c *call) (refusal *exchange.Error) {
 		ex.unsettled = 0
 		if value := recover(); value != nil {
 			refusal = exchange.ErrCode(exchange.CodeUnknownResult)
+			ex.store.stop(fmt.Errorf("a request ended in a panic: %v", value)) // it may be half done: only the file is whole
 			if ex.front.mishap != nil {
 				ex.front.mishap(value)
 			}
 		}
 	}()
+	if refusal = ex.stopped(); refusal != nil {
+		return refusal
+	}
 	c.now = max(ex.clock.Now(), ex.reached)
 	ex.advance(c.now)
 	ex.unsettled = c.fate.settlement()
-	return c.endpoint.do(ex, c)
+	refusal = c.endpoint.do(ex, c)
+	if ex.save(c.operates()) != nil {
+		return exchange.ErrCode(exchange.CodeUnknownResult)
+	}
+	return refusal
 }
+
+// operates reports whether the operator changes something.
+func (c *call) operates() bool { return c.account == nil && c.endpoint.method != http.MethodGet }
 
 // answer writes the answer, which is complete in the visit.
 func (ex *Exchange) answer(w http.ResponseWriter, v *visit) {

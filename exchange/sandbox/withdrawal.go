@@ -84,7 +84,7 @@ func (ex *Exchange) withdraw(a *account, v *vault, total market.Money, address, 
 		Address: address, PaymentID: payment, Listed: at,
 	}
 	ex.launch(t, transferAwaitingProcessing, at)
-	a.withdrawals = remember(a.withdrawals, t, ex.kept())
+	a.withdrawals = ex.list(a.withdrawals, t, &a.withdrawalsListed)
 	ex.note(a, transaction{
 		ID: t.ID, At: at, Type: typeWithdrawal, Sent: share{v.ID, total}, Fees: market.ValueOf(int64(t.Fee)), FeesAsset: v.ID, Address: address,
 	})
