@@ -37,17 +37,12 @@ type Budget interface {
 	Observe(h http.Header, status int, body []byte)
 }
 
-// CallObserver is a Budget that wants to know which request an answer belongs to; it hears of ObserveCall in place of Observe.
-type CallObserver interface {
-	ObserveCall(c Call, h http.Header, status int, body []byte)
-}
-
-// Call is a request as a budget sees it.
-type Call struct {
-	Endpoint string // method and path as in the specification, "GET /{market}/book"
-	Lane     Lane
-	Weight   int
-	Signed   bool
+// Booker is a Budget that joins each answer to its request: where a Budget has Begin, the client calls it in place of Acquire and
+// Observe.
+type Booker interface {
+	// Begin is Acquire for a request of an endpoint, "GET /{market}/book". Where it returns no error, done must be called once: with the
+	// answer's headers, status and body, which is valid until done returns, or with nil and 0 where there was no answer.
+	Begin(ctx context.Context, lane Lane, endpoint string, weight int, signed bool) (done func(h http.Header, status int, body []byte), err error)
 }
 
 // Weight is what an endpoint costs in points.

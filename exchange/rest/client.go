@@ -61,7 +61,7 @@ type Client struct {
 	names     headerNames
 	weights   [len(endpoints)]Weight
 	transport http.RoundTripper
-	observe   CallObserver // nil: Config.Budget.Observe, if any
+	booker    Booker // Config.Budget, where it is one
 	catalog   atomic.Pointer[directory]
 	clock     clock
 	signers   sync.Pool
@@ -83,7 +83,7 @@ func New(config Config) (*Client, error) {
 	if c.transport == nil {
 		c.transport = newTransport(c.config.Timeout)
 	}
-	c.observe, _ = c.config.Budget.(CallObserver)
+	c.booker, _ = c.config.Budget.(Booker)
 	c.signers.New = func() any { return NewSigner(c.config.Secret) }
 	c.buffers.New = func() any { return new(bytes.Buffer) }
 	c.clock.start(c.config.Now)

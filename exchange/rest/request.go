@@ -107,48 +107,36 @@ func (e *transportError) Unwrap() error { return e.cause }
 
 // attempt sends a request once. An answer other than 200 or 201 is an *exchange.Error; a NotSentError says that it was not sent.
 func (c *Client) attempt(ctx context.Context, r request, read func([]byte) error) error {
-	call := Call{Endpoint: endpoints[r.at].name, Lane: cmp.Or(r.lane, endpoints[r.at].lane), Weight: cmp.Or(r.weight, c.weights[r.at].of(r.all))}
-	call.Signed = endpoints[r.at].private || c.config.SignPublic && r.at != getTime && !c.config.Key.IsZero()
-	if call.Signed && c.config.Key.IsZero() {
+	signed := endpoints[r.at].private || c.config.SignPublic && r.at != getTime && !c.config.Key.IsZero()
+	if signed && c.config.Key.IsZero() {
 		return &NotSentError{ErrNoKey}
 	}
-	if c.config.Budget != nil {
-		if err := c.config.Budget.Acquire(ctx, call.Lane, call.Weight, call.Signed); err != nil {
-			return &NotSentError{err}
-		}
+	done, err := c.spend(ctx, &r, signed)
+	if err != nil {
+		return &NotSentError{err}
 	}
+	told := false
+	defer func() {
+		if !told {
+			done(nil, 0, nil)
+		}
+	}()
 	if r.timestamp != 0 && c.late(&r) {
 		return &NotSentError{ErrLate}
 	}
-	return c.send(ctx, &r, call, read)
-}
-
-// late reports whether a prepared request could reach the exchange after its window.
-func (c *Client) late(r *request) bool {
-	return c.Now().Millis() >= r.timestamp+r.window-int64(c.config.Margin/time.Millisecond)
-}
-
-// send signs and sends a request and reads its answer.
-func (c *Client) send(ctx context.Context, r *request, call Call, read func([]byte) error) error {
 	ctx, cancel := context.WithTimeout(ctx, c.config.Timeout)
 	defer cancel()
-	if err := ctx.Err(); err != nil {
-		return &NotSentError{err}
-	}
-	sent, err := c.build(ctx, r, call.Signed)
+	answer, err := c.send(ctx, &r, signed)
 	if err != nil {
-		return &NotSentError{err}
-	}
-	answer, err := c.transport.RoundTrip(sent)
-	if err != nil {
-		return &transportError{certainlyNot(err)}
+		return err
 	}
 	defer answer.Body.Close()
 	buffer := c.buffers.Get().(*bytes.Buffer)
 	defer c.buffers.Put(buffer)
 	buffer.Reset()
 	_, err = buffer.ReadFrom(io.LimitReader(answer.Body, maxAnswer+1))
-	c.report(call, answer, buffer.Bytes())
+	told = true
+	done(answer.Header, answer.StatusCode, buffer.Bytes())
 	switch {
 	case buffer.Len() > maxAnswer:
 		return errTooLong
@@ -162,14 +150,42 @@ func (c *Client) send(ctx context.Context, r *request, call Call, read func([]by
 	return read(buffer.Bytes())
 }
 
-// report tells the budget of an answer.
-func (c *Client) report(call Call, answer *http.Response, body []byte) {
-	switch {
-	case c.observe != nil:
-		c.observe.ObserveCall(call, answer.Header, answer.StatusCode, body)
-	case c.config.Budget != nil:
-		c.config.Budget.Observe(answer.Header, answer.StatusCode, body)
+// spend waits for the budget and returns what it has to be told in the end.
+func (c *Client) spend(ctx context.Context, r *request, signed bool) (done func(http.Header, int, []byte), err error) {
+	lane, weight := cmp.Or(r.lane, endpoints[r.at].lane), cmp.Or(r.weight, c.weights[r.at].of(r.all))
+	if c.booker != nil {
+		return c.booker.Begin(ctx, lane, endpoints[r.at].name, weight, signed)
 	}
+	if c.config.Budget == nil {
+		return func(http.Header, int, []byte) {}, nil
+	}
+	done = func(h http.Header, status int, body []byte) {
+		if h != nil {
+			c.config.Budget.Observe(h, status, body)
+		}
+	}
+	return done, c.config.Budget.Acquire(ctx, lane, weight, signed)
+}
+
+// late reports whether a prepared request could reach the exchange after its window.
+func (c *Client) late(r *request) bool {
+	return c.Now().Millis() >= r.timestamp+r.window-int64(c.config.Margin/time.Millisecond)
+}
+
+// send signs a request and sends it.
+func (c *Client) send(ctx context.Context, r *request, signed bool) (*http.Response, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, &NotSentError{err}
+	}
+	sent, err := c.build(ctx, r, signed)
+	if err != nil {
+		return nil, &NotSentError{err}
+	}
+	answer, err := c.transport.RoundTrip(sent)
+	if err != nil {
+		return nil, &transportError{certainlyNot(err)}
+	}
+	return answer, nil
 }
 
 // build makes the HTTP request, with the credentials of specification 5 where it is signed.
