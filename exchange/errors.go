@@ -71,9 +71,6 @@ func (e *Error) Is(target error) bool {
 	return ok && other.Code == e.Code
 }
 
-// ErrNotSent says that a command certainly did not leave the process: it came to nothing.
-var ErrNotSent = errors.New("exchange: the command was not sent")
-
 // Outcome says what an answer tells about a command that was sent.
 type Outcome uint8
 
@@ -106,18 +103,15 @@ func (e *Error) Outcome() Outcome {
 	return Unknown
 }
 
-// OutcomeOf returns the outcome that err stands for: Accepted for nil, Rejected for ErrNotSent, an Error's own, Unknown for any other (a broken
-// connection, a time-out).
+// OutcomeOf returns the outcome that err stands for: Accepted for nil, that of an Error or of any other error in it that has a
+// method Outcome, Unknown for the rest (a broken connection, a time-out).
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return Accepted
 	}
-	if errors.Is(err, ErrNotSent) {
-		return Rejected
-	}
-	var refusal *Error
-	if errors.As(err, &refusal) {
-		return refusal.Outcome()
+	var told interface{ Outcome() Outcome }
+	if errors.As(err, &told) {
+		return told.Outcome()
 	}
 	return Unknown
 }

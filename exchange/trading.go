@@ -46,7 +46,8 @@ type Holding struct {
 type Trading interface {
 	// Prepare makes the intent of an approved command, signed as of the exchange's time now.
 	Prepare(c *market.Command) (Intent, error)
-	// Send sends an intent once, and never again. ErrNotSent says that it certainly did not leave. The record of a cancel has ids alone.
+	// Send sends an intent once, and never again. An error whose OutcomeOf is Rejected says that it certainly did nothing. The record of a cancel has
+	// ids alone.
 	Send(ctx context.Context, i *Intent) (Record, error)
 	// Order asks for one order of the account, by the client's name of it or else the exchange's; CodeNotFound where there is none.
 	Order(ctx context.Context, m market.ID, client, name uuid.UUID) (Record, error)
