@@ -101,15 +101,15 @@ func (e *Error) Outcome() Outcome {
 	return Unknown
 }
 
-// OutcomeOf returns the outcome that err stands for: Accepted for nil, an Error's own, Unknown for any other (a broken
-// connection, a time-out).
+// OutcomeOf returns the outcome that err stands for: Accepted for nil, that of an Error or of any other error in it that has a
+// method Outcome, Unknown for the rest (a broken connection, a time-out).
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return Accepted
 	}
-	var refusal *Error
-	if errors.As(err, &refusal) {
-		return refusal.Outcome()
+	var told interface{ Outcome() Outcome }
+	if errors.As(err, &told) {
+		return told.Outcome()
 	}
 	return Unknown
 }

@@ -1,0 +1,66 @@
+package rest
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// MaxCandles is how many candles one request returns at most (venue-facts 1.2).
+const MaxCandles = 1440
+
+// Candles appends candles of a market, oldest first: GET /{market}/candles (specification 1, venue-facts 1.2). They start from start on
+// and before end; of more than limit, 1 … MaxCandles, 0: MaxCandles, these are the newest. A zero start or end leaves that side open;
+// always give an end. An interval without trades has no candle, and one that has not ended is given as it stands. Nothing about a
+// candle is checked beyond its numbers (market.Candle.Check).
+func (c *Client) Candles(ctx context.Context, m *market.Market, interval market.Interval, start, end market.Time, limit int, dst []market.Candle) ([]market.Candle, error) {
+	before := len(dst)
+	path := to(m.Name, "candles").with("interval", interval.String()).integer("limit", int64(limit)).moment("start", start).moment("end", end).String()
+	err := c.ask(ctx, request{at: getCandles, path: path}, func(body []byte) (err error) {
+		dst, err = appendCandles(dst[:before], body, m, interval)
+		return err
+	})
+	if err != nil {
+		return dst[:before], err
+	}
+	slices.SortFunc(dst[before:], func(a, b market.Candle) int { return cmp.Compare(a.Start, b.Start) })
+	return dst, nil
+}
+
+// appendCandles reads candles in the order of the answer.
+func appendCandles(dst []market.Candle, body []byte, m *market.Market, interval market.Interval) ([]market.Candle, error) {
+	s := scanner{data: body}
+	for s.array(); s.element(); {
+		candle := market.Candle{Market: m.ID, Interval: interval}
+		s.array()
+		candle.Start = s.start()
+		candle.Open = market.Price(s.column("open", m.PriceDigits))
+		candle.High = market.Price(s.column("high", m.PriceDigits))
+		candle.Low = market.Price(s.column("low", m.PriceDigits))
+		candle.Close = market.Price(s.column("close", m.PriceDigits))
+		candle.Volume = market.Volume(s.column("volume", m.VolumeDigits))
+		s.leave()
+		if s.err == nil {
+			dst = append(dst, candle)
+		}
+	}
+	return dst, s.end()
+}
+
+// start reads the first column.
+func (s *scanner) start() market.Time {
+	if !s.element() {
+		s.malformed()
+	}
+	return s.millis("start")
+}
+
+// column reads the next column.
+func (s *scanner) column(field string, digits uint8) int64 {
+	if !s.element() {
+		s.malformed()
+	}
+	return s.fixed(field, digits)
+}
