@@ -45,6 +45,7 @@ var core = []string{"market", "strategy", "risk", "state", "engine", "exchange",
 var exceptions = map[string]map[string]string{
 	"market/synthetic/synthetic.go": {"math/rand/v2": "the made-up market is drawn from a PCG with a seed of its own: the same seed gives the same candles"},
 	"exchange/rest/client.go":       {"time.Now": "requests are signed with the time; the default of Config.Now"},
+	"bot/timer.go":                  {"time.AfterFunc": "the timer of the weight ledger, which has no clock"},
 	"exchange/sandbox/clock.go":     {"time.Now": "the exchange's clock follows the machine's where it is told to; everything else asks the Clock"},
 	"exchange/sandbox/walk.go":      {"math/rand/v2": "how a candle is walked is drawn from a PCG seeded by the source's seed and the candle's start"},
 }
