@@ -48,7 +48,7 @@ func NewLedger(config LedgerConfig) *Ledger {
 	setDefault(&config.KeyBan, time.Minute)
 	setDefault(&config.IPBan, 15*time.Minute)
 	setDefault(&config.Margin, 250*time.Millisecond)
-	l := &Ledger{config: config, names: rateHeadersOf(config.Prefix), weights: weights{known: map[string]int{}, doubts: map[string]doubt{}}}
+	l := &Ledger{config: config, names: rateHeadersOf(config.Prefix), weights: weights{known: map[priced]int{}, doubts: map[priced]doubt{}}}
 	l.key = allowance{signed: true, margin: config.Margin, limit: config.PerKey}
 	l.ip = allowance{margin: config.Margin, limit: config.PerIP}
 	return l
@@ -102,13 +102,13 @@ func (l *Ledger) Begin(ctx context.Context, lane Lane, endpoint string, weight i
 
 // ticket is one request that was let go.
 type ticket struct {
-	of       *allowance
-	endpoint string
-	weight   int
-	alone    bool        // nothing else was under way when it went
-	sent     uint64      // of the allowance when it went, itself included
-	used     int         // of the allowance when it went
-	told     market.Time // likewise
+	priced
+	of     *allowance
+	weight int
+	alone  bool        // nothing else was under way when it went
+	sent   uint64      // of the allowance when it went, itself included
+	used   int         // of the allowance when it went
+	told   market.Time // likewise
 }
 
 func (l *Ledger) enter(ctx context.Context, lane Lane, endpoint string, weight int, signed bool) (*ticket, error) {
@@ -120,7 +120,8 @@ func (l *Ledger) enter(ctx context.Context, lane Lane, endpoint string, weight i
 	}
 	a := l.allowance(signed)
 	l.mu.Lock()
-	w := &waiter{lane: lane, endpoint: endpoint, weight: l.weights.of(endpoint, weight), ready: make(chan struct{})}
+	kind := priced{endpoint, weight}
+	w := &waiter{priced: kind, lane: lane, weight: l.weights.of(kind), ready: make(chan struct{})}
 	a.queue[lane] = append(a.queue[lane], w)
 	l.dispatch(a)
 	l.unlock()

@@ -108,13 +108,17 @@ func (w *town) send(a ask) (h http.Header, status int, body []byte) {
 	for name, values := range recorder.Header() {
 		h[http.CanonicalHeaderKey(name)] = values // as a connection brings them
 	}
+	w.count(recorder.Code)
+	return h, recorder.Code, recorder.Body.Bytes()
+}
+
+func (w *town) count(status int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.served++
-	if recorder.Code == http.StatusTooManyRequests {
+	if status == http.StatusTooManyRequests {
 		w.refused++
 	}
-	return h, recorder.Code, recorder.Body.Bytes()
 }
 
 // do is one request through the ledger, on the way for so long there and back.
@@ -189,6 +193,60 @@ func (w *town) live(random *rand.Rand, l *rest.Ledger, life time.Duration) {
 	}
 }
 
+// A minute that begins early on the ledger's clock must not be spent from while the exchange still counts the last.
+func TestAClockThatIsAheadOverspendsNothing(t *testing.T) {
+	for _, skew := range []time.Duration{0, 240 * time.Millisecond, -240 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			w := openTown(t, 100, 100)
+			w.skew = skew
+			time.Sleep(time.Second)
+			for range 500 { // five minutes of points, one after the other
+				require.NoError(t, w.do(t.Context(), w.ledger, rest.Cancel, askOneOrder, 0, 0))
+			}
+			require.Zero(t, w.refused, "skew %s", skew)
+			require.Less(t, time.Now().Sub(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)), 4*time.Minute+time.Second, "and nothing is left over")
+		})
+	}
+}
+
+func TestTheClientKeepsToTheLedger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := openTown(t, 120, 60)
+		key, secret := rest.NewSecret(w.key.Key), rest.NewSecret(w.key.Secret)
+		client, err := rest.New(rest.Config{BaseURL: "http://127.0.0.1", Key: key, Secret: secret, Budget: w.ledger, Transport: handlerTransport{w}})
+		require.NoError(t, err)
+		require.NoError(t, client.Sync(t.Context()))
+		start := time.Now()
+		var all sync.WaitGroup
+		for range 60 {
+			all.Go(func() {
+				_, err := client.Balances(t.Context(), "")
+				require.NoError(t, err)
+				_, err = client.Time(t.Context())
+				require.NoError(t, err)
+			})
+		}
+		all.Wait()
+		require.Zero(t, w.refused)
+		require.Equal(t, 60*2+5, w.served)
+		require.Greater(t, time.Since(start), 5*time.Minute, "300 points at 52 a minute")
+	})
+}
+
+// handlerTransport brings requests to the exchange without a connection.
+type handlerTransport struct{ *town }
+
+func (h handlerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	recorder := httptest.NewRecorder()
+	h.ex.ServeHTTP(recorder, r)
+	h.count(recorder.Code)
+	answer := recorder.Result()
+	for name, values := range recorder.Header() {
+		answer.Header[http.CanonicalHeaderKey(name)] = values
+	}
+	return answer, nil
+}
+
 func TestACancelNeverWaitsBehindMarketData(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := openTown(t, 200, 200)
@@ -235,7 +293,7 @@ func TestEachLaneStopsWhereTheReserveOfThoseBeforeItBegins(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
 			defer cancel()
 			have := 0
-			for {
+			for have <= 1000 {
 				if _, err := w.ledger.Begin(ctx, row.lane, "", 10, row.signed); err != nil {
 					require.ErrorIs(t, err, context.DeadlineExceeded)
 					break
@@ -392,7 +450,13 @@ func TestAWeightThatTheHeadersShowIsLearntAndSaidOnce(t *testing.T) {
 		require.NoError(t, err)
 		left, _ = w.ledger.Left(false)
 		require.Equal(t, 1000-1-7*25, left, "what is under way counts with its real weight")
-		require.Equal(t, map[string]int{"GET /v2/ticker/24h": 25}, w.ledger.Snapshot().Weights)
+		require.Equal(t, []rest.WeightState{{Endpoint: "GET /v2/ticker/24h", Table: 1, Real: 25}}, w.ledger.Snapshot().Weights)
+		again := w.open(1000, 1000)
+		again.Restore(w.ledger.Snapshot())
+		require.Equal(t, w.ledger.Snapshot().Weights, again.Snapshot().Weights)
+		require.NoError(t, w.do(t.Context(), again, rest.MarketData, cheap, 0, 0))
+		left, _ = again.Left(false)
+		require.LessOrEqual(t, left, 1000-1-7*25)
 	})
 }
 
@@ -507,7 +571,7 @@ func TestTheForecastSaysWhenThePointsEnd(t *testing.T) {
 		require.NoError(t, w.do(t.Context(), w.ledger, rest.MarketData, askBook, 0, 0))
 		slow := w.warnings(rest.WarnSlow)
 		require.Len(t, slow, 1)
-		require.Equal(t, "at this plan the weight budget of the key ends at 00:00:30: market data waits", slow[0].String())
+		require.Equal(t, "at this plan the weight budget of the key ends at 00:00:30: marketData waits", slow[0].String())
 	})
 }
 

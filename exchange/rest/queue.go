@@ -10,12 +10,12 @@ import (
 
 // waiter is a request that waits for its points.
 type waiter struct {
-	lane     Lane
-	endpoint string
-	weight   int
-	ready    chan struct{} // closed when ticket or err is set
-	ticket   *ticket
-	err      error // instead of ticket
+	priced
+	lane   Lane
+	weight int
+	ready  chan struct{} // closed when ticket or err is set
+	ticket *ticket
+	err    error // instead of ticket
 }
 
 // dispatch lets go who may, the most urgent first: while one waits, nobody behind it goes. Then it sets the timer for whoever is left.
@@ -53,7 +53,7 @@ func (a *allowance) grant(w *waiter) {
 		return
 	}
 	a.sent++
-	w.ticket = &ticket{of: a, endpoint: w.endpoint, weight: w.weight, alone: a.open+a.strays == 0, sent: a.sent, used: a.used, told: a.told}
+	w.ticket = &ticket{of: a, priced: w.priced, weight: w.weight, alone: a.open+a.strays == 0, sent: a.sent, used: a.used, told: a.told}
 	a.open += w.weight
 	close(w.ready)
 }

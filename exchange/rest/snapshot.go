@@ -1,16 +1,19 @@
 package rest
 
-import (
-	"maps"
-
-	"github.com/tidemark-trading/tidemark/market"
-)
+import "github.com/tidemark-trading/tidemark/market"
 
 // LedgerState is what a ledger has to remember over a restart, or the next process would spend what this one has spent. It is plain data.
 type LedgerState struct {
 	Key     AllowanceState `json:"key"`
 	IP      AllowanceState `json:"ip"`
-	Weights map[string]int `json:"weights,omitempty"` // that were learnt, by endpoint
+	Weights []WeightState  `json:"weights,omitempty"`
+}
+
+// WeightState is a weight that the exchange's headers have shown to be another than the table's.
+type WeightState struct {
+	Endpoint string `json:"endpoint"` // as Begin was told
+	Table    int    `json:"table"`
+	Real     int    `json:"real"`
 }
 
 // AllowanceState is what the key or the IP address has spent. Times are Unix milliseconds of the exchange, 0 for none.
@@ -28,7 +31,7 @@ func (l *Ledger) Snapshot() LedgerState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.config.Now()
-	return LedgerState{Key: l.key.state(now), IP: l.ip.state(now), Weights: maps.Clone(l.weights.known)}
+	return LedgerState{Key: l.key.state(now), IP: l.ip.state(now), Weights: l.weights.states()}
 }
 
 func (a *allowance) state(now market.Time) AllowanceState {
@@ -44,9 +47,9 @@ func (l *Ledger) Restore(s LedgerState) {
 	now := l.config.Now()
 	l.key.restore(&s.Key, now)
 	l.ip.restore(&s.IP, now)
-	for endpoint, weight := range s.Weights {
-		if weight >= 0 && endpoint != "" {
-			l.weights.known[endpoint] = weight
+	for _, w := range s.Weights {
+		if w.Real >= 0 && w.Endpoint != "" {
+			l.weights.known[priced{w.Endpoint, w.Table}] = w.Real
 		}
 	}
 }
