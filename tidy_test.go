@@ -59,6 +59,7 @@ var exceptions = map[string]map[string]string{
 	"bot/exchange_server.go":          {"go": "the server serves beside the signal to stop, and is waited for", "time.NewTicker": "an exchange that nobody asks goes on each second"},
 	"exchange/sandbox/faultscript.go": {"math/rand/v2": "whether a fault with a probability strikes is drawn from a PCG of its own, by the seed of the script and its place in it"},
 	"exchange/rest/client.go":         {"time.Now": "requests are signed with the time; the default of Config.Now"},
+	"bot/timer.go":                    {"time.AfterFunc": "the timer of the weight ledger, which has no clock"},
 }
 
 // clocks and chances are the functions that make two runs differ.
