@@ -29,6 +29,8 @@ const (
 	CodeAmountTooLarge          = 210
 	CodePriceTooLarge           = 211
 	CodeMinBase                 = 212
+	CodePriceTooSmall           = 213
+	CodePriceTooFine            = 215
 	CodeInsufficientBalance     = 216
 	CodeMinQuote                = 217
 	CodeDuplicateClientOrderID  = 220

@@ -17,21 +17,27 @@ import (
 // reserved, until looking settles it.
 func (l *Loop) reconcile(ctx context.Context) error {
 	own := l.Account.Pending(nil)
-	if err := l.catchUp(ctx, own); err != nil {
+	if err := l.insist(ctx, func() error { return l.catchUp(ctx, own) }); err != nil {
 		return fmt.Errorf("live: reconcile trades: %w", err)
 	}
 	for _, o := range own {
-		if err := l.reconcileOrder(ctx, o); err != nil {
+		if err := l.insist(ctx, func() error { return l.reconcileOrder(ctx, o) }); err != nil {
 			return fmt.Errorf("live: reconcile order %s: %w", o.ClientOrderID, err)
 		}
 	}
-	records, err := l.Trading.OpenOrders(ctx)
+	err := l.insist(ctx, func() error {
+		records, err := l.Trading.OpenOrders(ctx)
+		if err == nil {
+			l.compareOrders(l.stamp(), records, nil)
+		}
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("live: reconcile open orders: %w", err)
 	}
-	l.compareOrders(l.stamp(), records, nil)
 	l.open.next = l.now.Add(l.OpenEvery)
-	return l.Journal.Commit(l.now)
+	l.commit()
+	return l.failed
 }
 
 // reconcileOrder asks for one order. What was in flight when the process died is in doubt until the exchange can no longer take it.

@@ -56,11 +56,17 @@ var adminEndpoints = []endpoint{
 	{method: "DELETE", path: "/faults", summary: "No more faults; requests that a fault delays go on at once", answer: "Faults", do: (*Exchange).adminDeleteFaults},
 }
 
-// serveAdmin answers a request to /admin/… from this machine: 403 with 320 for a wrong token, 404 with 110 for an unknown path.
+// serveAdmin answers a request to /admin/… from this machine: 403 with 320 for a wrong token, 404 with 110 for an unknown path. The
+// interface describes itself at GET /admin/openapi.json.
 func (ex *Exchange) serveAdmin(w http.ResponseWriter, r *http.Request) {
 	v := ex.front.enter()
 	defer ex.front.leave(v)
 	refusal := ex.authorize(r)
+	w.Header()["Content-Type"] = jsonContent
+	if refusal == nil && r.Method == http.MethodGet && r.URL.Path == adminRoot+"openapi.json" {
+		w.Write(describeAdmin())
+		return
+	}
 	if refusal == nil {
 		v.endpoint = adminEndpoint(r.Method, "/"+strings.TrimPrefix(r.URL.Path, adminRoot))
 		if v.endpoint == nil {
@@ -76,7 +82,6 @@ func (ex *Exchange) serveAdmin(w http.ResponseWriter, r *http.Request) {
 	if refusal == nil {
 		refusal = ex.carryOut(&v.call)
 	}
-	w.Header()["Content-Type"] = jsonContent
 	if refusal != nil {
 		w.WriteHeader(refusal.Status)
 		v.out = exchange.AppendError(v.out[:0], refusal)

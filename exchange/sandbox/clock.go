@@ -114,8 +114,8 @@ func (c *Clock) SetSpeed(speed float64) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.speed, c.told = speed, c.read()
-	c.rebase(c.told)
+	c.rebase(c.read())
+	c.speed = speed
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
@@ -15,6 +16,9 @@ import (
 // Of a script of faults every one is asked for every request, in the order of the script. Delays add up; of those that decide what
 // becomes of the answer the first does. Each draws from a sequence of its own, made of the script's seed and its place: the same
 // requests in the same order meet the same faults, and a fault more at the end changes nothing before it.
+//
+// A fault that breaks the connection panics with http.ErrAbortHandler, as net/http expects of a handler; who calls ServeHTTP without a
+// server recovers it. Go's http.Client and others repeat a GET by themselves where a connection that they keep breaks.
 type Fault struct {
 	Kind FaultKind
 
@@ -124,6 +128,9 @@ var (
 	schedules = []string{"after", "market"}
 )
 
+// longestDelay is the longest delay and skew of a fault.
+const longestDelay = 8760 * time.Hour
+
 // faultCodes are the codes of an error on demand: those that a client meets through no fault of its own (venue-facts 2.2).
 var faultCodes = []int{101, 105, 107, 108, 109, 111, 400, 419, 430, 431}
 
@@ -173,8 +180,10 @@ func (f *Fault) checkValues() error {
 		return fmt.Errorf("after: %s is negative", f.After)
 	case f.Until != 0 && f.Until <= f.After:
 		return fmt.Errorf("until: %s is not later than after, %s", f.Until, f.After)
-	case f.Delay < 0:
-		return fmt.Errorf("delay: %s is negative", f.Delay)
+	case f.Delay < 0 || f.Delay > longestDelay:
+		return fmt.Errorf("delay: %s is not between 0 and %s", f.Delay, longestDelay)
+	case f.Skew.Abs() > longestDelay:
+		return fmt.Errorf("skew: %s is more than %s", f.Skew, longestDelay)
 	case f.Kind == FaultHTML && f.Code != 200 && f.Code != 502:
 		return fmt.Errorf("code: %d is not 200 or 502, the HTTP status of a page", f.Code)
 	case f.Kind == FaultError && !slices.Contains(faultCodes, f.Code):

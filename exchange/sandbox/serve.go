@@ -22,6 +22,7 @@ var jsonContent = []string{"application/json"}
 // of the budget (specification 8). A request goes through these steps, and the first refusal is the answer:
 //
 //	endpoint      404 with 110 for an unknown path or method
+//	faults        on demand: the request is lost, late, or met by an error in place of its work (fault.go)
 //	body          400 with 102 where its header Content-Type is not application/json, or it has more than 64 KiB
 //	credentials   403 with 300 … 312
 //	budget        429 with 105; what failed so far costs the IP address, else the key pays

@@ -106,7 +106,7 @@ func requireSame(t *testing.T, want, have []string, when string) {
 // step is one thing that a client or an operator does; it returns what was answered.
 type step func(r *rig) string
 
-func asks(account, method, path, body string) step {
+func requestAs(account, method, path, body string) step {
 	return func(r *rig) string {
 		a := r.send(account, method, path, body)
 		return fmt.Sprintln(account, method, path, body, a.status, a.body)
@@ -142,17 +142,17 @@ func (l *whims) step() step {
 	account, m := l.of("alice", "bob"), l.of("BTC-EUR", "BTC-EUR", "ETH-EUR", "ADA-EUR")
 	switch draw := l.IntN(100); {
 	case draw < 40:
-		return asks(account, http.MethodPost, "/order", l.order(m))
+		return requestAs(account, http.MethodPost, "/order", l.order(m))
 	case draw < 50 && len(l.given) > 0:
-		return asks(account, http.MethodPut, "/order", fmt.Sprintf(`{"market":%q,"clientOrderId":%q,"operatorId":2,"price":%q}`, m, l.of(l.given...), l.price(m)))
+		return requestAs(account, http.MethodPut, "/order", fmt.Sprintf(`{"market":%q,"clientOrderId":%q,"operatorId":2,"price":%q}`, m, l.of(l.given...), l.price(m)))
 	case draw < 58 && len(l.given) > 0:
-		return asks(account, http.MethodDelete, "/order?operatorId=3&market="+m+"&clientOrderId="+l.of(l.given...), "")
+		return requestAs(account, http.MethodDelete, "/order?operatorId=3&market="+m+"&clientOrderId="+l.of(l.given...), "")
 	case draw < 60:
-		return asks(account, http.MethodDelete, "/orders?operatorId=3&market="+m, "")
+		return requestAs(account, http.MethodDelete, "/orders?operatorId=3&market="+m, "")
 	case draw < 65:
-		return asks(account, http.MethodPost, "/cancelOrdersAfter", fmt.Sprintf(`{"codGroupId":%d,"expiryAfterSeconds":%s}`, 1+l.IntN(3), l.of("0", "10", "15", "30")))
+		return requestAs(account, http.MethodPost, "/cancelOrdersAfter", fmt.Sprintf(`{"codGroupId":%d,"expiryAfterSeconds":%s}`, 1+l.IntN(3), l.of("0", "10", "15", "30")))
 	case draw < 70:
-		return asks(account, http.MethodPost, "/withdrawal", fmt.Sprintf(`{"symbol":%q,"amount":"%d.5","address":"DE89370400440532013000"}`, l.of("EUR", "BTC", "ADA"), 1+l.IntN(30)))
+		return requestAs(account, http.MethodPost, "/withdrawal", fmt.Sprintf(`{"symbol":%q,"amount":"%d.5","address":"DE89370400440532013000"}`, l.of("EUR", "BTC", "ADA"), 1+l.IntN(30)))
 	case draw < 73:
 		return operates(http.MethodPost, "/deposit", fmt.Sprintf(`{"account":%q,"symbol":%q,"amount":"%d"}`, account, l.of("EUR", "BTC", "ADA"), 1+l.IntN(50)))
 	case draw < 76:
