@@ -182,15 +182,3 @@ func ExampleOutcomeOf() {
 	// accepted
 	// unknown
 }
-
-// verdict is an error that knows its outcome without being the exchange's.
-type verdict exchange.Outcome
-
-func (v verdict) Error() string { return "verdict" }
-
-func (v verdict) Outcome() exchange.Outcome { return exchange.Outcome(v) }
-
-func TestOutcomeMayBeToldByAnyError(t *testing.T) {
-	require.Equal(t, exchange.Rejected, exchange.OutcomeOf(fmt.Errorf("place: %w", verdict(exchange.Rejected))))
-	require.Equal(t, exchange.Unknown, exchange.OutcomeOf(fmt.Errorf("place: %w", errors.New("reset"))))
-}

@@ -54,9 +54,9 @@ type Trading interface {
 	Order(ctx context.Context, m market.ID, client, name uuid.UUID) (Record, error)
 	// OpenOrders lists the account's open orders in all markets, without fills.
 	OpenOrders(ctx context.Context) ([]Record, error)
-	// Trades lists the account's executions in a market from a time on, oldest first, as far as one question reaches. next is where to go on, and
-	// may tell some again; 0: these were the last.
-	Trades(ctx context.Context, m market.ID, from market.Time) (trades []Trade, next market.Time, err error)
+	// Trades lists the account's executions in a market from a time on, oldest first, a bounded number of them. more says that there are later
+	// ones, to be had from the latest time in the list on, with the trades of that time once more.
+	Trades(ctx context.Context, m market.ID, from market.Time) (trades []Trade, more bool, err error)
 	// Holdings lists the account's balances; an asset that is left out has none.
 	Holdings(ctx context.Context) ([]Holding, error)
 	// CancelAfter arms the timer of a cancel-on-disconnect group anew, or stops it with 0 (venue-facts 3.8).

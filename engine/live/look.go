@@ -252,15 +252,16 @@ func (l *Loop) listed(work context.Context, m market.ID, client uuid.UUID, from 
 			return true, nil
 		}
 	}
-	for from != 0 {
+	for more := true; more; {
 		var trades []exchange.Trade
-		if trades, from, err = l.Trading.Trades(work, m, from); err != nil {
+		if trades, more, err = l.Trading.Trades(work, m, from); err != nil {
 			return false, err
 		}
 		for i := range trades {
 			if trades[i].ClientOrderID == client {
 				return true, nil
 			}
+			from = max(from, trades[i].Time)
 		}
 	}
 	return false, nil

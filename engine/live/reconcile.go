@@ -70,15 +70,17 @@ func (l *Loop) catchUp(ctx context.Context, own []*state.Order) error {
 		names[o.ClientOrderID] = o
 	}
 	for m, from := range since {
-		for from = max(from, 1); from != 0; {
-			trades, next, err := l.Trading.Trades(ctx, m, from)
-			if err != nil {
+		from = max(from, 1)
+		for more := true; more; {
+			var trades []exchange.Trade
+			var err error
+			if trades, more, err = l.Trading.Trades(ctx, m, from); err != nil {
 				return err
 			}
 			for i := range trades {
 				l.book(names[trades[i].ClientOrderID], &trades[i])
+				from = max(from, trades[i].Time)
 			}
-			from = next
 		}
 	}
 	return nil

@@ -223,9 +223,9 @@ func (b *box) OpenOrders(context.Context) (open []exchange.Record, err error) {
 }
 
 // Trades lists everything at once.
-func (b *box) Trades(_ context.Context, _ market.ID, from market.Time) (trades []exchange.Trade, next market.Time, err error) {
+func (b *box) Trades(_ context.Context, _ market.ID, from market.Time) (trades []exchange.Trade, more bool, err error) {
 	if err := b.ask(); err != nil {
-		return nil, 0, err
+		return nil, false, err
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -236,7 +236,7 @@ func (b *box) Trades(_ context.Context, _ market.ID, from market.Time) (trades [
 			}
 		}
 	}
-	return trades, 0, nil
+	return trades, false, nil
 }
 
 // Holdings tells the balances.

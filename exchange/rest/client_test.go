@@ -201,7 +201,7 @@ func BenchmarkTickToRequestAgainstALoopbackRoundTrip(b *testing.B) {
 		if tickers, err = appendTickers(tickers[:0], text, r.catalog.Load().named); err != nil {
 			b.Fatal(err)
 		}
-		intent, err := r.Prepare(command, rigStart)
+		intent, err := r.Prepare(command)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -2,7 +2,6 @@ package rest_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http/httptest"
 	"time"
@@ -43,14 +42,14 @@ func ExampleClient_Send() {
 	amount, _ := m.ParseQty("0.01")
 	price, _ := m.ParsePrice("1000")
 	intent, err := client.Prepare(&market.Command{Kind: market.CommandPlace, Order: market.Order{ID: 1, ClientOrderID: market.ClientOrderID(uuid.New(), 1), OperatorID: 1,
-		Market: m.ID, Side: market.Buy, Type: market.TypeLimit, Amount: amount, Price: price, TimeInForce: market.GTC, SelfTradePrevention: market.CancelNewest}}, client.Now())
+		Market: m.ID, Side: market.Buy, Type: market.TypeLimit, Amount: amount, Price: price, TimeInForce: market.GTC, SelfTradePrevention: market.CancelNewest}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(intent.Method, intent.Path, intent.Window)
-	answer, err := client.Send(ctx, &intent)
-	fmt.Println(answer.Order.Status, exchange.OutcomeOf(err))
+	record, err := client.Send(ctx, &intent)
+	fmt.Println(record.Order.Status, exchange.OutcomeOf(err))
 	// Output:
 	// POST /v2/order 10000
 	// new accepted
@@ -69,12 +68,4 @@ func ExampleSecret() {
 	fmt.Println(rest.Config{BaseURL: "https://api.example.com", Secret: rest.NewSecret("hush"), Window: time.Second}.Secret)
 	// Output:
 	// [redacted]
-}
-
-// What never left the process did nothing.
-func ExampleNotSentError() {
-	err := fmt.Errorf("POST /order: %w", &rest.NotSentError{Reason: rest.ErrLate})
-	fmt.Println(exchange.OutcomeOf(err), errors.Is(err, rest.ErrLate))
-	// Output:
-	// rejected true
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -254,7 +255,7 @@ func FuzzTickers(f *testing.F) {
 			return
 		}
 		require.Equal(t, unfit, err != nil, "%v", err)
-		require.Equal(t, unfit, errors.Is(err, ErrUnits))
+		require.Equal(t, unfit, errors.Is(err, exchange.ErrUnits))
 		require.Equal(t, want, have)
 	})
 }
@@ -270,7 +271,7 @@ func FuzzAnswersOfOrders(f *testing.F) {
 		failed := json.Unmarshal(text, &elements) != nil || elements == nil
 		require.Equal(t, failed, err != nil, "%v", err)
 		if err == nil {
-			require.Len(t, elements, len(list.Told)+len(list.Unread))
+			require.Len(t, elements, len(list.Records)+len(list.Unread))
 		}
 		if _, err := appendTrades(nil, text, m, cat); err == nil {
 			require.True(t, json.Valid(text))
