@@ -25,7 +25,7 @@ type op struct {
 	do         opKind
 	open       bool // opOrder
 	key, value span
-	index      span // opOrder: client id, exchange id, market name; opFill: order id, fill id
+	index      span // opOrder: client id, exchange id, market name; opFill: order id, part, fill id
 	from, to   int  // opEntry: its part of orders; opEquity: its place in samples
 }
 
@@ -103,13 +103,14 @@ func (b *Batch) Event(ev *market.Event) {
 // Start begins a run: a journal entry and a row of runs.
 func (b *Batch) Start(at market.Time, r *Start) {
 	b.Journal(at, r)
-	b.ops = append(b.ops, op{do: opRun, value: b.stamped(at, r)})
+	b.ops = append(b.ops, op{do: opRun, value: b.stamped(at, r)}) // its key is known at the commit, which adds the checksum
 }
 
 // Halt journals a halt, which stays in the table of halts until Resume.
 func (b *Batch) Halt(at market.Time, r *Halt) {
 	b.Journal(at, r)
-	b.ops = append(b.ops, op{do: opHalt, key: b.literal(r.Scope), value: b.stamped(at, r)})
+	key := b.literal(r.Scope)
+	b.row(op{do: opHalt, key: key}, b.stamped(at, r).from)
 }
 
 // Resume journals the end of a halt and takes it out of the table.
@@ -138,7 +139,14 @@ func (b *Batch) put(do opKind, name string, value []byte) {
 	key := b.literal(name)
 	from := b.mark()
 	b.enc.dst = append(b.enc.dst, value...)
-	b.ops = append(b.ops, op{do: do, key: key, value: b.since(from)})
+	b.row(op{do: do, key: key}, from)
+}
+
+// row ends a row whose value begins at from.
+func (b *Batch) row(o op, from int) {
+	b.enc.dst = sealRow(b.enc.dst, b.slice(o.key), from)
+	o.value = b.since(from)
+	b.ops = append(b.ops, o)
 }
 
 // Order keeps an own order as it is now. Its id names it for good: an order that the file knows under the same id and another client
@@ -149,7 +157,7 @@ func (b *Batch) Order(o *Order) {
 		return
 	}
 	from := b.mark()
-	b.enc.dst = appendKey(b.enc.dst, uint64(o.ID))
+	b.enc.dst = append(appendKey(b.enc.dst, uint64(o.ID)), partRow)
 	next := op{do: opOrder, key: b.since(from), open: !o.State.Terminal()}
 	from = b.mark()
 	b.enc.uuid(o.ClientOrderID)
@@ -158,8 +166,7 @@ func (b *Batch) Order(o *Order) {
 	next.index = b.since(from)
 	from = b.mark()
 	b.enc.orderRow(o)
-	next.value = b.since(from)
-	b.ops = append(b.ops, next)
+	b.row(next, from)
 }
 
 // Fill keeps a fill of an own order. One that is kept already changes nothing, unless its fee is settled now; a fill of no own order
@@ -172,13 +179,12 @@ func (b *Batch) Fill(f *market.Fill) {
 	b.enc.dst = appendFillKey(b.enc.dst, f)
 	next := op{do: opFill, key: b.since(from)}
 	from = b.mark()
-	b.enc.dst = append(appendKey(b.enc.dst, uint64(f.Order)), f.ID[:]...)
+	b.enc.dst = append(append(appendKey(b.enc.dst, uint64(f.Order)), partFill), f.ID[:]...)
 	next.index = b.since(from)
 	from = b.mark()
 	b.enc.byte(recordVersion)
 	b.enc.fill(f)
-	next.value = b.since(from)
-	b.ops = append(b.ops, next)
+	b.row(next, from)
 }
 
 // Position keeps what a strategy holds in a market. Strategy 0 is the pool of those that are no more.
@@ -191,7 +197,7 @@ func (b *Batch) Position(strategy market.StrategyID, id market.ID, p *market.Pos
 	b.enc.strategy(strategy)
 	b.enc.market(id)
 	b.enc.position(p)
-	b.ops = append(b.ops, op{do: opPosition, key: key, value: b.since(from)})
+	b.row(op{do: opPosition, key: key}, from)
 }
 
 // Equity adds a sample to the curves, which are thinned as they age: see EquitySample.

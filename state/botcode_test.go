@@ -14,14 +14,16 @@ import (
 // twoMarkets is a catalog with prices of 2 and of 5 decimals.
 func twoMarkets(t testing.TB) *market.Catalog {
 	c := &market.Catalog{}
-	for symbol, digits := range map[string]uint8{"BTC": 8, "ETH": 6, "EUR": 2} {
-		_, err := c.AddAsset(symbol, digits)
+	for _, a := range []market.Asset{{Symbol: "BTC", Digits: 8}, {Symbol: "ETH", Digits: 6}, {Symbol: "EUR", Digits: 2}} {
+		_, err := c.AddAsset(a.Symbol, a.Digits)
 		require.NoError(t, err)
 	}
 	require.NoError(t, c.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, TickSize: 1}))
 	require.NoError(t, c.AddMarket(&market.Market{Name: "ETH-EUR", PriceDigits: 5, TickSize: 10}))
 	return c
 }
+
+func rowKey(id market.OrderID) []byte { return part(orderKey(id), partRow, nil) }
 
 var twoStrategies = []string{"grid", "trend"}
 
@@ -123,7 +125,7 @@ func TestEveryRowComesBackWithoutLoss(t *testing.T) {
 		o.State, o.InFlight, o.CancelWanted, o.Reported, o.Code = Canceled, market.CommandUpdate, true, true, -3
 		e := encoder{names: n}
 		e.orderRow(&o)
-		row, err := n.readOrder(orderKey(o.ID), e.dst)
+		row, err := n.readOrder(rowKey(o.ID), sealRow(e.dst, rowKey(o.ID), 0))
 		require.NoError(t, err)
 		require.Equal(t, OrderRow{o.Order, twoStrategies[o.Strategy-1], o.State, o.InFlight, true, true, -3}, row)
 
@@ -131,7 +133,7 @@ func TestEveryRowComesBackWithoutLoss(t *testing.T) {
 		scatter(t, reflect.ValueOf(&f).Elem(), random)
 		e.dst = append(e.dst[:0], recordVersion)
 		e.fill(&f)
-		fill, err := n.readFill(appendFillKey(nil, &f), e.dst)
+		fill, err := n.readFill(appendFillKey(nil, &f), sealRow(e.dst, appendFillKey(nil, &f), 0))
 		require.NoError(t, err)
 		require.Equal(t, FillRow{f, twoStrategies[f.Strategy-1]}, fill)
 	}
@@ -142,6 +144,7 @@ func TestARecordIsReadInFinerUnitsAndOtherNumbers(t *testing.T) {
 	e := encoder{names: n}
 	o := Order{State: Open, Order: market.Order{ID: 1, Market: 1, Strategy: 1, Side: market.Buy, Price: 12345, FilledAmountQuote: market.ValueOf(-7), Bracket: market.Bracket{Stop: -1}}}
 	e.orderRow(&o)
+	e.dst = sealRow(e.dst, rowKey(1), 0)
 
 	finer := &market.Catalog{}
 	for symbol, digits := range map[string]uint8{"ETH": 6, "BTC": 8, "EUR": 2} {
@@ -150,7 +153,7 @@ func TestARecordIsReadInFinerUnitsAndOtherNumbers(t *testing.T) {
 	}
 	require.NoError(t, finer.AddMarket(&market.Market{Name: "ETH-EUR", PriceDigits: 5}))
 	require.NoError(t, finer.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 4}))
-	row, err := newNames(finer, []string{"trend", "other", "grid"}).readOrder(orderKey(1), e.dst)
+	row, err := newNames(finer, []string{"trend", "other", "grid"}).readOrder(rowKey(1), e.dst)
 	require.NoError(t, err)
 	require.EqualValues(t, 2, row.Market)
 	require.EqualValues(t, 3, row.Strategy)
@@ -158,12 +161,12 @@ func TestARecordIsReadInFinerUnitsAndOtherNumbers(t *testing.T) {
 	require.EqualValues(t, -100, row.Bracket.Stop)
 	require.Equal(t, market.ValueOf(-700), row.FilledAmountQuote)
 
-	row, err = newNames(finer, nil).readOrder(orderKey(1), e.dst)
+	row, err = newNames(finer, nil).readOrder(rowKey(1), e.dst)
 	require.NoError(t, err)
 	require.Zero(t, row.Strategy, "the engine does not have it")
 	require.Equal(t, "grid", row.StrategyName)
 
-	_, err = newNames(&market.Catalog{}, nil).readOrder(orderKey(1), e.dst)
+	_, err = newNames(&market.Catalog{}, nil).readOrder(rowKey(1), e.dst)
 	require.ErrorIs(t, err, ErrCorrupt)
 	require.ErrorContains(t, err, `market "BTC-EUR" is not of this catalog`)
 	e.order(&market.Order{Market: 3})

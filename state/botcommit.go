@@ -15,8 +15,11 @@ import (
 // open it again, what it holds then counts.
 var ErrDoubtful = errors.New("a failed commit may be on disk or not")
 
-// journalFill is how full pages of the journal become: it only ever grows at its end.
-const journalFill = 0.95
+// How full pages become: the journal only ever grows at its end; orders do too, and what belongs to one comes a little later.
+const (
+	journalFill = 0.95
+	ordersFill  = 0.8
+)
 
 // Commit writes a batch in one synced transaction and empties it. On an error nothing was written and the batch is as it was, so that
 // it can be committed again once the disk has room; an error that wraps ErrDoubtful is the exception.
@@ -62,17 +65,25 @@ func (s *BotStore) failed(before head, err error) error {
 // committer writes one batch.
 type committer struct {
 	*Batch
-	tx   *bbolt.Tx
-	head head
+	tx    *bbolt.Tx
+	head  head
+	table *bbolt.Bucket // of orders
+	ids   clientIDs
 }
 
 func (c *committer) run() error {
+	c.table = c.tx.Bucket(bucketOrders)
+	c.table.FillPercent = ordersFill
+	c.ids = clientIDsOf(c.tx)
 	journal := c.tx.Bucket(bucketJournal)
 	journal.FillPercent = journalFill
 	for i := range c.ops {
 		if err := c.apply(journal, &c.ops[i]); err != nil {
 			return err
 		}
+	}
+	if err := c.ids.fold(); err != nil {
+		return err
 	}
 	return putHead(c.tx, c.head)
 }
@@ -96,7 +107,8 @@ func (c *committer) apply(journal *bbolt.Bucket, o *op) error {
 	case opResume:
 		return c.tx.Bucket(bucketHalts).Delete(c.slice(o.key))
 	case opRun:
-		return putRow(c.tx.Bucket(bucketRuns), key64(c.head.number), c.slice(o.value)) // its entry was the last one
+		key := key64(c.head.number) // its entry was the last one
+		return putRow(c.tx.Bucket(bucketRuns), key, sealRow(bytes.Clone(c.slice(o.value)), key, 0))
 	case opEquity:
 		return addEquity(c.tx, c.enc.names, &c.samples[o.from])
 	}
@@ -123,7 +135,7 @@ func (c *committer) entry(journal *bbolt.Bucket, o *op) error {
 		}
 	}
 	for _, id := range c.orders[o.from:o.to] {
-		if err := c.tx.Bucket(bucketStories).Put(append(orderKey(id), key...), nil); err != nil {
+		if err := c.table.Put(part(orderKey(id), partStory, key), nil); err != nil {
 			return err
 		}
 	}
@@ -132,51 +144,48 @@ func (c *committer) entry(journal *bbolt.Bucket, o *op) error {
 
 // order writes a row and what finds it.
 func (c *committer) order(o *op) error {
-	key := c.slice(o.key)
+	key, id := c.slice(o.key), c.slice(o.key)[:8]
 	client, exchange, name := indexed(c.slice(o.index))
-	if err := c.find(bucketClientIDs, client, client[:], key); err != nil {
+	if err := c.ids.claim(id, client); err != nil {
 		return err
 	}
-	if err := c.find(bucketExchangeIDs, exchange, exchangeKey(exchange, string(name)), key); err != nil {
-		return err
+	if exchange != uuid.Nil {
+		if err := claim(c.tx.Bucket(bucketExchangeIDs), exchange, exchangeKey(exchange, string(name)), id); err != nil {
+			return err
+		}
 	}
 	open := c.tx.Bucket(bucketOpen)
-	if is := open.Get(key) != nil; is != o.open {
+	if is := open.Get(id) != nil; is != o.open {
 		var err error
 		if o.open {
-			err = open.Put(key, nil)
+			err = open.Put(id, nil)
 		} else {
-			err = open.Delete(key)
+			err = open.Delete(id)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return putRow(c.tx.Bucket(bucketOrders), key, c.slice(o.value))
+	return putRow(c.table, key, c.slice(o.value))
 }
 
-// find makes an order be found by an id. An id that finds another order already is a broken promise: client order ids are never used
-// again, and the exchange's are unique in a market.
-func (c *committer) find(index []byte, id uuid.UUID, by, order []byte) error {
-	if id == uuid.Nil {
-		return nil
-	}
-	bucket := c.tx.Bucket(index)
-	have := bucket.Get(by)
+// claim makes an order be found by the exchange's id. One that finds another order already is a broken promise: it is unique in a market.
+func claim(index *bbolt.Bucket, id uuid.UUID, by, order []byte) error {
+	have := index.Get(by)
 	if have == nil {
-		return bucket.Put(by, order)
+		return index.Put(by, order)
 	}
 	if !bytes.Equal(have, order) {
-		return fmt.Errorf("order %d: id %s belongs to order %d", orderOfKey(order), id, orderOfKey(have))
+		return fmt.Errorf("order %d: exchange id %s belongs to order %d", orderOfKey(order), id, orderOfKey(have))
 	}
 	return nil
 }
 
 // fill writes a fill that is new, or whose fee is settled now.
 func (c *committer) fill(o *op) error {
-	key, fills, ids := c.slice(o.key), c.tx.Bucket(bucketFills), c.tx.Bucket(bucketFillIDs)
-	if at := ids.Get(c.slice(o.index)); at != nil {
-		known := append(bytes.Clone(at), c.slice(o.index)...)
+	key, fills := c.slice(o.key), c.tx.Bucket(bucketFills)
+	if at := c.table.Get(c.slice(o.index)); at != nil {
+		known := append(bytes.Clone(at), key[8:]...)
 		have, err := c.enc.readFill(known, fills.Get(known))
 		if err != nil {
 			return err
@@ -186,17 +195,17 @@ func (c *committer) fill(o *op) error {
 			return err
 		}
 		now.Time = have.Time // a fill has one place, whatever time comes with its fee
-		return fills.Put(known, c.settled(&now.Fill))
+		return fills.Put(known, c.settled(known, &now.Fill))
 	}
-	if err := ids.Put(c.slice(o.index), key[:8]); err != nil {
+	if err := c.table.Put(c.slice(o.index), key[:8]); err != nil {
 		return err
 	}
 	return fills.Put(key, c.slice(o.value))
 }
 
-func (c *committer) settled(f *market.Fill) []byte {
+func (c *committer) settled(key []byte, f *market.Fill) []byte {
 	e := encoder{names: c.enc.names}
 	e.byte(recordVersion)
 	e.fill(f)
-	return e.dst
+	return sealRow(e.dst, key, 0)
 }

@@ -24,7 +24,7 @@ func (s *BotStore) Order(id market.OrderID) (row OrderRow, err error) {
 // OrderByClientID returns an own order by its clientOrderId.
 func (s *BotStore) OrderByClientID(id uuid.UUID) (row OrderRow, err error) {
 	err = s.view(func(tx *bbolt.Tx) error {
-		row, err = s.orderAt(tx, tx.Bucket(bucketClientIDs).Get(id[:]), id.String())
+		row, err = s.orderAt(tx, clientIDsOf(tx).get(id), id.String())
 		return err
 	})
 	return row, err
@@ -51,7 +51,7 @@ func (s *BotStore) FindOrder(text string) (row OrderRow, err error) {
 		return row, fmt.Errorf("order %q is neither a number nor a UUID", text[:min(len(text), 64)])
 	}
 	err = s.view(func(tx *bbolt.Tx) error {
-		key := tx.Bucket(bucketClientIDs).Get(id[:])
+		key := clientIDsOf(tx).get(id)
 		if key == nil {
 			if found, value := tx.Bucket(bucketExchangeIDs).Cursor().Seek(id[:]); bytes.HasPrefix(found, id[:]) {
 				key = value
@@ -66,6 +66,7 @@ func (s *BotStore) FindOrder(text string) (row OrderRow, err error) {
 func (s *BotStore) orderAt(tx *bbolt.Tx, key []byte, asked string) (OrderRow, error) {
 	var value []byte
 	if key != nil {
+		key = part(key, partRow, nil)
 		value = tx.Bucket(bucketOrders).Get(key)
 	}
 	if value == nil {
@@ -98,6 +99,9 @@ func (s *BotStore) OpenOrders() (rows []OrderRow, err error) {
 // all visits, visit must not call the store.
 func (s *BotStore) Orders(from market.OrderID, visit func(*OrderRow) error) error {
 	return s.walk(bucketOrders, orderKey(from), func(key, value []byte) error {
+		if !isRow(key) {
+			return nil
+		}
 		row, err := s.names.readOrder(key, value)
 		if err != nil {
 			return s.wrap(err)
@@ -127,11 +131,11 @@ func (s *BotStore) Fills(from, to market.Time, visit func(*FillRow) error) error
 
 // FillsOf returns the fills of an own order, by fill id.
 func (s *BotStore) FillsOf(id market.OrderID) (rows []FillRow, err error) {
-	prefix := orderKey(id)
+	prefix := part(orderKey(id), partFill, nil)
 	err = s.view(func(tx *bbolt.Tx) error {
-		cursor := tx.Bucket(bucketFillIDs).Cursor()
+		cursor := tx.Bucket(bucketOrders).Cursor()
 		for key, at := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, at = cursor.Next() {
-			full := append(bytes.Clone(at), key...)
+			full := append(append(bytes.Clone(at), key[:8]...), key[9:]...)
 			row, err := s.names.readFill(full, tx.Bucket(bucketFills).Get(full))
 			if err != nil {
 				return s.wrap(err)
@@ -162,7 +166,15 @@ func (s *BotStore) Cursor(name string) ([]byte, error) { return s.get(bucketCurs
 
 func (s *BotStore) get(bucket []byte, name string) (value []byte, err error) {
 	err = s.view(func(tx *bbolt.Tx) error {
-		value = bytes.Clone(tx.Bucket(bucket).Get([]byte(name)))
+		row := tx.Bucket(bucket).Get([]byte(name))
+		if row == nil {
+			return nil
+		}
+		body, err := openRow([]byte(name), row)
+		value = append([]byte{}, body...)
+		if err != nil {
+			return fmt.Errorf("%s: %s %q: %w", s.path, bucket, name, err)
+		}
 		return nil
 	})
 	return value, err
@@ -170,11 +182,11 @@ func (s *BotStore) get(bucket []byte, name string) (value []byte, err error) {
 
 // Story returns every journal entry about an own order, in order: intents, sends, outcomes, reports, fills, refusals, differences.
 func (s *BotStore) Story(id market.OrderID) (entries []Entry, err error) {
-	prefix := orderKey(id)
+	prefix := part(orderKey(id), partStory, nil)
 	err = s.view(func(tx *bbolt.Tx) error {
-		cursor := tx.Bucket(bucketStories).Cursor()
+		cursor := tx.Bucket(bucketOrders).Cursor()
 		for key, _ := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = cursor.Next() {
-			entry, err := s.readEntry(key[8:], tx.Bucket(bucketJournal).Get(key[8:]))
+			entry, err := s.readEntry(key[9:], tx.Bucket(bucketJournal).Get(key[9:]))
 			if err != nil {
 				return err
 			}
@@ -222,7 +234,7 @@ func (s *BotStore) LastNumber() (number uint64, err error) {
 // walk calls visit with a bucket's keys from first on. Consumed pages are given back.
 func (s *BotStore) walk(bucket, first []byte, visit func(key, value []byte) error) error {
 	return s.view(func(tx *bbolt.Tx) error {
-		release := newPageReleaser(s.db)
+		release := newPageReleaser(tx)
 		defer release.flush()
 		cursor := tx.Bucket(bucket).Cursor()
 		for key, value := cursor.Seek(first); key != nil; key, value = cursor.Next() {

@@ -24,13 +24,11 @@ var ErrNewer = errors.New("written by a newer program")
 var (
 	bucketJournal     = []byte("journal")     // number → hash, time, kind, version, record
 	bucketCheckpoints = []byte("checkpoints") // number, a multiple of checkpointEvery → hash
-	bucketStories     = []byte("stories")     // order id, number → nothing: the journal by order
-	bucketOrders      = []byte("orders")      // order id → OrderRow
+	bucketOrders      = []byte("orders")      // order id, part, … : what belongs to an order stands together, see partRow
 	bucketOpen        = []byte("open")        // order id → nothing
-	bucketClientIDs   = []byte("clientIDs")   // client order id → order id
+	bucketClientIDs   = []byte("clientIDs")   // client order id → order id, but for the latest orders: see clientIDs
 	bucketExchangeIDs = []byte("exchangeIDs") // exchange id, market name → order id
 	bucketFills       = []byte("fills")       // time, order id, fill id → Fill
-	bucketFillIDs     = []byte("fillIDs")     // order id, fill id → time
 	bucketPositions   = []byte("positions")   // strategy, 0, market → Position
 	bucketBlobs       = []byte("blobs")       // name → bytes
 	bucketCursors     = []byte("cursors")     // feed → bytes
@@ -40,8 +38,8 @@ var (
 	bucketUnits       = []byte("units")       // "asset SYMBOL" or "market NAME" → decimals
 )
 
-var botBuckets = [][]byte{bucketMeta, bucketJournal, bucketCheckpoints, bucketStories, bucketOrders, bucketOpen, bucketClientIDs, bucketExchangeIDs,
-	bucketFills, bucketFillIDs, bucketPositions, bucketBlobs, bucketCursors, bucketHalts, bucketEquity, bucketRuns, bucketUnits}
+var botBuckets = [][]byte{bucketMeta, bucketJournal, bucketCheckpoints, bucketOrders, bucketOpen, bucketClientIDs, bucketExchangeIDs,
+	bucketFills, bucketPositions, bucketBlobs, bucketCursors, bucketHalts, bucketEquity, bucketRuns, bucketUnits}
 
 // checkpointEvery is how many entries of the journal a start has to check at most.
 const checkpointEvery = 1024
@@ -80,7 +78,8 @@ func openBot(path string, readOnly bool, wanted schema) (store *BotStore, err er
 		return nil, fmt.Errorf("%s: %w: no such file; a bot makes it at its first start", path, ErrNoState)
 	}
 	defer catchCorrupt(path, &err, debug.SetPanicOnFault(true))
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockWait, ReadOnly: readOnly, InitialMmapSize: botMap * mapAtOpen(readOnly), FreelistType: bbolt.FreelistMapType})
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockWait, ReadOnly: readOnly, InitialMmapSize: botMap * mapAtOpen(readOnly),
+		FreelistType: bbolt.FreelistMapType, NoFreelistSync: true}) // one page less to write at each commit; opening finds the free pages by looking
 	if err != nil {
 		return nil, openBotError(path, err)
 	}
@@ -117,6 +116,8 @@ func (s *BotStore) prepare(readOnly bool, wanted schema) (err error) {
 	}
 	catalog := &market.Catalog{}
 	err = s.db.View(func(tx *bbolt.Tx) error {
+		pages := newPageReleaser(tx)
+		defer pages.all()
 		if err := wanted.check(tx, s.path); err != nil {
 			return err
 		}

@@ -51,7 +51,7 @@ func addEquity(tx *bbolt.Tx, n *names, sample *EquitySample) error {
 		}
 		e := encoder{names: n}
 		e.equity(&merged)
-		if err := bucket.Put(key, e.dst); err != nil {
+		if err := bucket.Put(key, sealRow(e.dst, key, 0)); err != nil {
 			return err
 		}
 		if err := t.prune(bucket, prefix, sample.At); err != nil {
@@ -90,7 +90,7 @@ func (n *names) readEquity(key, value []byte) (s EquitySample, err error) {
 		return s, fmt.Errorf("equity %x: %w", key, ErrCorrupt)
 	}
 	var d decoder
-	d.open(n, value)
+	d.row(n, key, value)
 	d.version()
 	s.Strategy = string(key[1 : len(key)-9])
 	s.At = market.Time(d.int())

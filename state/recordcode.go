@@ -11,11 +11,12 @@ func (d *decoder) version() {
 	}
 }
 
+// order begins with the client order id: clientIDOf looks for it there.
 func (e *encoder) order(o *market.Order) {
+	e.uuid(o.ClientOrderID)
 	e.market(o.Market)
 	e.int(int64(o.ID))
 	e.uuid(o.ExchangeID)
-	e.uuid(o.ClientOrderID)
 	e.int(o.OperatorID)
 	e.strategy(o.Strategy)
 	e.uint(uint64(o.CodGroupID))
@@ -42,10 +43,10 @@ func (e *encoder) order(o *market.Order) {
 
 // order reads an order and the name of its strategy.
 func (d *decoder) order(o *market.Order) (strategy string) {
+	o.ClientOrderID = d.uuid()
 	o.Market = d.market()
 	o.ID = market.OrderID(d.int())
 	o.ExchangeID = d.uuid()
-	o.ClientOrderID = d.uuid()
 	o.OperatorID = d.int()
 	strategy, o.Strategy = d.strategy()
 	o.CodGroupID = uint16(d.uint())

@@ -4,11 +4,39 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
+
+// Rows of all tables but the indexes end in a CRC-32C of their key and what stands before.
+
+// sealRow appends the checksum of a row whose value begins at from.
+func sealRow(dst, key []byte, from int) []byte {
+	sum := crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, dst[from:])
+	return binary.LittleEndian.AppendUint32(dst, sum)
+}
+
+// openRow checks the checksum and takes it off.
+func openRow(key, value []byte) ([]byte, error) {
+	at := len(value) - 4
+	if at < 0 {
+		return nil, fmt.Errorf("%w: %d bytes", ErrCorrupt, len(value))
+	}
+	if crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, value[:at]) != binary.LittleEndian.Uint32(value[at:]) {
+		return nil, fmt.Errorf("%w: checksum", ErrCorrupt)
+	}
+	return value[:at], nil
+}
+
+// row begins to read a row.
+func (d *decoder) row(n *names, key, value []byte) {
+	body, err := openRow(key, value)
+	d.open(n, body)
+	d.err = err
+}
 
 // OrderRow is an own order as the state file keeps it.
 type OrderRow struct {
@@ -68,20 +96,20 @@ func (d *decoder) orderRow(o *OrderRow) {
 
 func (n *names) readOrder(key, value []byte) (o OrderRow, err error) {
 	var d decoder
-	d.open(n, value)
+	d.row(n, key, value)
 	d.orderRow(&o)
-	if err = d.end(); err == nil && !bytes.Equal(key, orderKey(o.ID)) {
+	if err = d.end(); err == nil && !bytes.Equal(key, part(orderKey(o.ID), partRow, nil)) {
 		err = fmt.Errorf("%w: it says that it is order %d", ErrCorrupt, o.ID)
 	}
 	if err != nil {
-		return o, fmt.Errorf("order %x: %w", key, err)
+		return o, fmt.Errorf("order %x: %w", key[:min(8, len(key))], err)
 	}
 	return o, nil
 }
 
 func (n *names) readFill(key, value []byte) (f FillRow, err error) {
 	var d decoder
-	d.open(n, value)
+	d.row(n, key, value)
 	d.version()
 	f.StrategyName = d.fill(&f.Fill)
 	if err = d.end(); err == nil && !bytes.Equal(key, appendFillKey(nil, &f.Fill)) {
@@ -95,7 +123,7 @@ func (n *names) readFill(key, value []byte) (f FillRow, err error) {
 
 func (n *names) readPosition(key, value []byte) (p PositionRow, err error) {
 	var d decoder
-	d.open(n, value)
+	d.row(n, key, value)
 	d.version()
 	p.StrategyName, p.Strategy = d.strategy()
 	p.Market = d.market()
@@ -110,18 +138,19 @@ func (n *names) readPosition(key, value []byte) (p PositionRow, err error) {
 }
 
 // stamped reads a record that stands behind a time.
-func (n *names) stamped(value []byte) (market.Time, Record, error) {
-	if len(value) < 8 {
-		return 0, nil, fmt.Errorf("%w: %d bytes", ErrCorrupt, len(value))
-	}
+func (n *names) stamped(key, value []byte) (market.Time, Record, error) {
 	var d decoder
-	d.open(n, value[8:])
+	d.row(n, key, value)
+	stamp := d.take(8)
 	record := d.record()
-	return timeOfKey(value), record, d.end()
+	if err := d.end(); err != nil {
+		return 0, nil, err
+	}
+	return timeOfKey(stamp), record, nil
 }
 
 func (n *names) readHalt(key, value []byte) (h HaltRow, err error) {
-	at, record, err := n.stamped(value)
+	at, record, err := n.stamped(key, value)
 	halt, ok := record.(*Halt)
 	if err == nil && (!ok || halt.Scope != string(key)) {
 		err = fmt.Errorf("%w: it is none of that scope", ErrCorrupt)
@@ -133,7 +162,7 @@ func (n *names) readHalt(key, value []byte) (h HaltRow, err error) {
 }
 
 func (n *names) readRun(key, value []byte) (r RunRow, err error) {
-	at, record, err := n.stamped(value)
+	at, record, err := n.stamped(key, value)
 	start, ok := record.(*Start)
 	if err == nil && (!ok || len(key) != 8) {
 		err = fmt.Errorf("%w: it is no run", ErrCorrupt)
@@ -149,6 +178,20 @@ func appendKey(dst []byte, n uint64) []byte { return binary.BigEndian.AppendUint
 func key64(n uint64) []byte { return appendKey(nil, n) }
 
 func orderKey(id market.OrderID) []byte { return key64(uint64(id)) }
+
+// The parts of an order in the bucket of orders: behind its id stand the part, then the rest of the key.
+const (
+	partRow   = iota // nothing → OrderRow
+	partStory        // number of a journal entry about it → nothing
+	partFill         // fill id → time of the fill
+)
+
+// part is the key of a part of the order whose id is given as a key.
+func part(order []byte, part byte, rest []byte) []byte {
+	return append(append(append(make([]byte, 0, 9+len(rest)), order...), part), rest...)
+}
+
+func isRow(key []byte) bool { return len(key) == 9 && key[8] == partRow }
 
 func orderOfKey(key []byte) market.OrderID { return market.OrderID(binary.BigEndian.Uint64(key)) }
 

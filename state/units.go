@@ -1,7 +1,6 @@
 package state
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 
@@ -10,7 +9,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// The table of units: what the numbers of a record mean. An asset's value is its decimals, a market's those of its prices.
+// The table of units: what the numbers of a record mean. An asset's row is its decimals, a market's those of its prices.
 const (
 	unitAsset  = "asset "
 	unitMarket = "market "
@@ -18,9 +17,13 @@ const (
 
 // extend brings what the file knows of markets and assets into a catalog.
 func extend(c *market.Catalog, tx *bbolt.Tx) error {
-	return tx.Bucket(bucketUnits).ForEach(func(key, value []byte) error { // assets sort before markets
-		if len(value) != 1 || value[0] > market.MaxDigits {
-			return fmt.Errorf("%w: units of %s: %x", ErrCorrupt, key, value)
+	return tx.Bucket(bucketUnits).ForEach(func(key, row []byte) error { // assets sort before markets
+		value, err := openRow(key, row)
+		if err == nil && (len(value) != 1 || value[0] > market.MaxDigits) {
+			err = fmt.Errorf("%w: %x decimals", ErrCorrupt, value)
+		}
+		if err != nil {
+			return fmt.Errorf("units of %q: %w", key, err)
 		}
 		if symbol, ok := strings.CutPrefix(string(key), unitAsset); ok {
 			_, err := c.AddAsset(symbol, value[0])
@@ -59,10 +62,7 @@ func extendMarket(c *market.Catalog, name string, digits uint8) error {
 func writeUnits(tx *bbolt.Tx, c *market.Catalog) error {
 	units := tx.Bucket(bucketUnits)
 	put := func(name string, digits uint8) error {
-		if have := units.Get([]byte(name)); bytes.Equal(have, []byte{digits}) {
-			return nil
-		}
-		return units.Put([]byte(name), []byte{digits})
+		return putRow(units, []byte(name), sealRow([]byte{digits}, []byte(name), 0))
 	}
 	for _, a := range c.Assets() {
 		if err := put(unitAsset+a.Symbol, a.Digits); err != nil {
