@@ -238,24 +238,16 @@ func (l *Loop) take(commands []market.Command) {
 	}
 }
 
-// complete adds to an update or a cancel what the exchange has to be told of the order besides: its names, its operator, and those of
+// complete makes an update or a cancel name the whole order, as it shall be: the exchange has to be told its names, its operator, and those of
 // its terms that a request would otherwise reset (specification 4.4).
 func (l *Loop) complete(c *market.Command) {
-	own, o := l.Account.Own(c.Order.ID), &c.Order
-	if own == nil {
+	own := l.Account.Own(c.Order.ID)
+	if c.Kind == market.CommandPlace || own == nil {
 		return
 	}
-	if c.Kind == market.CommandPlace {
-		return
-	}
-	o.ClientOrderID, o.ExchangeID, o.OperatorID, o.Market = own.ClientOrderID, own.ExchangeID, own.OperatorID, own.Market
-	o.Type, o.Side, o.Triggered = own.Type, own.Side, own.Triggered
-	if !c.Changed.Has(market.ChangePostOnly) {
-		o.PostOnly = own.PostOnly
-	}
-	if !c.Changed.Has(market.ChangeSelfTradePrevention) {
-		o.SelfTradePrevention = own.SelfTradePrevention
-	}
+	whole := own.Order
+	exchange.ApplyChange(&whole, c)
+	c.Order = whole
 }
 
 // answer steps the engine with the exchange's answer to a command: refused, or never heard of.

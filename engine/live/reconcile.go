@@ -70,6 +70,7 @@ func (l *Loop) catchUp(ctx context.Context, own []*state.Order) error {
 		names[o.ClientOrderID] = o
 	}
 	for m, from := range since {
+		from = max(from, 1)
 		for more := true; more; {
 			var trades []exchange.Trade
 			var err error
@@ -80,7 +81,6 @@ func (l *Loop) catchUp(ctx context.Context, own []*state.Order) error {
 				l.book(names[trades[i].ClientOrderID], &trades[i])
 				from = max(from, trades[i].Time)
 			}
-			more = more && len(trades) > 0
 		}
 	}
 	return nil
