@@ -34,7 +34,7 @@ func lived(t testing.TB) []byte {
 	r.FilledAmount, r.AmountRemaining, r.OnHold = 1e6, 0, 0
 	d.tell(r, fill)
 	d.tell(&market.Report{})
-	text, err := d.Save(nil, names)
+	text, err := d.Save(nil, seatNames)
 	require.NoError(t, err)
 	return text
 }
@@ -54,7 +54,7 @@ func TestWhatIsSavedCanBeReadByAPerson(t *testing.T) {
 
 func TestADoneOrderStillWaitsForItsFeeAfterARestart(t *testing.T) {
 	a := restarted(t, true, []bool{false, true})
-	require.NoError(t, a.Restore(lived(t), names))
+	require.NoError(t, a.Restore(lived(t), seatNames))
 	m := a.Catalog().MarketNamed("BTC-EUR")
 	fill := market.Fill{ID: uuid.UUID{15: 2}, Order: 4, Market: m.ID, Side: market.Buy, Settled: true, Price: 100_00, Amount: 1e6, Fee: market.ValueOf(1e8)}
 	applied, err := a.Apply(&market.Event{Kind: market.KindFill, Fills: []market.Fill{fill}})
@@ -82,26 +82,26 @@ func TestAnAccountThatCannotGoOnSaysWhy(t *testing.T) {
 	text := string(lived(t))
 	for _, c := range []struct {
 		own      []bool
-		names    []string
+		seatNames    []string
 		old, new string
 		want     string
 	}{
-		{nil, names, "", "", `account: strategy "one" had an allotment of its own and now has none`},
-		{[]bool{false, true, true}, names, "", "", `account: strategy "two" had no allotment and now has one of its own`},
+		{nil, seatNames, "", "", `account: strategy "one" had an allotment of its own and now has none`},
+		{[]bool{false, true, true}, seatNames, "", "", `account: strategy "two" had no allotment and now has one of its own`},
 		{[]bool{false, true}, []string{"other", "two"}, "", "", `account: strategy "one" is gone and its allotment is not empty; take it back into the config`},
-		{[]bool{false, true}, []string{"one"}, "", "", "account: 2 strategies have 1 names"},
-		{[]bool{false, true}, names, `"EUR":93999`, `"EUR":3`, "account: purse 1 asset 3 has 3 and holds 5000"},
-		{[]bool{false, true}, names, `"amountRemaining":40000000`, `"amountRemaining":5`, "order 1: filled 60000000 and remaining 5 are not amount 100000000"},
-		{[]bool{false, true}, names, `"extra":1000`, `"extra":9999`, "order 1: holds 5000 while partiallyFilled, 9999 of it for an update"},
-		{[]bool{false, true}, names, `"inFlight":"update"`, `"inFlight":"wish"`, `order 1: in flight is "wish", which is no command`},
-		{[]bool{false, true}, names, `{"id":2,`, `{"id":1,`, "order 1: is no order's number, or twice there"},
-		{[]bool{false, true}, names, `"side":"sell",`, ``, "order 2: has no side or no type"},
-		{[]bool{false, true}, names, `"market":"BTC-EUR"`, `"market":"LTC-EUR"`, `account: a position in "LTC-EUR" has no units`},
-		{[]bool{false, true}, names, `"assets":{"BTC":8,`, `"assets":{`, `account: a balance of "BTC" has no decimals`},
+		{[]bool{false, true}, []string{"one"}, "", "", "account: 2 strategies have 1 seatNames"},
+		{[]bool{false, true}, seatNames, `"EUR":93999`, `"EUR":3`, "account: purse 1 asset 3 has 3 and holds 5000"},
+		{[]bool{false, true}, seatNames, `"amountRemaining":40000000`, `"amountRemaining":5`, "order 1: filled 60000000 and remaining 5 are not amount 100000000"},
+		{[]bool{false, true}, seatNames, `"extra":1000`, `"extra":9999`, "order 1: holds 5000 while partiallyFilled, 9999 of it for an update"},
+		{[]bool{false, true}, seatNames, `"inFlight":"update"`, `"inFlight":"wish"`, `order 1: in flight is "wish", which is no command`},
+		{[]bool{false, true}, seatNames, `{"id":2,`, `{"id":1,`, "order 1: is no order's number, or twice there"},
+		{[]bool{false, true}, seatNames, `"side":"sell",`, ``, "order 2: has no side or no type"},
+		{[]bool{false, true}, seatNames, `"market":"BTC-EUR"`, `"market":"LTC-EUR"`, `account: a position in "LTC-EUR" has no units`},
+		{[]bool{false, true}, seatNames, `"assets":{"BTC":8,`, `"assets":{`, `account: a balance of "BTC" has no decimals`},
 	} {
 		a := restarted(t, false, c.own)
 		require.Contains(t, text, c.old)
-		err := a.Restore([]byte(strings.ReplaceAll(text, c.old, c.new)), c.names)
+		err := a.Restore([]byte(strings.ReplaceAll(text, c.old, c.new)), c.seatNames)
 		require.ErrorContains(t, err, c.want)
 		require.Empty(t, a.Open(nil, 0, 0), "an account that was refused is as it was")
 		require.Zero(t, a.Total(1))
@@ -118,7 +118,7 @@ func TestWhatIsFlatMayGo(t *testing.T) {
 	}
 	o := d.sendFor(1, market.TypeLimit, market.Sell, 1e8, 100_00, 0)
 	d.trade(o, 1e8, 110_00, 0, 0)
-	text, err := d.Save(nil, names)
+	text, err := d.Save(nil, seatNames)
 	require.NoError(t, err)
 	a := restarted(t, false, nil)
 	a.Catalog().MarketNamed("BTC-EUR").MinOrderInBase = 1000
@@ -152,15 +152,15 @@ func FuzzRestoreAnAccount(f *testing.F) {
 	f.Add(slices.Concat(text[:len(text)/2], text[len(text)/2+1:]))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		a := restarted(t, false, []bool{false, true})
-		if a.Restore(data, names) != nil {
+		if a.Restore(data, seatNames) != nil {
 			return
 		}
 		require.NoError(t, a.Check())
-		again, err := a.Save(nil, names)
+		again, err := a.Save(nil, seatNames)
 		require.NoError(t, err)
 		b := restarted(t, true, []bool{false, true})
-		require.NoError(t, b.Restore(again, names))
-		twice, err := b.Save(nil, names)
+		require.NoError(t, b.Restore(again, seatNames))
+		twice, err := b.Save(nil, seatNames)
 		require.NoError(t, err)
 		require.Equal(t, string(again), string(twice))
 	})

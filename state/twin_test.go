@@ -229,7 +229,7 @@ func (m *machine) pay(rt *rapid.T) {
 
 // compareSaved requires that the account says so when it would save something else.
 func (m *machine) compareSaved(t *rapid.T) {
-	text, err := m.Save(nil, names)
+	text, err := m.Save(nil, seatNames)
 	require.NoError(t, err)
 	if !m.Changed() {
 		require.Equal(t, string(m.saved), string(text), "changed and does not say so")
@@ -240,12 +240,12 @@ func (m *machine) compareSaved(t *rapid.T) {
 
 // restart goes on with an account that was made of what this one saves, in a catalog of another order.
 func (m *machine) restart(rt *rapid.T) {
-	text, err := m.Save(nil, names)
+	text, err := m.Save(nil, seatNames)
 	require.NoError(m.t, err)
 	again := restarted(m.t, rapid.Bool().Draw(rt, "ETH first"), m.own)
-	require.NoError(m.t, again.Restore(text, names))
+	require.NoError(m.t, again.Restore(text, seatNames))
 	require.NoError(m.t, again.Check())
-	have, err := again.Save([]byte("before it "), names)
+	have, err := again.Save([]byte("before it "), seatNames)
 	require.NoError(m.t, err)
 	require.Equal(m.t, "before it "+string(text), string(have))
 	for i, o := range m.open {
@@ -255,8 +255,8 @@ func (m *machine) restart(rt *rapid.T) {
 	m.Account, m.m = again, again.Catalog().MarketNamed("BTC-EUR")
 }
 
-// names are those of the strategies.
-var names = []string{"one", "two"}
+// seatNames are those of the strategies.
+var seatNames = []string{"one", "two"}
 
 // restarted is an empty account whose BTC-EUR is the first or the second market.
 func restarted(t testing.TB, second bool, own []bool) *Account {
