@@ -131,7 +131,7 @@ func openError(err error) error {
 	case strings.Contains(err.Error(), "file size too small"): // of bbolt, without a name
 		return fmt.Errorf("%w: cut off: %w", errCorrupt, err)
 	case errors.Is(err, bolterrors.ErrTimeout):
-		return errors.New("another exchange uses it; stop that one, or name another file")
+		return errors.New("it is in use by another exchange; stop that one, or name another file")
 	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
 		return fmt.Errorf("%w, or not the state of an exchange: %w", errCorrupt, err)
 	}

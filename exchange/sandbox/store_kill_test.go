@@ -30,11 +30,8 @@ func childConfig(path string) Config {
 	config := rigConfig()
 	kept(path)(&config)
 	config.Clock, config.Faults, config.Keep = NewClock(0, 1), nil, Keep{}
-	for i := range config.Markets[:2] {
-		moving := config.Markets[i].Source.(Synthetic)
-		moving.Step = 5 * time.Millisecond
-		config.Markets[i].Source = moving
-	}
+	config.Markets[0].Source = Synthetic{Price: "95000", Volatility: 0.5, Step: 5 * time.Millisecond}
+	config.Markets[1].Source = nil
 	config.History = time.Minute
 	return config
 }

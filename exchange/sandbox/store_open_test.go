@@ -163,7 +163,7 @@ func TestAClosedExchangeAnswersNothing(t *testing.T) {
 
 func TestTwoExchangesDoNotShareAState(t *testing.T) {
 	r := newKeptRig(t)
-	require.ErrorContains(t, r.reopen(), "exchange.db: another exchange uses it; stop that one, or name another file")
+	require.ErrorContains(t, r.reopen(), "exchange.db: it is in use by another exchange; stop that one, or name another file")
 	r.send("alice", "POST", "/order", someOrder).ok(t)
 }
 
@@ -341,4 +341,26 @@ func TestEveryFieldOfAnOrderAndOfAFillIsStored(t *testing.T) {
 	var due storedDue
 	require.NoError(t, json.Unmarshal(text, &due))
 	require.Equal(t, f, due.fill())
+}
+
+func TestShorterListsBeginWithTheNextStart(t *testing.T) {
+	r := newKeptRig(t)
+	for range 4 {
+		r.send("bob", "POST", "/order", `{"market":"BTC-EUR","operatorId":1,"side":"sell","orderType":"limit","amount":"0.01","price":"90000"}`).ok(t)
+		r.send("alice", "POST", "/order", `{"market":"BTC-EUR","operatorId":1,"side":"buy","orderType":"market","amount":"0.01"}`).ok(t)
+	}
+	r.kill()
+	short := func(c *Config) { c.Keep = Keep{Orders: 2, Trades: 2, Transactions: 2} }
+	for range 2 {
+		require.NoError(t, r.reopen(short))
+		for _, path := range []string{"/orders?market=BTC-EUR", "/trades?market=BTC-EUR"} {
+			var rows []struct{ OrderID string }
+			r.send("alice", "GET", path, "").json(t, &rows)
+			require.Len(t, rows, 2, path)
+			require.Equal(t, "00000000-0000-0001-0100-000000000008", rows[0].OrderID, path)
+		}
+		require.NoError(t, r.ex.Close())
+	}
+	require.NoError(t, r.reopen())
+	r.send("alice", "GET", "/orders?market=BTC-EUR", "").says(t, "000000000008").says(t, "000000000006")
 }

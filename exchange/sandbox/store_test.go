@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,13 +30,24 @@ func kept(path string) func(*Config) {
 		c.History = 30 * time.Minute
 		c.Admin = "token of the operator"
 		c.Faults = []Fault{{Kind: FaultLateFill, Endpoints: []string{"POST /order"}, Market: "ETH-EUR", Delay: 40 * time.Second}}
-		for i, price := range [...]string{"95000", "3300"} {
-			c.Markets[i].Source = Synthetic{Price: price, Volatility: 0.5}
+		c.Markets[0].Source, c.Markets[1].Source = Synthetic{Price: "95000", Volatility: 0.5}, recorded()
+		for i := range 2 {
 			c.Markets[i].House = House{Levels: 4, HalfSpread: 20_000, Step: 100, Size: "0.02"}
 		}
 		c.Markets[2].Source = Fixed("0.5")
 		c.Tiers = []Tier{{Volume: "0", Fees: map[string]exchange.Fees{"": {Maker: 150_000, Taker: 250_000}}}, {Volume: "20000", Fees: map[string]exchange.Fees{"": {Maker: -10_000, Taker: 200_000}}}}
 	}
+}
+
+// recorded is a source that replays five hours of ETH-EUR, up and down, and then stands still.
+func recorded() Source {
+	minute, at := int64(0), rigStart.Add(-30*time.Minute)
+	return Replay{Candles: func() (c market.Candle, more bool, err error) {
+		open := market.Price(330000 + (minute*7919)%9000 - 4500)
+		c = market.Candle{Start: market.Interval1m.Floor(at).Add(time.Duration(minute) * time.Minute), Interval: market.Interval1m, Open: open, High: open + 900, Low: open - 700, Close: open + 300, Volume: 3_00000000}
+		minute++
+		return c, minute <= 300, nil
+	}}
 }
 
 // kill lets go of the state file as a kill does: what is not written is lost.
@@ -266,6 +278,13 @@ func requireTidy(t *testing.T, ex *Exchange) {
 			orders += l.orders.Len()
 		}
 		require.Equal(t, orders, tx.Bucket(bucketOrders).Stats().KeyN)
+		transfers := map[*transfer]bool{}
+		for _, a := range ex.accounts {
+			for _, one := range slices.Concat(latest(a.deposits, 6), latest(a.withdrawals, 6), ex.inFlight) {
+				transfers[one] = true
+			}
+		}
+		require.Equal(t, len(transfers), tx.Bucket(bucketTransfers).Stats().KeyN)
 		return nil
 	}))
 	require.NotEmpty(t, lists)
