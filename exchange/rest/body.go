@@ -38,12 +38,12 @@ func (w *body) text(name, text string) {
 func (w *body) id(name string, id uuid.UUID) { w.text(name, id.String()) }
 
 // name writes the one id by which an order is named.
-func (w *body) name(i *Intent) {
-	if i.ClientOrderID != uuid.Nil {
-		w.id("clientOrderId", i.ClientOrderID)
+func (w *body) name(o *market.Order) {
+	if o.ClientOrderID != uuid.Nil {
+		w.id("clientOrderId", o.ClientOrderID)
 		return
 	}
-	w.id("orderId", i.ExchangeID)
+	w.id("orderId", o.ExchangeID)
 }
 
 func (w *body) integer(name string, n int64) {

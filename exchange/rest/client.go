@@ -2,7 +2,7 @@
 // answers in the units of a market.Catalog. It never decides what to trade and never repeats a write; what it makes of an answer is
 // settled by exchange.OutcomeOf. Start at Config and New for reading, at Client.Prepare and Client.Send for orders.
 //
-// Ordering invariant: an Intent is everything that Send will put on the wire but the signature, so that it can be on disk first.
+// Ordering invariant: an exchange.Intent is everything that Send will put on the wire but the signature, so that it can be on disk first.
 //
 // Known limitation: the signed path is the path on the wire; a proxy that rewrites it breaks every signature.
 package rest

@@ -3,15 +3,19 @@ package rest
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/market"
 )
 
 func TestKeysNeverTravelInClear(t *testing.T) {
@@ -148,4 +152,62 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	_, err = client.Account(t.Context())
 	require.ErrorContains(t, err, "307")
 	require.Equal(t, 1, visited)
+}
+
+func TestTransportDoesNotRepeatWrites(t *testing.T) {
+	clock := sandbox.ManualClock(rigStart)
+	ex, err := sandbox.New(rigExchange(clock))
+	require.NoError(t, err)
+	var posts atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ex.ServeHTTP(w, r)
+		if r.Method != http.MethodGet {
+			posts.Add(1)
+			panic(http.ErrAbortHandler) // the work is done, the connection breaks before the answer
+		}
+	}))
+	defer server.Close()
+	client, err := New(Config{BaseURL: server.URL, Key: NewSecret(rigKey), Secret: NewSecret(rigSecret)})
+	require.NoError(t, err)
+	defer client.Close()
+	require.NoError(t, client.Sync(t.Context())) // leaves a connection that may have grown stale
+	_, err = client.CancelOrdersAfter(t.Context(), 9, time.Minute)
+	require.Equal(t, exchange.Unknown, exchange.OutcomeOf(err), "%v", err)
+	_, err = client.CancelOrders(t.Context(), nil, 77)
+	require.Equal(t, exchange.Unknown, exchange.OutcomeOf(err), "%v", err)
+	require.EqualValues(t, 2, posts.Load())
+}
+
+// What the client itself does between an answer with a price and an order on its way; the goal of the whole bot is 0.25 of a round trip.
+func BenchmarkTickToRequestAgainstALoopbackRoundTrip(b *testing.B) {
+	r := newRig(b, nil)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		_, _ = io.WriteString(w, orderBody)
+	}))
+	defer server.Close()
+	text := []byte(`[{"market":"BTC-EUR","price":"30000"},{"market":"ADA-EUR","price":"0.5"}]`)
+	command, tickers := r.limit(market.Buy, "0.5", "29000"), make([]market.Ticker, 0, 8)
+	command.Order.ID = 1
+	ratio(b, "roundtrip", func() {
+		answer, err := http.Post(server.URL+"/v2/order", "application/json", strings.NewReader(orderBody))
+		if err != nil {
+			b.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, answer.Body)
+		answer.Body.Close()
+	}, func() {
+		var err error
+		if tickers, err = appendTickers(tickers[:0], text, r.catalog.Load().named); err != nil {
+			b.Fatal(err)
+		}
+		intent, err := r.Prepare(command)
+		if err != nil {
+			b.Fatal(err)
+		}
+		sent := request{at: postOrder, path: intent.Path, body: intent.Body, timestamp: intent.Timestamp, window: intent.Window}
+		if _, err = r.build(b.Context(), &sent, true); err != nil {
+			b.Fatal(err)
+		}
+	})
 }

@@ -65,7 +65,7 @@ func TestWrongClockIsNoticedByTheAnswer(t *testing.T) {
 	require.Equal(t, time.Minute, r.Offset())
 	command := r.limit(market.Buy, "0.5", "29000")
 	r.send(command)
-	_, err = r.Order(t.Context(), r.btc, intent.ClientOrderID, uuid.Nil)
+	_, err = r.Order(t.Context(), r.btc.ID, intent.ClientOrderID, uuid.Nil)
 	require.ErrorIs(t, err, exchange.ErrCode(exchange.CodeNotFound))
 }
 

@@ -11,12 +11,14 @@ import (
 type directory struct {
 	cat   *market.Catalog
 	named map[string]*market.Market
+	units []market.Market // copies: the rules of the catalog's own change while others look
 }
 
 func newDirectory(cat *market.Catalog) *directory {
 	d := &directory{cat: cat, named: make(map[string]*market.Market, len(cat.Markets()))}
 	for _, m := range cat.Markets() {
 		d.named[m.Name] = m
+		d.units = append(d.units, *m)
 	}
 	return d
 }

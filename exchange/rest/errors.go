@@ -3,6 +3,7 @@ package rest
 import (
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
 
 	"github.com/tidemark-trading/tidemark/exchange"
@@ -27,24 +28,15 @@ var errMalformed = errors.New("malformed answer")
 // errTooLong is wrapped where an answer is longer than maxAnswer.
 var errTooLong = errors.New("the answer is longer than 16 MiB")
 
-// NotSentError says that a request certainly did not leave this process.
-type NotSentError struct{ Reason error }
+// notSent says that a request certainly did not leave this process, and why.
+func notSent(reason error) error { return fmt.Errorf("%w: %w", exchange.ErrNotSent, reason) }
 
-// Error returns the reason.
-func (e *NotSentError) Error() string { return "not sent: " + e.Reason.Error() }
-
-// Unwrap returns the reason.
-func (e *NotSentError) Unwrap() error { return e.Reason }
-
-// Outcome returns exchange.Rejected: nothing was done.
-func (e *NotSentError) Outcome() exchange.Outcome { return exchange.Rejected }
-
-// certainlyNot makes a NotSentError of a transport's error where it says that there never was a connection to send by.
+// certainlyNot marks a transport's error which says that there never was a connection to send by.
 func certainlyNot(err error) error {
 	var dial *net.OpError
 	var untrusted *tls.CertificateVerificationError
 	if errors.As(err, &dial) && dial.Op == "dial" || errors.As(err, &untrusted) {
-		return &NotSentError{err}
+		return notSent(err)
 	}
 	return err
 }

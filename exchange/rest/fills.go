@@ -3,25 +3,17 @@ package rest
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/google/uuid"
 
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Trade is a fill of this account with the names of its order. Fill.Order and Strategy are zero: the caller knows whose it is.
-type Trade struct {
-	market.Fill
-	OrderID       uuid.UUID
-	ClientOrderID uuid.UUID // zero: the order has none, or none that is a UUID
-	OperatorID    int64     // 0: not told, or none
-}
-
-// Trades appends trades of this account in a market, newest first: GET /trades (specification 1, venue-facts 1.3). The page has 1 … 1000
+// TradesPage appends trades of this account in a market, newest first: GET /trades (specification 1, venue-facts 1.3). The page has 1 … 1000
 // rows, 500 by itself, its end at most 24 hours after its start; From and To are trade ids; all ends count. A trade that is not settled
-// has no fee yet.
-func (c *Client) Trades(ctx context.Context, m *market.Market, page Page, dst []Trade) ([]Trade, error) {
+// has no fee yet. Fill.Order and Strategy are zero: the caller knows whose it is.
+func (c *Client) TradesPage(ctx context.Context, m *market.Market, page Page, dst []exchange.Trade) ([]exchange.Trade, error) {
 	before := len(dst)
 	d, err := c.directory()
 	if err != nil {
@@ -38,7 +30,7 @@ func (c *Client) Trades(ctx context.Context, m *market.Market, page Page, dst []
 	return dst, nil
 }
 
-func appendTrades(dst []Trade, body []byte, m *market.Market, cat *market.Catalog) ([]Trade, error) {
+func appendTrades(dst []exchange.Trade, body []byte, m *market.Market, cat *market.Catalog) ([]exchange.Trade, error) {
 	s := scanner{data: body}
 	for s.array(); s.element(); {
 		trade := s.trade(m, cat)
@@ -50,15 +42,15 @@ func appendTrades(dst []Trade, body []byte, m *market.Market, cat *market.Catalo
 }
 
 // trade reads one trade. As in an order's fills, without the field settled a fee says that it is.
-func (s *scanner) trade(m *market.Market, cat *market.Catalog) Trade {
-	t := Trade{Fill: market.Fill{Market: m.ID}}
+func (s *scanner) trade(m *market.Market, cat *market.Catalog) exchange.Trade {
+	t := exchange.Trade{Fill: market.Fill{Market: m.ID}}
 	var fee, currency, settled []byte
 	for s.open(); s.member(); {
 		switch string(s.name) {
 		case "id":
 			t.ID = s.id("id")
 		case "orderId":
-			t.OrderID = s.id("orderId")
+			t.ExchangeID = s.id("orderId")
 		case "clientOrderId":
 			t.ClientOrderID, _ = uuid.ParseBytes(s.token())
 		case "timestamp":
@@ -79,10 +71,6 @@ func (s *scanner) trade(m *market.Market, cat *market.Catalog) Trade {
 			currency = s.token()
 		case "settled":
 			settled = s.token()
-		case "operatorId":
-			if t.OperatorID = s.integer("operatorId"); t.OperatorID == math.MinInt64 {
-				t.OperatorID = 0
-			}
 		default:
 			s.skip()
 		}
@@ -98,7 +86,7 @@ func (s *scanner) trade(m *market.Market, cat *market.Catalog) Trade {
 }
 
 // settle reads fee and feeCurrency, which is the quote where it is not told.
-func (s *scanner) settle(t *Trade, m *market.Market, cat *market.Catalog, fee, currency []byte) {
+func (s *scanner) settle(t *exchange.Trade, m *market.Market, cat *market.Catalog, fee, currency []byte) {
 	t.FeeCurrency = m.Quote
 	if len(currency) > 0 && string(currency) != cat.Asset(m.Quote).Symbol {
 		asset := cat.AssetNamed(string(currency))

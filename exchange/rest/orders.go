@@ -13,18 +13,11 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Told is an order as the exchange tells it, with the fills that it tells with it. Order.ID, Strategy and Tag are zero: the caller knows
-// whose it is.
-type Told struct {
-	Order market.Order
-	Fills []market.Fill
-}
-
-// Orders is a list of orders, latest first. What could not be read, for its market or asset is not in the catalog or its numbers do not
+// Orders is a list of orders, latest first, whose Order.ID, Strategy and Tag are zero: the caller knows whose they are. What could not be read, for its market or asset is not in the catalog or its numbers do not
 // fit, is in Unread: it is there at the exchange all the same.
 type Orders struct {
-	Told   []Told
-	Unread []Unread
+	Records []exchange.Record
+	Unread  []Unread
 }
 
 // Unread is an order that could not be read.
@@ -33,26 +26,32 @@ type Unread struct {
 	Reason          error
 }
 
-// Order returns one order with all its fills: GET /order (specification 4.2), by its clientOrderId or, where that is zero, its orderId.
-// A clientOrderId names the latest order that carries it. No such order is exchange.Error with code 240.
-func (c *Client) Order(ctx context.Context, m *market.Market, clientOrderID, orderID uuid.UUID) (told Told, err error) {
+// Order returns one order with all its fills: GET /order (specification 4.2), by the client's name of it or, where that is zero, the
+// exchange's. A clientOrderId names the latest order that carries it. No such order is exchange.Error with code 240.
+func (c *Client) Order(ctx context.Context, id market.ID, client, name uuid.UUID) (record exchange.Record, err error) {
 	d, err := c.directory()
 	if err != nil {
-		return told, err
+		return record, err
 	}
-	if clientOrderID == uuid.Nil && orderID == uuid.Nil {
-		return told, errors.New("GET /order: neither clientOrderId nor orderId names the order")
+	m, err := d.marketOf(id)
+	if err != nil {
+		return record, err
 	}
-	path := named(to("order").with("market", m.Name), clientOrderID, orderID).String()
+	if client == uuid.Nil && name == uuid.Nil {
+		return record, errors.New("GET /order: neither clientOrderId nor orderId names the order")
+	}
+	path := named(to("order").with("market", m.Name), client, name).String()
 	err = c.ask(ctx, request{at: getOrder, path: path}, func(body []byte) (err error) {
-		told.Order, told.Fills, err = exchange.ParseOrder(body, d.cat)
+		record, err = readOrder(body, d.cat)
 		return malformedIf(body, err)
 	})
-	o := &told.Order
-	if err == nil && (o.Market != m.ID || clientOrderID != uuid.Nil && o.ClientOrderID != clientOrderID || clientOrderID == uuid.Nil && o.ExchangeID != orderID) {
-		return Told{}, fmt.Errorf("GET /order: order %s: %w", o.ExchangeID, ErrMismatch)
+	if err != nil {
+		return exchange.Record{}, err
 	}
-	return told, err
+	if o := &record.Order; o.Market != id || client != uuid.Nil && o.ClientOrderID != client || client == uuid.Nil && o.ExchangeID != name {
+		return exchange.Record{}, fmt.Errorf("GET /order: order %s: %w", o.ExchangeID, ErrMismatch)
+	}
+	return record, nil
 }
 
 // OrdersOpen lists the open orders of one market, or of all where m is nil, which costs far more: GET /ordersOpen (specification 4.5).
@@ -102,7 +101,7 @@ func readOrders(body []byte, cat *market.Catalog) (list Orders, err error) {
 			list.Unread = append(list.Unread, unread(record, err))
 			continue
 		}
-		list.Told = append(list.Told, Told{order, fills})
+		list.Records = append(list.Records, exchange.Record{Order: order, Fills: fills})
 	}
 	return list, s.end()
 }

@@ -27,7 +27,6 @@ type request struct {
 	path      string // with version and query
 	body      []byte
 	lane      Lane // 0: the endpoint's own
-	weight    int  // 0: the endpoint's
 	timestamp int64
 	window    int64 // ms
 }
@@ -105,15 +104,15 @@ func (e *transportError) Error() string { return e.cause.Error() }
 
 func (e *transportError) Unwrap() error { return e.cause }
 
-// attempt sends a request once. An answer other than 200 or 201 is an *exchange.Error; a NotSentError says that it was not sent.
+// attempt sends a request once. An answer other than 200 or 201 is an *exchange.Error; exchange.ErrNotSent says that it was not sent.
 func (c *Client) attempt(ctx context.Context, r request, read func([]byte) error) error {
 	signed := endpoints[r.at].private || c.config.SignPublic && r.at != getTime && !c.config.Key.IsZero()
 	if signed && c.config.Key.IsZero() {
-		return &NotSentError{ErrNoKey}
+		return notSent(ErrNoKey)
 	}
 	done, err := c.spend(ctx, &r, signed)
 	if err != nil {
-		return &NotSentError{err}
+		return notSent(err)
 	}
 	told := false
 	defer func() {
@@ -122,7 +121,7 @@ func (c *Client) attempt(ctx context.Context, r request, read func([]byte) error
 		}
 	}()
 	if r.timestamp != 0 && c.late(&r) {
-		return &NotSentError{ErrLate}
+		return notSent(ErrLate)
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.config.Timeout)
 	defer cancel()
@@ -152,7 +151,7 @@ func (c *Client) attempt(ctx context.Context, r request, read func([]byte) error
 
 // spend waits for the budget and returns what it has to be told in the end.
 func (c *Client) spend(ctx context.Context, r *request, signed bool) (done func(http.Header, int, []byte), err error) {
-	lane, weight := cmp.Or(r.lane, endpoints[r.at].lane), cmp.Or(r.weight, c.weights[r.at].of(r.all))
+	lane, weight := cmp.Or(r.lane, endpoints[r.at].lane), c.weights[r.at].of(r.all)
 	if c.booker != nil {
 		return c.booker.Begin(ctx, lane, endpoints[r.at].name, weight, signed)
 	}
@@ -175,11 +174,11 @@ func (c *Client) late(r *request) bool {
 // send signs a request and sends it.
 func (c *Client) send(ctx context.Context, r *request, signed bool) (*http.Response, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, &NotSentError{err}
+		return nil, notSent(err)
 	}
 	sent, err := c.build(ctx, r, signed)
 	if err != nil {
-		return nil, &NotSentError{err}
+		return nil, notSent(err)
 	}
 	answer, err := c.transport.RoundTrip(sent)
 	if err != nil {

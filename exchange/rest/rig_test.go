@@ -164,15 +164,15 @@ func (r *rig) price(text string) market.Price {
 }
 
 // intent prepares a command now.
-func (r *rig) intent(c *market.Command) *Intent {
+func (r *rig) intent(c *market.Command) *exchange.Intent {
 	r.t.Helper()
-	intent, err := r.Prepare(c, r.Now())
+	intent, err := r.Prepare(c)
 	require.NoError(r.t, err)
 	return &intent
 }
 
 // send prepares and sends a command, which must be accepted.
-func (r *rig) send(c *market.Command) Answer {
+func (r *rig) send(c *market.Command) exchange.Record {
 	r.t.Helper()
 	answer, err := r.Send(context.Background(), r.intent(c))
 	require.NoError(r.t, err)

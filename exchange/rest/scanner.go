@@ -3,12 +3,6 @@ package rest
 import (
 	"encoding/json"
 	"fmt"
-	"math"
-	"strconv"
-
-	"github.com/google/uuid"
-
-	"github.com/tidemark-trading/tidemark/market"
 )
 
 // deepest is how deep what is skipped may be nested, as in encoding/json.
@@ -145,104 +139,6 @@ func (s *scanner) token() []byte {
 	return s.data[start:s.at]
 }
 
-// integer reads a whole number that may be quoted; null counts as 0.
-func (s *scanner) integer(field string) int64 {
-	token := s.token()
-	if token == nil || s.err != nil {
-		return 0
-	}
-	var n int64
-	for i := 0; ; i++ {
-		switch {
-		case i == len(token) && 0 < i && i < 19: // 18 digits fit always
-			return n
-		case i < len(token) && i < 19 && token[i]-'0' <= 9:
-			n = n*10 + int64(token[i]-'0')
-			continue
-		}
-		break
-	}
-	n, err := strconv.ParseInt(string(token), 10, 64)
-	if err != nil {
-		s.fail(field, err)
-	}
-	return n
-}
-
-// fixed reads a decimal that may be quoted and is not negative, in units of 10^-digits.
-func (s *scanner) fixed(field string, digits uint8) int64 {
-	if s.err != nil {
-		return 0
-	}
-	if s.space() == '"' {
-		if n, next := quoted(s.data, s.at, digits); next > 0 {
-			s.at = next
-			return n
-		}
-	}
-	token := s.token()
-	if token == nil {
-		s.fail(field, fmt.Errorf("it is null: %w", errMalformed))
-		return 0
-	}
-	n, err := unsigned(token, digits)
-	if err != nil {
-		s.fail(field, err)
-	}
-	return n
-}
-
-// unsigned reads a decimal that is not negative, in units of 10^-digits.
-func unsigned(token []byte, digits uint8) (int64, error) {
-	n, err := market.ParseFixed(token, digits)
-	if err == nil && n < 0 {
-		err = fmt.Errorf("%s is negative", market.FormatFixed(n, digits))
-	}
-	return n, err
-}
-
-// quoted reads a plain decimal in quotes that fits easily, in units of 10^-digits, and returns where it ends; 0 where it is anything
-// else, which market.ParseFixed reads.
-func quoted(data []byte, at int, digits uint8) (value int64, next int) {
-	const easy = 18 // decimal digits that any uint64 holds, the scaling included
-	var n uint64
-	i := at + 1
-	for ; i < len(data) && data[i]-'0' <= 9; i++ {
-		n = n*10 + uint64(data[i]-'0')
-	}
-	length, fraction := i-at-1, 0
-	if length == 0 {
-		return 0, 0
-	}
-	if i < len(data) && data[i] == '.' {
-		i++
-		point := i
-		for ; i < len(data) && data[i]-'0' <= 9; i++ {
-			n = n*10 + uint64(data[i]-'0')
-		}
-		fraction = i - point
-		length += fraction
-	}
-	scale := int(digits) - fraction
-	if i == len(data) || data[i] != '"' || scale < 0 || length+scale > easy {
-		return 0, 0
-	}
-	return int64(n) * market.Pow10(uint8(scale)), i + 1
-}
-
-// id reads a UUID.
-func (s *scanner) id(field string) uuid.UUID {
-	token := s.token()
-	if s.err != nil {
-		return uuid.Nil
-	}
-	id, err := uuid.ParseBytes(token)
-	if err != nil {
-		s.fail(field, err)
-	}
-	return id
-}
-
 // skip reads a value that does not matter.
 func (s *scanner) skip() { s.pass(0) }
 
@@ -352,35 +248,4 @@ func (s *scanner) digits() bool {
 		s.at++
 	}
 	return s.at > start
-}
-
-// expect reads a text that must be want.
-func (s *scanner) expect(field, want string) {
-	if token := s.token(); s.err == nil && string(token) != want {
-		s.fail(field, fmt.Errorf("%q, not %q: %w", clip(token), want, ErrMismatch))
-	}
-}
-
-// missing says that a field is not there without which an answer means nothing.
-func missing(field string) error { return fmt.Errorf("%s is missing: %w", field, errMalformed) }
-
-// clip keeps foreign text short in an error.
-func clip(text []byte) []byte { return text[:min(len(text), 40)] }
-
-// millis reads Unix milliseconds.
-func (s *scanner) millis(field string) market.Time {
-	t, err := market.TimeOfMillis(s.integer(field))
-	if err != nil {
-		s.fail(field, err)
-	}
-	return t
-}
-
-// nanos reads Unix nanoseconds.
-func (s *scanner) nanos(field string) market.Time {
-	n := s.integer(field)
-	if n < 0 || n == math.MaxInt64 {
-		s.fail(field, fmt.Errorf("%d: %w", n, market.ErrOverflow))
-	}
-	return market.Time(n)
 }

@@ -11,99 +11,89 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Answer is what the exchange says to an intent that it has accepted.
-type Answer struct {
-	// Order is the order as it is now, with the intent's OrderID. Of a cancel only the ids, the market and the operator are told: whether
-	// the order is gone, and what it filled until then, has to be asked for.
-	Order market.Order
-	Fills []market.Fill // of a place all of the order, of an update those that this request made
-}
-
-// Send signs an intent and sends it exactly once. Nil means that the exchange has accepted it; of an error exchange.OutcomeOf tells what
-// it means:
+// Send signs an intent and sends it exactly once. Nil means that the exchange has accepted it: the record is the order as it is now, named by
+// the intent's Order, with all fills of a place, or those that an update made. Of a cancel the record has ids, market and operator alone:
+// what the order came to has to be asked for. Of an error exchange.OutcomeOf tells what it means:
 //
-//   - Rejected, and nothing was done: an exchange.Error with a 4xx, or a NotSentError, among them ErrLate where too little is left of
+//   - Rejected, and nothing was done: an exchange.Error with a 4xx, or exchange.ErrNotSent, among them ErrLate where too little is left of
 //     the intent's window and what the budget returns. After code 304 the exchange's clock has been measured anew.
 //   - Unknown: no answer in time, a broken connection, a 5xx, an answer that cannot be read or speaks of another order. The order has
 //     to be asked for; the same intent must not be sent again.
-func (c *Client) Send(ctx context.Context, intent *Intent) (Answer, error) {
-	at, known := commands[intent.Kind]
+func (c *Client) Send(ctx context.Context, intent *exchange.Intent) (exchange.Record, error) {
+	at, known := commands[intent.Command]
 	if !known || intent.Timestamp == 0 || intent.Method == "" {
-		return Answer{}, &NotSentError{errors.New("the intent was not made by Prepare")}
+		return exchange.Record{}, notSent(errors.New("the intent was not made by Prepare"))
 	}
 	d, err := c.directory()
 	if err != nil {
-		return Answer{}, &NotSentError{err}
+		return exchange.Record{}, notSent(err)
 	}
 	m, err := d.marketOf(intent.Market)
 	if err != nil {
-		return Answer{}, &NotSentError{err}
+		return exchange.Record{}, notSent(err)
 	}
-	var answer Answer
-	r := request{at: at, path: intent.Path, body: intent.Body, lane: intent.Lane, timestamp: intent.Timestamp, window: intent.Window, weight: intent.Weight}
+	var record exchange.Record
+	r := request{at: at, path: intent.Path, body: intent.Body, lane: laneOf(intent), timestamp: intent.Timestamp, window: intent.Window}
 	err = c.write(ctx, r, func(body []byte) (err error) {
-		if intent.Kind == market.CommandCancel {
-			answer, err = readCancel(body, m)
+		if intent.Command == market.CommandCancel {
+			record, err = readCancel(body, m)
 		} else {
-			answer, err = readOrder(body, d.cat)
+			record, err = readOrder(body, d.cat)
 		}
 		if err != nil {
 			return err
 		}
-		return answer.belongs(intent)
+		return belongs(&record.Order, intent)
 	})
 	if err != nil {
-		return Answer{}, err
+		return exchange.Record{}, err
 	}
-	answer.Order.ID = intent.Order
-	for i := range answer.Fills {
-		answer.Fills[i].Order = intent.Order
+	record.Order.ID = intent.Order
+	for i := range record.Fills {
+		record.Fills[i].Order = intent.Order
 	}
-	return answer, nil
+	return record, nil
 }
 
 // readOrder reads the record that answers POST and PUT /order.
-func readOrder(body []byte, cat *market.Catalog) (a Answer, err error) {
-	a.Order, a.Fills, err = exchange.ParseOrder(body, cat)
-	return a, err
+func readOrder(body []byte, cat *market.Catalog) (r exchange.Record, err error) {
+	r.Order, r.Fills, err = exchange.ParseOrder(body, cat)
+	return r, err
 }
 
 // readCancel reads the answer to DELETE /order, of which old exchanges send the orderId alone (venue-facts 1.3).
-func readCancel(body []byte, m *market.Market) (Answer, error) {
-	a := Answer{Order: market.Order{Market: m.ID}}
+func readCancel(body []byte, m *market.Market) (exchange.Record, error) {
+	r := exchange.Record{Order: market.Order{Market: m.ID}}
 	s := scanner{data: body}
 	for s.open(); s.member(); {
 		switch string(s.name) {
 		case "orderId":
-			a.Order.ExchangeID = s.id("orderId")
+			r.Order.ExchangeID = s.id("orderId")
 		case "clientOrderId":
-			a.Order.ClientOrderID, _ = uuid.ParseBytes(s.token())
+			r.Order.ClientOrderID, _ = uuid.ParseBytes(s.token())
 		case "operatorId":
-			a.Order.OperatorID = s.integer("operatorId")
+			r.Order.OperatorID = s.integer("operatorId")
 		default:
 			s.skip()
 		}
 	}
 	if err := s.end(); err != nil {
-		return Answer{}, err
+		return exchange.Record{}, err
 	}
-	if a.Order.ExchangeID == uuid.Nil {
-		return Answer{}, missing("orderId")
+	if r.Order.ExchangeID == uuid.Nil {
+		return exchange.Record{}, missing("orderId")
 	}
-	return a, nil
+	return r, nil
 }
 
-// belongs holds what an answer says against the intent.
-func (a *Answer) belongs(intent *Intent) error {
-	o := &a.Order
+// belongs holds the order of an answer against the intent.
+func belongs(o *market.Order, intent *exchange.Intent) error {
 	switch {
 	case o.Market != intent.Market:
 		return fmt.Errorf("market: %w", ErrMismatch)
-	case intent.Kind == market.CommandPlace && o.ClientOrderID != intent.ClientOrderID,
+	case intent.Command == market.CommandPlace && o.ClientOrderID != intent.ClientOrderID,
 		o.ClientOrderID != uuid.Nil && intent.ClientOrderID != uuid.Nil && o.ClientOrderID != intent.ClientOrderID:
 		return fmt.Errorf("clientOrderId %s: %w", o.ClientOrderID, ErrMismatch)
-	case intent.ExchangeID != uuid.Nil && o.ExchangeID != intent.ExchangeID:
-		return fmt.Errorf("orderId %s: %w", o.ExchangeID, ErrMismatch)
 	}
 	return nil
 }

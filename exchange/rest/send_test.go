@@ -85,6 +85,7 @@ func TestTimeInForceIsSentOnlyBeforeTheTrigger(t *testing.T) {
 	command.Order.Type, command.Order.TriggerAmount = market.TypeStopLossLimit, r.price("26000")
 	placed := r.send(command).Order
 	require.Equal(t, market.StatusAwaitingTrigger, placed.Status)
+	require.Equal(t, Protective, laneOf(r.intent(command)))
 	require.Contains(t, r.wire.bodies[0], `"triggerAmount":"26000","triggerType":"price","triggerReference":"lastTrade"`)
 	update := &market.Command{Kind: market.CommandUpdate, Changed: market.ChangeTriggerAmount | market.ChangeTimeInForce, Order: placed}
 	update.Order.TriggerAmount, update.Order.TimeInForce = r.price("26500"), market.IOC
@@ -102,7 +103,7 @@ func TestCancelNamesTheOrderOnce(t *testing.T) {
 	require.Equal(t, "/v2/order?market=BTC-EUR&clientOrderId="+placed.ClientOrderID.String()+"&operatorId=77", intent.Path)
 	require.Equal(t, "DELETE", intent.Method)
 	require.Nil(t, intent.Body)
-	require.Equal(t, Cancel, intent.Lane)
+	require.Equal(t, Cancel, laneOf(intent))
 	answer, err := r.Send(t.Context(), intent)
 	require.NoError(t, err)
 	require.Equal(t, placed.ExchangeID, answer.Order.ExchangeID)
@@ -119,9 +120,7 @@ func TestIntentIsAllThatIsSentButTheSignature(t *testing.T) {
 	intent := r.intent(r.limit(market.Buy, "0.5", "29000"))
 	require.Equal(t, rigStart.Millis(), intent.Timestamp)
 	require.EqualValues(t, 10_000, intent.Window)
-	require.Equal(t, rigStart.Add(10*time.Second), intent.Deadline())
-	require.Equal(t, 1, intent.Weight)
-	require.Equal(t, Order, intent.Lane)
+	require.Equal(t, Order, laneOf(intent))
 	r.clock.Advance(time.Second)
 	_, err := r.Send(t.Context(), intent)
 	require.NoError(t, err)
@@ -158,11 +157,9 @@ func TestWhatCannotBeRightIsNotPrepared(t *testing.T) {
 	for _, c := range cases {
 		command := r.limit(market.Buy, "1", "29000")
 		c.change(command)
-		_, err := r.Prepare(command, r.Now())
+		_, err := r.Prepare(command)
 		require.ErrorContains(t, err, c.want)
 	}
-	_, err := r.Prepare(r.limit(market.Buy, "1", "29000"), 0)
-	require.ErrorContains(t, err, "time")
 }
 
 func TestRefusalsKeepTheExchangesCode(t *testing.T) {
@@ -279,7 +276,7 @@ func TestUnknownOutcomesAreSentOnceAndToldAsUnknown(t *testing.T) {
 			require.NotContains(t, err.Error(), rigSecret)
 			require.NotContains(t, err.Error(), rigKey)
 			r.wire.before, r.wire.after = nil, nil
-			_, err = r.Order(t.Context(), r.btc, intent.ClientOrderID, uuid.Nil)
+			_, err = r.Order(t.Context(), r.btc.ID, intent.ClientOrderID, uuid.Nil)
 			require.Equal(t, c.done, err == nil, "%v", err)
 		})
 	}
@@ -312,8 +309,7 @@ func TestWhatNeverHadAConnectionIsCertainlyNotSent(t *testing.T) {
 	}
 	_, err = r.Send(t.Context(), intent)
 	require.Equal(t, exchange.Rejected, exchange.OutcomeOf(err))
-	var not *NotSentError
-	require.ErrorAs(t, err, &not)
+	require.ErrorIs(t, err, exchange.ErrNotSent)
 }
 
 func TestAnswerThatTakesTooLongIsUnknown(t *testing.T) {

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
 // TickerPrices appends a ticker with Last alone for every market of the catalog that the exchange has: GET /ticker/price
 // (specification 1). Last is 0 where there is no price (specification 9). A market with a price that its units cannot hold is left
-// out and named in the error, which has ErrUnits; the others are there.
+// out and named in the error, which has exchange.ErrUnits; the others are there.
 func (c *Client) TickerPrices(ctx context.Context, dst []market.Ticker) ([]market.Ticker, error) {
 	return c.tickers(ctx, request{at: getTickerPrice, all: true, path: version + "/ticker/price"}, dst)
 }
@@ -32,9 +33,6 @@ func (c *Client) TickerBook(ctx context.Context, m *market.Market) (market.Ticke
 	return c.ticker(ctx, getTickerBook, to("ticker", "book"), m)
 }
 
-// ErrUnits is wrapped where the numbers of some markets do not fit their units, as after a change of tickSize.
-var ErrUnits = errors.New("does not fit the market's units")
-
 func (c *Client) tickers(ctx context.Context, r request, dst []market.Ticker) ([]market.Ticker, error) {
 	before := len(dst)
 	d, err := c.directory()
@@ -45,7 +43,7 @@ func (c *Client) tickers(ctx context.Context, r request, dst []market.Ticker) ([
 		dst, err = appendTickers(dst[:before], body, d.named)
 		return err
 	})
-	if err != nil && !errors.Is(err, ErrUnits) {
+	if err != nil && !errors.Is(err, exchange.ErrUnits) {
 		return dst[:before], err
 	}
 	return dst, err
@@ -123,7 +121,7 @@ func (s *scanner) ticker(dst []market.Ticker, named map[string]*market.Market, u
 		Ask: market.Price(read(ask, m.PriceDigits)), AskSize: market.Qty(read(askSize, m.AmountDigits))}
 	if err != nil {
 		if *unfit == nil {
-			*unfit = fmt.Errorf("ticker of %s: %w: %w", m.Name, ErrUnits, err)
+			*unfit = fmt.Errorf("ticker of %s: %w: %w", m.Name, exchange.ErrUnits, err)
 		}
 		return dst
 	}

@@ -52,7 +52,7 @@ func tour(r *rig) []stop {
 		{"cancel of all", func() error { _, err := r.CancelOrders(ctx, nil, 77); return err }},
 		{"timer", func() error { _, err := r.CancelOrdersAfter(ctx, 9, time.Minute); return err }},
 		{"place", func() error { _, err := r.Send(ctx, r.intent(r.limit(market.Buy, "0.5", "29000"))); return err }},
-		{"trades", func() error { _, err := r.Trades(ctx, r.btc, Page{}, nil); return err }},
+		{"trades", func() error { _, err := r.TradesPage(ctx, r.btc, Page{}, nil); return err }},
 		{"account", func() error { _, err := r.Account(ctx); return err }},
 		{"balances", func() error { _, err := r.Balances(ctx, ""); return err }},
 		{"fees", func() error { _, err := r.Fees(ctx, "BTC-EUR", ""); return err }},
@@ -97,12 +97,12 @@ func TestOrdersAreListedWithWhatCannotBeRead(t *testing.T) {
 	open, err := r.OrdersOpen(t.Context(), nil)
 	require.NoError(t, err)
 	first.ID, second.ID = 0, 0
-	require.Equal(t, []Told{{Order: second}, {Order: first}}, open.Told)
+	require.Equal(t, []exchange.Record{{Order: second}, {Order: first}}, open.Records)
 
 	r.wire.after = replaced(200, `[{"orderId":"a","market":"DOGE-EUR","side":"buy"}, {"orderId":"`+first.ExchangeID.String()+`","market":"BTC-EUR","side":"buy","price":"0.001"}]`)
 	open, err = r.OrdersOpen(t.Context(), r.btc)
 	require.NoError(t, err)
-	require.Empty(t, open.Told)
+	require.Empty(t, open.Records)
 	require.Len(t, open.Unread, 2)
 	require.Equal(t, "DOGE-EUR", open.Unread[0].Market)
 	require.ErrorIs(t, open.Unread[0].Reason, exchange.ErrUnknownMarket)
@@ -114,16 +114,16 @@ func TestOrderIsFoundByEitherName(t *testing.T) {
 	r := newRig(t, nil)
 	placed := r.send(r.limit(market.Buy, "0.5", "29000")).Order
 	r.bob().send(r.limit(market.Sell, "0.1", "29000"))
-	byClient, err := r.Order(t.Context(), r.btc, placed.ClientOrderID, uuid.Nil)
+	byClient, err := r.Order(t.Context(), r.btc.ID, placed.ClientOrderID, uuid.Nil)
 	require.NoError(t, err)
-	byExchange, err := r.Order(t.Context(), r.btc, uuid.Nil, placed.ExchangeID)
+	byExchange, err := r.Order(t.Context(), r.btc.ID, uuid.Nil, placed.ExchangeID)
 	require.NoError(t, err)
 	require.Equal(t, byExchange, byClient)
 	require.Equal(t, market.StatusPartiallyFilled, byClient.Order.Status)
 	require.Len(t, byClient.Fills, 1)
-	_, err = r.Order(t.Context(), r.btc, uuid.UUID{9}, uuid.Nil)
+	_, err = r.Order(t.Context(), r.btc.ID, uuid.UUID{9}, uuid.Nil)
 	require.ErrorIs(t, err, exchange.ErrCode(exchange.CodeNotFound))
-	_, err = r.Order(t.Context(), r.btc, uuid.Nil, uuid.Nil)
+	_, err = r.Order(t.Context(), r.btc.ID, uuid.Nil, uuid.Nil)
 	require.ErrorContains(t, err, "names the order")
 }
 
@@ -131,18 +131,18 @@ func TestTradesAreThoseOfTheOrders(t *testing.T) {
 	r := newRig(t, func(c *sandbox.Config, _ *Config) { c.Rules.SettleAfter = time.Second })
 	r.bob().send(r.limit(market.Sell, "0.2", "30000"))
 	answer := r.send(r.limit(market.Buy, "0.5", "30000"))
-	trades, err := r.Trades(t.Context(), r.btc, Page{}, nil)
+	trades, err := r.TradesPage(t.Context(), r.btc, Page{}, nil)
 	require.NoError(t, err)
 	require.Len(t, trades, 1)
 	require.False(t, trades[0].Settled)
 	require.Zero(t, trades[0].Fee)
 	r.clock.Advance(2 * time.Second)
-	trades, err = r.Trades(t.Context(), r.btc, Page{Limit: 1, Start: rigStart, End: r.Now()}, trades[:0])
+	trades, err = r.TradesPage(t.Context(), r.btc, Page{Limit: 1, Start: rigStart, End: r.Now()}, trades[:0])
 	require.NoError(t, err)
-	told, err := r.Order(t.Context(), r.btc, answer.Order.ClientOrderID, uuid.Nil)
+	told, err := r.Order(t.Context(), r.btc.ID, answer.Order.ClientOrderID, uuid.Nil)
 	require.NoError(t, err)
 	require.Equal(t, told.Fills[0], trades[0].Fill)
-	require.Equal(t, answer.Order.ExchangeID, trades[0].OrderID)
+	require.Equal(t, answer.Order.ExchangeID, trades[0].ExchangeID)
 	require.Equal(t, answer.Order.ClientOrderID, trades[0].ClientOrderID)
 	require.Equal(t, "15", r.btc.FormatValue(trades[0].Fee))
 }
@@ -207,7 +207,7 @@ func TestTimerOfAGroupIsArmedAndStopped(t *testing.T) {
 	_, err = r.CancelOrdersAfter(t.Context(), 9, 30*time.Second)
 	require.NoError(t, err)
 	r.clock.Advance(31 * time.Second)
-	told, err := r.Order(t.Context(), r.btc, placed.ClientOrderID, uuid.Nil)
+	told, err := r.Order(t.Context(), r.btc.ID, placed.ClientOrderID, uuid.Nil)
 	require.NoError(t, err)
 	require.Equal(t, market.CancelOnDisconnect, told.Order.RestatementReason)
 	_, err = r.CancelOrdersAfter(t.Context(), 9, 5*time.Second)

@@ -73,11 +73,11 @@ func (c *Client) transfers(ctx context.Context, at endpoint, name, symbol string
 // has to be looked up in WithdrawalHistory.
 func (c *Client) Withdraw(ctx context.Context, w Withdrawal) (done Withdrawn, err error) {
 	if !c.config.AllowWithdrawals {
-		return done, fmt.Errorf("POST /withdrawal: %w", &NotSentError{ErrWithdrawals})
+		return done, fmt.Errorf("POST /withdrawal: %w", notSent(ErrWithdrawals))
 	}
 	sent, err := json.Marshal(w)
 	if err != nil {
-		return done, fmt.Errorf("POST /withdrawal: %w", &NotSentError{err})
+		return done, fmt.Errorf("POST /withdrawal: %w", notSent(err))
 	}
 	err = c.write(ctx, request{at: postWithdrawal, path: version + "/withdrawal", body: sent}, func(body []byte) error {
 		if err := decode(body, &done); err != nil {
