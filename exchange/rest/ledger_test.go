@@ -33,8 +33,8 @@ type town struct {
 	skew    time.Duration // of the ledger's clock
 	mu      sync.Mutex    // guards everything below
 	warned  []rest.Warning
-	served  int // requests that reached the exchange
-	refused int // of them with 429
+	reached int // requests that came to the exchange
+	banned  int // of them with 429
 }
 
 func openTown(t testing.TB, perKey, perIP int) *town {
@@ -62,6 +62,19 @@ func (w *town) open(perKey, perIP int) *rest.Ledger {
 }
 
 func (w *town) now() market.Time { return market.Time(time.Now().Add(w.skew).UnixNano()) }
+
+// served is how many requests came to the exchange, refused how many of them it answered with 429.
+func (w *town) served() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.reached
+}
+
+func (w *town) refused() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.banned
+}
 
 func (w *town) warnings(kind rest.WarningKind) (some []rest.Warning) {
 	w.mu.Lock()
@@ -115,9 +128,9 @@ func (w *town) send(a ask) (h http.Header, status int, body []byte) {
 func (w *town) count(status int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.served++
+	w.reached++
 	if status == http.StatusTooManyRequests {
-		w.refused++
+		w.banned++
 	}
 }
 
@@ -150,8 +163,8 @@ func TestNoMinuteOfTheExchangeIsOverspent(t *testing.T) {
 				w.ledger.Restore(state)
 			}
 			time.Sleep(5 * time.Second)
-			require.Zero(t, w.refused, "seed %d: of %d requests, %d points for the key and %d for the address", seed, w.served, perKey, perIP)
-			require.Greater(t, w.served, 20, "seed %d: nothing much was asked", seed)
+			require.Zero(t, w.refused(), "seed %d: of %d requests, %d points for the key and %d for the address", seed, w.served(), perKey, perIP)
+			require.Greater(t, w.served(), 20, "seed %d: nothing much was asked", seed)
 		})
 	}
 }
@@ -203,7 +216,7 @@ func TestAClockThatIsAheadOverspendsNothing(t *testing.T) {
 			for range 500 { // five minutes of points, one after the other
 				require.NoError(t, w.do(t.Context(), w.ledger, rest.Cancel, askOneOrder, 0, 0))
 			}
-			require.Zero(t, w.refused, "skew %s", skew)
+			require.Zero(t, w.refused(), "skew %s", skew)
 			require.Less(t, time.Now().Sub(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)), 4*time.Minute+time.Second, "and nothing is left over")
 		})
 	}
@@ -227,8 +240,8 @@ func TestTheClientKeepsToTheLedger(t *testing.T) {
 			})
 		}
 		all.Wait()
-		require.Zero(t, w.refused)
-		require.Equal(t, 60*2+5, w.served)
+		require.Zero(t, w.refused())
+		require.Equal(t, 60*2+5, w.served())
 		require.Greater(t, time.Since(start), 5*time.Minute, "300 points at 52 a minute")
 	})
 }
@@ -267,7 +280,7 @@ func TestACancelNeverWaitsBehindMarketData(t *testing.T) {
 		slow := w.warnings(rest.WarnSlow)
 		require.GreaterOrEqual(t, len(slow), 2, "market data had to wait")
 		require.LessOrEqual(t, len(slow), 4, "and each minute said so once")
-		require.Zero(t, w.refused)
+		require.Zero(t, w.refused())
 		<-ctx.Done()
 		time.Sleep(time.Second)
 	})
@@ -361,12 +374,12 @@ func TestABanStopsEverythingUntilItsEnd(t *testing.T) {
 		for range 100 { // another program with the same key
 			w.send(askBook)
 		}
-		require.Zero(t, w.refused)
+		require.Zero(t, w.refused())
 		require.NoError(t, w.do(t.Context(), w.ledger, rest.Order, askBook, 0, 0))
-		require.Equal(t, 1, w.refused)
+		require.Equal(t, 1, w.refused())
 		end := w.ledger.BannedUntil(true)
 		require.Equal(t, "2000-01-01T00:02:00.25Z", end.String(), "the rest of the minute, and one more, and the margin")
-		served := w.served
+		served := w.served()
 		var went sync.Map
 		for lane := rest.Cancel; lane <= rest.MarketData; lane++ {
 			go func() {
@@ -376,7 +389,7 @@ func TestABanStopsEverythingUntilItsEnd(t *testing.T) {
 			}()
 		}
 		time.Sleep(110*time.Second + 200*time.Millisecond)
-		require.Equal(t, served, w.served, "nothing was sent meanwhile")
+		require.Equal(t, served, w.served(), "nothing was sent meanwhile")
 		require.NoError(t, w.do(t.Context(), w.ledger, rest.MarketData, askTime, 0, 0), "the address is not banned")
 		time.Sleep(time.Second)
 		for lane := rest.Cancel; lane <= rest.MarketData; lane++ {
@@ -384,7 +397,7 @@ func TestABanStopsEverythingUntilItsEnd(t *testing.T) {
 			require.True(t, ok, lane)
 			require.Equal(t, end, at, "%s goes on by itself", lane)
 		}
-		require.Equal(t, 1, w.refused)
+		require.Equal(t, 1, w.refused())
 		require.Len(t, w.warnings(rest.WarnBan), 1)
 		require.Equal(t, "the exchange has banned the key for spending too much: nothing is sent until 00:02:00", w.warnings(rest.WarnBan)[0].String())
 		require.Len(t, w.warnings(rest.WarnBanOver), 1)
@@ -614,7 +627,7 @@ func TestAClockThatIsSetRightDoesNotLockTheBudget(t *testing.T) {
 				require.NoError(t, w.do(t.Context(), w.ledger, rest.Order, askBalance, 0, 0))
 			}
 			require.Less(t, time.Since(before), 2*time.Minute, "skew %s", skew)
-			require.Zero(t, w.refused, "skew %s", skew)
+			require.Zero(t, w.refused(), "skew %s", skew)
 		})
 	}
 }
