@@ -59,6 +59,7 @@ var exceptions = map[string]map[string]string{
 	"bot/exchange_log.go":             {"time.Now": "a request is logged with how long it took", "time.Since": "the same"},
 	"bot/exchange_server.go":          {"go": "the server serves beside the signal to stop, and is waited for", "time.NewTicker": "an exchange that nobody asks goes on each second"},
 	"exchange/sandbox/faultscript.go": {"math/rand/v2": "whether a fault with a probability strikes is drawn from a PCG of its own, by the seed of the script and its place in it"},
+	"bot/run_build.go":                {"uuid.New": "the run id of a live start: a fresh one, journalled before anything is sent"},
 	"bot/timer.go":                    {"time.AfterFunc": "the timer of the weight ledger, which has no clock"},
 }
 

@@ -81,10 +81,10 @@ func TestStrategiesAndMarketsAreFoundByName(t *testing.T) {
 func TestAnAccountThatCannotGoOnSaysWhy(t *testing.T) {
 	text := string(lived(t))
 	for _, c := range []struct {
-		own      []bool
-		seatNames    []string
-		old, new string
-		want     string
+		own       []bool
+		seatNames []string
+		old, new  string
+		want      string
 	}{
 		{nil, seatNames, "", "", `account: strategy "one" had an allotment of its own and now has none`},
 		{[]bool{false, true, true}, seatNames, "", "", `account: strategy "two" had no allotment and now has one of its own`},
