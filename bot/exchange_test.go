@@ -198,7 +198,7 @@ func TestAStateFileKeepsTheExchangeOverRestarts(t *testing.T) {
 	var failed *exec.ExitError
 	require.ErrorAs(t, err, &failed)
 	require.Equal(t, 1, failed.ExitCode(), "the file is in use: no mistake of the config")
-	require.Contains(t, string(out), "another exchange uses it")
+	require.Contains(t, string(out), "it is in use by another exchange")
 
 	first.stop()
 	second := serve(t, nil, "--state", file, "--speed", "0")

@@ -37,6 +37,11 @@ func (e *Engine) warm(s *seat, c *market.Candle) {
 	if c.Interval == s.Intervals[0] && s.missing[c.Market] > 0 {
 		s.missing[c.Market]--
 	}
+	e.release(s)
+}
+
+// release ends a strategy's warm-up when it has seen all the candles that it needs and the time to trade has come.
+func (e *Engine) release(s *seat) {
 	for _, m := range s.Markets {
 		if s.missing[m] > 0 {
 			return
@@ -59,10 +64,16 @@ func (e *Engine) deliver(ev *market.Event) {
 	case market.KindTicker:
 		e.checkPrice(ev.Ticker.Market, ev.Ticker.Last)
 		for _, s := range e.tickers[ev.Ticker.Market] {
+			if s.warming {
+				e.release(s)
+			}
 			e.guard(s, func(s *seat) { s.Strategy.OnTicker(s.desk, ev.Ticker) })
 		}
 	case market.KindBook:
 		for _, s := range e.books[ev.Book.Market] {
+			if s.warming {
+				e.release(s)
+			}
 			e.guard(s, func(s *seat) { s.Strategy.OnBook(s.desk, ev.Book) })
 		}
 	case market.KindTrade:
