@@ -73,9 +73,10 @@ func OpenBot(path string) (*BotStore, error) { return openBot(path, false, botSc
 func ReadBot(path string) (*BotStore, error) { return openBot(path, true, botSchema) }
 
 func openBot(path string, readOnly bool, wanted schema) (store *BotStore, err error) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
+	switch info, err := os.Stat(path); {
+	case err == nil && info.IsDir():
 		return nil, fmt.Errorf("%s is a folder; name a file in it", path)
-	} else if readOnly && errors.Is(err, fs.ErrNotExist) {
+	case readOnly && (errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0):
 		return nil, fmt.Errorf("%s: %w; a bot makes it at its first start", path, ErrNoState)
 	}
 	defer catchCorrupt(path, &err, debug.SetPanicOnFault(true))
