@@ -29,10 +29,12 @@ var mayImport = map[string][]string{
 	"exchange":              {"market"},
 	"exchange/sim":          {"market", "exchange"},
 	"exchange/rest":         {"market", "exchange"},
+	"exchange/poll":         {"market", "exchange"},
 	"exchange/sandbox":      {"market", "market/synthetic", "exchange", "exchange/sim"},
 	"state":                 {"market"},
 	"risk":                  {"market", "state", "exchange"},
 	"engine":                {"market", "strategy", "risk", "state", "exchange"},
+	"engine/live":           {"market", "engine", "state", "exchange"},
 	"backtest":              {"market", "strategy", "risk", "state", "engine", "exchange", "exchange/sim"},
 	"bot":                   {"*"},
 	"cmd/bot":               {"bot", "strategy/*"},
@@ -44,8 +46,21 @@ var core = []string{"market", "strategy", "risk", "state", "engine", "exchange",
 // exceptions are the files outside the core that may do what is forbidden elsewhere: file → what → why.
 var exceptions = map[string]map[string]string{
 	"market/synthetic/synthetic.go": {"math/rand/v2": "the made-up market is drawn from a PCG with a seed of its own: the same seed gives the same candles"},
-	"exchange/sandbox/clock.go":     {"time.Now": "the exchange's clock follows the machine's where it is told to; everything else asks the Clock"},
-	"exchange/sandbox/walk.go":      {"math/rand/v2": "how a candle is walked is drawn from a PCG seeded by the source's seed and the candle's start"},
+	"engine/live/loop.go": {
+		"time.NewTimer": "the loop wakes when something is due; what time it is it asks the exchange's clock",
+		"time.After":    "an exchange that cannot be reached is tried again after a while",
+	},
+	"exchange/poll/feed.go":           {"math/rand/v2": "the periods of polling vary a little, so that many feeds do not beat in time", "time.After": "the wait between two rounds"},
+	"exchange/poll/candles.go":        {"time.After": "the wait until a candle has closed on the exchange's clock"},
+	"exchange/rest/client.go":         {"time.Now": "requests are signed with the time; the default of Config.Now"},
+	"exchange/sandbox/clock.go":       {"time.Now": "the exchange's clock follows the machine's where it is told to; everything else asks the Clock", "time.NewTimer": "a request that a fault delays waits on that clock"},
+	"exchange/sandbox/walk.go":        {"math/rand/v2": "how a candle is walked is drawn from a PCG seeded by the source's seed and the candle's start"},
+	"bot/exchange_accounts.go":        {"crypto/rand": "the token of /admin is made up at each start"},
+	"bot/exchange_log.go":             {"time.Now": "a request is logged with how long it took", "time.Since": "the same"},
+	"bot/exchange_server.go":          {"go": "the server serves beside the signal to stop, and is waited for", "time.NewTicker": "an exchange that nobody asks goes on each second"},
+	"exchange/sandbox/faultscript.go": {"math/rand/v2": "whether a fault with a probability strikes is drawn from a PCG of its own, by the seed of the script and its place in it"},
+	"bot/run_build.go":                {"uuid.New": "the run id of a live start: a fresh one, journalled before anything is sent"},
+	"bot/timer.go":                    {"time.AfterFunc": "the timer of the weight ledger, which has no clock"},
 }
 
 // clocks and chances are the functions that make two runs differ.

@@ -13,9 +13,9 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// binder lays a decoded TOML tree over a Config. Every key must be known and every value be of its key's type.
+// binder lays a decoded TOML tree over a config. Every key must be known and every value be of its key's type.
 type binder struct {
-	config *Config
+	config *Config // that an inheritor begins with; nil where there is none
 }
 
 // reader is a value that knows what it may be written as.
@@ -23,6 +23,9 @@ type reader interface{ read(raw any) error }
 
 // inheritor is an entry of a table that begins with defaults from elsewhere in the config.
 type inheritor interface{ inherit(*Config) }
+
+// starter is an entry of a table that begins with defaults of its own.
+type starter interface{ start() }
 
 // bind writes raw into a value. An error of it is a *keyError.
 func (b *binder) bind(path []string, into reflect.Value, raw any) error {
@@ -96,6 +99,9 @@ func (b *binder) bindMap(path []string, into reflect.Value, raw any) error {
 		entry := reflect.New(into.Type().Elem())
 		if heir, ok := entry.Interface().(inheritor); ok {
 			heir.inherit(b.config)
+		}
+		if fresh, ok := entry.Interface().(starter); ok {
+			fresh.start()
 		}
 		if err := b.bind(join(path, key), entry.Elem(), table[key]); err != nil {
 			return err

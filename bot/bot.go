@@ -73,17 +73,17 @@ type app struct {
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
-		Use: "bot", Short: "Tidemark: backtest trading strategies on candles",
+		Use: "bot", Short: "Tidemark: backtest trading strategies on candles, serve a simulated exchange",
 		Long: "Tidemark runs trading strategies. Without anything else at hand, `bot backtest` shows one at work on made-up candles.\n\n" +
 			"Exit codes: 0 done, 1 failed, 2 bad usage or config, 3 refused by a limit.",
-		Example:      "  bot backtest\n  bot candles import --market BTC-EUR --interval 1h FILE.csv\n  bot backtest -c configs/backtest.toml --from 2021-01-01",
+		Example:      "  bot backtest\n  bot candles import --market BTC-EUR --interval 1h FILE.csv\n  bot backtest -c configs/backtest.toml --from 2021-01-01\n  bot exchange",
 		SilenceUsage: true, SilenceErrors: true, CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	root.SetArgs(a.Args)
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
-	root.AddCommand(a.backtestCommand(), a.candlesCommand(), a.stateCommand(), a.strategiesCommand(), a.initCommand(), a.versionCommand())
+	root.AddCommand(a.backtestCommand(), a.candlesCommand(), a.stateCommand(), a.strategiesCommand(), a.initCommand(), a.exchangeCommand(), a.runCommand(), a.versionCommand())
 	return root
 }
 

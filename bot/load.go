@@ -29,19 +29,23 @@ type override struct {
 
 // loadConfig reads a config: the defaults, the text over them, the overrides over that. Its errors are of the usage kind.
 func loadConfig(source *configSource) (*Config, error) {
-	tree := map[string]any{}
-	if _, err := toml.Decode(source.text, &tree); err != nil {
-		return nil, source.syntax(err)
-	}
 	c := defaultConfig()
 	c.source = source
-	for _, o := range source.overrides {
+	return c, source.decode(&binder{config: c}, c)
+}
+
+// decode lays the text, and the overrides over it, over the defaults that a config holds already.
+func (s *configSource) decode(b *binder, config any) error {
+	tree := map[string]any{}
+	if _, err := toml.Decode(s.text, &tree); err != nil {
+		return s.syntax(err)
+	}
+	for _, o := range s.overrides {
 		if err := o.apply(tree); err != nil {
-			return nil, c.place(err)
+			return s.place(err)
 		}
 	}
-	b := &binder{config: c}
-	return c, c.place(b.bind(nil, reflect.ValueOf(c).Elem(), tree))
+	return s.place(b.bind(nil, reflect.ValueOf(config).Elem(), tree))
 }
 
 func (s *configSource) syntax(err error) error {
@@ -128,12 +132,14 @@ func (c *Config) errorf(path []string, format string, args ...any) error {
 }
 
 // place adds file and line, or the flag, to an error about a key.
-func (c *Config) place(err error) error {
+func (c *Config) place(err error) error { return c.source.place(err) }
+
+func (s *configSource) place(err error) error {
 	var key *keyError
 	if !errors.As(err, &key) || key.where != "" {
 		return err
 	}
-	key.where = c.source.whereOf(key.path)
+	key.where = s.whereOf(key.path)
 	return err
 }
 

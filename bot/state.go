@@ -16,26 +16,24 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// The names of what a bot keeps in its folder.
-const (
-	defaultState    = "bot.db"
-	recordingFolder = "recording"
-)
+// recordingFolder is the name of the recording in the state folder.
+const recordingFolder = "recording"
 
 // stateFlags are shared by the commands of the state file.
 type stateFlags struct {
-	path string
-	json bool
+	path, config string
+	json         bool
 }
 
 func (a *app) stateCommand() *cobra.Command {
 	f := &stateFlags{}
 	c := &cobra.Command{
 		Use: "state", Short: "Check, copy, compact and export the state file of a stopped bot", Args: cobra.NoArgs,
-		Example: "  bot state check\n  bot state backup --out copy.db",
+		Example: "  bot state check -c configs/sandbox.toml\n  bot state backup --out copy.db",
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.PersistentFlags().StringVar(&f.path, "state", defaultState, "state `FILE`, or the folder with bot.db in it")
+	c.PersistentFlags().StringVar(&f.path, "state", "", "state `FILE`, or the folder with bot.db in it; without it that of -c, or state")
+	c.PersistentFlags().StringVarP(&f.config, "config", "c", "", "take the state folder from this config `FILE`")
 	c.AddCommand(a.stateCheckCommand(f), a.stateBackupCommand(f), a.stateCompactCommand(f), a.stateExportCommand(f))
 	return c
 }
@@ -45,11 +43,23 @@ func (f *stateFlags) jsonFlag(c *cobra.Command) {
 }
 
 // file is the state file itself.
-func (f *stateFlags) file() string {
-	if info, err := os.Stat(f.path); err == nil && info.IsDir() {
-		return filepath.Join(f.path, defaultState)
+func (f *stateFlags) file() (string, error) {
+	path := orElse(f.path, defaultRunConfig().Bot.State)
+	if f.path == "" && f.config != "" {
+		source, err := readSource(f.config, nil)
+		if err != nil {
+			return "", err
+		}
+		c, err := loadRun(source)
+		if err != nil {
+			return "", err
+		}
+		path = c.Bot.State
 	}
-	return f.path
+	if info, err := os.Stat(path); f.path == "" || err == nil && info.IsDir() {
+		return filepath.Join(path, stateFile), nil
+	}
+	return path, nil
 }
 
 // stateError is an error about the state file; what to do about a damaged one is not what helps a candle store.
@@ -68,7 +78,11 @@ func (e stateError) Error() string {
 
 // with opens the state file, calls use and closes it.
 func (f *stateFlags) with(open func(path string) (*state.BotStore, error), use func(*state.BotStore) error) error {
-	store, err := open(f.file())
+	path, err := f.file()
+	if err != nil {
+		return err
+	}
+	store, err := open(path)
 	if err != nil {
 		return stateError{err}
 	}
@@ -216,10 +230,13 @@ func (a *app) stateCompactCommand(f *stateFlags) *cobra.Command {
 }
 
 func (a *app) compactState(f *stateFlags) error {
-	if _, err := os.Stat(f.file()); errors.Is(err, fs.ErrNotExist) { // opening it for writing would make one
-		return fmt.Errorf("%s: %w; a bot makes it at its first start", f.file(), state.ErrNoState)
+	open := func(path string) (*state.BotStore, error) {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) { // opening it for writing would make one
+			return nil, fmt.Errorf("%s: %w; a bot makes it at its first start", path, state.ErrNoState)
+		}
+		return state.OpenBot(path)
 	}
-	return f.with(state.OpenBot, func(s *state.BotStore) error {
+	return f.with(open, func(s *state.BotStore) error {
 		before, err := os.Stat(s.Path())
 		if err != nil {
 			return err

@@ -19,8 +19,8 @@ func liveState(ts *testscript.TestScript, _ bool, args []string) {
 
 func makeState(dir string) error {
 	c := &market.Catalog{}
-	for symbol, digits := range map[string]uint8{"BTC": 8, "EUR": 2} {
-		if _, err := c.AddAsset(symbol, digits); err != nil {
+	for _, asset := range []market.Asset{{Symbol: "BTC", Digits: 8}, {Symbol: "EUR", Digits: 2}} {
+		if _, err := c.AddAsset(asset.Symbol, asset.Digits); err != nil {
 			return err
 		}
 	}

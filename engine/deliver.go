@@ -24,6 +24,7 @@ func (e *Engine) deliverCandles(group []market.Candle) (done bool) {
 				e.warm(s, c)
 			}
 			e.enter(s)
+			s.called = true
 			s.Strategy.OnCandle(s.desk, c)
 		}
 	}
@@ -41,10 +42,14 @@ func (e *Engine) warm(s *seat, c *market.Candle) {
 			return
 		}
 	}
-	if e.now <= e.from && e.from > 0 {
+	if e.now <= e.from && e.from > 0 && !s.warmed {
 		return
 	}
-	s.warming = false
+	e.endWarmUp(s)
+}
+
+func (e *Engine) endWarmUp(s *seat) {
+	s.warming, s.warmed, e.book.changed = false, true, true
 	e.gate.WarmUp(s.id, false)
 }
 
@@ -63,7 +68,11 @@ func (e *Engine) deliver(ev *market.Event) {
 	case market.KindTrade:
 		e.checkPrice(ev.Trade.Market, ev.Trade.Price)
 	case market.KindMarketStatus:
-		e.catalog.Market(ev.Market).Status = ev.Status
+		m := e.catalog.Market(ev.Market)
+		m.Status = ev.Status
+		if ev.Rules != nil {
+			m.TakeRules(ev.Rules)
+		}
 	case market.KindTimer:
 		e.ring()
 	}
@@ -143,6 +152,7 @@ func (e *Engine) guard(s *seat, call func(*seat)) {
 	}
 	defer e.catch()
 	e.enter(s)
+	s.called = true
 	call(s)
 	e.current = nil
 }
@@ -175,7 +185,7 @@ func (e *Engine) halt(s *seat, reason string) {
 	if s.halted {
 		return
 	}
-	s.halted = true
+	s.halted, e.book.changed = true, true
 	e.gate.Halt(s.id)
 	e.halts = append(e.halts, Halt{Strategy: s.id, Name: s.Name, At: e.now, Reason: reason})
 	for _, o := range e.account.Open(nil, s.id, 0) {

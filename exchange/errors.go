@@ -29,6 +29,8 @@ const (
 	CodeAmountTooLarge          = 210
 	CodePriceTooLarge           = 211
 	CodeMinBase                 = 212
+	CodePriceTooSmall           = 213
+	CodePriceTooFine            = 215
 	CodeInsufficientBalance     = 216
 	CodeMinQuote                = 217
 	CodeDuplicateClientOrderID  = 220
@@ -69,6 +71,13 @@ func (e *Error) Is(target error) bool {
 	return ok && other.Code == e.Code
 }
 
+// ErrNotSent says that a command certainly did not leave the process: it came to nothing.
+var ErrNotSent = errors.New("exchange: the command was not sent")
+
+// ErrUnits is wrapped where some markets' numbers do not fit their units, as after a change of tickSize: these are left out of what is returned,
+// the others are there.
+var ErrUnits = errors.New("exchange: it does not fit the market's units")
+
 // Outcome says what an answer tells about a command that was sent.
 type Outcome uint8
 
@@ -101,11 +110,14 @@ func (e *Error) Outcome() Outcome {
 	return Unknown
 }
 
-// OutcomeOf returns the outcome that err stands for: Accepted for nil, an Error's own, Unknown for any other (a broken
+// OutcomeOf returns the outcome that err stands for: Accepted for nil, Rejected for ErrNotSent, an Error's own, Unknown for any other (a broken
 // connection, a time-out).
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return Accepted
+	}
+	if errors.Is(err, ErrNotSent) {
+		return Rejected
 	}
 	var refusal *Error
 	if errors.As(err, &refusal) {

@@ -2,6 +2,8 @@ package exchange
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -48,6 +50,25 @@ const one = market.Rate(1e8)
 type Settlement struct {
 	due  market.Value // exact, fees included, at ValueDigits+RateDigits
 	cash market.Money // settled so far
+}
+
+// MarshalText writes what is due and what is settled, in units, so that an order's settlement outlives the process.
+func (s Settlement) MarshalText() ([]byte, error) {
+	return strconv.AppendInt(append(s.due.Append(nil, 0), ' '), int64(s.cash), 10), nil
+}
+
+// UnmarshalText reads what MarshalText wrote.
+func (s *Settlement) UnmarshalText(text []byte) error {
+	due, cash, _ := strings.Cut(string(text), " ")
+	settled, err := strconv.ParseInt(cash, 10, 64)
+	if err == nil {
+		err = s.due.UnmarshalText([]byte(due))
+	}
+	if err != nil {
+		return fmt.Errorf("settlement %q: %w", text, err)
+	}
+	s.cash = market.Money(settled)
+	return nil
 }
 
 // Fill settles one more fill. cash is the quote debited (buy) or credited (sell) for it; fee is what of that is fee, the

@@ -304,3 +304,26 @@ func ExampleAffordable() {
 	fmt.Println(m.FormatQty(amount), err)
 	// Output: 0.00249376 <nil>
 }
+
+func TestASettlementSurvivesBeingText(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := &market.Market{PriceDigits: 2, AmountDigits: 8, QuoteDigits: 2, ValueDigits: 10}
+		var whole, stored exchange.Settlement
+		for range rapid.IntRange(1, 5).Draw(t, "fills") {
+			price, amount := market.Price(rapid.Int64Range(1, 1e7).Draw(t, "price")), market.Qty(rapid.Int64Range(1, 1e10).Draw(t, "amount"))
+			wantCash, wantFee, err := whole.Fill(m, market.Sell, price, amount, 250_000, exchange.RoundOrder)
+			require.NoError(t, err)
+			text, err := stored.MarshalText()
+			require.NoError(t, err)
+			stored = exchange.Settlement{}
+			require.NoError(t, stored.UnmarshalText(text))
+			cash, fee, err := stored.Fill(m, market.Sell, price, amount, 250_000, exchange.RoundOrder)
+			require.NoError(t, err)
+			require.Equal(t, wantCash, cash)
+			require.Equal(t, wantFee, fee)
+		}
+	})
+	for _, text := range [...]string{"", "1", "1 x", "x 1", "1.5 2"} {
+		require.Error(t, new(exchange.Settlement).UnmarshalText([]byte(text)), text)
+	}
+}

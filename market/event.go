@@ -8,6 +8,7 @@ type Event struct {
 	Kind    EventKind
 	Market  ID
 	Status  MarketStatus // KindMarketStatus
+	Rules   *Market      // KindMarketStatus: the market's rules as they are from now on; nil: as before
 	Price   Price        // KindMarketStatus: the opening price at auctionMatching, 0: the last price. KindTransfer: what the amount cost
 	Asset   AssetID      // KindTransfer
 	Money   Money        // KindTransfer: what arrived, or left where negative

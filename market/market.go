@@ -47,6 +47,15 @@ type Market struct {
 	FeeCategory      string
 }
 
+// TakeRules gives the market the rules of another in the same units: tick, allowed decimals, smallest and largest orders, number of
+// open orders, fee category. Name, units and status stay.
+func (m *Market) TakeRules(from *Market) {
+	m.TickSize, m.QuantityDecimals, m.NotionalDecimals = from.TickSize, from.QuantityDecimals, from.NotionalDecimals
+	m.MinOrderInBase, m.MinOrderInQuote = from.MinOrderInBase, from.MinOrderInQuote
+	m.MaxOrderInBase, m.MaxOrderInQuote = from.MaxOrderInBase, from.MaxOrderInQuote
+	m.MaxOpenOrders, m.FeeCategory = from.MaxOpenOrders, from.FeeCategory
+}
+
 // Value returns price·amount exactly.
 func (m *Market) Value(price Price, amount Qty) (Value, error) {
 	return Product(int64(price), int64(amount), m.ValueDigits-m.PriceDigits-m.AmountDigits)

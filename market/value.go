@@ -248,6 +248,15 @@ func (v Value) Float(digits uint8) float64 {
 // String returns the units as an integer.
 func (v Value) String() string { return v.big().String() }
 
+// MarshalText writes the units as an integer.
+func (v Value) MarshalText() ([]byte, error) { return v.Append(nil, 0), nil }
+
+// UnmarshalText reads what MarshalText wrote; errors are those of ParseFixed.
+func (v *Value) UnmarshalText(text []byte) (err error) {
+	*v, err = ParseValue(string(text), 0)
+	return err
+}
+
 // Format writes v·10^-digits as a plain decimal without trailing zeros.
 func (v Value) Format(digits uint8) string { return string(v.Append(nil, digits)) }
 

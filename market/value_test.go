@@ -273,3 +273,19 @@ func FuzzParseValue(f *testing.F) {
 		}
 	})
 }
+
+func TestAValueSurvivesBeingText(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		product, err := market.Product(rapid.Int64().Draw(t, "a"), rapid.Int64().Draw(t, "b"), 0)
+		require.NoError(t, err)
+		text, err := product.MarshalText()
+		require.NoError(t, err)
+		require.Equal(t, product.String(), string(text))
+		var back market.Value
+		require.NoError(t, back.UnmarshalText(text))
+		require.Equal(t, product, back)
+	})
+	var v market.Value
+	require.Error(t, v.UnmarshalText([]byte("1.5")))
+	require.Error(t, v.UnmarshalText([]byte("twelve")))
+}

@@ -29,6 +29,7 @@ type Account struct {
 	spare     []*Order
 	closed    []*Order // closed by the last Apply: spare from the next one on
 	foreign   int64    // reports and fills of orders that are not ours
+	changed   bool     // since the last Saved
 }
 
 // mark is the latest that is known of a market's price.
@@ -163,6 +164,7 @@ func (a *Account) transfer(ev *market.Event) error {
 		}
 	}
 	balance.Total = total
+	a.changed = true
 	return nil
 }
 

@@ -17,10 +17,18 @@ const capabilities = `["buy","sell","depositCrypto","depositFiat","withdrawCrypt
 // getBalance answers GET /balance: what the account has, by symbol, without assets of which it has nothing. It is a list also
 // for one symbol.
 func (ex *Exchange) getBalance(c *call) *exchange.Error {
-	w := members{dst: append(c.out, '[')}
+	w := members{dst: c.out}
+	ex.appendBalances(&w, c.account, c.text("symbol"))
+	c.out = w.dst
+	return nil
+}
+
+// appendBalances writes the list of an account's balances that are not 0, of one symbol or all ("").
+func (ex *Exchange) appendBalances(w *members, a *account, symbol string) {
+	w.dst = append(w.dst, '[')
 	for _, v := range ex.shelf {
-		balance := ex.venue.BalanceOf(c.account.id, v.ID)
-		if balance.Total == 0 || c.has("symbol") && c.text("symbol") != v.Symbol {
+		balance := ex.venue.BalanceOf(a.id, v.ID)
+		if balance.Total == 0 || symbol != "" && symbol != v.Symbol {
 			continue
 		}
 		if w.dst[len(w.dst)-1] == '}' {
@@ -32,8 +40,7 @@ func (ex *Exchange) getBalance(c *call) *exchange.Error {
 		w.fixed("inOrder", int64(balance.Held), v.Digits)
 		w.close()
 	}
-	c.out = append(w.dst, ']')
-	return nil
+	w.dst = append(w.dst, ']')
 }
 
 // getAccount answers GET /account: the fee tier with its volume and rates, and the capabilities.

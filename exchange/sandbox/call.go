@@ -14,6 +14,7 @@ type call struct {
 	args     arguments
 	out      []byte // the body of the answer; a handler appends to it
 	status   int    // HTTP status of the answer where it is not 200
+	fate     *fate  // what faults do to it; nil: nothing
 }
 
 // arguments are the checked parameters of a request, by their place in endpoint.params.

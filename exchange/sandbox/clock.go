@@ -17,9 +17,10 @@ type Clock struct {
 
 	mu    sync.Mutex // guards everything below
 	base  market.Time
-	since int64       // ns of the machine's clock at which the time was base
-	speed float64     // seconds of the exchange to a second of the machine
-	told  market.Time // latest time that was told
+	since int64         // ns of the machine's clock at which the time was base
+	speed float64       // seconds of the exchange to a second of the machine
+	told  market.Time   // latest time that was told
+	moved chan struct{} // closed when the clock is moved or its speed changed; nil: nobody waits
 }
 
 // NewClock returns a clock that stands at start, 0 for the machine's time, and runs speed times as fast as the machine's: 0 is a
@@ -118,7 +119,48 @@ func (c *Clock) SetSpeed(speed float64) error {
 	return nil
 }
 
-// rebase lets the clock go on from t.
+// rebase lets the clock go on from t. Who waits looks again.
 func (c *Clock) rebase(t market.Time) {
 	c.base, c.since, c.told = t, c.now().UnixNano(), t
+	if c.moved != nil {
+		close(c.moved)
+		c.moved = nil
+	}
+}
+
+// wait returns when the time is t, or when over is closed. On a clock that stands that is when somebody has moved it.
+func (c *Clock) wait(t market.Time, over <-chan struct{}) {
+	for {
+		left, moved := c.left(t)
+		if left <= 0 {
+			return
+		}
+		timer := time.NewTimer(left)
+		select {
+		case <-timer.C:
+		case <-moved:
+		case <-over:
+			timer.Stop()
+			return
+		}
+		timer.Stop()
+	}
+}
+
+// left returns how long it is worth sleeping until t, in the machine's time, and what is closed when that has changed.
+func (c *Clock) left(t market.Time) (time.Duration, <-chan struct{}) {
+	const longest = time.Hour // the machine's clock may be set meanwhile
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ahead := t.Sub(c.read())
+	if ahead <= 0 {
+		return 0, nil
+	}
+	if c.moved == nil {
+		c.moved = make(chan struct{})
+	}
+	if scaled := float64(ahead) / c.speed; scaled < float64(longest) {
+		return max(time.Duration(scaled), time.Microsecond), c.moved
+	}
+	return longest, c.moved
 }

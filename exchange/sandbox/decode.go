@@ -167,6 +167,8 @@ func (k kind) form() form {
 		return formNumber
 	case kindFlag:
 		return formFlag
+	case kindList:
+		return formOther
 	}
 	return formText
 }
@@ -190,6 +192,8 @@ func (d *decoder) accepts(p *parameter, a *argument) (ok bool) {
 		return isDecimal(a.text)
 	case kindFlag:
 		return a.text == "true" || a.text == "false"
+	case kindList:
+		return strings.HasPrefix(a.text, "[")
 	}
 	return true
 }

@@ -76,7 +76,7 @@ func (ex *Exchange) deposit(name, symbol, amount string, at market.Time) (*trans
 	case money <= v.depositFee:
 		return nil, exchange.Invalid("amount")
 	}
-	t := &transfer{ID: ex.nextID(), Account: a.id, Asset: v.ID, Amount: money - v.depositFee, Fee: v.depositFee, Due: never}
+	t := &transfer{ID: ex.nextID(), Account: a.id, Asset: v.ID, Amount: money - v.depositFee, Fee: v.depositFee, Due: never, Deposit: true}
 	t.Address, t.PaymentID = v.depositAddress(a)
 	if v.fiat {
 		t.PaymentID = ""
@@ -103,7 +103,7 @@ func (ex *Exchange) accountNamed(name string) *account {
 
 // credit adds a deposit to the balance. One that the balance has no room for is canceled.
 func (ex *Exchange) credit(t *transfer, at market.Time) {
-	if err := ex.venue.Transfer(t.Account, t.Asset, t.Amount); err != nil {
+	if err := ex.transfer(t.Account, t.Asset, t.Amount); err != nil {
 		ex.listDeposit(t, transferCanceled, at)
 		return
 	}
@@ -117,7 +117,7 @@ func (ex *Exchange) credit(t *transfer, at market.Time) {
 func (ex *Exchange) listDeposit(t *transfer, status transferState, at market.Time) {
 	t.Status, t.Listed, t.Due = status, at, never
 	a := ex.accounts[t.Account]
-	a.deposits = remember(a.deposits, t, ex.kept())
+	a.deposits = ex.list(a.deposits, t, &a.depositsListed)
 }
 
 // amountError words what is wrong with the amount of a transfer: too many decimals, more than can be counted, not above zero.

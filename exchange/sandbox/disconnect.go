@@ -49,6 +49,7 @@ func (d *disconnects) run(at market.Time) {
 
 // arm sets the timer of a group, anew if it has one.
 func (d *disconnects) arm(set timer) {
+	d.ex.store.life()
 	if have := d.find(set.account, set.group); have != nil {
 		have.at = set.at
 	} else {
@@ -59,6 +60,7 @@ func (d *disconnects) arm(set timer) {
 
 // disarm stops the timer of a group, if it has one.
 func (d *disconnects) disarm(a sim.AccountID, group uint16) {
+	d.ex.store.life()
 	d.timers = slices.DeleteFunc(d.timers, func(t timer) bool { return t.account == a && t.group == group })
 	d.plan()
 }
@@ -98,12 +100,14 @@ func (ex *Exchange) endGroup(id sim.AccountID, group uint16, at market.Time) {
 		if have == nil {
 			continue
 		}
-		for r := have.open.oldest; r != nil; {
-			next := r.links[byState].newer
+		var members []market.OrderID // first: a cancel may fire triggers, which end others
+		for r := have.open.oldest; r != nil; r = r.links[byState].newer {
 			if ex.orderOf(r).CodGroupID == group {
-				ex.venue.Cancel(r.id, at, market.CancelOnDisconnect)
+				members = append(members, r.id)
 			}
-			r = next
+		}
+		for _, member := range members {
+			ex.venue.Cancel(member, at, market.CancelOnDisconnect)
 		}
 	}
 }

@@ -58,4 +58,5 @@ const (
 	kindInteger                 // an integer from min to max
 	kindDecimal                 // a plain decimal that is not negative
 	kindFlag                    // true or false
+	kindList                    // of the admin interface: a JSON array as it stands
 )

@@ -22,10 +22,13 @@ type Exchange struct {
 	duties   []duty
 	reached  market.Time // everything due up to then has happened
 	failed   error       // what stopped a source or the venue first
+	store    *store      // nil: nothing is kept
 	depth    depth       // scratch
 	bars     []bar       // scratch
 	treasury
 	trading
+	faults
+	books
 }
 
 // account is one client: its orders, its transfers.
@@ -33,6 +36,7 @@ type account struct {
 	id     sim.AccountID
 	name   string
 	config *Account
+	marked bool // as changed since the store's last write
 	transfers
 	orders []*records // by market.ID
 }

@@ -40,6 +40,7 @@ func (ex *Exchange) print(id uuid.UUID, t *market.Trade) {
 type feed struct {
 	ex      *Exchange
 	listing *listing
+	tick    market.Price // that the source counts in
 	next    Movements
 	ahead   Movement
 	more    bool // ahead is to come
@@ -47,19 +48,28 @@ type feed struct {
 
 // openFeed connects a market with its source: the history before start goes to the screen alone, its last price opens the market at
 // the venue, and from start on the clock makes the movements due. Without a history the first price to come opens the market.
-// beginning is when the exchange's first run began, less its history.
+// beginning is when the exchange's first run began, less its history. Where the exchange goes on from a state file, what comes after
+// start is due, and all before is in the file.
 func (ex *Exchange) openFeed(l *listing, beginning, start market.Time) error {
 	source := l.config.Source
 	if source == nil {
 		return nil
 	}
-	next, err := source.Movements(Start{Market: l.Market, Seed: ex.config.Seed, Beginning: beginning, From: max(beginning, start.Add(-ex.config.History))})
+	configured := *l.Market // with its rules as they are now: a source that comes back must find what it found
+	from := start
+	if !ex.resumes() {
+		from = max(beginning, start.Add(-ex.config.History))
+	}
+	next, err := source.Movements(Start{Market: &configured, Seed: ex.config.Seed, Beginning: beginning, From: from})
 	if err != nil {
 		return err
 	}
-	f := &feed{ex: ex, listing: l, next: next}
+	f := &feed{ex: ex, listing: l, tick: l.TickSize, next: next}
 	if f.more, err = next(&f.ahead); err != nil {
 		return err
+	}
+	if ex.resumes() {
+		return f.resume(start)
 	}
 	for f.more && f.ahead.At < start {
 		l.price = f.ahead.Price
@@ -79,6 +89,17 @@ func (ex *Exchange) openFeed(l *listing, beginning, start market.Time) error {
 	return ex.venue.Advance(l.say(&Movement{At: start, Price: l.price, Side: market.Buy}))
 }
 
+// resume makes due what comes after start.
+func (f *feed) resume(start market.Time) (err error) {
+	for f.more && f.ahead.At <= start {
+		if f.more, err = f.next(&f.ahead); err != nil {
+			return err
+		}
+	}
+	f.ex.duties = append(f.ex.duties, f)
+	return nil
+}
+
 // due is when the next movement is.
 func (f *feed) due() market.Time {
 	if !f.more {
@@ -89,6 +110,9 @@ func (f *feed) due() market.Time {
 
 // run carries out one movement. A source that fails leaves the price standing; Exchange.Err tells.
 func (f *feed) run(market.Time) {
+	if tick := f.listing.TickSize; tick != f.tick && tick > 0 { // it has changed: the source counts in the one it began with
+		f.ahead.Price = max(tick, market.FloorTo(f.ahead.Price, tick))
+	}
 	f.ex.move(f.listing, &f.ahead)
 	var err error
 	if f.more, err = f.next(&f.ahead); err != nil {
@@ -134,10 +158,14 @@ func (ex *Exchange) fail(err error) {
 	}
 }
 
-// Err returns what stopped a market's source or the venue first, nil while nothing has: the price of the source's market stands
-// still from then on, and a venue that has stopped fills no orders any more.
+// Err returns what stopped the exchange, a market's source or the venue, nil while nothing has: the price of the source's market stands
+// still from then on, and a venue that has stopped fills no orders any more. An exchange that cannot write its state file answers 503
+// to everything: what is in memory may not be in the file, and nobody is to hear of it.
 func (ex *Exchange) Err() error {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
+	if ex.store != nil && ex.store.err != nil {
+		return ex.store.err
+	}
 	return ex.failed
 }

@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
-	"net/http"
 	"net/netip"
 	"sync"
-
-	"github.com/tidemark-trading/tidemark/exchange"
+	"sync/atomic"
 )
 
 // defaultPrefix is the brand of the headers where the config names none.
@@ -25,14 +23,8 @@ type front struct {
 	describe    sync.Once
 	description []byte
 
-	// admin answers what begins with /admin/; nil: 404.
-	admin http.Handler
-	// before is called for every request that is about to be carried out, outside of the exchange's lock. It may wait; an error is the
-	// answer, and nothing is carried out; a panic with http.ErrAbortHandler drops the connection.
-	before func(*http.Request, *call) *exchange.Error
-	// after is called when the work is done and its headers are set, before anything is sent. It may change the call's out and status;
-	// it reports true where it has sent an answer itself. A panic with http.ErrAbortHandler drops the answer.
-	after func(http.ResponseWriter, *http.Request, *call) bool
+	// script has the faults that requests meet; nil: there are none. It may change at any time.
+	script atomic.Pointer[faultScript]
 	// mishap hears of a panic in a handler, which is answered with 500 and code 101.
 	mishap func(value any)
 }

@@ -54,6 +54,7 @@ func (ex *Exchange) traded(a *account, f *market.Fill) {
 	} else {
 		t.Type, t.Sent, t.Received = typeSell, base, quote
 	}
+	ex.bookTrade(t.Sent, t.Received)
 	ex.note(a, t)
 }
 
@@ -77,6 +78,8 @@ func cashOf(m *market.Market, f *market.Fill) (market.Money, error) {
 // note adds a transaction to an account's history.
 func (ex *Exchange) note(a *account, t transaction) {
 	a.transactions = remember(a.transactions, t, ex.kept())
+	a.noted.total++
+	ex.store.account(a)
 }
 
 // getHistory answers GET /account/history: a page of the transactions of one type or all, from fromDate up to toDate, newest

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"iter"
 	"math"
 	"net/http"
 	"net/netip"
@@ -23,7 +22,15 @@ type limiter struct {
 
 	mu    sync.Mutex // guards peers, and the meters of all keys
 	peers map[netip.Addr]*meter
-	swept int64 // the minute in which idle peers were last forgotten
+	swept int64  // the minute in which idle peers were last forgotten
+	noted *noted // nil: nobody keeps what is used
+}
+
+// noted is what has changed since the store's last write.
+type noted struct {
+	keys  map[*key]struct{}
+	peers map[netip.Addr]struct{}
+	ban   bool // somebody has been banned
 }
 
 // meter is what one key or IP address has used. The zero value has used nothing.
@@ -67,8 +74,13 @@ func points(budget, otherwise int) int {
 func (l *limiter) chargeKey(k *key, weight int, now market.Time) (bill, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	banned := k.meter.banned
 	b, ok := k.meter.charge(weight, k.budget, l.keyBan, now)
 	b.limit = k.limit
+	if l.noted != nil {
+		l.noted.keys[k] = struct{}{}
+		l.noted.ban = l.noted.ban || banned != k.meter.banned
+	}
 	return b, ok
 }
 
@@ -82,8 +94,13 @@ func (l *limiter) chargePeer(peer netip.Addr, weight int, now market.Time) (bill
 		m = new(meter)
 		l.peers[peer] = m
 	}
+	banned := m.banned
 	b, ok := m.charge(weight, l.perIP, l.ipBan, now)
 	b.limit = l.ipLimit
+	if l.noted != nil {
+		l.noted.peers[peer] = struct{}{}
+		l.noted.ban = l.noted.ban || banned != m.banned
+	}
 	return b, ok
 }
 
@@ -97,6 +114,9 @@ func (l *limiter) forget(now market.Time) {
 	for peer, m := range l.peers {
 		if m.minute < minute && m.banned <= now {
 			delete(l.peers, peer)
+			if l.noted != nil {
+				l.noted.peers[peer] = struct{}{}
+			}
 		}
 	}
 }
@@ -123,26 +143,54 @@ func minuteOf(now market.Time) int64 {
 	return int64(market.FloorTo(now, market.Time(time.Minute))) / int64(time.Minute)
 }
 
-// meters yields what keys and IP addresses have used, by key or address: what has to outlive a restart, or a ban would not. Those that
-// have used nothing are left out.
-func (f *front) meters() iter.Seq2[string, meter] {
-	return func(yield func(string, meter) bool) {
-		f.limiter.mu.Lock()
-		defer f.limiter.mu.Unlock()
-		for name, k := range f.keys {
-			if k.meter != (meter{}) && !yield(name, k.meter) {
-				return
-			}
-		}
-		for peer, m := range f.limiter.peers {
-			if !yield(peer.String(), *m) {
-				return
-			}
-		}
-	}
+// keep lets the limiter note what changes, for flush.
+func (l *limiter) keep() {
+	l.noted = &noted{keys: map[*key]struct{}{}, peers: map[netip.Addr]struct{}{}}
 }
 
-// setMeter is meters backwards. A key that is gone is left out.
+// flush tells what keys and IP addresses have used where that has changed since the last flush: what has to outlive a restart, or a ban
+// would not. An address that is forgotten has the zero meter.
+func (l *limiter) flush(each func(subject string, m meter) error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for k := range l.noted.keys {
+		if err := each(k.Key.Key, k.meter); err != nil {
+			return err
+		}
+	}
+	for peer := range l.noted.peers {
+		m := l.peers[peer]
+		if m == nil {
+			m = &meter{}
+		}
+		if err := each(peer.String(), *m); err != nil {
+			return err
+		}
+	}
+	clear(l.noted.keys)
+	clear(l.noted.peers)
+	l.noted.ban = false
+	return nil
+}
+
+// banned reports whether somebody has been banned since the last flush.
+func (l *limiter) banned() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.noted.ban
+}
+
+// saveBan writes a new ban to the state file before it is told.
+func (ex *Exchange) saveBan() {
+	if ex.store == nil || !ex.front.limiter.banned() {
+		return
+	}
+	ex.mu.Lock()
+	defer ex.mu.Unlock()
+	_ = ex.save(true) // the client is refused in any case; Err tells
+}
+
+// setMeter sets what a key or an IP address has used, as flush told it. A key that is gone is left out.
 func (f *front) setMeter(subject string, m meter) {
 	f.limiter.mu.Lock()
 	defer f.limiter.mu.Unlock()

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"time"
 
@@ -16,24 +17,30 @@ func New(config Config) (*Exchange, error) {
 	if ex.clock == nil {
 		ex.clock = NewClock(0, 1)
 	}
-	for _, open := range [...]func() error{ex.openAssets, ex.openMarkets, ex.openVenue, ex.openAccounts, ex.openFront} {
-		if err := open(); err != nil {
-			return nil, fmt.Errorf("sandbox: %w", err)
-		}
+	if err := ex.open(); err != nil {
+		return nil, errors.Join(fmt.Errorf("sandbox: %w", err), ex.store.close())
 	}
-	now := ex.clock.Now()
-	if err := ex.openTreasury(now); err != nil {
-		return nil, err
-	}
-	ex.disconnects.ex = ex
-	ex.duties = append(ex.duties, &ex.disconnects)
-	for _, l := range ex.listings[1:] {
-		if err := ex.openFeed(l, now.Add(-config.History), now); err != nil {
-			return nil, fmt.Errorf("sandbox: %w", err)
-		}
-	}
-	ex.reached = now
 	return ex, nil
+}
+
+// open opens the parts, each of which needs those before. With a state file the exchange goes on from where that stands: everything that
+// has become due since then happens now, in its order.
+func (ex *Exchange) open() error {
+	for _, open := range [...]func() error{ex.openStore, ex.openAssets, ex.openMarkets, ex.openVenue, ex.openAccounts, ex.openFront, ex.openDuties} {
+		if err := open(); err != nil {
+			return err
+		}
+	}
+	if err := ex.openState(); err != nil {
+		return err
+	}
+	ex.advance(ex.clock.Now())
+	script, err := ex.loadFaults(ex.config.Faults, ex.config.Seed, ex.reached) // it begins now, also where the exchange goes on
+	if err != nil {
+		return err
+	}
+	ex.install(script)
+	return ex.save(true)
 }
 
 // Clock returns the exchange's clock, which tests may hold and move.
@@ -44,7 +51,11 @@ func (ex *Exchange) Clock() *Clock { return ex.clock }
 func (ex *Exchange) Advance() {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
+	if ex.stopped() != nil {
+		return
+	}
 	ex.advance(max(ex.clock.Now(), ex.reached))
+	_ = ex.save(false) // Err tells
 }
 
 func (ex *Exchange) openAssets() error {
@@ -136,6 +147,9 @@ func (ex *Exchange) openAccounts() error {
 			a.id = ex.venue.OpenAccount(nil)
 		}
 		ex.accounts = append(ex.accounts, a)
+		if ex.store.knows(a.id) {
+			continue // what it has is in the state file
+		}
 		for symbol, text := range config.Balances {
 			if err := ex.endow(a, symbol, text); err != nil {
 				return fmt.Errorf("account %s: balance of %s: %w", config.Name, symbol, err)
@@ -158,7 +172,24 @@ func (ex *Exchange) endow(a *account, symbol, text string) error {
 	if money < 0 {
 		return fmt.Errorf("%s is below zero", text)
 	}
-	return ex.venue.Transfer(a.id, asset.ID, market.Money(money))
+	return ex.transfer(a.id, asset.ID, market.Money(money))
+}
+
+// openDuties opens what the clock makes due, from now on or from where the state file stands.
+func (ex *Exchange) openDuties() error {
+	beginning, start := ex.opening()
+	ex.reached = start
+	if err := ex.openTreasury(start); err != nil {
+		return err
+	}
+	ex.disconnects.ex, ex.agenda.ex, ex.late.ex = ex, ex, ex
+	ex.duties = append(ex.duties, &ex.disconnects, &ex.late, &ex.agenda)
+	for _, l := range ex.listings[1:] {
+		if err := ex.openFeed(l, beginning, start); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (ex *Exchange) openFront() (err error) {

@@ -191,6 +191,8 @@ func (p *parameter) schema() object {
 		one["pattern"], one["maxLength"] = "^[0-9]+([.][0-9]+)?$", maxDecimal
 	case kindFlag:
 		one["type"] = "boolean"
+	case kindList:
+		one = object{"type": "array", "items": object{"type": "object"}}
 	}
 	if p.doc != "" {
 		one["description"] = p.doc

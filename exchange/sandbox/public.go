@@ -17,8 +17,9 @@ type depth struct {
 func (ex *Exchange) getTime(c *call) *exchange.Error {
 	w := sheet{c.out}
 	w.open('{')
-	w.integer("time", c.now.Millis())
-	w.integer("timeNs", int64(c.now))
+	now := c.fate.skewed(c.now)
+	w.integer("time", now.Millis())
+	w.integer("timeNs", int64(now))
 	w.close('}')
 	c.out = w.dst
 	return nil

@@ -24,6 +24,8 @@ type past struct {
 	order *market.Order // as it ended; nil while it is open
 	fills []fill        // oldest first, Keep.Trades of them at least
 	lost  int           // fills before those
+	ended uint64        // its place among the orders that have ended
+	saved uint64        // fills that the store has
 }
 
 // closed reports whether the order has ended.

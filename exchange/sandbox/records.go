@@ -15,6 +15,7 @@ type records struct {
 	closed chain // by their end
 	named  map[uuid.UUID]*record
 	trades []trade // oldest first; more than Keep.Trades of them now and then
+	run    run     // of trades
 }
 
 // trade is one fill of an account with the names of its order, which may be forgotten earlier.
@@ -26,6 +27,7 @@ type trade struct {
 // trading is what the exchange has for orders beside the venue.
 type trading struct {
 	sequence    market.OrderID // of the latest order
+	endings     uint64         // orders that have ended so far
 	disconnects disconnects
 
 	command market.Command // scratch: the one that is being performed
@@ -89,29 +91,35 @@ func (ex *Exchange) hear(ev *market.Event) {
 	if o.Done() {
 		ex.close(r, o)
 	}
+	ex.store.order(r)
 }
 
 // rests reports whether an order is in the book for all to see.
 func rests(o *market.Order) bool {
-	return !o.Done() && o.Status != market.StatusAwaitingTrigger
+	return o.Visible && !o.Done() && o.Status != market.StatusAwaitingTrigger
 }
 
 // enter makes the record of an order that the venue has taken in for an account.
 func (ex *Exchange) enter(a *account, o *market.Order, count uint64) *record {
 	r := ex.blank()
 	*r = record{id: o.ID, count: count, account: a.id, market: o.Market}
-	ex.listings[o.Market].orders.Put(market.OrderID(count), r)
-	have := a.recordsOf(o.Market)
-	have.all.join(r)
-	have.open.join(r)
-	if o.ClientOrderID != uuid.Nil {
-		if earlier := have.named[o.ClientOrderID]; earlier != nil {
-			earlier.reused = true
-		}
-		have.named[o.ClientOrderID] = r
-	}
+	ex.enlist(r, o.ClientOrderID)
 	ex.latest = r
 	return r
+}
+
+// enlist makes a record, the newest of its account in its market, one that is found.
+func (ex *Exchange) enlist(r *record, name uuid.UUID) {
+	ex.listings[r.market].orders.Put(market.OrderID(r.count), r)
+	have := ex.accounts[r.account].recordsOf(r.market)
+	have.all.join(r)
+	have.open.join(r)
+	if name != uuid.Nil {
+		if earlier := have.named[name]; earlier != nil {
+			earlier.reused = true
+		}
+		have.named[name] = r
+	}
 }
 
 // fill notes a fill of an order and makes it known.
@@ -123,6 +131,7 @@ func (ex *Exchange) fill(r *record, o *market.Order, f *market.Fill) {
 	p.fills = appendLatest(p.fills, noted, keep)
 	p.lost += before + 1 - len(p.fills)
 	have.trades = appendLatest(have.trades, trade{fill: noted, orderID: o.ExchangeID, clientOrderID: o.ClientOrderID}, keep)
+	have.run.total++
 	public := market.Trade{Market: f.Market, Price: f.Price, Amount: f.Amount, Side: f.Side, Time: f.Time}
 	if !f.Taker {
 		public.Side = f.Side.Opposite()
@@ -134,7 +143,14 @@ func (ex *Exchange) fill(r *record, o *market.Order, f *market.Fill) {
 // close keeps what the order of a record has come to, and forgets the order that closed longest ago where there are too many.
 func (ex *Exchange) close(r *record, o *market.Order) {
 	ended := *o
-	r.happen().order = &ended
+	ex.endings++
+	p := r.happen()
+	p.order, p.ended = &ended, ex.endings
+	ex.retire(r)
+}
+
+// retire moves a record from the open to the closed ones, of which only so many are remembered.
+func (ex *Exchange) retire(r *record) {
 	have := ex.accounts[r.account].recordsOf(r.market)
 	have.open.leave(r)
 	have.closed.join(r)
@@ -152,6 +168,7 @@ func (ex *Exchange) forget(r *record) {
 		delete(have.named, name)
 	}
 	ex.listings[r.market].orders.Delete(market.OrderID(r.count))
+	ex.store.forgot(r)
 	r.links[byState].newer = ex.spare
 	ex.spare = r
 }

@@ -31,8 +31,10 @@ func TestEveryRefusalOfANewOrder(t *testing.T) {
 		{"buy limit amount=0.12345678901234567890123 price=100", 429, "amount parameter has too many decimals."}, // and no overflow
 		{"buy limit amount=.12345678901234567890123 price=100", 429, "amount parameter has too many decimals."},
 		{"buy market amountQuote=10.001", 429, "amountQuote parameter has too many decimals."},
-		{"buy limit amount=1 price=100.001", 429, "price parameter has too many decimals."},
-		{"buy stopLoss amount=1 triggerAmount=100.001", 429, "triggerAmount parameter has too many decimals."},
+		{"buy limit amount=1 price=100.001", 422, "price is not a multiple"}, // finer than the tick
+		{"buy limit amount=1 price=100.0000000000000001", 215, ""},
+		{"buy limit amount=1 price=0.0000000000000001", 213, ""},
+		{"buy stopLoss amount=1 triggerAmount=100.001", 422, "triggerAmount is not a multiple"},
 		{"buy limit amount=99999999999999999999 price=100", 210, ""},
 		{"buy market amountQuote=99999999999999999999", 210, ""},
 		{"buy limit amount=1001 price=100", 210, ""}, // the market's maximum

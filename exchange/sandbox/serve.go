@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/netip"
@@ -21,6 +22,7 @@ var jsonContent = []string{"application/json"}
 // of the budget (specification 8). A request goes through these steps, and the first refusal is the answer:
 //
 //	endpoint      404 with 110 for an unknown path or method
+//	faults        on demand: the request is lost, late, or met by an error in place of its work (fault.go)
 //	body          400 with 102 where its header Content-Type is not application/json, or it has more than 64 KiB
 //	credentials   403 with 300 … 312
 //	budget        429 with 105; what failed so far costs the IP address, else the key pays
@@ -33,8 +35,8 @@ func (ex *Exchange) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header()["Content-Type"] = jsonContent
 		w.Write(ex.front.openAPI())
 		return
-	case strings.HasPrefix(path, "/admin/") && ex.front.admin != nil:
-		ex.front.admin.ServeHTTP(w, r)
+	case strings.HasPrefix(path, adminRoot) && ex.config.Admin != "" && peerOf(r.RemoteAddr).IsLoopback():
+		ex.serveAdmin(w, r)
 		return
 	}
 	name := ""
@@ -48,12 +50,18 @@ func (ex *Exchange) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serve takes a request whose endpoint is known through its steps. name is the market that its path names.
 func (ex *Exchange) serve(w http.ResponseWriter, r *http.Request, v *visit, name string) {
-	refusal := ex.admit(v, r)
+	refusal := v.read(r, ex.config.Rules.Strict)
+	if script := ex.front.script.Load(); script != nil && v.endpoint != nil {
+		if v.fate = script.choose(ex, v, r, name, ex.clock.Now()); v.fate != nil && v.fate.arrive(ex, w) {
+			return
+		}
+	}
+	refusal = ex.admit(v, r, refusal)
 	if refusal == nil {
 		refusal = ex.decode(&v.call, name, r.URL.RawQuery, v.body)
 	}
-	if refusal == nil && ex.front.before != nil {
-		refusal = ex.front.before(r, &v.call)
+	if refusal == nil {
+		refusal = v.fate.refuse(ex.clock.Now())
 	}
 	if refusal == nil {
 		refusal = ex.carryOut(&v.call)
@@ -61,21 +69,21 @@ func (ex *Exchange) serve(w http.ResponseWriter, r *http.Request, v *visit, name
 	if refusal != nil {
 		v.out, v.status = exchange.AppendError(v.out[:0], refusal), refusal.Status
 	}
-	ex.answer(w, r, v)
+	ex.answer(w, v)
 }
 
-// admit reads the body, finds out whose request it is, and charges it.
-func (ex *Exchange) admit(v *visit, r *http.Request) (refusal *exchange.Error) {
+// admit finds out whose request it is, and charges it. unread says what is wrong with its body.
+func (ex *Exchange) admit(v *visit, r *http.Request, unread *exchange.Error) (refusal *exchange.Error) {
 	now, cost := ex.clock.Now(), 1
 	v.peer = peerOf(r.RemoteAddr)
 	if v.endpoint == nil {
 		refusal = exchange.ErrCode(110)
 	} else {
 		cost = v.endpoint.cost(r.URL.RawQuery)
-		refusal = v.read(r, ex.config.Rules.Strict)
+		refusal = unread
 	}
 	if refusal == nil {
-		v.key, refusal = ex.identify(v, r, now)
+		v.key, refusal = ex.identify(v, r, v.fate.skewed(now))
 	}
 	within := false
 	if v.key != nil {
@@ -85,6 +93,7 @@ func (ex *Exchange) admit(v *visit, r *http.Request) (refusal *exchange.Error) {
 		v.bill, within = ex.front.limiter.chargePeer(v.peer, cost, now)
 	}
 	if !within {
+		ex.saveBan()
 		return exchange.Banned(v.bill.resetAt)
 	}
 	return refusal
@@ -150,27 +159,40 @@ func (ex *Exchange) carryOut(c *call) (refusal *exchange.Error) {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
 	defer func() {
+		ex.unsettled = 0
 		if value := recover(); value != nil {
 			refusal = exchange.ErrCode(exchange.CodeUnknownResult)
+			ex.store.stop(fmt.Errorf("a request ended in a panic: %v", value)) // it may be half done: only the file is whole
 			if ex.front.mishap != nil {
 				ex.front.mishap(value)
 			}
 		}
 	}()
+	if refusal = ex.stopped(); refusal != nil {
+		return refusal
+	}
 	c.now = max(ex.clock.Now(), ex.reached)
 	ex.advance(c.now)
-	return c.endpoint.do(ex, c)
+	ex.unsettled = c.fate.settlement()
+	refusal = c.endpoint.do(ex, c)
+	if ex.save(c.operates()) != nil {
+		return exchange.ErrCode(exchange.CodeUnknownResult)
+	}
+	return refusal
 }
 
+// operates reports whether the operator changes something.
+func (c *call) operates() bool { return c.account == nil && c.endpoint.method != http.MethodGet }
+
 // answer writes the answer, which is complete in the visit.
-func (ex *Exchange) answer(w http.ResponseWriter, r *http.Request, v *visit) {
+func (ex *Exchange) answer(w http.ResponseWriter, v *visit) {
 	h := w.Header()
 	h["Content-Type"] = jsonContent
 	ex.front.budget.write(h, v.bill)
 	if v.status == 0 {
 		v.status = http.StatusOK
 	}
-	if v.endpoint != nil && ex.front.after != nil && ex.front.after(w, r, &v.call) {
+	if v.fate != nil && v.fate.depart(ex, w, v) {
 		return
 	}
 	if len(v.out) > 1<<11 { // net/http counts a shorter body itself

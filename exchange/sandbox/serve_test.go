@@ -120,53 +120,6 @@ func TestTimeAtTheVenueNeverGoesBack(t *testing.T) {
 	r.through(e, r.request("", "GET", "/probe", "")).ok(t)
 }
 
-func TestAnInjectedFaultComesBeforeTheWork(t *testing.T) {
-	r := newRig(t)
-	r.ex.front.before = func(_ *http.Request, c *call) *exchange.Error {
-		require.Equal(t, "/probe", c.endpoint.path)
-		return exchange.ErrCode(exchange.CodeOverloaded)
-	}
-	e := probe("GET", 0)
-	e.do = func(*Exchange, *call) *exchange.Error { panic("the work was done") }
-	r.through(e, r.request("", "GET", "/probe", "")).refused(t, 503, 107)
-}
-
-func TestAnInjectedFaultMayChangeOrTakeTheAnswer(t *testing.T) {
-	r := newRig(t)
-	r.ex.front.after = func(_ http.ResponseWriter, _ *http.Request, c *call) bool {
-		c.out = c.out[:1]
-		return false
-	}
-	require.Equal(t, `{`, r.through(probe("GET", 0), r.request("", "GET", "/probe", "")).body)
-	r.ex.front.after = func(w http.ResponseWriter, _ *http.Request, _ *call) bool {
-		w.WriteHeader(http.StatusTeapot)
-		return true
-	}
-	require.Equal(t, http.StatusTeapot, r.through(probe("GET", 0), r.request("", "GET", "/probe", "")).status)
-}
-
-func TestADroppedAnswerBreaksTheConnectionAndNothingElse(t *testing.T) {
-	r := newRig(t)
-	r.ex.front.after = func(_ http.ResponseWriter, request *http.Request, _ *call) bool {
-		if request.Header.Get("Drop") != "" {
-			panic(http.ErrAbortHandler)
-		}
-		return false
-	}
-	server := httptest.NewServer(r.ex)
-	defer server.Close()
-	request := httptest.NewRequest("GET", server.URL+version+"/markets?market=x", nil)
-	request.RequestURI = "" // a client's request has none
-	request.Header.Set("Drop", "yes")
-	_, err := server.Client().Do(request)
-	require.ErrorIs(t, err, io.EOF)
-	request.Header.Del("Drop")
-	got, err := server.Client().Do(request)
-	require.NoError(t, err)
-	defer got.Body.Close()
-	require.Equal(t, 400, got.StatusCode)
-}
-
 func TestAnswersOfRequestsAtOnceDoNotMix(t *testing.T) {
 	r := newRig(t, func(c *Config) { c.Budget.PerKey = -1 })
 	echo := probe("GET", rightRead)
@@ -187,10 +140,4 @@ func TestAnswersOfRequestsAtOnceDoNotMix(t *testing.T) {
 		})
 	}
 	clients.Wait()
-}
-
-func TestAdminIsServedByItsOwnHandler(t *testing.T) {
-	r := newRig(t)
-	r.ex.front.admin = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "admin") })
-	require.Equal(t, "admin", r.do(httptestGet("/admin/clock")).body)
 }

@@ -12,9 +12,9 @@ type fill struct {
 	due market.Time
 }
 
-// settles returns when the fee of a fill is to be told: Rules.SettleAfter after it. It is asked once, when the fill happens.
+// settles returns when the fee of a fill is to be told: Rules.SettleAfter after it, or more by a fault. It is asked once, when the fill happens.
 func (ex *Exchange) settles(f *market.Fill) market.Time {
-	return f.Time.Add(ex.config.Rules.SettleAfter)
+	return f.Time.Add(ex.config.Rules.SettleAfter + ex.unsettled)
 }
 
 // at returns the fill as it is told at now.

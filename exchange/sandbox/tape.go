@@ -26,6 +26,7 @@ type publicTrade struct {
 type tape struct {
 	keep   int           // how many; 0: defaultKeep
 	trades []publicTrade // some more than keep; the last keep count
+	run    run
 }
 
 // print adds a trade, and reports whether it is new: one whose id is not higher than the last has been printed before, by the
@@ -39,6 +40,7 @@ func (t *tape) print(trade *publicTrade) bool {
 		trade.at = max(trade.at, last.at)
 	}
 	t.trades = appendKept(t.trades, trade, t.kept())
+	t.run.total++
 	return true
 }
 
@@ -83,6 +85,13 @@ func (t *tape) in(s stretch) []publicTrade {
 
 // counter is the place of a trade in its market's sequence: the end of its id.
 func counter(id uuid.UUID) uint64 { return binary.BigEndian.Uint64(id[8:]) & (1<<48 - 1) }
+
+// tradeID is the id of the market's count-th trade.
+func tradeID(id market.ID, count uint64) (name uuid.UUID) {
+	binary.BigEndian.PutUint64(name[:8], uint64(id))
+	binary.BigEndian.PutUint64(name[8:], count)
+	return name
+}
 
 // tradeCounter reads the id of a trade of the market and reports whether it is one.
 func tradeCounter(id market.ID, text string) (uint64, bool) {

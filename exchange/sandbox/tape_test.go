@@ -1,23 +1,14 @@
 package sandbox
 
 import (
-	"encoding/binary"
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
-
-// tradeID is the id of the market's count-th trade.
-func tradeID(id market.ID, count uint64) (name uuid.UUID) {
-	binary.BigEndian.PutUint64(name[:8], uint64(id))
-	binary.BigEndian.PutUint64(name[8:], count)
-	return name
-}
 
 func TestTheTapeAnswersAsANaiveListDoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

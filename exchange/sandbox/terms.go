@@ -10,6 +10,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
+// mostDecimals is how many decimals a price may have in any market (venue-facts 2.1).
+const mostDecimals = 15
+
 // terms reads the parameters of POST or PUT /order one by one, in the units of a market, and keeps the first refusal.
 type terms struct {
 	*call
@@ -93,7 +96,7 @@ func (t *terms) without(name string) {
 	}
 }
 
-// decimal reads a decimal above zero, in units of 10^-digits; 0 where it was not sent. Too many decimals are 429, more than an
+// decimal reads a decimal above zero, in units of 10^-digits; 0 where it was not sent. Too many decimals are tooFine, more than an
 // int64 holds is tooLarge, zero is 205.
 func (t *terms) decimal(name string, digits uint8, tooLarge int) int64 {
 	sent := t.arg(name)
@@ -103,13 +106,30 @@ func (t *terms) decimal(name string, digits uint8, tooLarge int) int64 {
 	n, err := market.ParseFixed(sent.text, digits)
 	switch {
 	case errors.Is(err, market.ErrInexact), errors.Is(err, market.ErrOverflow) && wholeFits(sent.text, digits):
-		t.refuse(exchange.TooManyDecimals(name))
+		t.refuse(t.tooFine(name, sent.text))
 	case errors.Is(err, market.ErrOverflow):
 		t.refuse(exchange.ErrCode(tooLarge))
 	case err != nil || n <= 0:
 		t.refuse(exchange.Invalid(name))
 	}
 	return n
+}
+
+// tooFine is the refusal of a decimal with more decimals than its unit has. An amount has too many decimals (429); a price is off the
+// market's tick (422), and still worse with more than 15 decimals (215) or below 10^-15 (213).
+func (t *terms) tooFine(name, text string) *exchange.Error {
+	whole, fraction, _ := strings.Cut(strings.TrimRight(text, "0"), ".")
+	switch {
+	case name != "price" && name != "triggerAmount":
+		return exchange.TooManyDecimals(name)
+	case strings.Trim(whole, "0") == "" && strings.HasPrefix(fraction, strings.Repeat("0", mostDecimals)):
+		return exchange.ErrCode(exchange.CodePriceTooSmall)
+	case len(fraction) > mostDecimals:
+		return exchange.ErrCode(exchange.CodePriceTooFine)
+	case t.m.TickSize == 0:
+		return exchange.TooManyDecimals(name)
+	}
+	return exchange.ErrCode(exchange.CodeTick, name)
 }
 
 // wholeFits reports whether the whole part of a decimal with a fraction is small enough by itself.

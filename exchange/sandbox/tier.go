@@ -124,6 +124,12 @@ func (ex *Exchange) grade(a *account, today int64) {
 			a.volume = addVolume(a.volume, d.Volume)
 		}
 	}
+	ex.store.account(a)
+	ex.seat(a)
+}
+
+// seat gives an account the tier of its volume.
+func (ex *Exchange) seat(a *account) {
 	level := 0
 	for level+1 < len(ex.tiers) && ex.tiers[level+1].volume <= a.volume {
 		level++

@@ -130,13 +130,12 @@ func (ex *Exchange) deleteOrders(c *call) *exchange.Error {
 		if halted != nil {
 			continue
 		}
-		for r := c.account.recordsOf(m.ID).open.oldest; r != nil; {
-			next := r.links[byState].newer
+		open := &c.account.recordsOf(m.ID).open
+		for r := open.oldest; r != nil; r = open.oldest { // a cancel may fire triggers, which end others
 			if refused := ex.cancel(c, r); refused != nil {
 				return refused
 			}
 			appendCancelled(c, m, ex.orderOf(r))
-			r = next
 		}
 	}
 	c.out = append(c.out, ']')
@@ -174,7 +173,14 @@ func (ex *Exchange) cancel(c *call, r *record) *exchange.Error {
 
 // perform carries out ex.command at the venue.
 func (ex *Exchange) perform(c *call) *exchange.Error {
-	refused, err := ex.venue.Perform(c.account.id, c.now, &ex.command)
+	var refused *exchange.Error
+	var err error
+	if c.fate != nil && c.fate.fill > 0 {
+		refused, err = ex.venue.PerformLate(c.account.id, c.now, &ex.command)
+		ex.late.add(latecomer{at: later(c.now, c.fate.fill), order: ex.command.Order.ID, settle: c.fate.settle})
+	} else {
+		refused, err = ex.venue.Perform(c.account.id, c.now, &ex.command)
+	}
 	switch {
 	case err != nil:
 		return exchange.ErrCode(exchange.CodeUnknownResult)

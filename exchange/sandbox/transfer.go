@@ -37,6 +37,9 @@ type transfers struct {
 	deposits     []*transfer  // by Listed
 	withdrawals  []*transfer  // by Listed
 	transactions []transaction
+	noted        run // of transactions
+
+	depositsListed, withdrawalsListed uint64 // so far
 }
 
 // transfer is one deposit or withdrawal. Amount is what arrives where it goes, Fee what the exchange keeps of it on the way: a
@@ -50,6 +53,8 @@ type transfer struct {
 	Status                   transferState
 	Listed                   market.Time // its timestamp: of a withdrawal the request, of a deposit the end
 	Due                      market.Time // of its next status; never: it has ended
+	Deposit                  bool
+	Place                    uint64 // in its account's list, from 1; 0: it is not listed yet
 }
 
 // transferState is where a transfer stands (venue-facts 1.4).
@@ -127,6 +132,7 @@ func (ex *Exchange) nextID() (id uuid.UUID) {
 func (ex *Exchange) launch(t *transfer, status transferState, at market.Time) {
 	t.Status, t.Due = status, at.Add(ex.stay(ex.vaults[t.Asset-1], status))
 	heap.Push(&ex.inFlight, t)
+	ex.store.transfer(t)
 }
 
 // carrier is the duty that carries transfers on.
@@ -152,6 +158,7 @@ func (ex *Exchange) carry(t *transfer, at market.Time) {
 		ex.credit(t, at)
 	case next == transferCompleted:
 		t.Status, t.Due = next, never
+		ex.store.transfer(t)
 	default:
 		if next == transferSending && !v.fiat {
 			t.TxID = digest("transaction", t.ID.String())
@@ -180,6 +187,7 @@ func (ex *Exchange) cancelTransfer(id uuid.UUID, at market.Time) *exchange.Error
 	}
 	heap.Remove(&ex.inFlight, place)
 	t.Due = never
+	ex.store.transfer(t)
 	return nil
 }
 
@@ -199,6 +207,17 @@ func remember[T any](rows []T, row T, limit int) []T {
 		rows = rows[:kept]
 	}
 	return append(rows, row)
+}
+
+// list appends a transfer to a list of its account. The one that is no longer remembered for it may leave the file, too.
+func (ex *Exchange) list(rows []*transfer, t *transfer, listed *uint64) []*transfer {
+	*listed++
+	t.Place = *listed
+	ex.store.transfer(t)
+	if gone := len(rows) - ex.kept(); gone >= 0 {
+		ex.store.transfer(rows[gone])
+	}
+	return remember(rows, t, ex.kept())
 }
 
 // latest returns the rows that are remembered.

@@ -76,7 +76,7 @@ func (v *vault) checkWithdrawal(c *call) (market.Money, *exchange.Error) {
 
 // withdraw takes total from the balance, where the caller has seen it, and puts what the fee leaves of it on its way.
 func (ex *Exchange) withdraw(a *account, v *vault, total market.Money, address, payment string, at market.Time) {
-	if err := ex.venue.Transfer(a.id, v.ID, -total); err != nil {
+	if err := ex.transfer(a.id, v.ID, -total); err != nil {
 		panic(fmt.Sprintf("sandbox: withdraw %d of %s from %s: %s", total, v.Symbol, a.name, err))
 	}
 	t := &transfer{
@@ -84,7 +84,7 @@ func (ex *Exchange) withdraw(a *account, v *vault, total market.Money, address, 
 		Address: address, PaymentID: payment, Listed: at,
 	}
 	ex.launch(t, transferAwaitingProcessing, at)
-	a.withdrawals = remember(a.withdrawals, t, ex.kept())
+	a.withdrawals = ex.list(a.withdrawals, t, &a.withdrawalsListed)
 	ex.note(a, transaction{
 		ID: t.ID, At: at, Type: typeWithdrawal, Sent: share{v.ID, total}, Fees: market.ValueOf(int64(t.Fee)), FeesAsset: v.ID, Address: address,
 	})
@@ -93,7 +93,7 @@ func (ex *Exchange) withdraw(a *account, v *vault, total market.Money, address, 
 // giveBack cancels a withdrawal: what it took is in the balance again.
 func (ex *Exchange) giveBack(t *transfer, at market.Time) error {
 	total := t.Amount + t.Fee
-	if err := ex.venue.Transfer(t.Account, t.Asset, total); err != nil {
+	if err := ex.transfer(t.Account, t.Asset, total); err != nil {
 		return err
 	}
 	t.Status = transferCanceled

@@ -48,6 +48,9 @@ func bookStage(t *testing.T) *stage {
 //	accounts N                          so many accounts, from 0, each with the balances of the lines before
 //	house LEVELS SIZE [STEP]            what the house offers around the price; nothing without this line
 //	as N COMMAND                        account N places, updates or cancels: at once
+//	late N COMMAND                      the same, but what would come to the book stands aside
+//	release ID                          and now it comes
+//	tick PRICE                          the market's tickSize is another
 //	book                                writes the book down
 //
 // and "ticker" and "trade" move the source's price. Lines about an order of another account than 0 do not name it: ids do.
@@ -98,17 +101,29 @@ func (s *stage) among(words []string) {
 			h.Step = s.price(words[3])
 		}
 		s.config.House = func(*market.Market) House { return h }
-	case "as":
+	case "as", "late":
 		s.now = s.now.Add(time.Second)
 		c := s.command(s.now, words[2:])
 		if c.Order.Market == 0 {
 			c.Order.Market = 1
 		}
-		refused, err := s.open().Perform(AccountID(s.id(words[1])), s.now, &c)
+		perform := s.open().Perform
+		if words[0] == "late" {
+			perform = s.open().PerformLate
+		}
+		refused, err := perform(AccountID(s.id(words[1])), s.now, &c)
 		require.NoError(s.t, err)
 		if refused != nil {
 			fmt.Fprintf(&s.heard, "%02d:%02d  order %d refused: %s, %d\n", s.now/60e9, s.now%60e9/1e9, c.Order.ID, c.Kind, refused.Code)
 		}
+	case "release":
+		s.now = s.now.Add(time.Second)
+		stood, err := s.open().Release(market.OrderID(s.id(words[1])), s.now)
+		require.NoError(s.t, err)
+		fmt.Fprintf(&s.heard, "%02d:%02d  order %s stood aside: %t\n", s.now/60e9, s.now%60e9/1e9, words[1], stood)
+	case "tick":
+		s.catalog.Market(1).TickSize = s.price(words[1])
+		s.open().Requote(1)
 	case "book":
 		s.writeBook()
 	default:

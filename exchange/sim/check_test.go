@@ -18,14 +18,22 @@ func check(t require.TestingT, v *Venue) {
 		open[o.Market]++
 		checkAmounts(t, o)
 	}
-	require.Equal(t, len(openOrders(v)), v.orders.Len(), "an order is in no ladder, or in two")
+	aside := make([]int, len(v.books))
+	for _, o := range ordersAside(v) {
+		require.False(t, o.resting || o.Visible, "order %d stands aside and is in the book", o.ID)
+		if o.Type != market.TypeMarket {
+			aside[o.Market]++
+		}
+		checkAmounts(t, o)
+	}
+	require.Equal(t, len(openOrders(v))+len(ordersAside(v)), v.orders.Len(), "an order is in no ladder, or in two")
 	for _, a := range v.waiting {
 		waiting[a.command.Order.Market]++
 	}
 	for i := 1; i < len(v.books); i++ {
 		b := &v.books[i]
 		require.Empty(t, b.takers)
-		require.Equal(t, open[i], openOf(v, b.market.ID), "open orders of %s", b.market.Name)
+		require.Equal(t, open[i]+aside[i], openOf(v, b.market.ID), "open orders of %s", b.market.Name)
 		resting := 0
 		if b.bids != nil {
 			checkDepth(t, b, b.bids)
@@ -88,6 +96,19 @@ func openOrders(v *Venue) (all []*order) {
 	return all
 }
 
+// ordersAside returns the orders that stand aside, of those with small ids.
+func ordersAside(v *Venue) (all []*order) {
+	if len(openOrders(v)) == v.orders.Len() {
+		return nil
+	}
+	for id := range market.OrderID(100) {
+		if o := v.orders.Get(id); o != nil && o.aside {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
 func checkAmounts(t require.TestingT, o *order) {
 	if o.ByQuote() {
 		require.Positive(t, o.AmountQuoteRemaining, "order %d", o.ID)
@@ -122,7 +143,7 @@ func inOrder(far, near *entry, down bool) bool {
 func checkHolds(t require.TestingT, v *Venue) {
 	for _, a := range v.accounts {
 		held := make([]market.Money, len(a.balances))
-		for _, o := range openOrders(v) {
+		for _, o := range append(openOrders(v), ordersAside(v)...) {
 			if o.account == a {
 				require.GreaterOrEqual(t, o.OnHold, market.Money(0), "order %d", o.ID)
 				held[o.OnHoldCurrency] += o.OnHold

@@ -40,14 +40,22 @@ func (v *Venue) anchorAt(b *book, price market.Price) {
 	if h.best[0] == h.best[1] && h.Size != 0 {
 		h.best[market.Buy-1] += tick
 	}
-	h.step = h.Step
-	if h.step == 0 {
-		h.step = tick
-	}
+	h.step = market.CeilTo(max(h.Step, tick), tick)
 	v.sequence++
 	b.house.sequence = v.sequence
 	clear(b.house.taken[0])
 	clear(b.house.taken[1])
+}
+
+// Requote lets the house of a market's Book offer anew around the price where it stands: the market's tickSize has changed. Resting
+// orders stay as they are, on a tick or not.
+func (v *Venue) Requote(id market.ID) {
+	b := &v.books[id]
+	if b.house.price == 0 {
+		return
+	}
+	v.anchorAt(b, b.house.price)
+	v.stir(b)
 }
 
 // houseLevel returns one of the house's levels for a taker of that side: what is left of it and its price, 0 where there is none.

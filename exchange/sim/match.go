@@ -42,6 +42,7 @@ func (v *Venue) place(b *book, a *arrival, point int) {
 // accept gives an admitted or updated order its place: it waits for its trigger, rests while nothing matches, or takes. exec
 // is what to report when it comes to rest, 0 for nothing.
 func (v *Venue) accept(b *book, o *order, exec market.ExecutionType) {
+	o.aside, o.Visible = false, true
 	trading := b.market.Status == market.Trading
 	if trading && waitsForTrigger(&o.Order) && v.met(b, o) {
 		o.Triggered = true // the price is there already
@@ -58,6 +59,8 @@ func (v *Venue) accept(b *book, o *order, exec market.ExecutionType) {
 		v.restOpen(b, o, exec)
 	case v.tooFar(b, o):
 		v.end(b, o, market.StatusCanceled, market.CancelOnPlacementPriceProtection)
+	case v.late:
+		v.standAside(b, o, exec)
 	default:
 		o.exec = exec
 		b.enqueue(o)

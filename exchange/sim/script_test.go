@@ -48,7 +48,7 @@ func (s *stage) perform(words []string) {
 	case "place", "update", "cancel", "attached":
 		s.open()
 		s.do(s.now, words)
-	case "accounts", "house", "as", "book":
+	case "accounts", "house", "as", "late", "release", "tick", "book":
 		s.among(words)
 	default:
 		s.move(verb, words[1:])

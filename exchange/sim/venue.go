@@ -119,6 +119,7 @@ type Venue struct {
 	err      error
 
 	performing bool // a command of Perform is at work
+	late       bool // and what it brings to the book stands aside
 	refused    *exchange.Error
 	single     arrival // scratch of Perform
 
@@ -149,6 +150,7 @@ type life struct {
 	level      market.Price         // of its entry in a ladder while it rests; before, the path's price at its arrival
 	resting    bool                 // has an entry: as a limit order or as a waiting trigger
 	taking     bool                 // has a place among the book's takers
+	aside      bool                 // it is open, but neither rests nor takes until Release
 	exec       market.ExecutionType // what to report when it comes to rest
 	settlement exchange.Settlement
 }

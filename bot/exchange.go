@@ -1,0 +1,146 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+)
+
+const exchangeHelp = `Serve a simulated exchange over HTTP: the exchange of the specification, with accounts, keys, signatures, a matching book and prices.
+
+Without -c it has three markets with made-up prices, and one account with balances and a key that may do everything. It prints where it
+listens, its keys, and lines for a shell that call it. Ctrl-C stops it. docs/exchange.md describes it for who writes a client.`
+
+const exchangeExample = `  bot exchange
+  bot exchange --listen 127.0.0.1:0 --json --speed 0
+  bot exchange -c configs/exchange.toml --state exchange.db
+  bot exchange --set rules.settle_after=5s --log info`
+
+// exchangeFlags are the flags of the command.
+type exchangeFlags struct {
+	config, listen, speed, seed, state, faults, log string
+	sets                                            []string
+	noAdmin, json                                   bool
+}
+
+func (a *app) exchangeCommand() *cobra.Command {
+	f := &exchangeFlags{}
+	c := &cobra.Command{
+		Use: "exchange", Short: "Serve a simulated exchange over HTTP", Long: exchangeHelp, Example: exchangeExample, Args: onlyFlags,
+		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.exchange(ctx, f) }),
+	}
+	flags := c.Flags()
+	flags.StringVarP(&f.config, "config", "c", "", "config `FILE`; without it: three markets, one account")
+	flags.StringArrayVar(&f.sets, "set", nil, "change one setting: `a.b.c=value`; may be repeated")
+	flags.StringVar(&f.listen, "listen", "", "`ADDRESS` to listen on; without it 127.0.0.1:8080; port 0: any free one")
+	flags.StringVar(&f.speed, "speed", "", "let the exchange's time run `N` times as fast; 0: it stands until POST /admin/clock moves it")
+	flags.StringVar(&f.seed, "seed", "", "`SEED` of prices, sizes and faults")
+	flags.StringVar(&f.state, "state", "", "keep the exchange in `FILE` over restarts; without it, memory")
+	flags.StringVar(&f.faults, "faults", "", "script `FILE` of faults")
+	flags.BoolVar(&f.noAdmin, "no-admin", false, "do without /admin")
+	flags.BoolVar(&f.json, "json", false, "print address, keys and lines for a shell as one JSON object")
+	flags.StringVar(&f.log, "log", "", "log `LEVEL` on standard error: off, error, warn (refusals too), info (every request), debug (connections too)")
+	return c
+}
+
+// overrides are the flags as settings; the special ones come after --set, so that they win.
+func (f *exchangeFlags) overrides() (list []override, err error) {
+	for _, set := range f.sets {
+		o, err := parseSet(set)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, o)
+	}
+	for _, flag := range [...]struct{ name, key, text string }{
+		{"listen", "exchange.listen", f.listen}, {"speed", "clock.speed", f.speed}, {"seed", "exchange.seed", f.seed}, {"state", "exchange.state", f.state},
+		{"faults", "exchange.faults", f.faults}, {"log", "exchange.log", f.log},
+	} {
+		if flag.text != "" {
+			list = append(list, override{flag: "--" + flag.name + " " + clip(flag.text), path: strings.Split(flag.key, "."), text: flag.text, word: true})
+		}
+	}
+	if f.noAdmin {
+		list = append(list, override{flag: "--no-admin", path: []string{"admin", "enabled"}, text: "false", word: true})
+	}
+	return list, nil
+}
+
+// plan reads the config that the flags mean. Close the plan where there is one.
+func (f *exchangeFlags) plan(getenv func(string) string) (*exchangePlan, error) {
+	overrides, err := f.overrides()
+	if err != nil {
+		return nil, err
+	}
+	source := &configSource{overrides: overrides}
+	if f.config != "" {
+		source, err = readSource(f.config, overrides)
+	} else {
+		err = source.refuseTables("tiers", "assets", "markets", "accounts")
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, err := loadExchange(source)
+	if err != nil {
+		return nil, err
+	}
+	return newExchangePlan(c, getenv)
+}
+
+// refuseTables refuses to change a table that the built-in config does not write out: the change would be all that is in it.
+func (s *configSource) refuseTables(names ...string) error {
+	for _, o := range s.overrides {
+		if slices.Contains(names, o.path[0]) {
+			return usagef("%s: without -c there is no [%s] to change; begin with configs/exchange.toml", o.flag, o.path[0])
+		}
+	}
+	return nil
+}
+
+// explain says whether an exchange could not be made because of its config, which is bad usage, or because of its state file.
+func (p *exchangePlan) explain(err error) error {
+	config := p.config
+	config.State = ""
+	if _, again := sandbox.New(config); again == nil {
+		return err
+	}
+	return usagef("%s: %w", p.ExchangeConfig.source.name(), err)
+}
+
+// exchange runs the command.
+func (a *app) exchange(ctx context.Context, f *exchangeFlags) (err error) {
+	p, err := f.plan(a.Getenv)
+	if p != nil {
+		defer func() { err = errors.Join(err, p.Close()) }()
+	}
+	if err != nil {
+		return err
+	}
+	for _, line := range p.warnings {
+		fmt.Fprintln(a.Stderr, "warning:", line)
+	}
+	ex, err := sandbox.New(p.config)
+	if err != nil {
+		return p.explain(err)
+	}
+	defer func() { err = errors.Join(err, ex.Close()) }()
+	s, err := newExchangeServer(ex, &p.Exchange, a.logger(p.Exchange.Log))
+	if err != nil {
+		return err
+	}
+	if err := a.greet(p, s.address, f.json); err != nil {
+		return err
+	}
+	left, err := s.run(ctx)
+	if !f.json {
+		fmt.Fprintln(a.Stdout, left)
+	}
+	return err
+}

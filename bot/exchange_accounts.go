@@ -1,0 +1,223 @@
+package bot
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/netip"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+)
+
+// credential is a key as the user is told of it.
+type credential struct {
+	account string
+	key     *sandbox.Key
+	secret  secret
+}
+
+// keyLength is how many characters a key has (specification 5).
+const keyLength = 64
+
+// setAccounts takes the accounts of the config, or else that of sandbox.Default.
+func (p *exchangePlan) setAccounts() error {
+	if p.Accounts != nil {
+		p.config.Accounts = nil
+	}
+	for _, name := range sortedKeys(p.Accounts) {
+		section := p.Accounts[name]
+		a, err := p.account(name, &section)
+		if err != nil {
+			return at([]string{"accounts", name}, err)
+		}
+		p.config.Accounts = append(p.config.Accounts, a)
+	}
+	next := 0
+	for i := range p.config.Accounts {
+		a := &p.config.Accounts[i]
+		for j := range a.Keys {
+			if p.Accounts == nil {
+				p.credentials = append(p.credentials, credential{account: a.Name, secret: secret{text: a.Keys[j].Secret}})
+			}
+			p.credentials[next].key = &a.Keys[j]
+			next++
+		}
+	}
+	return nil
+}
+
+func (p *exchangePlan) account(name string, s *ClientAccount) (a sandbox.Account, err error) {
+	path := []string{"accounts", name}
+	a = sandbox.Account{Name: name, Volume: string(s.Volume), Balances: map[string]string{}}
+	if _, err := s.Volume.fixed(2); err != nil {
+		return a, at(join(path, "volume"), err)
+	}
+	for _, symbol := range sortedKeys(s.Balances) {
+		decimals, err := p.decimalsOf(symbol)
+		if err == nil {
+			_, err = s.Balances[symbol].fixed(decimals)
+		}
+		if err != nil {
+			return a, at(join(path, "balances", symbol), err)
+		}
+		a.Balances[symbol] = string(s.Balances[symbol])
+	}
+	for _, of := range sortedKeys(s.Keys) {
+		section := s.Keys[of]
+		k, c, err := p.key(join(path, "keys", of), &section)
+		if err != nil {
+			return a, err
+		}
+		c.account = name
+		a.Keys, p.credentials = append(a.Keys, k), append(p.credentials, c)
+	}
+	return a, nil
+}
+
+// key reads one API key. Key and secret that are left out are made of its place in the config.
+func (p *exchangePlan) key(path []string, s *KeySecret) (k sandbox.Key, c credential, err error) {
+	k = sandbox.Key{Key: s.Key, Addresses: s.Addresses, Unconfirmed: s.Unconfirmed, Budget: int(s.Budget)}
+	if k.Key == "" {
+		k.Key = madeOf(path, "key")
+	}
+	if len(k.Key) != keyLength {
+		return k, c, at(join(path, "key"), fmt.Errorf("has %d characters; want %d, or leave it out", len(k.Key), keyLength))
+	}
+	if c.secret, err = p.secretOf(path, "secret", s.Secret, s.SecretFile, s.SecretEnv); err != nil {
+		return k, c, err
+	}
+	if c.secret.text == "" {
+		c.secret.text = madeOf(path, "secret")
+	}
+	k.Secret = c.secret.text
+	for _, word := range s.Permissions {
+		if err := oneOf(join(path, "permissions"), word, "read", "trade", "withdraw"); err != nil {
+			return k, c, err
+		}
+		k.Read, k.Trade, k.Withdraw = k.Read || word == "read", k.Trade || word == "trade", k.Withdraw || word == "withdraw"
+	}
+	for _, address := range s.Addresses {
+		if _, err := netip.ParseAddr(address); err != nil {
+			return k, c, at(join(path, "addresses"), fmt.Errorf("%q is no IP address", clip(address)))
+		}
+	}
+	return k, c, nil
+}
+
+// madeOf makes a text of 64 characters that is always the same for the same place.
+func madeOf(path []string, what string) string {
+	sum := sha256.Sum256([]byte(strings.Join(join(path, what), "\x00")))
+	return hex.EncodeToString(sum[:])
+}
+
+// setAdmin takes or makes the token of /admin.
+func (p *exchangePlan) setAdmin() (err error) {
+	if !p.Admin.Enabled {
+		return nil
+	}
+	token, err := p.secretOf([]string{"admin"}, "token", p.Admin.Token, p.Admin.TokenFile, p.Admin.TokenEnv)
+	if err != nil {
+		return err
+	}
+	if token.text == "" {
+		token.text = rand.Text()
+	}
+	p.token, p.config.Admin = token, token.text
+	return nil
+}
+
+// secret is a secret, and how the user says it: what came from a file or the environment is not printed.
+type secret struct {
+	text      string
+	file, env string
+}
+
+// told reports whether the secret may be printed.
+func (s *secret) told() bool { return s.file == "" && s.env == "" }
+
+// shell is the secret in a line for a shell.
+func (s *secret) shell() string {
+	switch {
+	case s.file != "":
+		return `"$(cat ` + inQuotes(s.file) + `)"`
+	case s.env != "":
+		return `"$` + s.env + `"`
+	}
+	return inQuotes(s.text)
+}
+
+// shown is the secret, or where it stands.
+func (s *secret) shown() string {
+	switch {
+	case s.file != "":
+		return "in " + s.file
+	case s.env != "":
+		return "in $" + s.env
+	}
+	return s.text
+}
+
+// inQuotes is a text as one word of a shell.
+func inQuotes(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// secretOf reads a secret that the config may say in three ways; empty where it says none.
+func (p *exchangePlan) secretOf(path []string, key, text, file, env string) (s secret, err error) {
+	if text != "" && file != "" || text != "" && env != "" || file != "" && env != "" {
+		return s, at(path, fmt.Errorf("has two of %s, %s_file and %s_env; want one", key, key, key))
+	}
+	s = secret{text: text, file: file, env: env}
+	switch {
+	case text != "":
+		p.inline = true
+	case file != "":
+		s.text, err = readSecret(file)
+		return s, at(join(path, key+"_file"), err)
+	case env != "":
+		if s.text = p.getenv(env); s.text == "" || strings.Trim(env, variableLetters) != "" {
+			return s, at(join(path, key+"_env"), fmt.Errorf("the environment has no variable %s", clip(env)))
+		}
+	}
+	return s, nil
+}
+
+const variableLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
+
+// readSecret reads a file that nobody but its owner may read.
+func readSecret(file string) (string, error) {
+	if others, err := readableByOthers(file); err != nil || others {
+		if err == nil {
+			err = fmt.Errorf("others may read %s; do: chmod 600 %s", file, inQuotes(file))
+		}
+		return "", err
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	trimmed := strings.TrimSpace(string(text))
+	if trimmed == "" || strings.ContainsAny(trimmed, "\r\n") {
+		return "", fmt.Errorf("%s holds no secret: want one line", file)
+	}
+	return trimmed, nil
+}
+
+// readableByOthers reports whether a file's mode lets others read it. Where modes say nothing of that, it does not.
+func readableByOthers(file string) (bool, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return false, err
+	}
+	return runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0, nil
+}
+
+// warnOfOpenConfig warns of secrets in a config that others may read.
+func (p *exchangePlan) warnOfOpenConfig() {
+	file := p.ExchangeConfig.source.file
+	if others, err := readableByOthers(file); p.inline && err == nil && others {
+		p.warnings = append(p.warnings, fmt.Sprintf("%s holds a secret and others may read it; do: chmod 600 %s, or use secret_file or secret_env", file, inQuotes(file)))
+	}
+}

@@ -1,0 +1,238 @@
+package bot
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// exchangePlan makes what package sandbox wants of an ExchangeConfig.
+type exchangePlan struct {
+	*ExchangeConfig
+	getenv      func(string) string
+	config      sandbox.Config
+	credentials []credential
+	token       secret                        // of /admin
+	inline      bool                          // a secret stands in the config itself
+	warnings    []string                      // for the user
+	stores      map[string]*state.CandleStore // of replayed candles, by file
+	readers     []io.Closer                   // of those
+}
+
+// loadExchange reads a config of the exchange.
+func loadExchange(source *configSource) (*ExchangeConfig, error) {
+	c := defaultExchangeConfig()
+	c.source = source
+	return c, source.decode(&binder{}, c)
+}
+
+// newExchangePlan checks a config, but for what only an exchange that is made of it can find, and opens the stores that are replayed. Its
+// errors name the place of what is wrong. Close it, also after an error.
+func newExchangePlan(c *ExchangeConfig, getenv func(string) string) (*exchangePlan, error) {
+	p := &exchangePlan{ExchangeConfig: c, getenv: getenv, config: sandbox.Default(), stores: map[string]*state.CandleStore{}}
+	for _, step := range [...]func() error{p.setExchange, p.setClock, p.setRules, p.setTiers, p.setAssets, p.setMarkets, p.setAccounts, p.setAdmin, p.setFaults} {
+		if err := step(); err != nil {
+			return p, c.source.place(err)
+		}
+	}
+	p.warnOfOpenConfig()
+	return p, nil
+}
+
+// Close closes the stores. The exchange must have ended.
+func (p *exchangePlan) Close() (err error) {
+	for _, reader := range p.readers {
+		err = errors.Join(err, reader.Close())
+	}
+	for _, file := range sortedKeys(p.stores) {
+		err = errors.Join(err, p.stores[file].Close())
+	}
+	return err
+}
+
+// oneOf says that a word is none of those that a setting may be.
+func oneOf(path []string, have string, words ...string) error {
+	if slices.Contains(words, have) {
+		return nil
+	}
+	return at(path, fmt.Errorf("%q is not one of %s; the nearest is %q", clip(have), strings.Join(words, ", "), strategy.Nearest(have, words)))
+}
+
+func (p *exchangePlan) setExchange() error {
+	e, path := &p.Exchange, []string{"exchange"}
+	if _, port, err := net.SplitHostPort(e.Listen); err != nil || port == "" {
+		return at(join(path, "listen"), fmt.Errorf("%q is no address; want host:port, like 127.0.0.1:8080 or 127.0.0.1:0", clip(e.Listen)))
+	}
+	if len(e.Prefixes) == 0 {
+		return at(join(path, "prefixes"), fmt.Errorf("is empty; want at least one, like \"Service\""))
+	}
+	for i, prefix := range e.Prefixes {
+		if prefix == "" || strings.Trim(strings.ToLower(prefix), "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || slices.Contains(e.Prefixes[:i], prefix) {
+			return at(join(path, "prefixes"), fmt.Errorf("%q begins no header; want letters, digits and dashes, each prefix once", clip(prefix)))
+		}
+	}
+	p.config.Prefixes, p.config.Seed, p.config.History, p.config.State = e.Prefixes, e.Seed, market.Duration(e.History), e.State
+	return oneOf(join(path, "log"), e.Log, logLevels...)
+}
+
+// setFaults reads the script of faults.
+func (p *exchangePlan) setFaults() error {
+	file := p.Exchange.Faults
+	if file == "" {
+		return nil
+	}
+	text, err := os.ReadFile(file)
+	if err == nil {
+		p.config.Faults, err = sandbox.ParseFaults(text)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s: %w", file, err)
+	}
+	return at([]string{"exchange", "faults"}, err)
+}
+
+// fastestClock is how fast the clock may run: a made-up market moves once a second, and every movement is worked out.
+const fastestClock = 10_000
+
+func (p *exchangePlan) setClock() error {
+	speed, err := strconv.ParseFloat(string(p.Clock.Speed), 64)
+	if err != nil || speed < 0 || speed > fastestClock {
+		return at([]string{"clock", "speed"}, fmt.Errorf("%q is no speed; want 0 for a clock that stands, 1 for the machine's, at most %d", p.Clock.Speed, fastestClock))
+	}
+	p.config.Clock = sandbox.NewClock(market.Time(p.Clock.Start), speed)
+	return nil
+}
+
+// setRules takes the settings that are plain numbers and words. Where 0 stands for a default in sandbox.Config, but says what it says in
+// a config file, the smallest or a negative value takes its place.
+func (p *exchangePlan) setRules() (err error) {
+	r, b, k, path := &p.Rules, &p.Budget, &p.Keep, []string{"rules"}
+	p.config.Budget = sandbox.Budget{PerKey: orNegative(b.PerKey), PerIP: orNegative(b.PerIP), KeyBan: market.Duration(max(b.KeyBan, 1)), IPBan: market.Duration(max(b.IPBan, 1))}
+	p.config.Keep = sandbox.Keep{Orders: int(k.Orders), Trades: int(k.Trades), Transactions: int(k.Transactions), Candles: int(k.Candles)}
+	rules := &p.config.Rules
+	*rules = sandbox.Rules{Strict: r.Strict, OperatorOptional: r.OperatorOptional, ShortCreate: r.ShortCreate, DayWindow: r.DayWindow,
+		SettleAfter: market.Duration(r.SettleAfter), GroupsPerAccount: int(r.GroupsPerAccount), WithdrawalStage: market.Duration(r.WithdrawalStage)}
+	if r.WithdrawalStage == 0 {
+		rules.WithdrawalStage = -1
+	}
+	if rules.FeeRounding, err = exchange.ParseFeeRounding(r.FeeRounding); err != nil {
+		return at(join(path, "fee_rounding"), err)
+	}
+	if r.GroupsPerAccount == 0 || r.GroupsPerAccount > 1000 {
+		return at(join(path, "groups_per_account"), fmt.Errorf("%d is not in 1 to 1000", r.GroupsPerAccount))
+	}
+	for _, l := range [...]struct {
+		key  string
+		have Decimal
+		into *market.Rate
+	}{
+		{"placement_limit", r.PlacementLimit, &rules.PlacementLimit}, {"execution_limit", r.ExecutionLimit, &rules.ExecutionLimit},
+		{"spread_limit", r.SpreadLimit, &rules.SpreadLimit}, {"reference_limit", r.ReferenceLimit, &rules.ReferenceLimit},
+	} {
+		if err := readRate(l.have, market.RateDigits, l.into); err != nil {
+			return at(join(path, l.key), err)
+		}
+	}
+	for _, n := range [...]struct {
+		key  string
+		have int64
+	}{{"orders", k.Orders}, {"trades", k.Trades}, {"transactions", k.Transactions}, {"candles", k.Candles}} {
+		if n.have == 0 {
+			return at([]string{"keep", n.key}, fmt.Errorf("0 would forget everything; want 1 at least"))
+		}
+	}
+	return nil
+}
+
+// orNegative turns a limit of 0, which is none, into what sandbox takes for none.
+func orNegative(limit int64) int {
+	if limit == 0 {
+		return -1
+	}
+	return int(limit)
+}
+
+// setTiers takes the fee schedule, which a config has in any order.
+func (p *exchangePlan) setTiers() error {
+	if p.Tiers == nil {
+		return nil
+	}
+	p.config.Tiers = nil
+	type step struct {
+		volume int64
+		tier   sandbox.Tier
+	}
+	var steps []step
+	for _, key := range sortedKeys(p.Tiers) {
+		path := []string{"tiers", key}
+		volume, err := Decimal(key).fixed(2)
+		if err != nil {
+			return at(path, fmt.Errorf("a tier is called by the volume that it begins at: %w", err))
+		}
+		fees, err := p.fees(path, p.Tiers[key])
+		if err != nil {
+			return err
+		}
+		steps = append(steps, step{volume, sandbox.Tier{Volume: key, Fees: fees}})
+	}
+	slices.SortStableFunc(steps, func(a, b step) int { return int(min(max(a.volume-b.volume, -1), 1)) })
+	for i, s := range steps {
+		if path := []string{"tiers", s.tier.Volume}; i == 0 && s.volume != 0 {
+			return at(path, fmt.Errorf("is the lowest tier; one has to begin at 0"))
+		} else if i > 0 && s.volume == steps[i-1].volume {
+			return at(path, fmt.Errorf("begins where the tier %s does", steps[i-1].tier.Volume))
+		}
+		p.config.Tiers = append(p.config.Tiers, s.tier)
+	}
+	return nil
+}
+
+// fees reads the rates of a tier.
+func (p *exchangePlan) fees(path []string, categories map[string]CategorySection) (map[string]exchange.Fees, error) {
+	fees := map[string]exchange.Fees{}
+	for _, category := range slices.Sorted(maps.Keys(categories)) {
+		c, rates := categories[category], exchange.Fees{}
+		if err := readFee(c.Maker, &rates.Maker); err != nil {
+			return nil, at(join(path, category, "maker"), err)
+		}
+		if err := readFee(c.Taker, &rates.Taker); err != nil {
+			return nil, at(join(path, category, "taker"), err)
+		}
+		if category == anyCategory {
+			category = ""
+		}
+		fees[category] = rates
+	}
+	if _, given := fees[""]; !given {
+		return nil, at(path, fmt.Errorf("has no %q, which is paid in every category that it does not name", anyCategory))
+	}
+	return fees, nil
+}
+
+// readFee reads a rate that may be a rebate.
+func readFee(value Decimal, into *market.Rate) error {
+	digits, rebate := strings.CutPrefix(string(value), "-")
+	if err := readRate(Decimal(digits), market.RateDigits, into); err != nil {
+		return err
+	}
+	if *into == wholeRate {
+		return fmt.Errorf("%s is all there is", value)
+	}
+	if rebate {
+		*into = -*into
+	}
+	return nil
+}

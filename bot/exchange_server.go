@@ -1,0 +1,99 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"syscall"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+)
+
+// The exchange's server. What its connections may do is said by sandbox.Exchange.Server.
+const (
+	tick     = time.Second     // between two looks at what is due while nobody asks
+	farewell = 3 * time.Second // for requests that are being answered when the exchange is stopped
+)
+
+// exchangeServer is an exchange that listens.
+type exchangeServer struct {
+	ex       *sandbox.Exchange
+	kept     string // file that outlives it; empty: none
+	log      zerolog.Logger
+	listener net.Listener
+	address  *net.TCPAddr
+	server   *http.Server
+}
+
+// newExchangeServer begins to listen.
+func newExchangeServer(ex *sandbox.Exchange, e *ExchangeSection, logger zerolog.Logger) (*exchangeServer, error) {
+	listener, err := net.Listen("tcp", e.Listen)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("%s is in use by another program; stop that one, or choose another port: --listen 127.0.0.1:0 takes any that is free", e.Listen)
+	case err != nil:
+		return nil, fmt.Errorf("listen on %s: %w; choose another address with --listen", e.Listen, err)
+	}
+	s := &exchangeServer{ex: ex, kept: e.State, log: logger, listener: listener, address: listener.Addr().(*net.TCPAddr), server: ex.Server()}
+	s.server.Handler = logRequests(ex, logger)
+	if logger.GetLevel() > zerolog.DebugLevel {
+		logger = zerolog.Nop()
+	}
+	s.server.ErrorLog = log.New(logger, "", 0)
+	return s, nil
+}
+
+// run serves until ctx ends, and then stops in good order. It says what was left.
+func (s *exchangeServer) run(ctx context.Context) (left string, err error) {
+	served := make(chan error, 1) // one report, kept until it is taken
+	go func() { served <- s.server.Serve(s.listener) }()
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	told := ""
+	for {
+		select {
+		case <-ticker.C:
+			s.ex.Advance()
+			if err := s.ex.Err(); err != nil && err.Error() != told {
+				told = err.Error()
+				s.log.Error().Err(err).Msg("a part of the exchange has stopped")
+			}
+		case err := <-served:
+			return s.left(true), fmt.Errorf("serve: %w", err)
+		case <-ctx.Done():
+			calm := s.stop()
+			<-served
+			return s.left(calm), nil
+		}
+	}
+}
+
+// stop waits for requests that are being answered, then ends all connections. It reports whether none was cut off.
+func (s *exchangeServer) stop() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	if s.server.Shutdown(ctx) == nil {
+		return true
+	}
+	_ = s.server.Close() // of connections that do not end: there is nobody to tell
+	return false
+}
+
+// left says what an exchange that has stopped leaves behind.
+func (s *exchangeServer) left(calm bool) string {
+	text := "Stopped."
+	if !calm {
+		text = fmt.Sprintf("Stopped; requests that were not done after %s were cut off.", farewell)
+	}
+	orders, transfers := s.ex.Unfinished()
+	if s.kept != "" {
+		return fmt.Sprintf("%s %s holds everything, also %d open orders and %d transfers on their way.", text, s.kept, orders, transfers)
+	}
+	return fmt.Sprintf("%s It was in memory only: %d open orders and %d transfers on their way are gone. --state FILE keeps them.", text, orders, transfers)
+}

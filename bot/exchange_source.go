@@ -1,0 +1,146 @@
+package bot
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// source makes what a market's price comes from; nil where only the accounts make one.
+func (p *exchangePlan) source(path []string, name string, m *TradedMarket) (sandbox.Source, error) {
+	s := &m.Source
+	if err := oneOf(join(path, "kind"), s.Kind, priceSynthetic, priceReplay, priceFixed, priceNone); err != nil {
+		return nil, err
+	}
+	switch s.Kind {
+	case priceNone:
+		return nil, nil
+	case priceReplay:
+		return p.replay(path, name, m)
+	}
+	if err := m.checkPrice(path); err != nil {
+		return nil, err
+	}
+	if s.Kind == priceFixed {
+		return sandbox.Fixed(s.Price), nil
+	}
+	volatility, err := strconv.ParseFloat(string(s.Volatility), 64)
+	if err != nil || volatility <= 0 || volatility > 1 {
+		return nil, at(join(path, "volatility"), fmt.Errorf("%q: want a part of the price above 0, like \"0.03\", at most 1", s.Volatility))
+	}
+	if s.Step < Span(shortestStep) {
+		return nil, at(join(path, "step"), fmt.Errorf("%s is less than %s", market.Duration(s.Step), shortestStep))
+	}
+	return sandbox.Synthetic{Seed: s.Seed, Anchor: market.Time(s.Anchor), Price: string(s.Price), Volatility: volatility, Volume: string(s.Volume), Step: market.Duration(s.Step)}, nil
+}
+
+// shortestStep is how little may lie between two movements of a price.
+const shortestStep = market.Duration(1_000_000)
+
+// checkPrice wants a price that the market can have.
+func (m *TradedMarket) checkPrice(path []string) error {
+	digits := m.TickSize.digits()
+	tick, err := m.TickSize.fixed(digits)
+	if err != nil {
+		return err
+	}
+	price, err := m.Source.Price.fixed(digits)
+	if err != nil || price == 0 || price%tick != 0 {
+		return at(join(path, "price"), fmt.Errorf("%q is no price here; want a multiple of tick_size, %s, above 0", m.Source.Price, m.TickSize))
+	}
+	return nil
+}
+
+// replay is a market's stored candles as its price.
+func (p *exchangePlan) replay(path []string, name string, m *TradedMarket) (sandbox.Source, error) {
+	s := &m.Source
+	interval, err := market.ParseInterval(s.Interval)
+	switch {
+	case err != nil:
+		return nil, at(join(path, "interval"), err)
+	case s.Speed < 1 || s.Speed > 1_000_000:
+		return nil, at(join(path, "speed"), fmt.Errorf("%d: want 1 to 1000000 seconds of candles to a second of the exchange", s.Speed))
+	case s.From != 0 && s.To != 0 && s.From >= s.To:
+		return nil, at(join(path, "from"), fmt.Errorf("%s is not before to, %s", market.Time(s.From), market.Time(s.To)))
+	case s.Step < Span(shortestStep):
+		return nil, at(join(path, "step"), fmt.Errorf("%s is less than %s", market.Duration(s.Step), shortestStep))
+	}
+	store, err := p.openStore(s.Candles)
+	if err != nil {
+		return nil, err
+	}
+	series, err := store.Series(name, interval)
+	if err != nil {
+		return nil, explainMissing(storeLibrary{store}, s.Candles, name, interval, err)
+	}
+	from, to := market.Time(s.From), market.Time(s.To)
+	if from >= series.End() || to != 0 && to <= series.First {
+		return nil, at(join(path, "from"), fmt.Errorf("%s %s is stored from %s to %s: nothing of it lies in the range", name, interval, series.First, series.End()))
+	}
+	candles := &storedCandles{store: store, options: state.ReadOptions{Interval: interval, From: from, To: to}, speed: int(s.Speed), step: market.Duration(s.Step)}
+	p.readers = append(p.readers, candles)
+	return candles, nil
+}
+
+// store opens a candle store, once for all markets.
+func (p *exchangePlan) openStore(file string) (*state.CandleStore, error) {
+	if store := p.stores[file]; store != nil {
+		return store, nil
+	}
+	store, err := state.OpenCandles(file, true)
+	if err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	p.stores[file] = store
+	return store, nil
+}
+
+// storedCandles is the source of a market whose stored candles are replayed. It opens them in the units of the exchange's market.
+type storedCandles struct {
+	store   *state.CandleStore
+	options state.ReadOptions
+	speed   int
+	step    market.Duration
+	reader  *state.CandleReader // nil until the exchange asks
+}
+
+// Movements replays the candles from the first on. The ones before end.
+func (c *storedCandles) Movements(s sandbox.Start) (sandbox.Movements, error) {
+	options := c.options
+	options.Market = s.Market
+	err := c.Close()
+	if err != nil {
+		return nil, err
+	}
+	if c.reader, err = c.store.Read(options); err != nil {
+		return nil, err
+	}
+	var batch []market.Candle
+	next := func() (one market.Candle, more bool, err error) {
+		if len(batch) == 0 {
+			batch, err = c.reader.Next()
+		}
+		if errors.Is(err, io.EOF) {
+			return one, false, nil
+		}
+		if err != nil {
+			return one, false, err
+		}
+		one, batch = batch[0], batch[1:]
+		return one, true, nil
+	}
+	return sandbox.Replay{Candles: next, Speed: c.speed, Step: c.step}.Movements(s)
+}
+
+// Close ends the reading.
+func (c *storedCandles) Close() error {
+	if c.reader == nil {
+		return nil
+	}
+	return c.reader.Close()
+}

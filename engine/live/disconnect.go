@@ -1,0 +1,75 @@
+package live
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// disconnect keeps the timers of the cancel-on-disconnect groups armed while the loop is well (venue-facts 3.8): a bot that has died
+// renews nothing, and its orders die with it.
+type disconnect struct {
+	off    bool // the exchange does not do it
+	next   market.Time
+	asking bool
+}
+
+// armFirst arms the groups before the first order of any. An exchange that refuses is traded on without; one that cannot be reached is not.
+func (l *Loop) armFirst(ctx context.Context) error {
+	for _, group := range l.Groups {
+		err := l.insist(ctx, func() error { return l.Trading.CancelAfter(ctx, group, l.GroupExpiry) })
+		switch {
+		case err == nil:
+		case exchange.OutcomeOf(err) == exchange.Rejected:
+			l.Log.Warn().Err(err).Uint16("group", group).Msg("the exchange refuses cancel on disconnect: orders outlive this bot")
+			l.Journal.Remark("cancel on disconnect", "refused: "+err.Error())
+			l.disconnect.off = true
+			return nil
+		default:
+			return fmt.Errorf("live: arm cancel on disconnect: %w", err)
+		}
+	}
+	l.disconnect.next = l.stamp().Add(l.GroupExpiry / 5)
+	return nil
+}
+
+// renew pushes the timers out again, every fifth of their expiry.
+func (l *Loop) renew(work context.Context) {
+	d := &l.disconnect
+	if d.off || d.asking || len(l.Groups) == 0 || d.next > l.now || l.failed != nil {
+		return
+	}
+	d.asking = true
+	groups := l.Groups
+	l.workers.Go(func() {
+		var failed error
+		for _, group := range groups {
+			if err := l.Trading.CancelAfter(work, group, l.GroupExpiry); err != nil {
+				failed = err
+			}
+		}
+		l.replies <- func() {
+			d.asking = false
+			d.next = l.stamp().Add(l.GroupExpiry / 5)
+			if failed != nil {
+				d.next = l.now.Add(l.GroupExpiry / 25)
+				l.Log.Warn().Err(failed).Msg("cancel on disconnect could not be renewed")
+			}
+		}
+	})
+}
+
+// disarm stops the timers and waits for the exchange to say so: orders are to stay.
+func (l *Loop) disarm(ctx context.Context) error {
+	if l.disconnect.off {
+		return nil
+	}
+	for _, group := range l.Groups {
+		if err := l.Trading.CancelAfter(ctx, group, 0); err != nil {
+			return fmt.Errorf("live: stop cancel on disconnect for group %d: %w; its orders will be cancelled", group, err)
+		}
+	}
+	return nil
+}

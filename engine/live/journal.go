@@ -1,0 +1,22 @@
+package live
+
+import (
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// Journal keeps what must survive the process. A turn of the loop notes what happened and commits once; nothing is sent before the
+// commit that holds its intent has returned. It is called by the loop's goroutine alone; what it is given is valid until the call returns.
+type Journal interface {
+	// Event notes an event that the engine has folded: a report, fills, a transfer, a market's status, timers that rang, candles that were delivered.
+	Event(ev *market.Event)
+	// Intent notes a command that is about to be sent.
+	Intent(i *exchange.Intent)
+	// Outcome notes what became of an intent: err is nil, the exchange's refusal, or why nobody knows.
+	Outcome(i *exchange.Intent, err error)
+	// Remark notes something that a person will want to know: a halt, a difference, a foreign order.
+	Remark(kind, text string)
+	// Commit makes all since the last Commit durable, with the state of engine, gate, account and strategies as they are now. Where
+	// nothing was noted it does nothing.
+	Commit(at market.Time) error
+}

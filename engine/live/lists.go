@@ -1,0 +1,120 @@
+package live
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// askLists asks for the open orders and the balances when they are due.
+func (l *Loop) askLists(work context.Context) {
+	if !l.open.asking && l.open.next <= l.now {
+		l.open = regular{next: l.now.Add(l.OpenEvery), asking: true}
+		asked := l.now
+		l.workers.Go(func() {
+			records, err := l.Trading.OpenOrders(work)
+			l.replies <- func() {
+				l.open.asking = false
+				l.compareOrders(asked, records, err)
+			}
+		})
+	}
+	if !l.holdings.asking && l.holdings.next <= l.now && l.quiet() {
+		l.holdings = regular{next: l.now.Add(l.HoldingsEvery), asking: true}
+		l.workers.Go(func() {
+			held, err := l.Trading.Holdings(work)
+			l.replies <- func() {
+				l.holdings.asking = false
+				if err == nil {
+					l.compareHoldings(held)
+				}
+			}
+		})
+	}
+}
+
+// quiet reports whether nothing is in flight that could explain a difference.
+func (l *Loop) quiet() bool {
+	if l.sending > 0 || len(l.outbox) > 0 {
+		return false
+	}
+	for id, k := range l.looks {
+		if o := l.Account.Known(id); k.doubt != nil || o != nil && o.InFlight != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// compareOrders lets those orders be looked at of which the exchange tells something new, or nothing any more. The list speaks only for
+// orders whose last event came before it was asked for. Foreign orders are counted and never touched.
+func (l *Loop) compareOrders(asked market.Time, records []exchange.Record, err error) {
+	if err != nil {
+		l.Log.Warn().Err(err).Msg("open orders could not be listed")
+		return
+	}
+	listed := map[uuid.UUID]*market.Order{}
+	for i := range records {
+		listed[records[i].Order.ClientOrderID] = &records[i].Order
+	}
+	for _, o := range l.Account.Open(nil, 0, 0) {
+		there := listed[o.ClientOrderID]
+		delete(listed, o.ClientOrderID)
+		k := l.lookAt(o.ID)
+		if k.doubt != nil || o.Updated >= asked || l.Account.Own(o.ID).InFlight != 0 {
+			continue
+		}
+		if there == nil || there.FilledAmount != o.FilledAmount || there.Status != o.Status || there.Amount != o.Amount {
+			k.soon(l.now)
+		}
+	}
+	foreign := 0
+	for i := range records {
+		if listed[records[i].Order.ClientOrderID] == &records[i].Order {
+			foreign++
+		}
+	}
+	if foreign != l.foreign {
+		l.Log.Warn().Int("orders", foreign).Msg("open orders on this account that are not ours: they are left alone")
+		l.Journal.Remark("foreign orders", strconv.Itoa(foreign))
+	}
+	l.foreign = foreign
+}
+
+// compareHoldings compares the exchange's balances with the account's. What is missing twice in a row, with nothing in flight, halts
+// all strategies; a surplus is nobody's and is left alone.
+func (l *Loop) compareHoldings(held []exchange.Holding) {
+	if !l.quiet() {
+		return
+	}
+	there := map[market.AssetID]market.Money{}
+	for _, h := range held {
+		there[h.Asset] = h.Available + h.Orders
+	}
+	missing := map[market.AssetID]market.Money{}
+	for _, asset := range l.Account.Catalog().Assets() {
+		lack := l.Account.Total(asset.ID).Total - there[asset.ID]
+		if lack <= 0 {
+			continue
+		}
+		missing[asset.ID] = lack
+		if l.short[asset.ID] == lack {
+			text := market.FormatFixed(int64(lack), asset.Digits) + " " + asset.Symbol
+			l.Journal.Remark("reconcile difference", text)
+			l.Log.Error().Str("missing", text).Msg("the exchange has less than this bot's books: all strategies are halted")
+			l.take(l.Engine.HaltAll(l.stamp(), "the exchange has "+text+" less than this bot's books"))
+			missing[asset.ID] = -lack // said once
+		}
+		if l.short[asset.ID] == -lack {
+			missing[asset.ID] = -lack
+		}
+	}
+	l.short = missing
+}
+
+// orderText names an order for a person.
+func orderText(id market.OrderID) string { return "order " + strconv.FormatInt(int64(id), 10) }

@@ -1,0 +1,274 @@
+// Package live is the one loop around the engine: it takes market events and the exchange's answers one by one, steps the engine,
+// makes the intents of its commands durable, and only then lets them be sent. It decides nothing about orders and never sends anything
+// twice: what the exchange did not answer is settled by asking (look.go). Start at Loop.Run.
+//
+// Ordering invariant: one goroutine, that of Run, owns engine, account and journal. Others do nothing but talk to the exchange and
+// hand back what it said.
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// Config is what a Loop is made of. Zero durations take the default that stands behind each.
+type Config struct {
+	Engine  *engine.Engine
+	Account *state.Account // the engine's
+	Trading exchange.Trading
+	Journal Journal
+	Events  <-chan market.Event // of the feeds, in the order of their arrival; their slices and pointers are the loop's
+	Log     zerolog.Logger
+	Start   func(at market.Time) []market.Command // what begins the engine once the exchange has been asked; nil: Engine.Start. An engine that was restored has begun
+
+	OpenEvery     market.Duration // between two lists of open orders; a minute
+	HoldingsEvery market.Duration // between two looks at the balances; 30 s
+	Margin        market.Duration // beyond an intent's window, until what was not found is certainly not there; 2 s
+	StopWithin    market.Duration // for a stop in good order; 30 s
+	KeepOrders    bool            // leave open orders at the exchange when stopping
+	Groups        []uint16        // cancel-on-disconnect groups to keep armed while the loop is well
+	GroupExpiry   market.Duration // of their timers, 150 s at least; 150 s
+}
+
+// most is how many events one turn takes, at most: they share one commit.
+const most = 64
+
+// inFlight is how many writes, and how many questions, are under way at a time.
+const inFlight = 4
+
+// lists is how many other questions may be under way: open orders, balances, timers. A worker never waits to hand back its answer.
+const lists = 3
+
+// Loop runs an engine against an exchange.
+type Loop struct {
+	Config
+	replies chan func() // what workers hand back; the loop runs it
+	workers sync.WaitGroup
+	orders  chan request // what others want of the loop
+
+	now     market.Time
+	outbox  []outgoing
+	sending int
+	asking  int
+	looks   map[market.OrderID]*look
+	failed  error
+	stopped bool // no new commands of strategies
+
+	disconnect disconnect
+	open       regular
+	holdings   regular
+	short      map[market.AssetID]market.Money // what the last look at the balances missed
+	foreign    int
+}
+
+// regular is something that is asked for again and again.
+type regular struct {
+	next   market.Time
+	asking bool
+}
+
+// New returns a loop. Its engine has been warmed up, and restored where there was something to restore.
+func New(c Config) *Loop {
+	defaults(&c.OpenEvery, time.Minute)
+	defaults(&c.HoldingsEvery, 30*time.Second)
+	defaults(&c.Margin, 2*time.Second)
+	defaults(&c.StopWithin, 30*time.Second)
+	defaults(&c.GroupExpiry, 150*time.Second)
+	if c.Start == nil {
+		c.Start = c.Engine.Start
+	}
+	return &Loop{Config: c, replies: make(chan func(), 2*inFlight+lists), orders: make(chan request), looks: map[market.OrderID]*look{}}
+}
+
+func defaults(d *market.Duration, otherwise market.Duration) {
+	if *d == 0 {
+		*d = otherwise
+	}
+}
+
+// Run reconciles with the exchange, starts the strategies and trades until ctx ends; then it stops in good order, for StopWithin at most.
+// It returns nil after a stop in good order, otherwise what went wrong: a journal that cannot be written, an exchange that cannot be
+// reconciled with, orders that were to be cancelled and could not be.
+func (l *Loop) Run(ctx context.Context) error {
+	work, cancel := context.WithCancel(context.WithoutCancel(ctx)) // answers that are under way are waited for
+	defer l.workers.Wait()
+	defer cancel()
+	l.now = l.Trading.Now()
+	if err := l.reconcile(ctx); err != nil {
+		return err
+	}
+	if err := l.armFirst(ctx); err != nil {
+		return err
+	}
+	l.take(l.Config.Start(l.stamp()))
+	l.endTurn(work)
+	for ctx.Err() == nil && l.failed == nil {
+		l.turn(ctx, work)
+	}
+	if l.failed != nil {
+		return l.failed
+	}
+	return l.stop(work)
+}
+
+// insist tries until the exchange can be reached, or says no.
+func (l *Loop) insist(ctx context.Context, try func() error) error {
+	for wait := firstWait; ; wait = min(2*wait, lastWait/2) {
+		err := try()
+		if err == nil || ctx.Err() != nil || exchange.OutcomeOf(err) == exchange.Rejected {
+			return err
+		}
+		l.Log.Warn().Err(err).Stringer("again in", wait).Msg("the exchange cannot be reached")
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// turn waits for something to happen, takes what else has happened meanwhile, commits it, and sends.
+func (l *Loop) turn(ctx, work context.Context) {
+	timer := time.NewTimer(l.untilDue())
+	defer timer.Stop()
+	select {
+	case ev := <-l.Events:
+		l.step(&ev)
+	case reply := <-l.replies:
+		reply()
+	case r := <-l.orders:
+		r.run()
+	case <-timer.C:
+	case <-ctx.Done():
+		return
+	}
+	for range most - 1 {
+		select {
+		case ev := <-l.Events:
+			l.step(&ev)
+			continue
+		case reply := <-l.replies:
+			reply()
+			continue
+		default:
+		}
+		break
+	}
+	l.stamp()
+	l.ring()
+	l.endTurn(work)
+}
+
+// endTurn makes the turn durable and then lets the world know.
+func (l *Loop) endTurn(work context.Context) {
+	l.commit()
+	if l.failed != nil {
+		l.outbox = l.outbox[:0]
+		return
+	}
+	l.dispatch(work)
+	l.askDue(work)
+}
+
+// commit makes durable what has happened since the last commit.
+func (l *Loop) commit() {
+	if l.failed == nil {
+		l.failed = l.Engine.Err()
+	}
+	if err := l.Journal.Commit(l.now); err != nil && l.failed == nil {
+		l.failed = fmt.Errorf("live: the journal cannot be written, nothing more is sent: %w", err)
+	}
+}
+
+// stamp moves the loop's time to the exchange's. It never goes back.
+func (l *Loop) stamp() market.Time {
+	l.now = max(l.now, l.Trading.Now())
+	return l.now
+}
+
+// step folds an event and takes what the strategies want.
+func (l *Loop) step(ev *market.Event) {
+	if l.failed != nil {
+		return
+	}
+	ev.At = l.stamp()
+	commands := l.Engine.Step(ev)
+	l.Journal.Event(ev)
+	l.take(commands)
+	l.notice(ev)
+}
+
+// ring lets the engine's timers ring that are due.
+func (l *Loop) ring() {
+	for l.failed == nil {
+		at, any := l.Engine.NextTimer()
+		if !any || at > l.now {
+			return
+		}
+		l.step(&market.Event{Kind: market.KindTimer})
+	}
+}
+
+// take turns commands into intents. They leave when the turn has been committed.
+func (l *Loop) take(commands []market.Command) {
+	var refused []market.Command
+	for i := range commands {
+		c := commands[i]
+		l.complete(&c)
+		intent, err := l.Trading.Prepare(&c)
+		if err != nil {
+			l.Log.Error().Err(err).Stringer("command", c.Kind).Int64("order", int64(c.Order.ID)).Msg("a command cannot be written as a request")
+			refused = append(refused, c)
+			continue
+		}
+		l.Journal.Intent(&intent)
+		l.outbox = append(l.outbox, outgoing{intent: intent, command: c})
+	}
+	for i := range refused { // after the loop: a step makes commands anew
+		l.answer(&refused[i], market.ExecRejected, 0)
+	}
+}
+
+// complete makes an update or a cancel name the whole order, as it shall be: the exchange has to be told its names, its operator, and those of
+// its terms that a request would otherwise reset (specification 4.4).
+func (l *Loop) complete(c *market.Command) {
+	own := l.Account.Own(c.Order.ID)
+	if c.Kind == market.CommandPlace || own == nil {
+		return
+	}
+	whole := own.Order
+	exchange.ApplyChange(&whole, c)
+	c.Order = whole
+}
+
+// answer steps the engine with the exchange's answer to a command: refused, or never heard of.
+func (l *Loop) answer(c *market.Command, exec market.ExecutionType, code int) {
+	r := market.Report{Exec: exec, Command: c.Kind, Order: c.Order.ID, Market: c.Order.Market, Code: code, Updated: l.now}
+	l.step(&market.Event{Kind: market.KindReport, Market: c.Order.Market, Report: &r})
+}
+
+// untilDue is how long nothing is to be done, as far as the loop knows.
+func (l *Loop) untilDue() time.Duration {
+	next := l.now.Add(time.Second)
+	if at, any := l.Engine.NextTimer(); any {
+		next = min(next, at)
+	}
+	for _, k := range l.looks {
+		if !k.asking && l.asking < inFlight {
+			next = min(next, k.next)
+		}
+	}
+	return max(0, next.Sub(l.Trading.Now()))
+}
+
+// errStopped is what a request hears that came too late.
+var errStopped = errors.New("the bot is stopping")

@@ -1,0 +1,179 @@
+package live
+
+import (
+	"context"
+	"flag"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// rig is a loop over a box.
+type rig struct {
+	t       *testing.T
+	box     *sender
+	account *state.Account
+	journal *ledger
+	loop    *Loop
+	events  chan market.Event
+	seed    uint64
+	starts  int
+}
+
+func newRig(t *testing.T, seed uint64, faults int) *rig {
+	r := &rig{t: t, seed: seed, box: &sender{box: newBox(t, seed, faults), commands: map[string]market.Command{}}}
+	r.journal = &ledger{t: t, intents: map[string]bool{}, parts: map[string][]byte{}}
+	r.box.journal = r.journal
+	r.begin()
+	return r
+}
+
+// begin makes what a process consists of: new, or restored from what the one before has committed.
+func (r *rig) begin() {
+	t := r.t
+	r.starts++
+	r.events = make(chan market.Event, 16)
+	r.account = state.NewAccount(r.box.catalog, 1, nil)
+	gate := risk.New(r.box.catalog, risk.Config{Strategies: []risk.Limits{{OperatorID: 7, MaxOpenOrders: 12}}, Fees: boxFees})
+	run := uuid.NewSHA1(uuid.NameSpaceOID, []byte{byte(r.seed), byte(r.starts)})
+	e := engine.New(engine.Config{Run: run, Catalog: r.box.catalog, Account: r.account, Gate: gate, Seats: []engine.Seat{{
+		Name: "restless", Strategy: &restless{chance: rand.New(rand.NewPCG(r.seed, uint64(r.starts)))}, Markets: []market.ID{1}, Ticker: true, Log: zerolog.Nop(),
+	}}})
+	config := Config{Engine: e, Account: r.account, Trading: r.box, Journal: r.journal, Events: r.events, Log: zerolog.Nop(), StopWithin: 30 * time.Minute}
+	at := r.box.Now()
+	if len(r.journal.parts) == 0 {
+		for _, asset := range r.box.catalog.Assets() {
+			e.Step(&market.Event{At: at, Kind: market.KindTransfer, Asset: asset.ID, Money: r.box.venue.Balance(asset.ID).Total})
+		}
+	} else {
+		commands, err := e.Restore(at, func(part string) []byte { return r.journal.parts[part] }, nil)
+		require.NoError(t, err)
+		commands = slices.Clone(commands)
+		config.Start = func(market.Time) []market.Command { return commands }
+	}
+	r.journal.engine, r.journal.killed = e, false
+	r.loop = New(config)
+}
+
+// trade moves the price every second for a while, tells it to the loop, and then stops it.
+func (r *rig) trade(seed uint64, d time.Duration) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- r.loop.Run(ctx) }()
+	chance, price := rand.New(rand.NewPCG(seed, 9)), market.Price(100_00)
+	for began := time.Now(); time.Since(began) < d; {
+		time.Sleep(time.Second)
+		price = max(50_00, price+market.Price(chance.IntN(5)-2)*100)
+		r.box.move(price)
+		r.box.mu.Lock()
+		bid, ask := r.box.venue.Best(1)
+		r.box.mu.Unlock()
+		select {
+		case r.events <- market.Event{Kind: market.KindTicker, Ticker: &market.Ticker{Market: 1, Last: price, Bid: bid.Price, Ask: ask.Price}}:
+		case err := <-done:
+			cancel()
+			return err
+		}
+	}
+	cancel()
+	return <-done
+}
+
+// kill ends the process as kill -9 does, as far as anybody outside can tell: from now on nothing is committed and nothing is sent; what is
+// on the wire already may still arrive.
+func (r *rig) kill() {
+	r.journal.mu.Lock()
+	defer r.journal.mu.Unlock()
+	r.journal.killed = true
+}
+
+// agree requires that the exchange and the bot tell the same story.
+func (r *rig) agree() {
+	t := r.t
+	for name, record := range r.box.records {
+		require.True(t, record.Order.Done(), "order %s is open at the exchange", name)
+	}
+	require.Empty(t, r.account.Open(nil, 0, 0))
+	for _, asset := range r.box.catalog.Assets() {
+		balance := r.box.venue.Balance(asset.ID)
+		require.Equal(t, balance.Total, r.account.Total(asset.ID).Total, asset.Symbol)
+		require.Zero(t, r.account.Total(asset.ID).Held, asset.Symbol)
+	}
+	require.NoError(t, r.account.Check())
+}
+
+func TestAQuietExchangeAndTheBotAgree(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 1, 0)
+		require.NoError(t, r.trade(1, 10*time.Minute))
+		r.agree()
+		require.Greater(t, len(r.box.records), 100)
+	})
+}
+
+var lossySeeds = flag.Int("seeds", 100, "how many seeds TestNothingIsLostOrDoubledWhateverGetsLost plays")
+
+// Each seed is three minutes of a restless strategy at an exchange that loses 15 of 100 requests and as many answers, and lets others wait
+// until their window is over. Thousands of them:
+//
+//	go test ./engine/live -run Whatever -seeds 5000
+func TestNothingIsLostOrDoubledWhateverGetsLost(t *testing.T) {
+	seeds := *lossySeeds
+	if testing.Short() {
+		seeds = 10
+	}
+	orders, lost := 0, 0
+	for seed := range uint64(seeds) {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, seed, 15)
+			require.NoError(t, r.trade(seed, 3*time.Minute), "seed %d", seed)
+			r.agree()
+			orders += len(r.box.records)
+			lost += r.box.expired
+		})
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+	t.Logf("%d orders; %d requests came too late for their window", orders, lost)
+	require.Greater(t, orders, 100)
+}
+
+// Each seed is a bot that is killed again and again, at an exchange that loses requests and answers.
+func TestABotThatIsKilledGoesOnAsIfNothingHadHappened(t *testing.T) {
+	seeds := *lossySeeds
+	if testing.Short() {
+		seeds = 10
+	}
+	orders := 0
+	for seed := range uint64(seeds) {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, seed, 10)
+			chance := rand.New(rand.NewPCG(seed, 11))
+			for range 4 {
+				time.AfterFunc(time.Duration(chance.IntN(60_000))*time.Millisecond, r.kill)
+				require.ErrorIs(t, r.trade(chance.Uint64(), 2*time.Minute), errKilled, "seed %d", seed)
+				time.Sleep(time.Duration(chance.IntN(90_000)) * time.Millisecond)
+				r.begin()
+			}
+			require.NoError(t, r.trade(seed, time.Minute), "seed %d", seed)
+			r.agree()
+			orders += len(r.box.records)
+		})
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+	t.Logf("%d orders", orders)
+}

@@ -1,0 +1,97 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// reconcile brings the account up to what the exchange says before the strategies start: the trades since the last time, each open or
+// unsettled order by itself, the list of open orders. An order whose place never had an answer stays unknown, with its funds
+// reserved, until looking settles it.
+func (l *Loop) reconcile(ctx context.Context) error {
+	own := l.Account.Pending(nil)
+	if err := l.insist(ctx, func() error { return l.catchUp(ctx, own) }); err != nil {
+		return fmt.Errorf("live: reconcile trades: %w", err)
+	}
+	for _, o := range own {
+		if err := l.insist(ctx, func() error { return l.reconcileOrder(ctx, o) }); err != nil {
+			return fmt.Errorf("live: reconcile order %s: %w", o.ClientOrderID, err)
+		}
+	}
+	err := l.insist(ctx, func() error {
+		records, err := l.Trading.OpenOrders(ctx)
+		if err == nil {
+			l.compareOrders(l.stamp(), records, nil)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("live: reconcile open orders: %w", err)
+	}
+	l.open.next = l.now.Add(l.OpenEvery)
+	l.commit()
+	return l.failed
+}
+
+// reconcileOrder asks for one order. What was in flight when the process died is in doubt until the exchange can no longer take it.
+func (l *Loop) reconcileOrder(ctx context.Context, o *state.Order) error {
+	k := l.lookAt(o.ID)
+	if o.InFlight != 0 {
+		k.doubt = &doubt{command: market.Command{Kind: o.InFlight, Order: o.Order}, blind: true, until: l.stamp().Add(longestWindow + l.Margin)}
+	}
+	asked := l.stamp()
+	record, err := l.Trading.Order(ctx, o.Market, o.ClientOrderID, o.ExchangeID)
+	if err != nil && codeOf(err) != exchange.CodeNotFound {
+		return err
+	}
+	l.looked(k, asked, &record, err)
+	return nil
+}
+
+// longestWindow is how long after its timestamp the exchange may still take a request (specification 5).
+const longestWindow = time.Minute
+
+// catchUp pages through the trades since the oldest order that is open, so that fills are booked even of orders that the exchange has
+// forgotten meanwhile.
+func (l *Loop) catchUp(ctx context.Context, own []*state.Order) error {
+	since := map[market.ID]market.Time{}
+	names := map[uuid.UUID]*state.Order{}
+	for _, o := range own {
+		if from, known := since[o.Market]; !known || o.Created < from {
+			since[o.Market] = o.Created
+		}
+		names[o.ClientOrderID] = o
+	}
+	for m, from := range since {
+		from = max(from, 1)
+		for more := true; more; {
+			var trades []exchange.Trade
+			var err error
+			if trades, more, err = l.Trading.Trades(ctx, m, from); err != nil {
+				return err
+			}
+			for i := range trades {
+				l.book(names[trades[i].ClientOrderID], &trades[i])
+				from = max(from, trades[i].Time)
+			}
+		}
+	}
+	return nil
+}
+
+// book folds a trade of an own order.
+func (l *Loop) book(o *state.Order, t *exchange.Trade) {
+	if o == nil {
+		return
+	}
+	f := t.Fill
+	f.Order, f.Market, f.Strategy = o.ID, o.Market, o.Strategy
+	l.step(&market.Event{Kind: market.KindFill, Market: o.Market, Fills: []market.Fill{f}})
+}

@@ -1,0 +1,332 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sim"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// box is an exchange in a box: the venue behind the port Trading, which loses requests and answers by chance. It counts what came to it.
+type box struct {
+	t       testing.TB
+	catalog *market.Catalog
+
+	mu      sync.Mutex
+	venue   *sim.Venue
+	chance  *rand.Rand
+	faults  int // in a hundred of requests
+	ids     map[uuid.UUID]market.OrderID
+	names   map[market.OrderID]uuid.UUID
+	records map[uuid.UUID]*exchange.Record // by client id: every order that was ever taken
+	next    market.OrderID
+	expired int
+	closed  bool // for writes, as a market that halts everything
+}
+
+var errKilled = errors.New("killed")
+
+var errLost = errors.New("connection reset by peer")
+
+func newBox(t testing.TB, seed uint64, faults int) *box {
+	b := &box{t: t, catalog: &market.Catalog{}, chance: rand.New(rand.NewPCG(seed, 3)), faults: faults,
+		ids: map[uuid.UUID]market.OrderID{}, names: map[market.OrderID]uuid.UUID{}, records: map[uuid.UUID]*exchange.Record{}}
+	_, err := b.catalog.AddAsset("EUR", 2)
+	require.NoError(t, err)
+	_, err = b.catalog.AddAsset("BTC", 8)
+	require.NoError(t, err)
+	require.NoError(t, b.catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, QuantityDecimals: 8, NotionalDecimals: 2, TickSize: 100, MaxOpenOrders: 50, MinOrderInQuote: 500}))
+	b.venue = sim.New(b.catalog, sim.Config{Book: true, Fees: boxFees, House: func(*market.Market) sim.House { return sim.House{Levels: 10, Size: 1_00000000, HalfSpread: 10_000} }}, b.hear)
+	require.NoError(t, b.venue.Deposit(1, 100_000_00))
+	require.NoError(t, b.venue.Deposit(2, 10_00000000))
+	b.move(100_00)
+	return b
+}
+
+func boxFees(*market.Market) exchange.Fees { return exchange.Fees{Maker: 150_000, Taker: 250_000} }
+
+// hear keeps the records.
+func (b *box) hear(ev *market.Event) {
+	if ev.Kind != market.KindReport {
+		return
+	}
+	name, known := b.names[ev.Report.Order]
+	if !known {
+		return
+	}
+	record := b.records[name]
+	if record == nil {
+		record = &exchange.Record{}
+		b.records[name] = record
+	}
+	record.Order = *b.venue.Order(ev.Report.Order)
+	record.Fills = append(record.Fills, ev.Fills...)
+}
+
+func boxNow() market.Time { return market.Time(time.Now().UnixNano()) }
+
+// Now is the machine's time, which a test may have made up.
+func (b *box) Now() market.Time { return boxNow() }
+
+// move moves the price.
+func (b *box) move(price market.Price) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	trade := market.Trade{Market: 1, Price: price}
+	require.NoError(b.t, b.venue.Advance(&market.Event{At: boxNow(), Kind: market.KindTrade, Trade: &trade}))
+}
+
+// Prepare makes an intent; its body is what the box understands.
+func (b *box) Prepare(c *market.Command) (exchange.Intent, error) {
+	return exchange.Intent{Command: c.Kind, Order: c.Order.ID, Market: c.Order.Market, ClientOrderID: c.Order.ClientOrderID, Timestamp: boxNow().Millis(), Window: 10_000}, nil
+}
+
+// lost draws whether a request is lost on its way (before) or its answer (after), and how long it takes.
+func (b *box) lost() (before, after bool, delay time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.faults == 0 {
+		return false, false, 5 * time.Millisecond
+	}
+	delay = time.Duration(b.chance.IntN(400)) * time.Millisecond
+	if b.chance.IntN(20) == 0 {
+		delay += time.Duration(b.chance.IntN(12_000)) * time.Millisecond // beyond the window, now and then
+	}
+	return b.chance.IntN(100) < b.faults, b.chance.IntN(100) < b.faults, delay
+}
+
+// sender is a box that knows the commands of intents.
+type sender struct {
+	*box
+	commands map[string]market.Command
+	journal  *ledger
+}
+
+func key(kind market.CommandKind, id market.OrderID, at int64) string {
+	return fmt.Sprint(kind, id, at)
+}
+
+// Prepare remembers the command.
+func (s *sender) Prepare(c *market.Command) (exchange.Intent, error) {
+	i, err := s.box.Prepare(c)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.commands[key(c.Kind, c.Order.ID, i.Timestamp)] = *c
+	return i, err
+}
+
+// Send carries a command out, unless it is lost or late.
+func (s *sender) Send(_ context.Context, i *exchange.Intent) (exchange.Record, error) {
+	if !s.journal.committed(i) {
+		s.t.Errorf("%s of order %d left before its intent was durable", i.Command, i.Order)
+	}
+	before, after, delay := s.lost()
+	if before {
+		time.Sleep(delay)
+		return exchange.Record{}, errLost
+	}
+	time.Sleep(delay)
+	record, err := s.carryOut(i)
+	if after {
+		return exchange.Record{}, errLost
+	}
+	return record, err
+}
+
+func (s *sender) carryOut(i *exchange.Intent) (exchange.Record, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if boxNow().Millis() > i.Timestamp+i.Window {
+		s.expired++
+		return exchange.Record{}, exchange.ErrCode(304, i.Window)
+	}
+	c := s.commands[key(i.Command, i.Order, i.Timestamp)]
+	name := i.ClientOrderID
+	require.NotEqual(s.t, uuid.Nil, name)
+	if c.Kind == market.CommandPlace {
+		if s.records[name] != nil {
+			s.t.Errorf("order %s was sent twice", name)
+		}
+		s.next++
+		s.ids[name], s.names[s.next] = s.next, name
+	}
+	c.Order.ID = s.ids[name]
+	var mark int
+	if r := s.records[name]; r != nil {
+		mark = len(r.Fills)
+	}
+	refused, err := s.venue.Perform(0, boxNow(), &c)
+	require.NoError(s.t, err)
+	if refused != nil {
+		if c.Kind == market.CommandPlace {
+			delete(s.names, s.next)
+			delete(s.ids, name)
+		}
+		return exchange.Record{}, refused
+	}
+	record := *s.records[name]
+	record.Fills = append([]market.Fill(nil), record.Fills[mark:]...)
+	return record, nil
+}
+
+// ask lets a question take its time and perhaps get lost.
+func (b *box) ask() error {
+	before, after, delay := b.lost()
+	time.Sleep(min(delay, time.Second))
+	if before || after {
+		return errLost
+	}
+	return nil
+}
+
+// Order tells of one order.
+func (b *box) Order(_ context.Context, _ market.ID, client, _ uuid.UUID) (exchange.Record, error) {
+	if err := b.ask(); err != nil {
+		return exchange.Record{}, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r := b.records[client]
+	if r == nil {
+		return exchange.Record{}, exchange.ErrCode(exchange.CodeNotFound)
+	}
+	record := *r
+	record.Fills = append([]market.Fill(nil), r.Fills...)
+	return record, nil
+}
+
+// OpenOrders lists what is open.
+func (b *box) OpenOrders(context.Context) (open []exchange.Record, err error) {
+	if err := b.ask(); err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, r := range b.records {
+		if !r.Order.Done() {
+			open = append(open, exchange.Record{Order: r.Order})
+		}
+	}
+	return open, nil
+}
+
+// Trades lists everything at once.
+func (b *box) Trades(_ context.Context, _ market.ID, from market.Time) (trades []exchange.Trade, more bool, err error) {
+	if err := b.ask(); err != nil {
+		return nil, false, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for name, r := range b.records {
+		for _, f := range r.Fills {
+			if f.Time >= from {
+				trades = append(trades, exchange.Trade{Fill: f, ClientOrderID: name})
+			}
+		}
+	}
+	return trades, false, nil
+}
+
+// Holdings tells the balances.
+func (b *box) Holdings(context.Context) (held []exchange.Holding, err error) {
+	if err := b.ask(); err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, asset := range b.catalog.Assets() {
+		balance := b.venue.Balance(asset.ID)
+		held = append(held, exchange.Holding{Asset: asset.ID, Available: balance.Total - balance.Held, Orders: balance.Held})
+	}
+	return held, nil
+}
+
+// CancelAfter is taken and does nothing.
+func (b *box) CancelAfter(context.Context, uint16, market.Duration) error { return b.ask() }
+
+// ledger is a Journal in memory that insists on the order of things: what is sent has been committed.
+type ledger struct {
+	t       testing.TB
+	engine  *engine.Engine
+	parts   map[string][]byte // what a restart finds
+	killed  bool              // nothing is committed any more
+	mu      sync.Mutex
+	intents map[string]bool // committed
+	noted   []string
+	commits int
+}
+
+func (j *ledger) Event(*market.Event) {}
+func (j *ledger) Intent(i *exchange.Intent) {
+	j.noted = append(j.noted, key(i.Command, i.Order, i.Timestamp))
+}
+func (j *ledger) Outcome(*exchange.Intent, error) {}
+func (j *ledger) Remark(string, string)           {}
+
+// committed reports whether an intent is durable.
+func (j *ledger) committed(i *exchange.Intent) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.intents[key(i.Command, i.Order, i.Timestamp)]
+}
+
+func (j *ledger) Commit(market.Time) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.killed {
+		return errKilled
+	}
+	if err := j.engine.Save(false, func(part string, data []byte) error {
+		j.parts[part] = append([]byte(nil), data...)
+		return nil
+	}); err != nil {
+		return err
+	}
+	for _, k := range j.noted {
+		j.intents[k] = true
+	}
+	j.noted = j.noted[:0]
+	j.commits++
+	return nil
+}
+
+// restless is a strategy that does something by chance with every ticker.
+type restless struct {
+	strategy.Base
+	chance *rand.Rand
+}
+
+func (s *restless) OnTicker(d *strategy.Desk, t *market.Ticker) {
+	const eighth = market.Qty(12500000)
+	switch draw := s.chance.IntN(12); {
+	case draw < 3:
+		_, _ = d.Limit(t.Market, market.Buy, eighth, t.Last-market.Price(s.chance.IntN(4))*100)
+	case draw < 5:
+		_, _ = d.Limit(t.Market, market.Sell, eighth, t.Last+market.Price(s.chance.IntN(4))*100)
+	case draw == 5:
+		_, _ = d.Buy(t.Market, eighth)
+	case draw < 10:
+		open := d.OpenOrders(t.Market)
+		if len(open) == 0 {
+			return
+		}
+		o := open[s.chance.IntN(len(open))]
+		if draw == 6 && o.Price > 200 {
+			_ = d.Update(o.ID, strategy.At(o.Price-100))
+			return
+		}
+		_ = d.Cancel(o.ID)
+	}
+}

@@ -1,0 +1,158 @@
+package poll
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// page is how many candles one question asks for, at most.
+const page = 1440
+
+// row is a series on its way: Last is the start of the last candle that was delivered or found to be without a trade.
+type row struct {
+	Series
+	asked int // how often the newest interval was absent
+}
+
+// candles tells closed candles: each once, in the order of their close, those of one instant as one group. A candle is closed when the
+// exchange's time is past its end and Settle; what the exchange does not have is asked for once more and then had no trade. After an
+// outage everything since is told, the old ones marked late. A series that cannot be got within Grace does not hold up the others:
+// its candles come late then.
+func (f *Feed) candles(ctx context.Context) {
+	for i := range f.rows {
+		if r := &f.rows[i]; r.Last == 0 {
+			r.Last = r.Interval.StartOf(r.Interval.Index(f.Data.Now()) - 1) // the one before the one that is open now
+		}
+	}
+	for ctx.Err() == nil {
+		next := f.nextClose().Add(f.Settle)
+		if wait := next.Sub(f.Data.Now()); wait > 0 {
+			sleep(ctx, wait)
+			continue
+		}
+		f.deliver(ctx, f.collect(ctx))
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
+// nextClose is the earliest end of a candle that has not been delivered.
+func (f *Feed) nextClose() market.Time {
+	next := market.Time(1<<63 - 1)
+	for i := range f.rows {
+		next = min(next, f.rows[i].due())
+	}
+	return next
+}
+
+// due is the end of the row's next candle.
+func (r *row) due() market.Time {
+	return r.Interval.End(r.Interval.StartOf(r.Interval.Index(r.Last) + 1))
+}
+
+// collect asks for what has closed, all series in turn, until each has answered or Grace is over. It waits Settle before it asks again
+// for a candle that is absent.
+func (f *Feed) collect(ctx context.Context) (found []market.Candle) {
+	began := f.Data.Now()
+	for ctx.Err() == nil {
+		again := false
+		for i := range f.rows {
+			r := &f.rows[i]
+			for ctx.Err() == nil && r.due().Add(f.Settle) <= f.Data.Now() {
+				before := r.Last
+				candles, err := f.ask(ctx, r)
+				found = append(found, candles...)
+				if err != nil || r.Last == before || r.asked > 0 {
+					again = true
+					break
+				}
+			}
+		}
+		if !again || f.Data.Now().Sub(began) >= f.Grace {
+			return found
+		}
+		sleep(ctx, f.Settle)
+	}
+	return found
+}
+
+// ask asks for a row's candles behind the last one, a page of them, and moves the row on past those that it got and past those that
+// were not there.
+func (f *Feed) ask(ctx context.Context, r *row) ([]market.Candle, error) {
+	first := r.Interval.StartOf(r.Interval.Index(r.Last) + 1)
+	end := r.Interval.Floor(f.Data.Now().Add(-f.Settle)) // exclusive: the candle that is open now does not count
+	if limit := r.Interval.StartOf(r.Interval.Index(first) + page - 1); end > limit {
+		end = limit
+	}
+	got, err := f.Data.Candles(ctx, f.Catalog.Market(r.Market), r.Interval, r.Last, end, page, nil) // one candle of overlap
+	if err != nil {
+		return nil, err
+	}
+	got = slices.DeleteFunc(got, func(c market.Candle) bool { return c.Start < first || c.Start >= end || c.Check() != nil })
+	last := r.Interval.StartOf(r.Interval.Index(end) - 1)
+	if complete := len(got) > 0 && got[len(got)-1].Start == last; !complete && r.asked == 0 {
+		r.asked++ // the newest is absent: once more, for the exchange may be slow
+		if len(got) > 0 {
+			r.Last = got[len(got)-1].Start
+		}
+		return got, nil
+	}
+	r.asked, r.Last = 0, last
+	return got, nil
+}
+
+// deliver tells candles in the order in which they closed.
+func (f *Feed) deliver(ctx context.Context, found []market.Candle) {
+	slices.SortStableFunc(found, func(a, b market.Candle) int {
+		return cmp.Or(cmp.Compare(a.End(), b.End()), cmp.Compare(a.Interval, b.Interval), cmp.Compare(a.Market, b.Market))
+	})
+	now := f.Data.Now()
+	for from := 0; from < len(found); {
+		to := from
+		for to < len(found) && found[to].End() == found[from].End() {
+			found[to].Late = f.late(&found[to], now)
+			to++
+		}
+		f.send(ctx, market.Event{At: now, Kind: market.KindCandles, Candles: found[from:to:to]})
+		from = to
+	}
+}
+
+// late reports whether a candle is too old to open anything on.
+func (f *Feed) late(c *market.Candle, now market.Time) bool {
+	limit := f.MaxCandleAge
+	if limit == 0 {
+		limit = 2 * c.End().Sub(c.Start)
+	}
+	return now.Sub(c.End()) > limit
+}
+
+// History returns the closed candles of a series before a time, oldest first: the latest count of them, fewer where the exchange has no
+// more. It pages back, the newest page first.
+func (f *Feed) History(ctx context.Context, s Series, before market.Time, count int) ([]market.Candle, error) {
+	var all []market.Candle
+	end := s.Interval.Floor(before)
+	for len(all) < count {
+		ask := min(page, count-len(all))
+		start := s.Interval.StartOf(s.Interval.Index(end) - int64(ask))
+		got, err := f.Data.Candles(ctx, f.Catalog.Market(s.Market), s.Interval, start, end, ask, nil)
+		if err != nil {
+			return nil, err
+		}
+		if len(got) == 0 {
+			break
+		}
+		all = append(got, all...)
+		end = start
+	}
+	return all, nil
+}

@@ -1,0 +1,291 @@
+package poll
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// fake is an exchange whose candles are a function of time: a trade in most intervals, none in some. It is slow to show the newest, and
+// now and then does not answer.
+type fake struct {
+	catalog *market.Catalog
+	mu      sync.Mutex
+	chance  *rand.Rand
+	faults  int             // in a hundred
+	down    [2]market.Time  // no answer between these
+	lag     market.Duration // until a closed candle shows
+	rules   []market.Market
+	asked   int
+}
+
+var errDown = errors.New("no answer")
+
+func newFake(t testing.TB, seed uint64) *fake {
+	f := &fake{catalog: &market.Catalog{}, chance: rand.New(rand.NewPCG(seed, 1))}
+	for _, symbol := range [...]string{"EUR", "BTC", "ETH"} {
+		_, err := f.catalog.AddAsset(symbol, 2)
+		require.NoError(t, err)
+	}
+	for _, name := range [...]string{"BTC-EUR", "ETH-EUR"} {
+		require.NoError(t, f.catalog.AddMarket(&market.Market{Name: name, PriceDigits: 2}))
+	}
+	for _, m := range f.catalog.Markets() {
+		f.rules = append(f.rules, *m)
+	}
+	return f
+}
+
+// Now is the made-up clock of the test.
+func (f *fake) Now() market.Time { return market.Time(time.Now().UnixNano()) }
+
+// answers reports whether the exchange answers this time.
+func (f *fake) answers() bool {
+	time.Sleep(20 * time.Millisecond)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked++
+	now := f.Now()
+	return f.chance.IntN(100) >= f.faults && (now < f.down[0] || now > f.down[1])
+}
+
+// traded reports whether there was a trade in an interval; seven of eight have one.
+func traded(m market.ID, interval market.Interval, index int64) bool {
+	mixed := uint64(index)*0x9e3779b97f4a7c15 ^ uint64(m)<<7 ^ uint64(interval)
+	return (mixed^mixed>>31)*0xbf58476d1ce4e5b9>>61 != 0
+}
+
+func candleOf(m market.ID, interval market.Interval, index int64) market.Candle {
+	p := market.Price(100_00 + index%50)
+	return market.Candle{Open: p, High: p, Low: p, Close: p, Volume: 1, Start: interval.StartOf(index), Market: m, Interval: interval}
+}
+
+// Candles gives what has closed, and the one that is open.
+func (f *fake) Candles(_ context.Context, m *market.Market, interval market.Interval, start, end market.Time, limit int, dst []market.Candle) ([]market.Candle, error) {
+	if !f.answers() {
+		return dst, errDown
+	}
+	var all []market.Candle
+	for i := interval.Index(start); interval.StartOf(i) < min(end, f.Now().Add(-f.lag)); i++ {
+		if c := candleOf(m.ID, interval, i); c.Start >= start && traded(m.ID, interval, i) && c.End().Add(f.lag) <= f.Now() {
+			all = append(all, c)
+		}
+	}
+	return append(dst, all[max(0, len(all)-limit):]...), nil
+}
+
+// TickerPrices tells a price for both markets.
+func (f *fake) TickerPrices(_ context.Context, dst []market.Ticker) ([]market.Ticker, error) {
+	if !f.answers() {
+		return dst, errDown
+	}
+	return append(dst, market.Ticker{Market: 1, Last: 100_00}, market.Ticker{Market: 2, Last: 50_00}), nil
+}
+
+// TickerBooks tells bid and ask of the first.
+func (f *fake) TickerBooks(_ context.Context, dst []market.Ticker) ([]market.Ticker, error) {
+	if !f.answers() {
+		return dst, errDown
+	}
+	return append(dst, market.Ticker{Market: 1, Bid: 99_00, Ask: 101_00}), nil
+}
+
+// Book tells a book that changes every five seconds.
+func (f *fake) Book(_ context.Context, m *market.Market, depth int, into *market.OrderBook) error {
+	if !f.answers() {
+		return errDown
+	}
+	*into = market.OrderBook{Market: m.ID, Nonce: int64(f.Now()) / 5e9}
+	return nil
+}
+
+// Rules tells the rules as the test has set them.
+func (f *fake) Rules(context.Context) ([]market.Market, error) {
+	if !f.answers() {
+		return nil, errDown
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.rules), nil
+}
+
+var bothSeries = []Series{{Market: 1, Interval: market.Interval1m}, {Market: 2, Interval: market.Interval1m}, {Market: 1, Interval: market.Interval5m}}
+
+// listen runs a feed for a while and returns what it told.
+func listen(t *testing.T, c Config, d time.Duration) (told []market.Event) {
+	f := New(c)
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	defer cancel()
+	ran := make(chan struct{})
+	go func() { f.Run(ctx); close(ran) }()
+	for {
+		select {
+		case ev := <-f.Events():
+			told = append(told, ev)
+		case <-ran:
+			return told
+		}
+	}
+}
+
+// candlesIn requires that groups are in order and none is told twice, and returns the candles of a series.
+func candlesIn(t *testing.T, told []market.Event, s Series) (list []market.Candle) {
+	var before *market.Candle
+	for _, ev := range told {
+		if ev.Kind != market.KindCandles {
+			continue
+		}
+		for i := range ev.Candles {
+			c := &ev.Candles[i]
+			require.Equal(t, ev.Candles[0].End(), c.End(), "a group closes at one instant")
+			require.GreaterOrEqual(t, ev.At, c.End().Add(2*time.Second), "told before it was settled")
+			if c.Market == s.Market && c.Interval == s.Interval {
+				require.True(t, before == nil || before.Start < c.Start, "out of order, or twice")
+				before = c
+				list = append(list, *c)
+			}
+		}
+	}
+	return list
+}
+
+// whole is what a series has between two times.
+func whole(s Series, from, to market.Time) (list []market.Candle) {
+	for i := s.Interval.Index(from); ; i++ {
+		c := candleOf(s.Market, s.Interval, i)
+		if c.End() > to {
+			return list
+		}
+		if traded(s.Market, s.Interval, i) {
+			list = append(list, c)
+		}
+	}
+}
+
+// same requires that the candles begin with those wanted, late or not.
+func same(t *testing.T, want, got []market.Candle) {
+	t.Helper()
+	for i := range want {
+		require.Greater(t, len(got), i, "%s is missing at the end", want[i].Start)
+		have := got[i]
+		have.Late = false
+		require.Equal(t, want[i], have, "candle %d", i)
+	}
+}
+
+func TestClosedCandlesComeOnceAndInOrderWhateverFails(t *testing.T) {
+	for seed := range uint64(20) {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFake(t, seed)
+			f.faults, f.lag = int(seed*3), market.Duration(seed%3)*time.Second/2
+			f.down = [2]market.Time{f.Now().Add(40 * time.Minute), f.Now().Add(50 * time.Minute)}
+			start := f.Now()
+			told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Series: bothSeries}, 2*time.Hour+30*time.Second)
+			for _, s := range bothSeries {
+				same(t, whole(s, s.Interval.Floor(start), start.Add(2*time.Hour-time.Minute)), candlesIn(t, told, s))
+			}
+		})
+	}
+}
+
+func TestAFeedGoesOnBehindTheLastCandleThatWasDelivered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1)
+		start := f.Now()
+		s := Series{Market: 1, Interval: market.Interval1m, Last: market.Interval1m.StartOf(market.Interval1m.Index(start) - 3000)} // two days ago
+		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Series: []Series{s}}, 90*time.Second)
+		got := candlesIn(t, told, s)
+		same(t, whole(s, s.Interval.End(s.Last), start), got) // over several pages
+		require.True(t, got[0].Late)
+		require.False(t, got[len(got)-1].Late)
+	})
+}
+
+func TestTickersTellPriceBidAndAskOfTheWantedMarkets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1)
+		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Tickers: []market.ID{1}}, 10*time.Second)
+		tickers := 0
+		for _, ev := range told {
+			if ev.Kind == market.KindTicker {
+				require.Equal(t, market.Ticker{Market: 1, Last: 100_00, Bid: 99_00, Ask: 101_00}, *ev.Ticker)
+				tickers++
+			}
+		}
+		require.InDelta(t, 10, tickers, 2)
+	})
+}
+
+func TestSilenceIsToldOnceAndEndsWithTheNextTicker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1)
+		f.down = [2]market.Time{f.Now().Add(5 * time.Second), f.Now().Add(35 * time.Second)}
+		silent := 0
+		listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Tickers: []market.ID{1}, Stale: func(market.Duration) { silent++ }}, time.Minute)
+		require.Equal(t, 1, silent)
+	})
+}
+
+func TestRulesAreToldWhenTheyChangeAndAtOnceOnDemand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1)
+		feed := New(Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), RulesEvery: time.Hour})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { feed.Run(ctx); close(done) }()
+		for range 2 {
+			ev := <-feed.Events()
+			require.Equal(t, market.Trading, ev.Status)
+		}
+		f.mu.Lock()
+		f.rules[1].Status, f.rules[1].TickSize = market.Halted, 5
+		f.mu.Unlock()
+		asked := time.Now()
+		feed.AskRules()
+		ev := <-feed.Events()
+		require.Less(t, time.Since(asked), time.Second)
+		require.Equal(t, market.ID(2), ev.Market)
+		require.Equal(t, market.Halted, ev.Status)
+		require.Equal(t, market.Price(5), ev.Rules.TickSize)
+		cancel()
+		<-done
+	})
+}
+
+func TestBooksAreToldWhenTheyChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1)
+		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Books: []market.ID{2}}, time.Minute)
+		nonces := map[int64]bool{}
+		for _, ev := range told {
+			if ev.Kind == market.KindBook {
+				require.False(t, nonces[ev.Book.Nonce], "a book that has not changed")
+				nonces[ev.Book.Nonce] = true
+			}
+		}
+		require.InDelta(t, 12, len(nonces), 2)
+	})
+}
+
+func TestAHistoryIsPagedBackFromTheNewest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1)
+		feed := New(Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop()})
+		s := Series{Market: 1, Interval: market.Interval1m}
+		got, err := feed.History(t.Context(), s, f.Now(), 4000)
+		require.NoError(t, err)
+		require.Len(t, got, 4000)
+		all := whole(s, got[0].Start, f.Now())
+		same(t, all, got)
+	})
+}

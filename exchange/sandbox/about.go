@@ -1,0 +1,147 @@
+package sandbox
+
+import (
+	"fmt"
+	"slices"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/tidemark-trading/tidemark/exchange/sim"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// about is what a state file says of itself: written once, when the exchange begins.
+type about struct {
+	Format    string
+	Version   int
+	Beginning market.Time // that the sources count from
+	Assets    []aboutAsset
+	Markets   []aboutMarket
+}
+
+type aboutAsset struct {
+	Symbol   string
+	Decimals uint8
+}
+
+type aboutMarket struct {
+	Name        string
+	PriceDigits uint8
+}
+
+// life is what a state file held when it was opened.
+type life struct {
+	about
+	storedLife
+	accounts []string // names, by sim.AccountID
+}
+
+// aboutOf describes an exchange of a config that begins.
+func aboutOf(config *Config, beginning market.Time) *about {
+	a := &about{Format: stateFormat, Version: stateVersion, Beginning: beginning}
+	for i := range config.Assets {
+		a.Assets = append(a.Assets, aboutAsset{config.Assets[i].Symbol, config.Assets[i].Decimals})
+	}
+	for i := range config.Markets {
+		a.Markets = append(a.Markets, aboutMarket{config.Markets[i].Name, config.Markets[i].PriceDigits})
+	}
+	return a
+}
+
+// readLife returns what the file holds; nil: it is new, or a kill came before the first write.
+func (s *store) readLife() (l *life, err error) {
+	err = s.db.View(func(tx *bbolt.Tx) error {
+		b := tx.Bucket(bucketAbout)
+		if b == nil {
+			if first, _ := tx.Cursor().First(); first != nil {
+				return fmt.Errorf("this is not the state of an exchange: it holds %q", first)
+			}
+			return nil
+		}
+		l = &life{}
+		if err := decode(b, keyAbout, &l.about); err != nil {
+			return err
+		}
+		if l.Format != stateFormat {
+			return fmt.Errorf("this is not the state of an exchange but %q", l.Format)
+		}
+		if l.Version > stateVersion {
+			return fmt.Errorf("it has version %d, and this program knows %d at most; start the exchange with the newer program", l.Version, stateVersion)
+		}
+		if err := decode(b, keyLife, &l.storedLife); err != nil {
+			return err
+		}
+		return readRows(tx.Bucket(bucketAccounts), func(id uint64, a *storedAccount) error {
+			l.accounts = append(l.accounts, a.Name)
+			return nil
+		})
+	})
+	return l, err
+}
+
+// agree says how a config differs from the file in what an exchange cannot change: its assets and markets, their order and decimals.
+func (l *life) agree(config *Config) error {
+	have := aboutOf(config, 0)
+	const mend = "give the exchange what it began with, or another file"
+	for i := range max(len(l.Assets), len(have.Assets)) {
+		was, is := at(l.Assets, i), at(have.Assets, i)
+		switch {
+		case was.Symbol != is.Symbol:
+			return fmt.Errorf("asset %d is %q there and %q in the config; %s", i+1, was.Symbol, is.Symbol, mend)
+		case was.Decimals != is.Decimals:
+			return fmt.Errorf("asset %s has %d decimals there and %d in the config; %s", was.Symbol, was.Decimals, is.Decimals, mend)
+		}
+	}
+	for i := range max(len(l.Markets), len(have.Markets)) {
+		was, is := at(l.Markets, i), at(have.Markets, i)
+		switch {
+		case was.Name != is.Name:
+			return fmt.Errorf("market %d is %q there and %q in the config; %s", i+1, was.Name, is.Name, mend)
+		case was.PriceDigits != is.PriceDigits:
+			return fmt.Errorf("prices of %s have %d decimals there and %d in the config; %s", was.Name, was.PriceDigits, is.PriceDigits, mend)
+		}
+	}
+	return nil
+}
+
+// at returns an element, the zero one beyond the end.
+func at[T any](list []T, i int) (one T) {
+	if i < len(list) {
+		one = list[i]
+	}
+	return one
+}
+
+// arrange returns a config's accounts so that each of the file has the place that it had: first those of the file, then new ones. An
+// account that the config no longer has keeps its orders and balances, without a key.
+func (l *life) arrange(config []Account) []Account {
+	var arranged []Account
+	rest := slices.Clone(config)
+	for _, name := range l.accounts {
+		place := slices.IndexFunc(rest, func(a Account) bool { return a.Name == name })
+		if place < 0 {
+			arranged = append(arranged, Account{Name: name})
+			continue
+		}
+		arranged = append(arranged, rest[place])
+		rest = slices.Delete(rest, place, place+1)
+	}
+	return append(arranged, rest...)
+}
+
+// knows reports whether an account was in the state file.
+func (s *store) knows(id sim.AccountID) bool {
+	return s != nil && s.past != nil && int(id) < len(s.past.accounts)
+}
+
+// resumes reports whether the exchange goes on from a state file.
+func (ex *Exchange) resumes() bool { return ex.store != nil && ex.store.past != nil }
+
+// opening returns when the sources begin and from when on the exchange's clock makes things due: now, or where the state file stands.
+func (ex *Exchange) opening() (beginning, start market.Time) {
+	if ex.resumes() {
+		return ex.store.past.Beginning, ex.store.past.Reached
+	}
+	now := ex.clock.Now()
+	return now.Add(-ex.config.History), now
+}

@@ -1,0 +1,81 @@
+package sandbox
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+)
+
+// adminDeposit answers POST /admin/deposit with the transfer that has begun.
+func (ex *Exchange) adminDeposit(c *call) *exchange.Error {
+	t, refused := ex.deposit(c.text("account"), c.text("symbol"), c.text("amount"), c.now)
+	if refused != nil {
+		return refused
+	}
+	w := members{dst: c.out}
+	ex.appendUnderWay(&w, t, typeDeposit)
+	c.out = w.dst
+	return nil
+}
+
+// adminTransfers answers GET /admin/transfers: those under way, what goes on next first.
+func (ex *Exchange) adminTransfers(c *call) *exchange.Error {
+	rows := slices.SortedFunc(slices.Values(ex.inFlight), func(a, b *transfer) int {
+		return cmp.Or(cmp.Compare(a.Due, b.Due), strings.Compare(string(a.ID[:]), string(b.ID[:])))
+	})
+	w := members{dst: append(c.out, '[')}
+	for i, t := range rows {
+		w.separate(i)
+		ex.appendUnderWay(&w, t, t.way())
+	}
+	c.out = append(w.dst, ']')
+	return nil
+}
+
+// adminCancelTransfer answers POST /admin/cancelTransfer with what has become of the transfer; 205 where it is too late.
+func (ex *Exchange) adminCancelTransfer(c *call) *exchange.Error {
+	id := c.id("transactionId")
+	place := slices.IndexFunc(ex.inFlight, func(t *transfer) bool { return t.ID == id })
+	if place < 0 {
+		return exchange.Invalid("transactionId")
+	}
+	t := ex.inFlight[place]
+	way := t.way()
+	if refused := ex.cancelTransfer(id, c.now); refused != nil {
+		return refused
+	}
+	w := members{dst: c.out}
+	ex.appendUnderWay(&w, t, way)
+	c.out = w.dst
+	return nil
+}
+
+// way returns the type of a transfer under way: only deposits wait for their confirmations.
+func (t *transfer) way() string {
+	if t.Status == transferConfirming {
+		return typeDeposit
+	}
+	return typeWithdrawal
+}
+
+// appendUnderWay writes a transfer for the operator. due is when it goes on; Unix ms, null: it has ended.
+func (ex *Exchange) appendUnderWay(w *members, t *transfer, way string) {
+	v := ex.vaults[t.Asset-1]
+	w.open()
+	w.text("transactionId", t.ID.String())
+	w.text("account", ex.accounts[t.Account].name)
+	w.text("type", way)
+	w.text("symbol", v.Symbol)
+	w.fixed("amount", int64(t.Amount), v.Digits)
+	w.fixed("fee", int64(t.Fee), v.Digits)
+	w.text("status", cmp.Or(transferStatuses[t.Status], "confirming"))
+	if t.Due == never {
+		w.key("due")
+		w.dst = append(w.dst, "null"...)
+	} else {
+		w.integer("due", t.Due.Millis())
+	}
+	w.close()
+}

@@ -1,0 +1,206 @@
+package sandbox
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// setStatus changes a market's status (specification 3.2). price is the opening price of auctionMatching; 0: the venue finds it. A
+// market that trades again takes up the price that its source has come to meanwhile.
+func (ex *Exchange) setStatus(l *listing, status market.MarketStatus, price market.Price, at market.Time) {
+	before := l.Status
+	l.touch()
+	if err := ex.venue.Advance(&market.Event{At: at, Kind: market.KindMarketStatus, Market: l.ID, Status: status, Price: price}); err != nil {
+		ex.fail(err)
+		return
+	}
+	if status == market.AuctionMatching && price != 0 {
+		l.price = price
+	}
+	if status == market.Trading && before != market.Trading && l.price != 0 {
+		ex.move(l, &Movement{At: at, Price: l.price, Side: market.Buy})
+	}
+}
+
+// adminStatus answers POST /admin/status with the market's record.
+func (ex *Exchange) adminStatus(c *call) *exchange.Error {
+	l := ex.named(c)
+	status, err := market.ParseMarketStatus(c.text("status"))
+	if err != nil {
+		return exchange.Invalid("status")
+	}
+	price := market.Price(0)
+	if c.has("price") {
+		if status != market.AuctionMatching {
+			return invalid(fmt.Errorf("price: only status auctionMatching has an opening price"))
+		}
+		if price, err = priceOf(l.Market, c.text("price")); err != nil {
+			return invalid(err)
+		}
+	}
+	ex.setStatus(l, status, price, c.now)
+	ex.tellMarket(c, l)
+	return nil
+}
+
+// tellMarket answers with the record of GET /markets.
+func (ex *Exchange) tellMarket(c *call, l *listing) {
+	w := sheet{c.out}
+	ex.writeMarket(&w, l)
+	c.out = w.dst
+}
+
+// setTick changes a market's tickSize. The house offers anew; orders that rest stay where they are.
+func (ex *Exchange) setTick(l *listing, tick market.Price) {
+	l.TickSize = tick
+	l.touch()
+	ex.venue.Requote(l.ID)
+}
+
+// adminRules answers POST /admin/rules with the market's record. All rules are changed or none.
+func (ex *Exchange) adminRules(c *call) *exchange.Error {
+	l := ex.named(c)
+	m := *l.Market
+	var err error
+	for _, rule := range [...]struct {
+		name string
+		read func(string) error
+	}{
+		{"tickSize", func(text string) error { m.TickSize, err = m.ParsePrice(text); return err }},
+		{"minOrderInBaseAsset", func(text string) error { m.MinOrderInBase, err = m.ParseQty(text); return err }},
+		{"minOrderInQuoteAsset", func(text string) error { m.MinOrderInQuote, err = m.ParseMoney(text); return err }},
+		{"maxOrderInBaseAsset", func(text string) error { m.MaxOrderInBase, err = m.ParseQty(text); return err }},
+		{"maxOrderInQuoteAsset", func(text string) error { m.MaxOrderInQuote, err = m.ParseMoney(text); return err }},
+	} {
+		if !c.has(rule.name) {
+			continue
+		}
+		if err := rule.read(c.text(rule.name)); err != nil {
+			return exchange.Invalid(rule.name)
+		}
+	}
+	m.QuantityDecimals = uint8(c.integer("quantityDecimals", int64(m.QuantityDecimals)))
+	m.NotionalDecimals = uint8(c.integer("notionalDecimals", int64(m.NotionalDecimals)))
+	m.MaxOpenOrders = int(c.integer("maxOpenOrders", int64(m.MaxOpenOrders)))
+	switch {
+	case c.has("tickSize") && m.TickSize == 0:
+		return exchange.Invalid("tickSize")
+	case m.QuantityDecimals > m.AmountDigits:
+		return exchange.Invalid("quantityDecimals")
+	case m.NotionalDecimals > m.QuoteDigits:
+		return exchange.Invalid("notionalDecimals")
+	}
+	l.MinOrderInBase, l.MinOrderInQuote, l.MaxOrderInBase, l.MaxOrderInQuote = m.MinOrderInBase, m.MinOrderInQuote, m.MaxOrderInBase, m.MaxOrderInQuote
+	l.QuantityDecimals, l.NotionalDecimals, l.MaxOpenOrders = m.QuantityDecimals, m.NotionalDecimals, m.MaxOpenOrders
+	if m.TickSize != l.TickSize {
+		ex.setTick(l, m.TickSize)
+	}
+	ex.tellMarket(c, l)
+	return nil
+}
+
+// adminPrice answers POST /admin/price. In a market that is not trading the price is taken up when it trades again. A source goes on
+// from its own price with its next movement.
+func (ex *Exchange) adminPrice(c *call) *exchange.Error {
+	l := ex.named(c)
+	price, err := priceOf(l.Market, c.text("price"))
+	if err != nil {
+		return invalid(err)
+	}
+	amount := market.Qty(0)
+	if c.has("amount") {
+		if amount, err = l.ParseQty(c.text("amount")); err != nil {
+			return exchange.Invalid("amount")
+		}
+	}
+	side := market.Buy
+	if price < l.price {
+		side = market.Sell
+	}
+	ex.move(l, &Movement{At: c.now, Price: price, Amount: amount, Side: side})
+	w := sheet{c.out}
+	w.open('{')
+	w.text("market", l.Name)
+	w.text("price", l.FormatPrice(l.price))
+	w.close('}')
+	c.out = w.dst
+	return nil
+}
+
+// cancelAll ends the open orders of a market, those of one account or of all (nil), by account, oldest first, and tells each before.
+func (ex *Exchange) cancelAll(l *listing, of *account, reason market.RestatementReason, at market.Time, tell func(*account, *record)) {
+	for _, a := range ex.accounts {
+		if of != nil && a != of {
+			continue
+		}
+		for r := a.recordsOf(l.ID).open.oldest; r != nil; {
+			next := r.links[byState].newer
+			ex.end(a, r, reason, at, tell)
+			r = next
+		}
+	}
+}
+
+// end ends an open order for a reason of the operator's.
+func (ex *Exchange) end(a *account, r *record, reason market.RestatementReason, at market.Time, tell func(*account, *record)) {
+	if tell != nil {
+		tell(a, r)
+	}
+	ex.venue.Cancel(r.id, at, reason)
+}
+
+// canceledOrder is an element of the answer of POST /admin/cancelOrders.
+type canceledOrder struct {
+	Account string `json:"account"`
+	Market  string `json:"market"`
+	OrderID string `json:"orderId"`
+}
+
+// adminCancelOrders answers POST /admin/cancelOrders with the orders that it has ended. The status of the market does not matter.
+func (ex *Exchange) adminCancelOrders(c *call) *exchange.Error {
+	ended := []canceledOrder{}
+	tell := func(a *account, r *record) {
+		ended = append(ended, canceledOrder{a.name, ex.catalog.Market(r.market).Name, ex.orderOf(r).ExchangeID.String()})
+	}
+	reason, err := market.ParseRestatementReason(cmp.Or(c.text("reason"), adminReasons[1]))
+	if err != nil {
+		return exchange.Invalid("reason")
+	}
+	var of *account
+	if c.has("account") {
+		if of = ex.accountNamed(c.text("account")); of == nil {
+			return exchange.Invalid("account")
+		}
+	}
+	if c.has("orderId") {
+		r, refused := ex.openOrder(c, of)
+		if refused != nil {
+			return refused
+		}
+		ex.end(ex.accounts[r.account], r, reason, c.now, tell)
+	} else {
+		for _, l := range ex.listings[1:] {
+			if !c.has("market") || l.Name == c.text("market") {
+				ex.cancelAll(l, of, reason, c.now, tell)
+			}
+		}
+	}
+	answerJSON(c, ended)
+	return nil
+}
+
+// openOrder returns the open order that market and orderId name, whose account is of where that is not nil; 240 where there is none.
+func (ex *Exchange) openOrder(c *call, of *account) (*record, *exchange.Error) {
+	if !c.has("market") {
+		return nil, exchange.Required("market")
+	}
+	l := ex.named(c)
+	count, ok := countOf(c.id("orderId"), l.ID, nameOfOrder)
+	if r := l.orders.Get(market.OrderID(count)); ok && count != 0 && r != nil && !r.closed() && (of == nil || of.id == r.account) {
+		return r, nil
+	}
+	return nil, exchange.ErrCode(exchange.CodeNotFound)
+}

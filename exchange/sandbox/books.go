@@ -1,0 +1,85 @@
+package sandbox
+
+import (
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sim"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// books are what an exchange's money adds up to: the balances of the accounts and what the house has are what was transferred in.
+type books struct {
+	transferred []market.Value // by market.AssetID: what accounts brought, less what they took away
+	house       []market.Value // by market.AssetID: what trades took from all accounts together, fees included; negative: gave them
+}
+
+// transfer changes a balance from outside, and the books with it.
+func (ex *Exchange) transfer(id sim.AccountID, asset market.AssetID, money market.Money) error {
+	if err := ex.venue.Transfer(id, asset, money); err != nil {
+		return err
+	}
+	ex.transferred = book(ex.transferred, asset, money)
+	return nil
+}
+
+// bookTrade books a trade of one account: what it sent the house has, what it received the house has given. Of a trade between two
+// accounts the fees remain.
+func (ex *Exchange) bookTrade(sent, received share) {
+	ex.house = book(ex.house, sent.Asset, sent.Money)
+	ex.house = book(ex.house, received.Asset, -received.Money)
+}
+
+// book adds money to the line of an asset.
+func book(lines []market.Value, asset market.AssetID, money market.Money) []market.Value {
+	return addLine(lines, asset, market.ValueOf(int64(money)))
+}
+
+// addLine adds a sum of money to the line of an asset.
+func addLine(lines []market.Value, asset market.AssetID, sum market.Value) []market.Value {
+	for int(asset) >= len(lines) {
+		lines = append(lines, market.Value{})
+	}
+	lines[asset], _ = lines[asset].Add(sum) // 2^64 of the largest fit
+	return lines
+}
+
+// lineOf returns the line of an asset.
+func lineOf(lines []market.Value, asset market.AssetID) market.Value {
+	if int(asset) < len(lines) {
+		return lines[asset]
+	}
+	return market.Value{}
+}
+
+// adminLedger answers GET /admin/ledger: accounts plus house is transferred, of every asset and at every moment.
+func (ex *Exchange) adminLedger(c *call) *exchange.Error {
+	w := members{dst: c.out}
+	w.open()
+	w.key("accounts")
+	w.dst = append(w.dst, '[')
+	for i, a := range ex.accounts {
+		w.separate(i)
+		w.open()
+		w.text("account", a.name)
+		w.key("balances")
+		ex.appendBalances(&w, a, "")
+		w.close()
+	}
+	w.dst = append(w.dst, `],"assets":[`...)
+	for i, v := range ex.shelf {
+		total := market.Value{}
+		for _, a := range ex.accounts {
+			total, _ = total.Add(market.ValueOf(int64(ex.venue.BalanceOf(a.id, v.ID).Total))) // as in book
+		}
+		w.separate(i)
+		w.open()
+		w.text("symbol", v.Symbol)
+		w.text("accounts", total.Format(v.Digits))
+		w.text("house", lineOf(ex.house, v.ID).Format(v.Digits))
+		w.text("transferred", lineOf(ex.transferred, v.ID).Format(v.Digits))
+		w.close()
+	}
+	w.dst = append(w.dst, ']')
+	w.close()
+	c.out = w.dst
+	return nil
+}

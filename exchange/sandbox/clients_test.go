@@ -1,0 +1,122 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// clientsFolder names the variable of the environment that names a folder with the clients' packages. docs/conformance.md has the commands:
+//
+//	mkdir -p /tmp/clients && cd /tmp/clients && npm init -y && npm install ccxt bitvavo
+//	TIDEMARK_CLIENTS=/tmp/clients go test ./exchange/sandbox -run Client -v
+const clientsFolder = "TIDEMARK_CLIENTS"
+
+// TestAClientThatManyExchangesShareWalksEverything lets ccxt for JavaScript, unmodified, use the exchange as it would the real one.
+func TestAClientThatManyExchangesShareWalksEverything(t *testing.T) {
+	walkClient(t, "ccxt", "ccxt.cjs", nil, 38)
+}
+
+// TestTheOperatorsOwnClientWalksEverything lets the operator's JavaScript package, unmodified, do the same.
+func TestTheOperatorsOwnClientWalksEverything(t *testing.T) {
+	walkClient(t, "bitvavo", "operator.cjs", func(c *Config) { c.Rules.OperatorOptional = true }, 22)
+}
+
+// walkClient runs a script of testdata/clients with node against an exchange on loopback. Every answer that the client gets is held against the
+// description of the API. Without node or the client's package the test is skipped.
+func walkClient(t *testing.T, name, script string, change func(*Config), steps int) {
+	folder := os.Getenv(clientsFolder)
+	if folder == "" {
+		t.Skip(clientsFolder + " names no folder with the clients' packages")
+	}
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("there is no node: ", err)
+	}
+	if _, err := os.Stat(folder + "/node_modules/" + name); err != nil {
+		t.Skip("the package is not there: ", err)
+	}
+	config := Default()
+	config.Prefixes = []string{"Bitvavo"}
+	keys := clientKeys(&config)
+	if change != nil {
+		change(&config)
+	}
+	ex, err := New(config)
+	require.NoError(t, err)
+	_, refusal := ex.deposit("demo", "EUR", "250", ex.clock.Now())
+	require.Nil(t, refusal)
+	exchange := &overheard{ex: ex}
+	server := httptest.NewServer(exchange)
+	defer server.Close()
+
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	command := exec.CommandContext(ctx, node, "testdata/clients/"+script)
+	command.Env = append(os.Environ(), "EXCHANGE_URL="+server.URL, "CREDENTIALS="+keys)
+	out, err := command.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	server.Close() // whatever was answered has been heard
+	exchange.check(t)
+	require.Equal(t, steps, strings.Count(string(out), "ok "), "%s", out)
+	t.Logf("%s", out)
+}
+
+// clientKeys adds a key that may only read and one whose budget is less than one request, and returns all as the scripts read them.
+func clientKeys(config *Config) string {
+	demo := &config.Accounts[0]
+	demo.Balances = map[string]string{"EUR": "99750", "BTC": "1"}
+	all := map[string]map[string]string{"demo": {"apiKey": demo.Keys[0].Key, "secret": demo.Keys[0].Secret}}
+	demo.Keys = append(demo.Keys, Key{Key: rigKey("reader"), Secret: "r", Read: true}, Key{Key: rigKey("hasty"), Secret: "h", Read: true, Budget: 4})
+	all["reader"] = map[string]string{"apiKey": rigKey("reader"), "secret": "r"}
+	all["hasty"] = map[string]string{"apiKey": rigKey("hasty"), "secret": "h"}
+	text, err := json.Marshal(all)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+// overheard serves an exchange and keeps what it answers.
+type overheard struct {
+	ex *Exchange
+
+	mu      sync.Mutex // guards answers
+	answers []heard
+}
+
+// heard is one answer to a client.
+type heard struct {
+	method, path, body string
+	status             int
+}
+
+func (o *overheard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	recorder := httptest.NewRecorder()
+	o.ex.ServeHTTP(recorder, r)
+	for name, values := range recorder.Header() {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(recorder.Code)
+	_, _ = w.Write(recorder.Body.Bytes())
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.answers = append(o.answers, heard{r.Method, r.URL.Path, recorder.Body.String(), recorder.Code})
+}
+
+// check holds what was answered against the description of the API. A client asks for nothing that is not there.
+func (o *overheard) check(t *testing.T) {
+	for _, a := range o.answers {
+		conforms(t, a.method, a.path, a.status, a.body)
+		require.NotContains(t, a.body, `"errorCode":110`, "%s %s", a.method, a.path)
+	}
+}

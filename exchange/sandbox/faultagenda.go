@@ -1,0 +1,109 @@
+package sandbox
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// faultAgenda are the scheduled faults of a script that are still to come: a duty of the exchange.
+type faultAgenda struct {
+	ex    *Exchange
+	start market.Time
+	next  []*loadedFault // by After
+}
+
+// plan takes the scheduled faults of a script.
+func (a *faultAgenda) plan(s *faultScript) {
+	a.start, a.next = s.start, nil
+	for _, f := range s.faults {
+		if f.Kind.scheduled() {
+			a.next = append(a.next, f)
+		}
+	}
+	slices.SortStableFunc(a.next, func(x, y *loadedFault) int { return cmp.Compare(x.After, y.After) })
+}
+
+func (a *faultAgenda) due() market.Time {
+	if len(a.next) == 0 {
+		return never
+	}
+	return later(a.start, a.next[0].After)
+}
+
+func (a *faultAgenda) run(at market.Time) {
+	f := a.next[0]
+	a.next = a.next[1:]
+	a.ex.store.life() // the script of another start may have none of it
+	for _, l := range a.ex.listings[1:] {
+		if f.listing == nil || f.listing == l {
+			a.ex.strike(f, l, at)
+		}
+	}
+	a.ex.script.mu.Lock()
+	defer a.ex.script.mu.Unlock()
+	f.fired++
+}
+
+// strike carries out a scheduled fault in one market.
+func (ex *Exchange) strike(f *loadedFault, l *listing, at market.Time) {
+	switch f.Kind {
+	case FaultMarketStatus:
+		ex.setStatus(l, f.Status, f.price, at)
+	case FaultTickSize:
+		ex.setTick(l, f.tick)
+	case FaultCancelOrders:
+		ex.cancelAll(l, f.account, cmp.Or(f.Reason, market.CancelOnAdminRequest), at, nil)
+	}
+}
+
+// latecomers are orders that stand aside until they come to the book: a duty of the exchange.
+type latecomers struct {
+	ex     *Exchange
+	orders []latecomer // by at
+}
+
+// latecomer is one of them. settle is how much later the fees of its fills are told.
+type latecomer struct {
+	at     market.Time
+	order  market.OrderID
+	settle market.Duration
+}
+
+// add takes one more.
+func (l *latecomers) add(one latecomer) {
+	place, _ := slices.BinarySearchFunc(l.orders, one.at, func(x latecomer, at market.Time) int {
+		if x.at <= at {
+			return -1
+		}
+		return 1
+	})
+	l.orders = slices.Insert(l.orders, place, one)
+}
+
+func (l *latecomers) due() market.Time {
+	if len(l.orders) == 0 {
+		return never
+	}
+	return l.orders[0].at
+}
+
+func (l *latecomers) run(at market.Time) {
+	one := l.orders[0]
+	l.orders = slices.Delete(l.orders, 0, 1)
+	l.ex.unsettled = one.settle
+	defer func() { l.ex.unsettled = 0 }()
+	stood, err := l.ex.venue.Release(one.order, at)
+	if err != nil {
+		l.ex.fail(err)
+	}
+	if o := l.ex.venue.Order(one.order); stood && o != nil { // it rests now, which the venue tells nobody
+		count, _ := countOf(o.ExchangeID, o.Market, nameOfOrder)
+		in := l.ex.listings[o.Market]
+		r := in.orders.Get(market.OrderID(count))
+		r.shown = true
+		in.touch()
+		l.ex.store.order(r)
+	}
+}

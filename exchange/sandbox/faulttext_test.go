@@ -1,0 +1,183 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"os"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+const faultScriptText = `
+# every tenth answer of POST /order is lost
+[[faults]]
+kind = "dropAnswer"
+endpoints = ["POST /order", "GET /{market}/book"]
+probability = 0.1
+account = "alice"
+key = "k"
+market = "BTC-EUR"
+nth = 2
+count = 3
+after = "10s"
+until = "1m30s"
+
+[[faults]]
+kind = "error"
+code = 109
+work = true
+probability = 1
+
+[[faults]]
+kind = "clockSkew"
+skew = "-7s"
+
+[[faults]]
+kind = "marketStatus"
+after = "1h"
+market = "BTC-EUR"
+status = "auctionMatching"
+price = "50000"
+
+[[faults]]
+kind = "tickSize"
+market = "BTC-EUR"
+tickSize = "0.5"
+
+[[faults]]
+kind = "cancelOrders"
+reason = "cancelOnMaintenance"
+
+[[faults]]
+kind = "delayRequest"
+delay = "250ms"
+`
+
+var faultsWritten = []Fault{
+	{Kind: FaultDropAnswer, Endpoints: []string{"POST /order", "GET /{market}/book"}, Probability: 0.1, Account: "alice", Key: "k", Market: "BTC-EUR", Nth: 2, Count: 3, After: 10 * time.Second, Until: 90 * time.Second},
+	{Kind: FaultError, Code: 109, Work: true, Probability: 1},
+	{Kind: FaultClockSkew, Skew: -7 * time.Second},
+	{Kind: FaultMarketStatus, After: time.Hour, Market: "BTC-EUR", Status: market.AuctionMatching, Price: "50000"},
+	{Kind: FaultTickSize, Market: "BTC-EUR", Tick: "0.5"},
+	{Kind: FaultCancelOrders, Reason: market.CancelOnMaintenance},
+	{Kind: FaultDelayRequest, Delay: 250 * time.Millisecond},
+}
+
+func TestAScriptIsReadFromTOML(t *testing.T) {
+	faults, err := ParseFaults([]byte(faultScriptText))
+	require.NoError(t, err)
+	require.Equal(t, faultsWritten, faults)
+	faults, err = ParseFaults(nil)
+	require.NoError(t, err)
+	require.Empty(t, faults)
+}
+
+func TestAScriptIsWrittenAsItIsRead(t *testing.T) {
+	for _, fault := range faultsWritten {
+		text, err := json.Marshal(fault.text())
+		require.NoError(t, err)
+		back, err := parseFaultList("[" + string(text) + "]")
+		require.NoError(t, err)
+		require.Equal(t, []Fault{fault}, back)
+	}
+}
+
+func TestAMistakeInAScriptNamesFaultAndKey(t *testing.T) {
+	for text, words := range map[string]string{
+		"faults = 1":                     "faults: ",
+		"fault = []":                     `faults: unknown key "fault"`,
+		"[[faults]":                      "faults: toml: line 1",
+		"[[faults]]":                     "fault 1: kind is missing",
+		"[[faults]]\nkind='dropAnswers'": `fault 1: kind: "dropAnswers" is not one of dropRequest, dropAnswer,`,
+		"[[faults]]\nkind='truncate'\n[[faults]]\nkind='truncate'\nprobabilty=0.5": `fault 2: unknown key "probabilty"; the keys are kind, endpoints,`,
+		"[[faults]]\nkind='truncate'\ncount='3'":                                   "fault 1: count: want a whole number, not string",
+		"[[faults]]\nkind='truncate'\ncount=1.5":                                   "fault 1: count: want a whole number, not number 1.5",
+		"[[faults]]\nkind='truncate'\nwork='yes'":                                  "fault 1: work: want true or false, not string",
+		"[[faults]]\nkind='truncate'\nendpoints='POST /order'":                     "fault 1: endpoints: want a list of texts, not string",
+		"[[faults]]\nkind='truncate'\nendpoints=['POST /v2/order']":                `fault 1: endpoints: there is no "POST /v2/order"; write method and path without /v2`,
+		"[[faults]]\nkind='truncate'\nprobability=0":                               "fault 1: probability: 0 is not above 0",
+		"[[faults]]\nkind='truncate'\nprobability=1.1":                             "fault 1: probability: 1.1 is not above 0 and at most 1",
+		"[[faults]]\nkind='truncate'\nprobability=nan":                             "fault 1: ",
+		"[[faults]]\nkind='truncate'\nnth=0":                                       "fault 1: nth: 0 is below 1",
+		"[[faults]]\nkind='truncate'\ncount=-1":                                    "fault 1: count: -1 is below 1",
+		"[[faults]]\nkind='truncate'\nafter='soon'":                                "fault 1: after: time: invalid duration",
+		"[[faults]]\nkind='truncate'\nafter='-1s'":                                 "fault 1: after: -1s is negative",
+		"[[faults]]\nkind='truncate'\nafter='2s'\nuntil='1s'":                      "fault 1: until: 1s is not later than after, 2s",
+		"[[faults]]\nkind='truncate'\ndelay='2s'":                                  "fault 1: delay: a fault of kind truncate has none",
+		"[[faults]]\nkind='delayAnswer'":                                           "fault 1: delay: a fault of kind delayAnswer needs it",
+		"[[faults]]\nkind='error'\ncode=216":                                       "fault 1: code: 216 is not one of [101 105",
+		"[[faults]]\nkind='error'\ncode=105\nwork=true":                            "fault 1: work: code 105 says that nothing was done",
+		"[[faults]]\nkind='html'\ncode=404":                                        "fault 1: code: 404 is not 200 or 502",
+		"[[faults]]\nkind='marketStatus'\nstatus='closed'":                         `fault 1: status: market status "closed" is not one of`,
+		"[[faults]]\nkind='marketStatus'\nstatus='halted'\nprice='5'":              "fault 1: price: only status auctionMatching has an opening price",
+		"[[faults]]\nkind='tickSize'\ntickSize='1'":                                "fault 1: market: a fault of kind tickSize needs it",
+		"[[faults]]\nkind='cancelOrders'\nreason='cancelPostOnly'":                 "fault 1: reason: cancelPostOnly is not one of",
+		"[[faults]]\nkind='cancelOrders'\nendpoints=['POST /order']":               "fault 1: endpoints: a fault of kind cancelOrders has none",
+	} {
+		_, err := ParseFaults([]byte(text))
+		require.ErrorContains(t, err, words, text)
+	}
+	for text, words := range map[string]string{
+		`{}`:                         "faults: want a list of objects",
+		`[1]`:                        "fault 1: want an object, not number",
+		`[{"kind":"truncate"},null]`: "fault 2: kind is missing",
+	} {
+		_, err := parseFaultList(text)
+		require.ErrorContains(t, err, words, text)
+	}
+}
+
+func TestEveryKindOfFaultHasItsRow(t *testing.T) {
+	for kind := FaultDropRequest; kind <= FaultCancelOrders; kind++ {
+		row := faultRows[kind]
+		require.NotEmpty(t, row.client)
+		require.NotEmpty(t, row.work)
+		require.Equal(t, kind.scheduled(), row.work == "scheduled")
+		back, err := ParseFaultKind(kind.String())
+		require.NoError(t, err)
+		require.Equal(t, kind, back)
+		settings := (&Fault{}).settings()
+		for _, name := range append(row.needs, row.takes...) {
+			require.Contains(t, settings, setting{name: name})
+		}
+	}
+	require.Len(t, faultRows, int(FaultCancelOrders)+1)
+	require.Equal(t, "fault kind(99)", FaultKind(99).String())
+	require.Equal(t, reflect.TypeFor[Fault]().NumField(), len((&Fault{}).settings())+1, "every setting but the kind is one that check knows")
+	require.Equal(t, reflect.TypeFor[faultText]().NumField(), reflect.TypeFor[Fault]().NumField())
+}
+
+func FuzzParseFaults(f *testing.F) {
+	f.Add([]byte(faultScriptText))
+	f.Add([]byte("[[faults]]\nkind='html'\ncode=200"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		faults, err := ParseFaults(text)
+		if err != nil {
+			return
+		}
+		for i := range faults { // what was read is written so that it reads the same
+			again, err := json.Marshal(faults[i].text())
+			require.NoError(t, err)
+			back, err := readFault(again)
+			require.NoError(t, err, string(again))
+			if len(faults[i].Endpoints) == 0 {
+				faults[i].Endpoints = nil
+			}
+			require.Equal(t, faults[i], back)
+		}
+	})
+}
+
+func TestTheScriptOfTheDocumentationParses(t *testing.T) {
+	text, err := os.ReadFile("../../configs/faults.toml")
+	require.NoError(t, err)
+	faults, err := ParseFaults(text)
+	require.NoError(t, err)
+	require.NotEmpty(t, faults)
+	_, err = New(Config{Assets: Default().Assets, Markets: Default().Markets, Accounts: Default().Accounts, Tiers: Default().Tiers, Clock: ManualClock(rigStart), Faults: faults})
+	require.NoError(t, err)
+}

@@ -1,0 +1,172 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+const lineToken = "open sesame"
+
+// line is a rig behind a real server on loopback, with the admin interface open. Every request has a connection of its own: a client
+// library repeats a GET by itself where a connection that it has used before breaks.
+type line struct {
+	*rig
+	server *httptest.Server
+	client *http.Client
+	waits  sync.WaitGroup // requests in the background
+}
+
+func newLine(t testing.TB, change ...func(*Config)) *line {
+	r := newRig(t, append([]func(*Config){func(c *Config) { c.Admin = lineToken }}, change...)...)
+	server := httptest.NewServer(r.ex)
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { balanced(t, r.ex) })
+	l := &line{rig: r, server: server, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	t.Cleanup(l.waits.Wait)
+	return l
+}
+
+// faulty makes a line with a script of faults.
+func faulty(t testing.TB, faults ...Fault) *line {
+	return newLine(t, func(c *Config) { c.Faults = faults })
+}
+
+// ask sends a request of an account, signed unless that is "".
+func (l *line) ask(account, method, path, body string) (answer, error) {
+	request, err := http.NewRequest(method, l.server.URL+version+path, strings.NewReader(body))
+	require.NoError(l.t, err)
+	request.Header.Set("Content-Type", "application/json")
+	if account != "" {
+		stamp := strconv.FormatInt(l.ex.clock.Now().Millis(), 10)
+		request.Header.Set("Service-Access-Key", rigKey(account))
+		request.Header.Set("Service-Access-Timestamp", stamp)
+		request.Header.Set("Service-Access-Signature", signature("secret of "+account, stamp, method, version+path, body))
+	}
+	return l.exchange(request)
+}
+
+func (l *line) exchange(request *http.Request) (answer, error) {
+	got, err := l.client.Do(request)
+	if err != nil {
+		return answer{}, err
+	}
+	defer got.Body.Close()
+	text, err := io.ReadAll(got.Body)
+	return answer{status: got.StatusCode, header: got.Header, body: string(text)}, err
+}
+
+// hear is ask where there must be an answer.
+func (l *line) hear(account, method, path, body string) answer {
+	l.t.Helper()
+	a, err := l.ask(account, method, path, body)
+	require.NoError(l.t, err)
+	return a
+}
+
+// buy is the body of an order of alice's that rests.
+const buy = `{"market":"BTC-EUR","side":"buy","orderType":"limit","amount":"0.01","price":"50000","operatorId":1}`
+
+// place sends buy.
+func (l *line) place() (answer, error) { return l.ask("alice", "POST", "/order", buy) }
+
+// orders counts the open orders of an account, past the server: no fault is asked about that.
+func (l *line) orders(account string) int {
+	l.ex.mu.Lock()
+	defer l.ex.mu.Unlock()
+	count := 0
+	for _, have := range l.ex.accountNamed(account).orders {
+		if have != nil {
+			count += have.open.length
+		}
+	}
+	return count
+}
+
+// admin sends a request of the operator.
+func (l *line) admin(method, path, body string) answer {
+	l.t.Helper()
+	request, err := http.NewRequest(method, l.server.URL+"/admin"+path, strings.NewReader(body))
+	require.NoError(l.t, err)
+	request.Header.Set("Authorization", "Bearer "+lineToken)
+	request.Header.Set("Content-Type", "application/json")
+	a, err := l.exchange(request)
+	require.NoError(l.t, err)
+	if e := adminEndpoint(method, path); e != nil {
+		fitsAdmin(l.t, e, a)
+	}
+	return a
+}
+
+// fired returns how often each fault of the script has struck.
+func (l *line) fired() []int {
+	l.t.Helper()
+	var report scriptReport
+	l.admin("GET", "/faults", "").json(l.t, &report)
+	var counts []int
+	for _, f := range report.Faults {
+		counts = append(counts, f.Fired)
+	}
+	return counts
+}
+
+// adminDescribed is the description of the admin interface, made once for all tests.
+var adminDescribed = sync.OnceValue(func() *description {
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(describeAdmin()))
+	if err != nil {
+		panic(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.DefaultDraft(jsonschema.Draft2020)
+	compiler.AssertFormat()
+	if err := compiler.AddResource("openapi.json", document); err != nil {
+		panic(err)
+	}
+	return &description{compiler: compiler, schemas: map[string]*jsonschema.Schema{}}
+})
+
+// fitsAdmin requires that an answer is one that the description of the admin interface promises.
+func fitsAdmin(t testing.TB, e *endpoint, a answer) {
+	t.Helper()
+	name := e.answer
+	if a.status != http.StatusOK {
+		name = "Error"
+	}
+	value, err := jsonschema.UnmarshalJSON(strings.NewReader(a.body))
+	require.NoError(t, err, a.body)
+	require.NoError(t, adminDescribed().schema(t, "/components/schemas/"+name).Validate(value), a.body)
+}
+
+// balanced requires that the money of an exchange adds up: the balances and what the house has are what was transferred in.
+func balanced(t testing.TB, ex *Exchange) {
+	t.Helper()
+	c := &call{}
+	ex.mu.Lock()
+	defer ex.mu.Unlock()
+	ex.adminLedger(c)
+	var ledger struct {
+		Assets []struct{ Symbol, Accounts, House, Transferred string }
+	}
+	require.NoError(t, json.Unmarshal(c.out, &ledger))
+	for i, v := range ex.shelf {
+		sum, row := lineOf(ex.house, v.ID), ledger.Assets[i]
+		for _, a := range ex.accounts {
+			balance := ex.venue.BalanceOf(a.id, v.ID)
+			require.True(t, balance.Held >= 0 && balance.Held <= balance.Total, "%s of %s: %+v", v.Symbol, a.name, balance)
+			sum, _ = sum.Add(market.ValueOf(int64(balance.Total)))
+		}
+		require.Equal(t, row.Transferred, sum.Format(v.Digits), fmt.Sprintf("%+v", row))
+	}
+}

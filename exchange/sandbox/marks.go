@@ -1,0 +1,81 @@
+package sandbox
+
+import (
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// marks are what has changed since the last write, apart from what the rows of a list tell by their number. All methods may be called
+// of a nil store, which marks nothing.
+type marks struct {
+	urgent    bool // somebody may hear of it: it has to be in the file before
+	records   map[*record]struct{}
+	gone      []orderKey
+	accounts  []*account
+	transfers []*transfer
+}
+
+// orderKey names an order in the file.
+type orderKey struct {
+	market market.ID
+	count  uint64
+}
+
+func (m *marks) clear() {
+	m.urgent = false
+	clear(m.records)
+	m.gone, m.transfers = m.gone[:0], m.transfers[:0]
+	for _, a := range m.accounts {
+		a.marked = false
+	}
+	m.accounts = m.accounts[:0]
+}
+
+// order marks an order, with the account whose balance it may have changed and the market where that happened.
+func (s *store) order(r *record) {
+	if s == nil {
+		return
+	}
+	s.records[r] = struct{}{}
+	s.shelves[r.market].marked = true
+	s.account(s.ex.accounts[r.account])
+}
+
+// forgot marks an order that is remembered no more.
+func (s *store) forgot(r *record) {
+	if s == nil {
+		return
+	}
+	delete(s.records, r)
+	s.gone = append(s.gone, orderKey{r.market, r.count})
+}
+
+// account marks an account: its balances, its volume.
+func (s *store) account(a *account) {
+	if s == nil {
+		return
+	}
+	s.urgent = true
+	if !a.marked {
+		a.marked = true
+		s.accounts = append(s.accounts, a)
+	}
+}
+
+// transfer marks a transfer, on its way or ended.
+func (s *store) transfer(t *transfer) {
+	if s == nil {
+		return
+	}
+	s.urgent = true
+	s.transfers = append(s.transfers, t)
+}
+
+// life marks what belongs to no order, account or transfer. A timer that expires needs no mark: it would expire again.
+func (s *store) life() {
+	if s != nil {
+		s.urgent = true
+	}
+}
+
+// run counts the rows that a list of the latest ones has had. The list itself has the last of them.
+type run struct{ total, saved uint64 } // so far, and of those the ones that were written

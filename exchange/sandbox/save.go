@@ -1,0 +1,277 @@
+package sandbox
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// shelf is what the store has of a market.
+type shelf struct {
+	configured rules // when the exchange was made
+	rules      rules
+	price      market.Price
+	nonce      int64
+	printed    uint64
+	marked     bool
+}
+
+// changed reports whether the file is behind a market.
+func (h *shelf) changed(l *listing) bool {
+	return h.marked || h.nonce != l.nonce || h.price != l.price || h.printed != l.tape.run.total || h.rules != rulesOf(l.Market)
+}
+
+// write is the transaction.
+func (s *store) write(tx *bbolt.Tx) error {
+	for _, one := range [...]func(*bbolt.Tx) error{s.writeAbout, s.writeOrders, s.writeGone, s.writeAccounts, s.writeTransfers, s.writeMarkets, s.writeMeters} {
+		if err := one(tx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeAbout makes a new file one of an exchange, and writes what the exchange has only once.
+func (s *store) writeAbout(tx *bbolt.Tx) error {
+	if tx.Bucket(bucketAbout) == nil {
+		for _, name := range buckets {
+			if _, err := tx.CreateBucket(name); err != nil {
+				return err
+			}
+		}
+		beginning, _ := s.ex.opening()
+		if err := encode(tx.Bucket(bucketAbout), keyAbout, aboutOf(&s.ex.config, beginning)); err != nil {
+			return err
+		}
+	}
+	ex := s.ex
+	l := storedLife{Reached: ex.reached, Sequence: ex.sequence, Number: ex.number, Transferred: map[string]market.Value{}, House: map[string]market.Value{}}
+	for _, asset := range ex.catalog.Assets() {
+		l.Transferred[asset.Symbol], l.House[asset.Symbol] = lineOf(ex.transferred, asset.ID), lineOf(ex.house, asset.ID)
+	}
+	for _, one := range ex.late.orders {
+		l.Late = append(l.Late, storedLate{one.at, one.order, one.settle})
+	}
+	for _, t := range ex.disconnects.timers {
+		l.Timers = append(l.Timers, storedTimer{t.account, t.group, t.at})
+	}
+	return encode(tx.Bucket(bucketAbout), keyLife, &l)
+}
+
+// writeOrders writes the orders that are marked, with their new fills.
+func (s *store) writeOrders(tx *bbolt.Tx) error {
+	orders, fills := tx.Bucket(bucketOrders), tx.Bucket(bucketFills)
+	for r := range s.records {
+		key := keyOf(uint64(r.market), r.count)
+		if err := encode(orders, key, s.recordOf(r)); err != nil {
+			return err
+		}
+		if r.past == nil {
+			continue
+		}
+		fresh := run{total: uint64(r.filled()), saved: r.past.saved}
+		if err := writeRows(fills, key, r.past.fills, &fresh, uint64(r.past.lost), dueOf); err != nil {
+			return err
+		}
+		r.past.saved = fresh.saved
+	}
+	return nil
+}
+
+// recordOf is what is stored of an order.
+func (s *store) recordOf(r *record) *storedRecord {
+	stored := &storedRecord{Account: r.account, Shown: r.shown}
+	if r.past != nil {
+		stored.Ended, stored.Lost = r.past.ended, r.past.lost
+	}
+	if r.closed() {
+		stored.Order = storedOrder(*r.past.order)
+		return stored
+	}
+	resting, open := s.ex.venue.Snapshot(r.id)
+	if !open {
+		panic(fmt.Sprintf("sandbox: order %d of market %d has neither ended nor is it open", r.count, r.market))
+	}
+	stored.Order, stored.Settlement, stored.Sequence = storedOrder(resting.Order), resting.Settlement, resting.Sequence
+	stored.Aside = resting.Aside
+	return stored
+}
+
+// writeGone forgets orders with their fills.
+func (s *store) writeGone(tx *bbolt.Tx) error {
+	for _, gone := range s.gone {
+		key := keyOf(uint64(gone.market), gone.count)
+		if err := tx.Bucket(bucketOrders).Delete(key); err != nil {
+			return err
+		}
+		if err := dropRows(tx.Bucket(bucketFills), key, math.MaxUint64); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeAccounts writes the accounts that are marked, with what is new in their lists.
+func (s *store) writeAccounts(tx *bbolt.Tx) error {
+	ex := s.ex
+	for _, a := range s.accounts {
+		id := uint64(a.id)
+		if err := encode(tx.Bucket(bucketAccounts), keyOf(id), s.accountOf(a)); err != nil {
+			return err
+		}
+		if err := writeRows(tx.Bucket(bucketTransactions), keyOf(id), a.transactions, &a.noted, oldest(a.noted.total, ex.kept()), transactionOf); err != nil {
+			return err
+		}
+		for m, have := range a.orders {
+			if have == nil {
+				continue
+			}
+			if err := writeRows(tx.Bucket(bucketTrades), keyOf(id, uint64(m)), have.trades, &have.run, oldest(have.run.total, ex.keepTrades()), storedTradeOf); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// accountOf is what is stored of an account.
+func (s *store) accountOf(a *account) *storedAccount {
+	stored := &storedAccount{Name: a.name, Balances: map[string]market.Money{}, Volume: a.volume, Days: a.days, DepositsListed: a.depositsListed, WithdrawalsListed: a.withdrawalsListed}
+	for _, asset := range s.ex.catalog.Assets() {
+		if total := s.ex.venue.BalanceOf(a.id, asset.ID).Total; total != 0 {
+			stored.Balances[asset.Symbol] = total
+		}
+	}
+	return stored
+}
+
+// writeTransfers writes the transfers that are marked. One that has ended and is no longer in its account's list is forgotten.
+func (s *store) writeTransfers(tx *bbolt.Tx) error {
+	b := tx.Bucket(bucketTransfers)
+	for _, t := range s.transfers {
+		a := s.ex.accounts[t.Account]
+		listed := a.withdrawalsListed
+		if t.Deposit {
+			listed = a.depositsListed
+		}
+		key := keyOf(counter(t.ID))
+		if t.Due == never && t.Place+uint64(s.ex.kept()) <= listed {
+			if err := b.Delete(key); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := encode(b, key, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeMarkets writes the markets that have changed, with their public trades and candles.
+func (s *store) writeMarkets(tx *bbolt.Tx) error {
+	for id := 1; id < len(s.shelves); id++ {
+		l, h := s.ex.listings[id], &s.shelves[id]
+		if !h.changed(l) {
+			continue
+		}
+		stored := &storedMarket{
+			Configured: h.configured, Rules: rulesOf(l.Market), Nonce: l.nonce, Price: l.price, Minute: storedBarOf(&l.candles.minute), Book: s.ex.venue.BookState(l.ID),
+		}
+		if err := encode(tx.Bucket(bucketMarkets), keyOf(uint64(id)), stored); err != nil {
+			return err
+		}
+		if err := writeRows(tx.Bucket(bucketTape), keyOf(uint64(id)), l.tape.trades, &l.tape.run, oldest(l.tape.run.total, l.tape.kept()), printOf); err != nil {
+			return err
+		}
+		if err := writeBars(tx.Bucket(bucketBars), l); err != nil {
+			return err
+		}
+		*h = shelf{configured: h.configured, rules: stored.Rules, price: l.price, nonce: l.nonce, printed: l.tape.run.total}
+	}
+	return nil
+}
+
+// writeBars writes a market's candles. The last one of an interval that was written may have grown since.
+func writeBars(b *bbolt.Bucket, l *listing) error {
+	c := &l.candles
+	for interval := market.Interval1m; interval <= market.Interval1M; interval++ {
+		r := &c.runs[interval]
+		if r.total == 0 {
+			continue
+		}
+		r.saved -= min(r.saved, 1)
+		if err := writeRows(b, keyOf(uint64(l.ID), uint64(interval)), c.bars[interval], r, oldest(r.total, c.kept()), barOf); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeMeters writes what keys and IP addresses have used since the last write.
+func (s *store) writeMeters(tx *bbolt.Tx) error {
+	b := tx.Bucket(bucketMeters)
+	return s.ex.front.limiter.flush(func(subject string, m meter) error {
+		if m == (meter{}) {
+			return b.Delete([]byte(subject))
+		}
+		return encode(b, []byte(subject), storedMeter{m.minute, m.used, m.banned})
+	})
+}
+
+// oldest is the number of the first row that a list of the latest keep ones remembers.
+func oldest(total uint64, keep int) uint64 { return total - min(total, uint64(keep)) }
+
+// writeRows writes the rows of a list that are new, and drops those before oldest. The list has the last rows of its run.
+func writeRows[T any](b *bbolt.Bucket, head []byte, list []T, r *run, oldest uint64, stored func(*T) any) error {
+	if r.saved == r.total {
+		return nil
+	}
+	first := r.total - uint64(len(list))
+	for number := max(r.saved, oldest, first); number < r.total; number++ {
+		if err := encode(b, binary.BigEndian.AppendUint64(slices.Clip(head), number), stored(&list[number-first])); err != nil {
+			return err
+		}
+	}
+	r.saved = r.total
+	return dropRows(b, head, oldest)
+}
+
+// dropRows drops the rows of a list before oldest.
+func dropRows(b *bbolt.Bucket, head []byte, oldest uint64) error {
+	c := b.Cursor()
+	for key, _ := c.Seek(head); ofList(key, head) && binary.BigEndian.Uint64(key[len(head):]) < oldest; key, _ = c.Seek(head) {
+		if err := c.Delete(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ofList reports whether a key is one of a list's rows.
+func ofList(key, head []byte) bool { return len(key) == len(head)+8 && bytes.HasPrefix(key, head) }
+
+// keyOf is a key of numbers.
+func keyOf(numbers ...uint64) []byte {
+	key := make([]byte, 0, 8*len(numbers))
+	for _, n := range numbers {
+		key = binary.BigEndian.AppendUint64(key, n)
+	}
+	return key
+}
+
+// encode writes one record.
+func encode(b *bbolt.Bucket, key []byte, record any) error {
+	text, err := json.Marshal(record)
+	if err != nil {
+		return fmt.Errorf("record %x: %w", key, err)
+	}
+	return b.Put(key, text)
+}

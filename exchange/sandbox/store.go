@@ -1,0 +1,240 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+const (
+	stateFormat  = "tidemark exchange"
+	stateVersion = 1
+	lockWait     = time.Second // for another process to let go of the file
+	growStep     = 1 << 20     // room that the file gets beyond what a write needs
+	addressSpace = 1 << 28     // taken at once: a file that outgrows it is mapped anew in the middle of a write
+	saveEvery    = market.Duration(time.Minute)
+)
+
+// The buckets of a state file. A key is a row of big-endian numbers, a value is JSON.
+var (
+	bucketAbout        = []byte("about")        // "about" → about, "life" → storedLife
+	bucketAccounts     = []byte("accounts")     // account → storedAccount
+	bucketMarkets      = []byte("markets")      // market → storedMarket
+	bucketOrders       = []byte("orders")       // market, place → storedRecord
+	bucketFills        = []byte("fills")        // market, place of the order, number → storedFill
+	bucketTrades       = []byte("trades")       // account, market, number → storedTrade
+	bucketTransactions = []byte("transactions") // account, number → transaction
+	bucketTransfers    = []byte("transfers")    // number → transfer
+	bucketTape         = []byte("tape")         // market, number → storedPrint
+	bucketBars         = []byte("bars")         // market, interval, number → storedBar
+	bucketMeters       = []byte("meters")       // key or IP address → storedMeter
+
+	keyAbout = []byte("about")
+	keyLife  = []byte("life")
+
+	buckets = [][]byte{bucketAbout, bucketAccounts, bucketMarkets, bucketOrders, bucketFills, bucketTrades, bucketTransactions, bucketTransfers, bucketTape, bucketBars, bucketMeters}
+)
+
+// errCorrupt is wrapped where stored bytes cannot be what this program wrote.
+var errCorrupt = errors.New("corrupt")
+
+// errClosed is why nothing is answered any more after Close.
+var errClosed = errors.New("the exchange is closed")
+
+// store keeps an exchange in a file: what is marked as changed is written in one transaction, before anybody hears of it. A nil store
+// keeps nothing. The first write that fails is the last one: what is in memory is then ahead of the file, and nobody may hear of it.
+type store struct {
+	ex      *Exchange
+	db      *bbolt.DB
+	path    string
+	err     error // why nothing is written any more
+	past    *life // what the file held when it was opened; nil: nothing
+	shelves []shelf
+	saved   market.Time // that the file has reached
+	marks
+}
+
+// openStore opens the state file of the config, if it names one, and holds the config against what is in it.
+func (ex *Exchange) openStore() error {
+	if ex.config.State == "" {
+		return nil
+	}
+	if err := ex.openFile(); err != nil {
+		return fmt.Errorf("state %s: %w", ex.config.State, err)
+	}
+	past := ex.store.past
+	if past == nil {
+		return nil
+	}
+	ex.config.Accounts = past.arrange(ex.config.Accounts)
+	if ex.clock.Now() < past.Reached {
+		return ex.clock.Set(past.Reached)
+	}
+	return nil
+}
+
+// openFile opens the file and reads what it says of itself.
+func (ex *Exchange) openFile() (err error) {
+	defer catchCorrupt(&err, debug.SetPanicOnFault(true))
+	path := ex.config.State
+	if err := checkFile(path); err != nil {
+		return err
+	}
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockWait, FreelistType: bbolt.FreelistMapType, InitialMmapSize: addressSpace})
+	if err != nil {
+		return openError(err)
+	}
+	db.AllocSize = growStep
+	s := &store{ex: ex, db: db, path: path, marks: marks{records: map[*record]struct{}{}}}
+	ex.store = s
+	if s.past, err = s.readLife(); err != nil || s.past == nil {
+		return err
+	}
+	return s.past.agree(&ex.config)
+}
+
+// checkFile looks at what would end the process, or change the file, if it was opened to be written: a file that was cut off, or is
+// another's.
+func checkFile(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil || info.Mode().IsRegular() && info.Size() == 0:
+		return nil // opening it makes it, or says why not
+	case info.IsDir():
+		return fmt.Errorf("this is a folder; name a file in it, like %s", filepath.Join(path, "exchange.db"))
+	}
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockWait, ReadOnly: true})
+	if err != nil {
+		return openError(err)
+	}
+	err = db.View(func(tx *bbolt.Tx) error {
+		if info.Size() < tx.Size() {
+			return fmt.Errorf("%w: %d bytes of %d are there", errCorrupt, info.Size(), tx.Size())
+		}
+		return nil
+	})
+	return errors.Join(err, db.Close())
+}
+
+func openError(err error) error {
+	switch {
+	case strings.Contains(err.Error(), "file size too small"): // of bbolt, without a name
+		return fmt.Errorf("%w: cut off: %w", errCorrupt, err)
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return errors.New("it is in use by another exchange; stop that one, or name another file")
+	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
+		return fmt.Errorf("%w, or not the state of an exchange: %w", errCorrupt, err)
+	}
+	return err
+}
+
+// catchCorrupt, deferred, turns the panic over a page that cannot be read, or over a record that names what is not there, into an
+// error, and puts back how the process takes such faults.
+func catchCorrupt(err *error, faults bool) {
+	debug.SetPanicOnFault(faults)
+	if caught := recover(); caught != nil {
+		*err = fmt.Errorf("%w: %v", errCorrupt, caught)
+	}
+}
+
+// openState prepares the file's marks, and recalls what the file holds, if it holds an exchange. All accounts are written anew.
+func (ex *Exchange) openState() error {
+	s := ex.store
+	if s == nil {
+		return nil
+	}
+	s.shelves = make([]shelf, len(ex.listings))
+	for _, l := range ex.listings[1:] {
+		s.shelves[l.ID] = shelf{configured: rulesOf(l.Market), marked: true}
+	}
+	ex.front.limiter.keep()
+	for _, a := range ex.accounts {
+		s.account(a)
+	}
+	if s.past == nil {
+		return nil
+	}
+	if err := s.recall(); err != nil {
+		return fmt.Errorf("state %s: %w", s.path, err)
+	}
+	return nil
+}
+
+// close lets go of the file, whatever is not written.
+func (s *store) close() error {
+	if s == nil {
+		return nil
+	}
+	return s.db.Close()
+}
+
+// stopped is the refusal of an exchange that cannot keep what it would do, or nil.
+func (ex *Exchange) stopped() *exchange.Error {
+	if ex.store != nil && ex.store.err != nil {
+		return exchange.ErrCode(exchange.CodeEngineUnavailable)
+	}
+	return nil
+}
+
+// save writes what has changed where it must be in the file before anybody hears of it, and else once a minute of the exchange's
+// time; always writes in any case. An error is that of the store: the exchange takes nothing more.
+//
+// What only the clock has made due need not be written when it is told: from the same state, it happens again in the same way.
+func (ex *Exchange) save(always bool) error {
+	s := ex.store
+	switch {
+	case s == nil:
+		return nil
+	case s.err != nil:
+		return s.err
+	case !always && !s.urgent && ex.reached.Sub(s.saved) < saveEvery:
+		return nil
+	}
+	err := ex.venue.Err() // what it stood still in the middle of is not to be kept
+	if err == nil {
+		err = s.update()
+	}
+	s.stop(err)
+	return s.err
+}
+
+// update writes the marks in one transaction and clears them.
+func (s *store) update() (err error) {
+	defer catchCorrupt(&err, debug.SetPanicOnFault(true))
+	if err = s.db.Update(s.write); err != nil {
+		return err
+	}
+	s.saved = s.ex.reached
+	s.marks.clear()
+	return nil
+}
+
+// stop ends the writing because of an error; nil is none.
+func (s *store) stop(err error) {
+	if s != nil && s.err == nil && err != nil {
+		s.err = fmt.Errorf("state %s is no longer kept, and nothing more is answered; mend the cause and start the exchange again: %w", s.path, err)
+	}
+}
+
+// Close writes what is not in the state file yet and lets go of it. An exchange with a state file answers nothing afterwards; one
+// without needs no Close. The error is the first that kept the exchange from writing, also when it was told before.
+func (ex *Exchange) Close() error {
+	ex.mu.Lock()
+	defer ex.mu.Unlock()
+	if ex.store == nil || errors.Is(ex.store.err, errClosed) {
+		return nil
+	}
+	err := errors.Join(ex.save(true), ex.store.db.Close())
+	ex.store.err = errClosed
+	return err
+}

@@ -1,0 +1,219 @@
+package sandbox
+
+import (
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sim"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// storedLife is what an exchange has only once.
+type storedLife struct {
+	Reached  market.Time
+	Sequence market.OrderID
+	Number   int64
+	Timers   []storedTimer `json:",omitempty"`
+	Late     []storedLate  `json:",omitempty"`
+
+	Transferred, House map[string]market.Value // the books, by symbol
+}
+
+type storedTimer struct {
+	Account sim.AccountID
+	Group   uint16
+	At      market.Time
+}
+
+type storedLate struct {
+	At     market.Time
+	Order  market.OrderID
+	Settle market.Duration `json:",omitzero"`
+}
+
+// storedAccount is an account; its lists are rows of their own.
+type storedAccount struct {
+	Name                              string
+	Balances                          map[string]market.Money // by symbol; what orders hold follows from them
+	Volume                            market.Money
+	Days                              []dayVolume
+	DepositsListed, WithdrawalsListed uint64
+}
+
+// storedMarket is a market: its rules, as they were configured and as they are now, and where it stands.
+type storedMarket struct {
+	Configured, Rules rules
+	Nonce             int64
+	Price             market.Price
+	Minute            storedBar
+	Book              sim.BookState
+}
+
+// rules are what may change of a market while the exchange runs.
+type rules struct {
+	Status           market.MarketStatus
+	TickSize         market.Price
+	QuantityDecimals uint8
+	NotionalDecimals uint8
+	MinOrderInBase   market.Qty
+	MinOrderInQuote  market.Money
+	MaxOrderInBase   market.Qty
+	MaxOrderInQuote  market.Money
+	MaxOpenOrders    int
+	FeeCategory      string
+}
+
+func rulesOf(m *market.Market) rules {
+	return rules{m.Status, m.TickSize, m.QuantityDecimals, m.NotionalDecimals, m.MinOrderInBase, m.MinOrderInQuote, m.MaxOrderInBase, m.MaxOrderInQuote, m.MaxOpenOrders, m.FeeCategory}
+}
+
+// overrule gives a market the rules that differed from the config of their time: somebody had changed them. The others are the config's.
+func (s *storedMarket) overrule(m *market.Market) {
+	was, is := &s.Configured, &s.Rules
+	overrule(&m.Status, was.Status, is.Status)
+	overrule(&m.TickSize, was.TickSize, is.TickSize)
+	overrule(&m.QuantityDecimals, was.QuantityDecimals, is.QuantityDecimals)
+	overrule(&m.NotionalDecimals, was.NotionalDecimals, is.NotionalDecimals)
+	overrule(&m.MinOrderInBase, was.MinOrderInBase, is.MinOrderInBase)
+	overrule(&m.MinOrderInQuote, was.MinOrderInQuote, is.MinOrderInQuote)
+	overrule(&m.MaxOrderInBase, was.MaxOrderInBase, is.MaxOrderInBase)
+	overrule(&m.MaxOrderInQuote, was.MaxOrderInQuote, is.MaxOrderInQuote)
+	overrule(&m.MaxOpenOrders, was.MaxOpenOrders, is.MaxOpenOrders)
+	overrule(&m.FeeCategory, was.FeeCategory, is.FeeCategory)
+}
+
+func overrule[T comparable](rule *T, was, is T) {
+	if was != is {
+		*rule = is
+	}
+}
+
+// storedRecord is an order: an open one as the venue has it, or one that has ended.
+type storedRecord struct {
+	Account    sim.AccountID
+	Order      storedOrder
+	Shown      bool                `json:",omitzero"`
+	Ended      uint64              `json:",omitzero"` // its place among those that have ended; 0: open
+	Lost       int                 `json:",omitzero"` // fills that are remembered no more
+	Settlement exchange.Settlement `json:",omitzero"`
+	Sequence   int64               `json:",omitzero"`
+	Aside      bool                `json:",omitzero"`
+}
+
+// storedOrder is a market.Order, field by field, of which only what it has is written.
+type storedOrder struct {
+	ID            market.OrderID    `json:",omitzero"`
+	ExchangeID    uuid.UUID         `json:",omitzero"`
+	ClientOrderID uuid.UUID         `json:",omitzero"`
+	OperatorID    int64             `json:",omitzero"`
+	Market        market.ID         `json:",omitzero"`
+	Strategy      market.StrategyID `json:",omitzero"`
+	CodGroupID    uint16            `json:",omitzero"`
+
+	Side                market.Side                `json:",omitzero"`
+	Type                market.OrderType           `json:",omitzero"`
+	Status              market.Status              `json:",omitzero"`
+	TimeInForce         market.TimeInForce         `json:",omitzero"`
+	SelfTradePrevention market.SelfTradePrevention `json:",omitzero"`
+	TriggerType         market.TriggerType         `json:",omitzero"`
+	TriggerReference    market.TriggerReference    `json:",omitzero"`
+	RestatementReason   market.RestatementReason   `json:",omitzero"`
+	PostOnly            bool                       `json:",omitzero"`
+	Visible             bool                       `json:",omitzero"`
+	Triggered           bool                       `json:",omitzero"`
+	FeeCurrency         market.AssetID             `json:",omitzero"`
+	OnHoldCurrency      market.AssetID             `json:",omitzero"`
+
+	Price                market.Price `json:",omitzero"`
+	TriggerAmount        market.Price `json:",omitzero"`
+	Amount               market.Qty   `json:",omitzero"`
+	AmountRemaining      market.Qty   `json:",omitzero"`
+	AmountQuote          market.Money `json:",omitzero"`
+	AmountQuoteRemaining market.Money `json:",omitzero"`
+	OnHold               market.Money `json:",omitzero"`
+	FilledAmount         market.Qty   `json:",omitzero"`
+	FilledAmountQuote    market.Value `json:",omitzero"`
+	FeePaid              market.Value `json:",omitzero"`
+	Created              market.Time  `json:",omitzero"`
+	Updated              market.Time  `json:",omitzero"`
+
+	Bracket market.Bracket `json:",omitzero"`
+	Tag     string         `json:",omitzero"`
+}
+
+// storedFill is a fill.
+type storedFill struct {
+	ID          uuid.UUID         `json:",omitzero"`
+	Order       market.OrderID    `json:",omitzero"`
+	Market      market.ID         `json:",omitzero"`
+	Strategy    market.StrategyID `json:",omitzero"`
+	Side        market.Side       `json:",omitzero"`
+	Taker       bool              `json:",omitzero"`
+	Settled     bool              `json:",omitzero"`
+	FeeCurrency market.AssetID    `json:",omitzero"`
+	Price       market.Price      `json:",omitzero"`
+	Amount      market.Qty        `json:",omitzero"`
+	Fee         market.Value      `json:",omitzero"`
+	Time        market.Time       `json:",omitzero"`
+}
+
+// storedDue is a fill of an order with the moment from which it counts as settled.
+type storedDue struct {
+	Fill storedFill
+	Due  market.Time
+}
+
+func dueOf(f *fill) any { return storedDue{storedFill(f.Fill), f.due} }
+
+func (s *storedDue) fill() fill { return fill{Fill: market.Fill(s.Fill), due: s.Due} }
+
+// storedTrade is a fill in an account's list of them.
+type storedTrade struct {
+	storedDue
+	OrderID       uuid.UUID
+	ClientOrderID uuid.UUID `json:",omitzero"`
+}
+
+func storedTradeOf(t *trade) any {
+	return storedTrade{storedDue{storedFill(t.Fill), t.due}, t.orderID, t.clientOrderID}
+}
+
+// storedPrint is a public trade.
+type storedPrint struct {
+	ID     uint64 // in the market's sequence of trades
+	At     market.Time
+	Price  market.Price
+	Amount market.Qty
+	Side   market.Side
+}
+
+func printOf(t *publicTrade) any {
+	return storedPrint{counter(t.id), t.at, t.price, t.amount, t.side}
+}
+
+// storedBar is a candle of the exchange.
+type storedBar struct {
+	Start, End             market.Time
+	Open, High, Low, Close market.Price
+	First, Last            market.Time
+	Base, Quote            market.Value
+}
+
+func barOf(b *bar) any { return storedBarOf(b) }
+
+func storedBarOf(b *bar) storedBar {
+	return storedBar{b.start, b.end, b.open, b.high, b.low, b.close, b.first, b.last, b.base, b.quote}
+}
+
+func (s *storedBar) bar() bar {
+	return bar{s.Start, s.End, s.Open, s.High, s.Low, s.Close, s.First, s.Last, s.Base, s.Quote}
+}
+
+// storedMeter is what a key or an IP address has used.
+type storedMeter struct {
+	Minute int64
+	Used   int
+	Banned market.Time
+}
+
+func transactionOf(t *transaction) any { return t }

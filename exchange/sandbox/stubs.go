@@ -1,4 +1,0 @@
-package sandbox
-
-// Fault is a fault on demand.
-type Fault struct{}

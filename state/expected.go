@@ -1,0 +1,12 @@
+package state
+
+import "github.com/tidemark-trading/tidemark/market"
+
+// Known returns an own order of which something is still expected: an answer, a fill, a fee; open or not. Otherwise nil.
+func (a *Account) Known(id market.OrderID) *Order { return a.orders.Get(id) }
+
+// Expects reports whether anything more is to come of an own order.
+func (a *Account) Expects(id market.OrderID) bool { return a.orders.Get(id) != nil }
+
+// Pending appends the own orders of which something is still expected and that are open, by id.
+func (a *Account) Pending(dst []*Order) []*Order { return append(dst, a.open...) }
