@@ -52,12 +52,15 @@ var exceptions = map[string]map[string]string{
 	},
 	"exchange/poll/feed.go":           {"math/rand/v2": "the periods of polling vary a little, so that many feeds do not beat in time", "time.After": "the wait between two rounds"},
 	"exchange/poll/candles.go":        {"time.After": "the wait until a candle has closed on the exchange's clock"},
+	"exchange/rest/client.go":         {"time.Now": "requests are signed with the time; the default of Config.Now"},
 	"exchange/sandbox/clock.go":       {"time.Now": "the exchange's clock follows the machine's where it is told to; everything else asks the Clock", "time.NewTimer": "a request that a fault delays waits on that clock"},
 	"exchange/sandbox/walk.go":        {"math/rand/v2": "how a candle is walked is drawn from a PCG seeded by the source's seed and the candle's start"},
 	"bot/exchange_accounts.go":        {"crypto/rand": "the token of /admin is made up at each start"},
 	"bot/exchange_log.go":             {"time.Now": "a request is logged with how long it took", "time.Since": "the same"},
 	"bot/exchange_server.go":          {"go": "the server serves beside the signal to stop, and is waited for", "time.NewTicker": "an exchange that nobody asks goes on each second"},
 	"exchange/sandbox/faultscript.go": {"math/rand/v2": "whether a fault with a probability strikes is drawn from a PCG of its own, by the seed of the script and its place in it"},
+	"bot/run_build.go":                {"uuid.New": "the run id of a live start: a fresh one, journalled before anything is sent"},
+	"bot/timer.go":                    {"time.AfterFunc": "the timer of the weight ledger, which has no clock"},
 }
 
 // clocks and chances are the functions that make two runs differ.

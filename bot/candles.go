@@ -22,13 +22,13 @@ type storeFlags struct {
 func (a *app) candlesCommand() *cobra.Command {
 	f := &storeFlags{}
 	c := &cobra.Command{
-		Use: "candles", Short: "Import, list, verify, export and resample stored candles", Args: cobra.NoArgs,
+		Use: "candles", Short: "Import, fetch, list, verify, export and resample stored candles", Args: cobra.NoArgs,
 		Example: "  bot candles import --market BTC-EUR --interval 1h FILE.csv\n  bot candles list",
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.PersistentFlags().StringVar(&f.db, "db", "", "candle store `FILE`; without it that of -c, or candles.db")
 	c.PersistentFlags().StringVarP(&f.config, "config", "c", "", "take the store from [data] of this config `FILE`")
-	c.AddCommand(a.importCommand(f), a.listCommand(f), a.verifyCommand(f), a.exportCommand(f), a.resampleCommand(f))
+	c.AddCommand(a.importCommand(f), a.fetchCommand(f), a.listCommand(f), a.verifyCommand(f), a.exportCommand(f), a.resampleCommand(f))
 	return c
 }
 

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -117,11 +118,7 @@ func (p *exchangePlan) explain(err error) error {
 func (a *app) exchange(ctx context.Context, f *exchangeFlags) (err error) {
 	p, err := f.plan(a.Getenv)
 	if p != nil {
-		defer func() {
-			if closed := p.Close(); err == nil {
-				err = closed
-			}
-		}()
+		defer func() { err = errors.Join(err, p.Close()) }()
 	}
 	if err != nil {
 		return err
@@ -133,6 +130,7 @@ func (a *app) exchange(ctx context.Context, f *exchangeFlags) (err error) {
 	if err != nil {
 		return p.explain(err)
 	}
+	defer func() { err = errors.Join(err, ex.Close()) }()
 	s, err := newExchangeServer(ex, &p.Exchange, a.logger(p.Exchange.Log))
 	if err != nil {
 		return err

@@ -55,14 +55,14 @@ func (s *exchangeServer) run(ctx context.Context) (left string, err error) {
 	go func() { served <- s.server.Serve(s.listener) }()
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
-	failed := false
+	told := ""
 	for {
 		select {
 		case <-ticker.C:
 			s.ex.Advance()
-			if err := s.ex.Err(); err != nil && !failed {
-				failed = true
-				s.log.Error().Err(err).Msg("the exchange goes on without what has failed")
+			if err := s.ex.Err(); err != nil && err.Error() != told {
+				told = err.Error()
+				s.log.Error().Err(err).Msg("a part of the exchange has stopped")
 			}
 		case err := <-served:
 			return s.left(true), fmt.Errorf("serve: %w", err)

@@ -178,6 +178,38 @@ func TestFaultsOfAScriptStrike(t *testing.T) {
 	require.Contains(t, s.stderr.String(), `"level":"error","method":"GET","path":"/v2/time","status":503`)
 }
 
+func TestAStateFileKeepsTheExchangeOverRestarts(t *testing.T) {
+	t.Parallel()
+	tools, file := shells(t), filepath.Join(t.TempDir(), "exchange.db")
+	open := func(s *served) string {
+		read, err := exec.Command(tools[0], "-c", strings.ReplaceAll(s.facts.Curl[1], "/balance", "/orders?market=BTC-EUR")).Output()
+		require.NoError(t, err)
+		return string(read)
+	}
+	first := serve(t, nil, "--state", file, "--speed", "0")
+	_, err := exec.Command(tools[0], "-c", first.facts.Curl[2]).Output()
+	require.NoError(t, err)
+	before := open(first)
+	require.Contains(t, before, `"status":"filled"`)
+
+	path, err := exec.LookPath("bot")
+	require.NoError(t, err)
+	out, err := exec.Command(path, "exchange", "--listen", "127.0.0.1:0", "--state", file).CombinedOutput()
+	var failed *exec.ExitError
+	require.ErrorAs(t, err, &failed)
+	require.Equal(t, 1, failed.ExitCode(), "the file is in use: no mistake of the config")
+	require.Contains(t, string(out), "it is in use by another exchange")
+
+	first.stop()
+	second := serve(t, nil, "--state", file, "--speed", "0")
+	require.Equal(t, before, open(second))
+	require.NoError(t, second.cmd.Process.Kill())
+	_ = second.cmd.Wait() // it was killed
+	third := serve(t, nil, "--state", file, "--speed", "0")
+	require.Equal(t, before, open(third))
+	third.stop()
+}
+
 func TestWithoutAdminThereIsNoToken(t *testing.T) {
 	t.Parallel()
 	s := serve(t, nil, "--no-admin")

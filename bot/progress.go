@@ -18,6 +18,7 @@ const progressAfter = time.Second
 // progress draws a bar on a terminal, for runs that are worth one.
 type progress struct {
 	screen   io.Writer // nil: draws nothing
+	what     string    // is under way
 	quiet    context.Context
 	cancel   context.CancelFunc
 	from, to market.Time
@@ -38,12 +39,23 @@ func newProgress(ctx context.Context, screen io.Writer, p *planner) *progress {
 	if err != nil {
 		return b // the run will say so
 	}
-	b.screen, b.from, b.to, b.runs = screen, max(p.plan.From, series.First), rangeEnd(p.plan.To, &series), 1
+	b.screen, b.what, b.from, b.to, b.runs = screen, "backtest", max(p.plan.From, series.First), rangeEnd(p.plan.To, &series), 1
 	if path := p.plan.Venue.Path; p.options.Envelope && (path == sim.Pessimistic || path == sim.Optimistic) {
 		b.runs = 2
 	} else if p.options.Envelope {
 		b.runs = 3
 	}
+	b.quiet, b.cancel = context.WithTimeout(ctx, progressAfter)
+	return b
+}
+
+// newFetchProgress prepares the bar for candles of a range. end must be called.
+func newFetchProgress(ctx context.Context, screen io.Writer, span state.Range) *progress {
+	b := &progress{what: "fetch", from: span.From, to: span.To, runs: 1}
+	if _, ok := terminalOf(screen); !ok {
+		return b
+	}
+	b.screen = screen
 	b.quiet, b.cancel = context.WithTimeout(ctx, progressAfter)
 	return b
 }
@@ -65,7 +77,7 @@ func (b *progress) reach(at market.Time) {
 		return
 	}
 	if b.bar == nil {
-		b.bar = progressbar.NewOptions64(100, progressbar.OptionSetWriter(b.screen), progressbar.OptionSetDescription("backtest"),
+		b.bar = progressbar.NewOptions64(100, progressbar.OptionSetWriter(b.screen), progressbar.OptionSetDescription(b.what),
 			progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetWidth(40),
 			progressbar.OptionSetElapsedTime(false), progressbar.OptionSetPredictTime(false)) // it would count from when it was first drawn
 	}

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"github.com/google/uuid"
+
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
@@ -21,6 +23,9 @@ func (e *Engine) Catalog() *market.Catalog { return e.catalog }
 
 // Ask takes a strategy's wish: through the gate, into the account, into the step's commands. The error is a *risk.Refusal.
 func (e *Engine) Ask(id market.StrategyID, c *market.Command) (market.OrderID, error) {
+	if e.recalling {
+		return 0, e.refuse()
+	}
 	c.At = e.now
 	c.Order.Strategy = id
 	switch c.Kind {
@@ -39,14 +44,28 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command) (market.OrderID, e
 	return c.Order.ID, nil
 }
 
+// refuse is the answer to everything that is asked while strategies see the past again.
+func (e *Engine) refuse() error {
+	e.held = risk.Refusal{Reason: risk.ReasonWarmUp}
+	return &e.held
+}
+
+func (e *Engine) nextID() market.OrderID {
+	e.lastID++
+	e.book.changed = true
+	return e.lastID
+}
+
 func (e *Engine) place(c *market.Command) (market.OrderID, error) {
 	approved, err := e.gate.Check(e.account, c)
 	if err != nil {
 		return 0, err
 	}
-	e.lastID++
-	c.Order.ID = e.lastID
+	c.Order.ID = e.nextID()
 	c.Order.Created = e.now
+	if e.run != uuid.Nil {
+		c.Order.ClientOrderID = market.ClientOrderID(e.run, c.Order.ID)
+	}
 	o := e.account.Send(&c.Order, approved.Hold())
 	e.send(approved)
 	if o.Bracket != (market.Bracket{}) {
@@ -71,7 +90,9 @@ func (e *Engine) update(c *market.Command) error {
 	if err != nil {
 		return err
 	}
-	e.account.SendUpdate(e.account.Own(c.Order.ID), approved.Hold())
+	own := e.account.Own(c.Order.ID)
+	e.account.SendUpdate(own, approved.Hold())
+	e.name(c, own)
 	e.send(approved)
 	return nil
 }
@@ -84,18 +105,38 @@ func (e *Engine) cancel(id market.OrderID) {
 	case o == nil || o.InFlight == market.CommandCancel:
 		return
 	case o.InFlight != 0:
-		o.CancelWanted = true
+		e.account.WantCancel(o, true)
 		return
 	}
 	e.sendCancel(o)
 }
 
 func (e *Engine) sendCancel(o *state.Order) {
-	o.InFlight, o.CancelWanted = market.CommandCancel, false
+	e.account.SendCancel(o)
 	e.command = market.Command{Kind: market.CommandCancel, At: e.now}
 	e.command.Order.ID, e.command.Order.Market, e.command.Order.Strategy = o.ID, o.Market, o.Strategy
 	approved, _ := e.gate.Check(e.account, &e.command) // cancels always pass
+	e.name(&e.command, o)
 	e.send(approved)
+}
+
+// name gives a live update or cancel what goes into its request beside the fields that change: the order's names, and the conditions
+// that an update would reset where it left them out (specification 4.4).
+func (e *Engine) name(c *market.Command, own *state.Order) {
+	if e.run == uuid.Nil {
+		return
+	}
+	o := &c.Order
+	o.ExchangeID, o.ClientOrderID, o.OperatorID, o.Triggered = own.ExchangeID, own.ClientOrderID, own.OperatorID, own.Triggered
+	if !c.Changed.Has(market.ChangeTimeInForce) {
+		o.TimeInForce = own.TimeInForce
+	}
+	if !c.Changed.Has(market.ChangePostOnly) {
+		o.PostOnly = own.PostOnly
+	}
+	if !c.Changed.Has(market.ChangeSelfTradePrevention) {
+		o.SelfTradePrevention = own.SelfTradePrevention
+	}
 }
 
 // send appends what the gate approved to the step's commands: the only way into them.
@@ -136,6 +177,10 @@ type timer struct {
 
 // SetTimer asks for an OnTimer; timers of one time ring in the order in which they were set.
 func (e *Engine) SetTimer(id market.StrategyID, at market.Time, name int64) {
+	if e.recalling {
+		return
+	}
+	e.book.changed = true
 	t := timer{at: at, seat: &e.seats[id-1], name: name}
 	place := len(e.timers)
 	for place > 0 && e.timers[place-1].at > at {
@@ -164,6 +209,7 @@ func (e *Engine) ring() {
 	for due < len(e.timers) && e.timers[due].at <= e.now {
 		due++
 	}
+	e.book.changed = e.book.changed || due > 0
 	ringing := append([]timer(nil), e.timers[:due]...)
 	e.timers = append(e.timers[:0], e.timers[due:]...)
 	for _, t := range ringing {

@@ -3,8 +3,10 @@ package engine_test
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
@@ -95,6 +97,7 @@ type setup struct {
 	observer  engine.Observer
 	seats     []engine.Seat
 	noDeposit bool
+	run       uuid.UUID
 }
 
 // bench joins an engine with a real venue the way the drivers do, and checks after every step that account and venue have
@@ -109,6 +112,9 @@ type bench struct {
 	sent    []string    // every command, in words
 	told    []string    // every report, in words
 	log     bytes.Buffer
+	remake  func(strategies ...strategy.Strategy) (*state.Account, *engine.Engine) // the same with other strategies
+	before  func(ev *market.Event)                                                 // the engine sees it
+	after   func(commands []market.Command)
 	oneSell bool
 }
 
@@ -136,14 +142,21 @@ func newBench(t testing.TB, s setup) *bench {
 		seat.Log = zerolog.New(&b.log)
 		seats[i] = seat
 	}
-	b.account = state.NewAccount(b.catalog, len(seats), nil)
 	s.account.Currency = 1
 	fees := s.venue.Fees
 	if fees == nil {
 		fees = func(*market.Market) exchange.Fees { return exchange.Fees{} }
 	}
-	gate := risk.New(b.catalog, risk.Config{Account: s.account, Strategies: append(s.limits, make([]risk.Limits, len(seats)-len(s.limits))...), Fees: fees})
-	b.engine = engine.New(engine.Config{Catalog: b.catalog, Account: b.account, Gate: gate, Seats: seats, TradeFrom: s.from, Observer: s.observer})
+	b.remake = func(strategies ...strategy.Strategy) (*state.Account, *engine.Engine) {
+		seats := slices.Clone(seats)
+		for i := range strategies {
+			seats[i].Strategy = strategies[i]
+		}
+		account := state.NewAccount(b.catalog, len(seats), nil)
+		gate := risk.New(b.catalog, risk.Config{Account: s.account, Strategies: append(s.limits, make([]risk.Limits, len(seats)-len(s.limits))...), Fees: fees})
+		return account, engine.New(engine.Config{Catalog: b.catalog, Account: account, Gate: gate, Seats: seats, TradeFrom: s.from, Observer: s.observer, Run: s.run})
+	}
+	b.account, b.engine = b.remake()
 	s.venue.Watches = b.engine.Watches()
 	b.venue = sim.New(b.catalog, s.venue, b.hear)
 	if !s.noDeposit {
@@ -165,7 +178,14 @@ func (b *bench) deposit(asset market.AssetID, money market.Money) {
 // step lets the engine see an event, hands its commands to the venue, and checks the account.
 func (b *bench) step(ev *market.Event) {
 	b.t.Helper()
-	b.send(b.engine.Step(ev))
+	if b.before != nil {
+		b.before(ev)
+	}
+	commands := b.engine.Step(ev)
+	if b.after != nil {
+		b.after(commands)
+	}
+	b.send(commands)
 	require.NoError(b.t, b.engine.Err())
 	require.NoError(b.t, b.account.Check())
 	b.checkSells()

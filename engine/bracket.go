@@ -292,7 +292,7 @@ func (e *Engine) restoreBrackets() {
 	for i := range e.brackets {
 		b := &e.brackets[i]
 		if exit := e.account.Own(b.exit); exit != nil && !b.swapping {
-			exit.CancelWanted = false
+			e.account.WantCancel(exit, false)
 		}
 	}
 	for m := range e.watches {

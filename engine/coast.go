@@ -21,6 +21,9 @@ func (e *Engine) Coast(series []market.Candle, length, delay market.Time, low, h
 		}
 		e.coasted++
 	}
+	for i := range e.seats {
+		e.seats[i].called = true
+	}
 	if len(e.told) > 0 {
 		e.tell()
 	}

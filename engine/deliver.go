@@ -24,6 +24,7 @@ func (e *Engine) deliverCandles(group []market.Candle) (done bool) {
 				e.warm(s, c)
 			}
 			e.enter(s)
+			s.called = true
 			s.Strategy.OnCandle(s.desk, c)
 		}
 	}
@@ -36,15 +37,24 @@ func (e *Engine) warm(s *seat, c *market.Candle) {
 	if c.Interval == s.Intervals[0] && s.missing[c.Market] > 0 {
 		s.missing[c.Market]--
 	}
+	e.release(s)
+}
+
+// release ends a strategy's warm-up when it has seen all the candles that it needs and the time to trade has come.
+func (e *Engine) release(s *seat) {
 	for _, m := range s.Markets {
 		if s.missing[m] > 0 {
 			return
 		}
 	}
-	if e.now <= e.from && e.from > 0 {
+	if e.now <= e.from && e.from > 0 && !s.warmed {
 		return
 	}
-	s.warming = false
+	e.endWarmUp(s)
+}
+
+func (e *Engine) endWarmUp(s *seat) {
+	s.warming, s.warmed, e.book.changed = false, true, true
 	e.gate.WarmUp(s.id, false)
 }
 
@@ -54,10 +64,16 @@ func (e *Engine) deliver(ev *market.Event) {
 	case market.KindTicker:
 		e.checkPrice(ev.Ticker.Market, ev.Ticker.Last)
 		for _, s := range e.tickers[ev.Ticker.Market] {
+			if s.warming {
+				e.release(s)
+			}
 			e.guard(s, func(s *seat) { s.Strategy.OnTicker(s.desk, ev.Ticker) })
 		}
 	case market.KindBook:
 		for _, s := range e.books[ev.Book.Market] {
+			if s.warming {
+				e.release(s)
+			}
 			e.guard(s, func(s *seat) { s.Strategy.OnBook(s.desk, ev.Book) })
 		}
 	case market.KindTrade:
@@ -147,6 +163,7 @@ func (e *Engine) guard(s *seat, call func(*seat)) {
 	}
 	defer e.catch()
 	e.enter(s)
+	s.called = true
 	call(s)
 	e.current = nil
 }
@@ -179,7 +196,7 @@ func (e *Engine) halt(s *seat, reason string) {
 	if s.halted {
 		return
 	}
-	s.halted = true
+	s.halted, e.book.changed = true, true
 	e.gate.Halt(s.id)
 	e.halts = append(e.halts, Halt{Strategy: s.id, Name: s.Name, At: e.now, Reason: reason})
 	for _, o := range e.account.Open(nil, s.id, 0) {

@@ -6,6 +6,7 @@ package engine
 import (
 	"fmt"
 
+	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 
 	"github.com/tidemark-trading/tidemark/market"
@@ -45,6 +46,7 @@ type Config struct {
 	Seats     []Seat      // StrategyID 1 is the first
 	TradeFrom market.Time // asks before are refused as warm-up; 0: from the first event
 	Observer  Observer    // nil: nobody
+	Run       uuid.UUID   // the run id of a live bot: every order gets its client order id from it, and keeps it over restarts; zero: none
 }
 
 // Engine is the pure core. It is a plain value owned by one goroutine.
@@ -82,6 +84,11 @@ type Engine struct {
 
 	coasted int
 	command market.Command // scratch for what the engine itself asks
+
+	run       uuid.UUID
+	recalling bool         // strategies see the past again: nothing may be asked
+	held      risk.Refusal // the answer then
+	book      ledger       // of what Save has written
 }
 
 type seat struct {
@@ -92,9 +99,12 @@ type seat struct {
 	onFill  strategy.FillHandler
 	onTimer strategy.TimerHandler
 	skimmer strategy.Skimmer
+	saver   strategy.Saver
 	warming bool
 	missing []int // by market: candles until the warm-up is over
+	warmed  bool  // its warm-up was over before a restart: the start of trading holds it no more
 	halted  bool
+	called  bool // since its state was last saved
 }
 
 // note is an own order that was sent during a callback and that its strategy is to hear of afterwards.
@@ -115,10 +125,11 @@ type Halt struct {
 func New(c Config) *Engine {
 	markets := len(c.Catalog.Markets()) + 1
 	e := &Engine{
-		catalog: c.Catalog, account: c.Account, gate: c.Gate, observer: c.Observer, from: c.TradeFrom, observed: c.Gate.Observes(),
+		catalog: c.Catalog, account: c.Account, gate: c.Gate, observer: c.Observer, run: c.Run, from: c.TradeFrom, observed: c.Gate.Observes(),
 		seats: make([]seat, len(c.Seats)), candles: make([][]*seat, markets*intervals),
 		tickers: make([][]*seat, markets), books: make([][]*seat, markets), watches: make([]market.Watch, markets),
 	}
+	e.book = ledger{changed: true, last: make(map[string][]byte)}
 	for i := range c.Seats {
 		e.take(&e.seats[i], c.Seats[i], market.StrategyID(i+1))
 	}
@@ -135,6 +146,7 @@ func (e *Engine) take(s *seat, from Seat, id market.StrategyID) {
 	s.onFill, _ = from.Strategy.(strategy.FillHandler)
 	s.onTimer, _ = from.Strategy.(strategy.TimerHandler)
 	s.skimmer, _ = from.Strategy.(strategy.Skimmer)
+	s.saver, _ = from.Strategy.(strategy.Saver)
 	for _, m := range from.Markets {
 		s.missing[m] = from.Warmup
 		for _, interval := range from.Intervals {

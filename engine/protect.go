@@ -8,6 +8,9 @@ import (
 // Protect opens a bracket over what a strategy holds in a market and no other bracket covers: one whose entry has filled
 // already. Its id comes from the same sequence as those of orders.
 func (e *Engine) Protect(id market.StrategyID, m market.ID, levels market.Bracket) (market.OrderID, error) {
+	if e.recalling {
+		return 0, e.refuse()
+	}
 	amount := e.account.Position(id, m).Amount
 	for i := range e.brackets {
 		if b := &e.brackets[i]; b.strategy == id && b.market == m {
@@ -19,7 +22,7 @@ func (e *Engine) Protect(id market.StrategyID, m market.ID, levels market.Bracke
 	}
 	rules := e.catalog.Market(m)
 	levels.Stop, levels.Target = market.CeilTo(levels.Stop, rules.TickSize), market.CeilTo(levels.Target, rules.TickSize)
-	e.lastID++
+	e.nextID()
 	e.brackets = append(e.brackets, bracket{
 		entry: e.lastID, strategy: id, market: m, levels: levels, leg: firstLeg(levels), amount: amount, closed: true,
 	})

@@ -74,6 +74,10 @@ func (e *Error) Is(target error) bool {
 // ErrNotSent says that a command certainly did not leave the process: it came to nothing.
 var ErrNotSent = errors.New("exchange: the command was not sent")
 
+// ErrUnits is wrapped where some markets' numbers do not fit their units, as after a change of tickSize: these are left out of what is returned,
+// the others are there.
+var ErrUnits = errors.New("exchange: it does not fit the market's units")
+
 // Outcome says what an answer tells about a command that was sent.
 type Outcome uint8
 

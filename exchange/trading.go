@@ -15,6 +15,7 @@ type Intent struct {
 	Order         market.OrderID
 	Market        market.ID
 	ClientOrderID uuid.UUID
+	Protective    bool   // an exit of a bracket: it goes before other orders
 	Method, Path  string // the path with /v2 and its query, as signed
 	Body          []byte // JSON; empty for a cancel
 	Timestamp     int64  // signed, Unix milliseconds on the exchange's clock
@@ -46,13 +47,15 @@ type Holding struct {
 type Trading interface {
 	// Prepare makes the intent of an approved command, signed as of the exchange's time now.
 	Prepare(c *market.Command) (Intent, error)
-	// Send sends an intent once, and never again. ErrNotSent says that it certainly did not leave. The record of a cancel has ids alone.
+	// Send sends an intent once, and never again. An error whose OutcomeOf is Rejected says that it certainly did nothing. The record of a cancel has
+	// ids alone.
 	Send(ctx context.Context, i *Intent) (Record, error)
 	// Order asks for one order of the account, by the client's name of it or else the exchange's; CodeNotFound where there is none.
 	Order(ctx context.Context, m market.ID, client, name uuid.UUID) (Record, error)
 	// OpenOrders lists the account's open orders in all markets, without fills.
 	OpenOrders(ctx context.Context) ([]Record, error)
-	// Trades lists the account's executions in a market from a time on, oldest first, a bounded number of them; more says that there are later ones.
+	// Trades lists the account's executions in a market from a time on, oldest first, a bounded number of them. more says that there are later
+	// ones, to be had from the latest time in the list on, with the trades of that time once more.
 	Trades(ctx context.Context, m market.ID, from market.Time) (trades []Trade, more bool, err error)
 	// Holdings lists the account's balances; an asset that is left out has none.
 	Holdings(ctx context.Context) ([]Holding, error)

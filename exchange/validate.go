@@ -53,7 +53,7 @@ func CheckUpdate(m *market.Market, old *market.Order, c *market.Command, f *Fact
 		return refused
 	}
 	*changed = *old
-	applyChange(changed, c)
+	ApplyChange(changed, c)
 	if refused := checkFields(changed); refused != nil {
 		return refused
 	}
@@ -299,8 +299,8 @@ func checkChange(old *market.Order, c *market.Command) *Error {
 	return nil
 }
 
-// applyChange sets the changed fields; amount and amountRemaining move together (specification 4.4).
-func applyChange(o *market.Order, c *market.Command) {
+// ApplyChange sets the fields that an update changes; amount and amountRemaining move together (specification 4.4).
+func ApplyChange(o *market.Order, c *market.Command) {
 	from, set := &c.Order, c.Changed
 	if set.Has(market.ChangeAmount) {
 		o.Amount, o.AmountRemaining = from.Amount, from.Amount-o.FilledAmount

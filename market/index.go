@@ -75,6 +75,15 @@ func (x *Index[T]) Delete(id OrderID) {
 	x.slots[at] = slot[T]{}
 }
 
+// All calls yield for each id and what it stands for, in no order, until it returns false. The Index must not change meanwhile.
+func (x *Index[T]) All(yield func(id OrderID, what *T) bool) {
+	for i := range x.slots {
+		if x.slots[i].id != 0 && !yield(x.slots[i].id, x.slots[i].what) {
+			return
+		}
+	}
+}
+
 // Len is how many ids are there.
 func (x *Index[T]) Len() int { return x.used }
 

@@ -21,9 +21,10 @@ type Gate struct {
 	seats    []seat          // by strategy
 	equity   equityWatch
 	now      market.Time
+	changed  bool // since the last Saved
 
 	refusal Refusal // reused
-	changed market.Order
+	updated market.Order
 	facts   exchange.Facts
 	open    []*market.Order
 }
@@ -133,7 +134,7 @@ func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error)
 	if r := g.checkLimits(a, s, m, o, o.AmountRemaining, hold); r != nil {
 		return Approved{}, r
 	}
-	s.count(g.now)
+	g.count(s)
 	return Approved{command: c, hold: hold}, nil
 }
 
@@ -151,22 +152,22 @@ func (g *Gate) checkUpdate(a *state.Account, c *market.Command) (Approved, error
 	g.round(m, &c.Order)
 	facts := g.factsOf(a, m, &old.Order)
 	facts.Available += old.OnHold
-	if refused := exchange.CheckUpdate(m, &old.Order, c, facts, &g.changed); refused != nil {
+	if refused := exchange.CheckUpdate(m, &old.Order, c, facts, &g.updated); refused != nil {
 		return g.refuseCode(s, refused)
 	}
 	if c.Attached {
-		return Approved{command: c, hold: g.changed.OnHold}, nil
+		return Approved{command: c, hold: g.updated.OnHold}, nil
 	}
-	more := g.changed.AmountRemaining - old.AmountRemaining
-	grows := more > 0 || g.changed.AmountQuoteRemaining > old.AmountQuoteRemaining
-	if r := g.checkSeat(a, s, &g.changed, old.Side == market.Buy && grows); r != nil {
+	more := g.updated.AmountRemaining - old.AmountRemaining
+	grows := more > 0 || g.updated.AmountQuoteRemaining > old.AmountQuoteRemaining
+	if r := g.checkSeat(a, s, &g.updated, old.Side == market.Buy && grows); r != nil {
 		return Approved{}, r
 	}
-	if r := g.checkLimits(a, s, m, &g.changed, max(0, more), max(0, g.changed.OnHold-old.OnHold)); r != nil {
+	if r := g.checkLimits(a, s, m, &g.updated, max(0, more), max(0, g.updated.OnHold-old.OnHold)); r != nil {
 		return Approved{}, r
 	}
-	s.count(g.now)
-	return Approved{command: c, hold: g.changed.OnHold}, nil
+	g.count(s)
+	return Approved{command: c, hold: g.updated.OnHold}, nil
 }
 
 // round brings prices and amounts to what the market takes.
@@ -250,10 +251,12 @@ func (s *seat) full(now market.Time) bool {
 	return n > 0 && s.sent[s.sentAt] != 0 && now.Sub(s.sent[s.sentAt]) < time.Minute
 }
 
-func (s *seat) count(now market.Time) {
+// count notes a send.
+func (g *Gate) count(s *seat) {
 	if len(s.sent) == 0 {
 		return
 	}
-	s.sent[s.sentAt] = now
+	g.changed = true
+	s.sent[s.sentAt] = g.now
 	s.sentAt = (s.sentAt + 1) % len(s.sent)
 }

@@ -246,6 +246,7 @@ func (g *Gate) Transferred(a *state.Account, at market.Time) error {
 		}
 		moved := equity - w.latest
 		w.dayStart, w.highWater, w.latest = w.dayStart+moved, w.highWater+moved, equity
+		g.changed = true
 	}
 	return g.Observe(a, at)
 }
@@ -265,11 +266,13 @@ func (g *Gate) watchEquity(a *state.Account, at market.Time) error {
 			start = equity
 		}
 		w.day, w.dayStart, w.lost, w.started = day, start, false, true
+		g.changed = true
 	}
 	w.latest = equity
+	g.changed = g.changed || equity > w.highWater
 	w.highWater = max(w.highWater, equity)
-	if limit := g.account.MaxDailyLoss; limit > 0 && w.loss() >= limit {
-		w.lost = true
+	if limit := g.account.MaxDailyLoss; limit > 0 && w.loss() >= limit && !w.lost {
+		w.lost, g.changed = true, true
 	}
 	if limit := g.account.MaxDrawdown; limit > 0 && !w.drawn {
 		allowed, err := market.ValueOf(int64(w.highWater)).MulRate(limit)
@@ -277,6 +280,7 @@ func (g *Gate) watchEquity(a *state.Account, at market.Time) error {
 			return fmt.Errorf("risk: %w", err)
 		}
 		w.drawn = market.ValueOf(int64(w.fall())).Cmp(allowed.QuoInt(1e8)) >= 0 && w.fall() > 0
+		g.changed = g.changed || w.drawn
 	}
 	return nil
 }
@@ -289,7 +293,7 @@ func (g *Gate) Closed(a *state.Account, o *market.Order, at market.Time) {
 	}
 	realised := a.Position(o.Strategy, o.Market).Realised
 	lost := realised.Cmp(s.realised[o.Market]) < 0
-	s.realised[o.Market] = realised
+	s.realised[o.Market], g.changed = realised, true
 	if !lost {
 		s.losses = 0
 		return
@@ -302,10 +306,12 @@ func (g *Gate) Closed(a *state.Account, o *market.Order, at market.Time) {
 }
 
 // Halt refuses everything but cancels of a strategy until Resume.
-func (g *Gate) Halt(s market.StrategyID) { g.seats[s].halted = true }
+func (g *Gate) Halt(s market.StrategyID) { g.halt(s, true) }
 
 // Resume ends a halt.
-func (g *Gate) Resume(s market.StrategyID) { g.seats[s].halted = false }
+func (g *Gate) Resume(s market.StrategyID) { g.halt(s, false) }
+
+func (g *Gate) halt(s market.StrategyID, on bool) { g.seats[s].halted, g.changed = on, true }
 
 // Halted reports whether a strategy is halted.
 func (g *Gate) Halted(s market.StrategyID) bool { return g.seats[s].halted }

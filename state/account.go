@@ -1,5 +1,6 @@
-// Package state holds what a trader has: Account, a fold over events (orders, positions, balances), and the candle store. It
-// never decides anything and never talks to an exchange. Start at Account.Apply for the book, at CandleStore for the data.
+// Package state holds what a trader has: Account, a fold over events (orders, positions, balances), the candle store, and for a live bot
+// the state file and the recording of what the market did. It never decides anything and never talks to an exchange. Start at
+// Account.Apply for the book, at CandleStore for the data, at BotStore.Commit for what survives a crash.
 package state
 
 import (
@@ -28,6 +29,7 @@ type Account struct {
 	spare     []*Order
 	closed    []*Order // closed by the last Apply: spare from the next one on
 	foreign   int64    // reports and fills of orders that are not ours
+	changed   bool     // since the last Saved
 }
 
 // mark is the latest that is known of a market's price.
@@ -162,6 +164,7 @@ func (a *Account) transfer(ev *market.Event) error {
 		}
 	}
 	balance.Total = total
+	a.changed = true
 	return nil
 }
 

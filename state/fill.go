@@ -48,7 +48,7 @@ func (a *Account) fold(o *Order, ev *market.Event) (fresh int, err error) {
 			if err := a.applyFee(o, f); err != nil {
 				return fresh, fmt.Errorf("order %d, fill %s: %w", o.ID, f.ID, err)
 			}
-			mark.settled = true
+			mark.settled, a.changed = true, true
 			o.unsettled--
 		}
 	}
@@ -88,6 +88,7 @@ func (a *Account) applyFill(o *Order, f *market.Fill) error {
 		return err
 	}
 	a.positions[o.Strategy][o.Market] = position
+	a.changed = true
 	o.counted += f.Amount
 	a.release(o, max(-amount, -money)) // a sell held the base that left, a buy the quote
 	o.fills = append(o.fills, fillMark{id: f.ID, settled: f.Settled})

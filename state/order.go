@@ -130,6 +130,7 @@ func (a *Account) applyReport(ev *market.Event) (Applied, error) {
 
 // enter brings an order into the state that a report tells.
 func (a *Account) enter(o *Order, r *market.Report, to State) {
+	a.changed = true
 	if o.State == Rejected {
 		a.reopen(o)
 	}
@@ -147,6 +148,7 @@ func (a *Account) enter(o *Order, r *market.Report, to State) {
 func (a *Account) countForeign(id market.OrderID) {
 	if id == 0 {
 		a.foreign++
+		a.changed = true
 	}
 }
 

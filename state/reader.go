@@ -55,7 +55,7 @@ func (s *CandleStore) Read(options ReadOptions) (r *CandleReader, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r = &CandleReader{store: s, options: options, tx: tx, cursor: chunks.Cursor(), pages: newPageReleaser(s.db)}
+	r = &CandleReader{store: s, options: options, tx: tx, cursor: chunks.Cursor(), pages: newPageReleaser(tx)}
 	stampCandles(r.batch[:], options.Market.ID, options.Interval)
 	r.seek()
 	return r, nil

@@ -20,18 +20,20 @@ const releaseStep = 1 << 20
 // its size in memory. The mapping is of a file and read-only: a page that is needed again is read again.
 type pageReleaser struct {
 	base       uintptr // start of the mapping; stays while a read transaction is open
+	limit      uintptr // end of what the transaction may read: a damaged page can name places behind it, where other memory lies
 	page       uintptr
 	start, end uintptr // consumed and not given back yet
 }
 
-func newPageReleaser(db *bbolt.DB) pageReleaser {
-	return pageReleaser{base: db.Info().Data, page: uintptr(unix.Getpagesize())}
+func newPageReleaser(tx *bbolt.Tx) pageReleaser {
+	base := tx.DB().Info().Data
+	return pageReleaser{base: base, limit: base + uintptr(tx.Size()), page: uintptr(unix.Getpagesize())}
 }
 
 // consumed tells that value, a slice of the mapping, is not needed any more.
 func (p *pageReleaser) consumed(value []byte) {
 	first := uintptr(unsafe.Pointer(unsafe.SliceData(value)))
-	if len(value) == 0 || p.base == 0 || first < p.base {
+	if len(value) == 0 || p.base == 0 || first < p.base || first+uintptr(len(value)) > p.limit {
 		return
 	}
 	if p.end == 0 || first < p.end || first > p.end+faultAround {
@@ -58,4 +60,12 @@ func (p *pageReleaser) flush() {
 		_, _, _ = unix.Syscall(unix.SYS_MADVISE, start, end-start, unix.MADV_DONTNEED)
 	}
 	p.start, p.end = 0, 0
+}
+
+// all gives back every page that the transaction may read.
+func (p *pageReleaser) all() {
+	if p.base != 0 {
+		p.start, p.end = p.base, p.limit
+		p.flush()
+	}
 }

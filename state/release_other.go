@@ -10,8 +10,10 @@ const writerMap = 0
 // pageReleaser does nothing where there is no madvise to rely on.
 type pageReleaser struct{}
 
-func newPageReleaser(*bbolt.DB) pageReleaser { return pageReleaser{} }
+func newPageReleaser(*bbolt.Tx) pageReleaser { return pageReleaser{} }
 
 func (*pageReleaser) consumed([]byte) {}
 
 func (*pageReleaser) flush() {}
+
+func (*pageReleaser) all() {}

@@ -18,6 +18,7 @@ func (a *Account) Send(o *market.Order, reserve market.Money) *Order {
 	if o.Side == market.Sell {
 		own.OnHoldCurrency = m.Base
 	}
+	a.changed = true
 	a.purse(own).Held += reserve
 	a.orders.Put(o.ID, own)
 	a.open = append(a.open, own)
@@ -36,6 +37,7 @@ func (a *Account) Drop(s market.StrategyID, id market.OrderID) {
 
 // SendUpdate records that an update is about to leave: until its answer the order holds the larger of both amounts.
 func (a *Account) SendUpdate(o *Order, hold market.Money) {
+	a.changed = true
 	o.InFlight = market.CommandUpdate
 	o.extra = max(0, hold-o.OnHold)
 	a.reserve(o, o.OnHold+o.extra)
@@ -43,9 +45,22 @@ func (a *Account) SendUpdate(o *Order, hold market.Money) {
 
 // TakeBack undoes SendUpdate for an update that will never leave the process.
 func (a *Account) TakeBack(o *Order) {
+	a.changed = true
 	o.InFlight = 0
 	a.reserve(o, o.OnHold-o.extra)
 	o.extra = 0
+}
+
+// SendCancel records that a cancel is about to leave.
+func (a *Account) SendCancel(o *Order) {
+	a.changed = true
+	o.InFlight, o.CancelWanted = market.CommandCancel, false
+}
+
+// WantCancel records that a cancel is to follow the write in flight, or, with false, that it is not.
+func (a *Account) WantCancel(o *Order, wanted bool) {
+	a.changed = true
+	o.CancelWanted = wanted
 }
 
 // release frees what a fill took out of an order's hold, where no report has told the new hold yet.
@@ -73,6 +88,7 @@ func (a *Account) count(o *Order, by int) {
 
 // close ends an order locally and frees what it held.
 func (a *Account) close(o *Order, state State) {
+	a.changed = true
 	a.reserve(o, 0)
 	o.State, o.InFlight = state, 0
 	a.count(o, -1)
@@ -106,6 +122,7 @@ func (a *Account) reopen(o *Order) {
 
 // retire forgets a closed order of which nothing more is expected.
 func (a *Account) retire(o *Order) {
+	a.changed = true
 	a.orders.Delete(o.ID)
 	a.closed = append(a.closed, o)
 }

@@ -100,6 +100,8 @@ type machine struct {
 	twin
 	open    []*Order
 	settled map[market.OrderID]exchange.Settlement
+	own     []bool
+	saved   []byte // when it last said that it had changed
 }
 
 func (m *machine) pick(rt *rapid.T) *Order {
@@ -225,15 +227,68 @@ func (m *machine) pay(rt *rapid.T) {
 	m.lines = append(m.lines, moved{strategy: s, amount: money})
 }
 
+// compareSaved requires that the account says so when it would save something else.
+func (m *machine) compareSaved(t *rapid.T) {
+	text, err := m.Save(nil, seatNames)
+	require.NoError(t, err)
+	if !m.Changed() {
+		require.Equal(t, string(m.saved), string(text), "changed and does not say so")
+	}
+	m.saved = text
+	m.Saved()
+}
+
+// restart goes on with an account that was made of what this one saves, in a catalog of another order.
+func (m *machine) restart(rt *rapid.T) {
+	text, err := m.Save(nil, seatNames)
+	require.NoError(m.t, err)
+	again := restarted(m.t, rapid.Bool().Draw(rt, "ETH first"), m.own)
+	require.NoError(m.t, again.Restore(text, seatNames))
+	require.NoError(m.t, again.Check())
+	have, err := again.Save([]byte("before it "), seatNames)
+	require.NoError(m.t, err)
+	require.Equal(m.t, "before it "+string(text), string(have))
+	for i, o := range m.open {
+		m.open[i] = again.Own(o.ID)
+		require.NotNil(m.t, m.open[i])
+	}
+	m.Account, m.m = again, again.Catalog().MarketNamed("BTC-EUR")
+}
+
+// seatNames are those of the strategies.
+var seatNames = []string{"one", "two"}
+
+// restarted is an empty account whose BTC-EUR is the first or the second market.
+func restarted(t testing.TB, second bool, own []bool) *Account {
+	c := &market.Catalog{}
+	order := []string{"BTC", "ETH"}
+	if second {
+		order = []string{"ETH", "BTC"}
+	}
+	for _, symbol := range append(order, "EUR") {
+		digits := uint8(8)
+		if symbol == "EUR" {
+			digits = 2
+		}
+		_, err := c.AddAsset(symbol, digits)
+		require.NoError(t, err)
+	}
+	for _, symbol := range order {
+		require.NoError(t, c.AddMarket(&market.Market{Name: symbol + "-EUR", PriceDigits: 2, Status: market.Trading, TickSize: 1, QuantityDecimals: 8}))
+	}
+	return NewAccount(c, 2, own)
+}
+
 // compare asks account and twin for everything.
 func (m *machine) compare(t *rapid.T) {
 	require.NoError(t, m.Check())
+	m.compareSaved(t)
 	base, quote := m.twin.totals()
 	heldBase, heldQuote := m.holds()
 	require.Equal(t, Balance{market.Money(base), market.Money(heldBase)}, m.Total(m.m.Base))
 	require.Equal(t, Balance{market.Money(quote), market.Money(heldQuote)}, m.Total(m.m.Quote))
 	for s := market.StrategyID(1); s <= 2; s++ {
-		p := m.Position(s, 1)
+		p := m.Position(s, m.m.ID)
 		amount, cost, realised, fees := m.position(s)
 		require.Equal(t, amount, int64(p.Amount))
 		require.Equal(t, []string{cost.String(), realised.String(), fees.String()}, []string{p.Cost.String(), p.Realised.String(), p.Fees.String()})
@@ -243,10 +298,10 @@ func (m *machine) compare(t *rapid.T) {
 func TestTheAccountAgreesWithATwinThatAddsUpTheList(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		own := rapid.SampledFrom([][]bool{nil, {false, true}, {false, true, true}}).Draw(rt, "own purses")
-		m := &machine{desk: newDesk(t, 2, own), settled: map[market.OrderID]exchange.Settlement{}, twin: twin{held: map[market.OrderID]int64{}, quote: map[market.OrderID]bool{}}}
+		m := &machine{desk: newDesk(t, 2, own), own: own, settled: map[market.OrderID]exchange.Settlement{}, twin: twin{held: map[market.OrderID]int64{}, quote: map[market.OrderID]bool{}}}
 		m.pay(rt)
 		rt.Repeat(map[string]func(*rapid.T){
-			"": m.compare, "place": m.place, "fill": m.fillSome, "end": m.end, "update": m.update, "acknowledge": m.acknowledge, "pay": m.pay,
+			"": m.compare, "place": m.place, "fill": m.fillSome, "end": m.end, "update": m.update, "acknowledge": m.acknowledge, "pay": m.pay, "restart": m.restart,
 		})
 	})
 }

@@ -9,7 +9,7 @@ import (
 // walkChunks calls visit for every chunk of a series that may hold candles of span (a zero bound is none), in order, with
 // its head read and checked. An error is returned with the chunk's name.
 func walkChunks(chunks *bbolt.Bucket, interval market.Interval, span Range, visit func(h *chunkHeader, value []byte) error) error {
-	pages := newPageReleaser(chunks.Tx().DB())
+	pages := newPageReleaser(chunks.Tx())
 	defer pages.flush()
 	cursor := chunks.Cursor()
 	key, value := cursor.First()

@@ -95,7 +95,8 @@ func (d *Desk) OpenOrders(m market.ID) []*market.Order {
 	return d.open
 }
 
-// Timer asks for OnTimer(name) at or after a time. Timers are not kept over a restart.
+// Timer asks for OnTimer(name) at or after a time. Timers are kept over a restart: one
+// that was due meanwhile rings late. While candles of before a restart are seen again none is set.
 func (d *Desk) Timer(at market.Time, name int64) { d.engine.SetTimer(d.id, at, name) }
 
 // Option sets one more field of an ask.

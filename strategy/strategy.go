@@ -56,6 +56,18 @@ type Stopper interface {
 	OnStop(d *Desk)
 }
 
+// Saver keeps what a strategy knows over a restart of a live bot, but for what the candles of its warm-up teach it anew. Save is
+// called between callbacks and returns the same bytes for the same knowledge; SaveMarkets helps. Load is called once, on a
+// strategy made anew: after OnStart, after the warm-up's candles were seen again, before anything else. It takes the place of
+// whatever these have led to. An error says what differs from when it was saved, and keeps the bot from starting.
+//
+// A strategy without it is made anew and sees the candles of its warm-up again: enough where all it knows comes from them and
+// from its positions and open orders, which are kept for it.
+type Saver interface {
+	Save() ([]byte, error)
+	Load(data []byte) error
+}
+
 // Skimmer takes in candles in a row at once, for speed. Skim takes in those at the front at which OnCandle would ask its desk
 // for nothing, to the same effect, and returns how many; the next one is given to OnCandle. All are of one market and interval.
 // The engine calls it only where nothing else happens between the candles: no order within their reach, no timer.

@@ -19,7 +19,7 @@ type disconnect struct {
 // armFirst arms the groups before the first order of any. An exchange that refuses is traded on without; one that cannot be reached is not.
 func (l *Loop) armFirst(ctx context.Context) error {
 	for _, group := range l.Groups {
-		err := l.Trading.CancelAfter(ctx, group, l.GroupExpiry)
+		err := l.insist(ctx, func() error { return l.Trading.CancelAfter(ctx, group, l.GroupExpiry) })
 		switch {
 		case err == nil:
 		case exchange.OutcomeOf(err) == exchange.Rejected:

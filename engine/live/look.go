@@ -263,7 +263,6 @@ func (l *Loop) listed(work context.Context, m market.ID, client uuid.UUID, from 
 			}
 			from = max(from, trades[i].Time)
 		}
-		more = more && len(trades) > 0
 	}
 	return false, nil
 }

@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 
 	"github.com/tidemark-trading/tidemark/engine"
@@ -30,7 +29,7 @@ type Config struct {
 	Journal Journal
 	Events  <-chan market.Event // of the feeds, in the order of their arrival; their slices and pointers are the loop's
 	Log     zerolog.Logger
-	Run     uuid.UUID // of this start: what client order ids are made of
+	Start   func(at market.Time) []market.Command // what begins the engine once the exchange has been asked; nil: Engine.Start. An engine that was restored has begun
 
 	OpenEvery     market.Duration // between two lists of open orders; a minute
 	HoldingsEvery market.Duration // between two looks at the balances; 30 s
@@ -46,6 +45,9 @@ const most = 64
 
 // inFlight is how many writes, and how many questions, are under way at a time.
 const inFlight = 4
+
+// lists is how many other questions may be under way: open orders, balances, timers. A worker never waits to hand back its answer.
+const lists = 3
 
 // Loop runs an engine against an exchange.
 type Loop struct {
@@ -75,14 +77,17 @@ type regular struct {
 	asking bool
 }
 
-// New returns a loop. Its engine has been restored or started, and warmed up.
+// New returns a loop. Its engine has been warmed up, and restored where there was something to restore.
 func New(c Config) *Loop {
 	defaults(&c.OpenEvery, time.Minute)
 	defaults(&c.HoldingsEvery, 30*time.Second)
 	defaults(&c.Margin, 2*time.Second)
 	defaults(&c.StopWithin, 30*time.Second)
 	defaults(&c.GroupExpiry, 150*time.Second)
-	return &Loop{Config: c, replies: make(chan func(), 2*inFlight), orders: make(chan request), looks: map[market.OrderID]*look{}}
+	if c.Start == nil {
+		c.Start = c.Engine.Start
+	}
+	return &Loop{Config: c, replies: make(chan func(), 2*inFlight+lists), orders: make(chan request), looks: map[market.OrderID]*look{}}
 }
 
 func defaults(d *market.Duration, otherwise market.Duration) {
@@ -99,12 +104,13 @@ func (l *Loop) Run(ctx context.Context) error {
 	defer l.workers.Wait()
 	defer cancel()
 	l.now = l.Trading.Now()
-	for _, open := range [...]func(context.Context) error{l.reconcile, l.armFirst} {
-		if err := l.insist(ctx, open); err != nil {
-			return err
-		}
+	if err := l.reconcile(ctx); err != nil {
+		return err
 	}
-	l.take(l.Engine.Start(l.stamp()))
+	if err := l.armFirst(ctx); err != nil {
+		return err
+	}
+	l.take(l.Config.Start(l.stamp()))
 	l.endTurn(work)
 	for ctx.Err() == nil && l.failed == nil {
 		l.turn(ctx, work)
@@ -116,9 +122,9 @@ func (l *Loop) Run(ctx context.Context) error {
 }
 
 // insist tries until the exchange can be reached, or says no.
-func (l *Loop) insist(ctx context.Context, try func(context.Context) error) error {
+func (l *Loop) insist(ctx context.Context, try func() error) error {
 	for wait := firstWait; ; wait = min(2*wait, lastWait/2) {
-		err := try(ctx)
+		err := try()
 		if err == nil || ctx.Err() != nil || exchange.OutcomeOf(err) == exchange.Rejected {
 			return err
 		}
@@ -164,18 +170,23 @@ func (l *Loop) turn(ctx, work context.Context) {
 
 // endTurn makes the turn durable and then lets the world know.
 func (l *Loop) endTurn(work context.Context) {
-	if l.failed == nil {
-		l.failed = l.Engine.Err()
-	}
-	if err := l.Journal.Commit(l.now); err != nil && l.failed == nil {
-		l.failed = fmt.Errorf("live: the journal cannot be written, nothing more is sent: %w", err)
-	}
+	l.commit()
 	if l.failed != nil {
 		l.outbox = l.outbox[:0]
 		return
 	}
 	l.dispatch(work)
 	l.askDue(work)
+}
+
+// commit makes durable what has happened since the last commit.
+func (l *Loop) commit() {
+	if l.failed == nil {
+		l.failed = l.Engine.Err()
+	}
+	if err := l.Journal.Commit(l.now); err != nil && l.failed == nil {
+		l.failed = fmt.Errorf("live: the journal cannot be written, nothing more is sent: %w", err)
+	}
 }
 
 // stamp moves the loop's time to the exchange's. It never goes back.
@@ -227,26 +238,16 @@ func (l *Loop) take(commands []market.Command) {
 	}
 }
 
-// complete adds to an update or a cancel what the exchange has to be told of the order besides: its names, its operator, and those of
+// complete makes an update or a cancel name the whole order, as it shall be: the exchange has to be told its names, its operator, and those of
 // its terms that a request would otherwise reset (specification 4.4).
 func (l *Loop) complete(c *market.Command) {
-	own, o := l.Account.Own(c.Order.ID), &c.Order
-	if own == nil {
+	own := l.Account.Own(c.Order.ID)
+	if c.Kind == market.CommandPlace || own == nil {
 		return
 	}
-	if c.Kind == market.CommandPlace {
-		own.ClientOrderID = market.ClientOrderID(l.Config.Run, o.ID)
-		o.ClientOrderID = own.ClientOrderID
-		return
-	}
-	o.ClientOrderID, o.ExchangeID, o.OperatorID, o.Market = own.ClientOrderID, own.ExchangeID, own.OperatorID, own.Market
-	o.Type, o.Side, o.Triggered = own.Type, own.Side, own.Triggered
-	if !c.Changed.Has(market.ChangePostOnly) {
-		o.PostOnly = own.PostOnly
-	}
-	if !c.Changed.Has(market.ChangeSelfTradePrevention) {
-		o.SelfTradePrevention = own.SelfTradePrevention
-	}
+	whole := own.Order
+	exchange.ApplyChange(&whole, c)
+	c.Order = whole
 }
 
 // answer steps the engine with the exchange's answer to a command: refused, or never heard of.

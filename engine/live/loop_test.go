@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,24 +27,43 @@ type rig struct {
 	journal *ledger
 	loop    *Loop
 	events  chan market.Event
+	seed    uint64
+	starts  int
 }
 
 func newRig(t *testing.T, seed uint64, faults int) *rig {
-	r := &rig{t: t, box: &sender{box: newBox(t, seed, faults), commands: map[string]market.Command{}}, events: make(chan market.Event, 16)}
-	r.journal = &ledger{t: t, intents: map[string]bool{}}
+	r := &rig{t: t, seed: seed, box: &sender{box: newBox(t, seed, faults), commands: map[string]market.Command{}}}
+	r.journal = &ledger{t: t, intents: map[string]bool{}, parts: map[string][]byte{}}
 	r.box.journal = r.journal
+	r.begin()
+	return r
+}
+
+// begin makes what a process consists of: new, or restored from what the one before has committed.
+func (r *rig) begin() {
+	t := r.t
+	r.starts++
+	r.events = make(chan market.Event, 16)
 	r.account = state.NewAccount(r.box.catalog, 1, nil)
 	gate := risk.New(r.box.catalog, risk.Config{Strategies: []risk.Limits{{OperatorID: 7, MaxOpenOrders: 12}}, Fees: boxFees})
-	e := engine.New(engine.Config{Catalog: r.box.catalog, Account: r.account, Gate: gate, Seats: []engine.Seat{{
-		Name: "restless", Strategy: &restless{chance: rand.New(rand.NewPCG(seed, 5))}, Markets: []market.ID{1}, Ticker: true, Log: zerolog.Nop(),
+	run := uuid.NewSHA1(uuid.NameSpaceOID, []byte{byte(r.seed), byte(r.starts)})
+	e := engine.New(engine.Config{Run: run, Catalog: r.box.catalog, Account: r.account, Gate: gate, Seats: []engine.Seat{{
+		Name: "restless", Strategy: &restless{chance: rand.New(rand.NewPCG(r.seed, uint64(r.starts)))}, Markets: []market.ID{1}, Ticker: true, Log: zerolog.Nop(),
 	}}})
+	config := Config{Engine: e, Account: r.account, Trading: r.box, Journal: r.journal, Events: r.events, Log: zerolog.Nop(), StopWithin: 30 * time.Minute}
 	at := r.box.Now()
-	for _, asset := range r.box.catalog.Assets() {
-		e.Step(&market.Event{At: at, Kind: market.KindTransfer, Asset: asset.ID, Money: r.box.venue.Balance(asset.ID).Total})
+	if len(r.journal.parts) == 0 {
+		for _, asset := range r.box.catalog.Assets() {
+			e.Step(&market.Event{At: at, Kind: market.KindTransfer, Asset: asset.ID, Money: r.box.venue.Balance(asset.ID).Total})
+		}
+	} else {
+		commands, err := e.Restore(at, func(part string) []byte { return r.journal.parts[part] }, nil)
+		require.NoError(t, err)
+		commands = slices.Clone(commands)
+		config.Start = func(market.Time) []market.Command { return commands }
 	}
-	r.loop = New(Config{Engine: e, Account: r.account, Trading: r.box, Journal: r.journal, Events: r.events, Log: zerolog.Nop(), Run: uuid.MustParse("6d1a2f0e-7c43-4d0e-9c55-0b8f5e1f2a31"),
-		StopWithin: 30 * time.Minute})
-	return r
+	r.journal.engine, r.journal.killed = e, false
+	r.loop = New(config)
 }
 
 // trade moves the price every second for a while, tells it to the loop, and then stops it.
@@ -68,6 +88,14 @@ func (r *rig) trade(seed uint64, d time.Duration) error {
 	}
 	cancel()
 	return <-done
+}
+
+// kill ends the process as kill -9 does, as far as anybody outside can tell: from now on nothing is committed and nothing is sent; what is
+// on the wire already may still arrive.
+func (r *rig) kill() {
+	r.journal.mu.Lock()
+	defer r.journal.mu.Unlock()
+	r.journal.killed = true
 }
 
 // agree requires that the exchange and the bot tell the same story.
@@ -120,4 +148,32 @@ func TestNothingIsLostOrDoubledWhateverGetsLost(t *testing.T) {
 	}
 	t.Logf("%d orders; %d requests came too late for their window", orders, lost)
 	require.Greater(t, orders, 100)
+}
+
+// Each seed is a bot that is killed again and again, at an exchange that loses requests and answers.
+func TestABotThatIsKilledGoesOnAsIfNothingHadHappened(t *testing.T) {
+	seeds := *lossySeeds
+	if testing.Short() {
+		seeds = 10
+	}
+	orders := 0
+	for seed := range uint64(seeds) {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, seed, 10)
+			chance := rand.New(rand.NewPCG(seed, 11))
+			for range 4 {
+				time.AfterFunc(time.Duration(chance.IntN(60_000))*time.Millisecond, r.kill)
+				require.ErrorIs(t, r.trade(chance.Uint64(), 2*time.Minute), errKilled, "seed %d", seed)
+				time.Sleep(time.Duration(chance.IntN(90_000)) * time.Millisecond)
+				r.begin()
+			}
+			require.NoError(t, r.trade(seed, time.Minute), "seed %d", seed)
+			r.agree()
+			orders += len(r.box.records)
+		})
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+	t.Logf("%d orders", orders)
 }

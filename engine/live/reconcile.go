@@ -17,21 +17,27 @@ import (
 // reserved, until looking settles it.
 func (l *Loop) reconcile(ctx context.Context) error {
 	own := l.Account.Pending(nil)
-	if err := l.catchUp(ctx, own); err != nil {
+	if err := l.insist(ctx, func() error { return l.catchUp(ctx, own) }); err != nil {
 		return fmt.Errorf("live: reconcile trades: %w", err)
 	}
 	for _, o := range own {
-		if err := l.reconcileOrder(ctx, o); err != nil {
+		if err := l.insist(ctx, func() error { return l.reconcileOrder(ctx, o) }); err != nil {
 			return fmt.Errorf("live: reconcile order %s: %w", o.ClientOrderID, err)
 		}
 	}
-	records, err := l.Trading.OpenOrders(ctx)
+	err := l.insist(ctx, func() error {
+		records, err := l.Trading.OpenOrders(ctx)
+		if err == nil {
+			l.compareOrders(l.stamp(), records, nil)
+		}
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("live: reconcile open orders: %w", err)
 	}
-	l.compareOrders(l.stamp(), records, nil)
 	l.open.next = l.now.Add(l.OpenEvery)
-	return l.Journal.Commit(l.now)
+	l.commit()
+	return l.failed
 }
 
 // reconcileOrder asks for one order. What was in flight when the process died is in doubt until the exchange can no longer take it.
@@ -64,6 +70,7 @@ func (l *Loop) catchUp(ctx context.Context, own []*state.Order) error {
 		names[o.ClientOrderID] = o
 	}
 	for m, from := range since {
+		from = max(from, 1)
 		for more := true; more; {
 			var trades []exchange.Trade
 			var err error
@@ -74,7 +81,6 @@ func (l *Loop) catchUp(ctx context.Context, own []*state.Order) error {
 				l.book(names[trades[i].ClientOrderID], &trades[i])
 				from = max(from, trades[i].Time)
 			}
-			more = more && len(trades) > 0
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
@@ -34,6 +35,8 @@ type box struct {
 	expired int
 	closed  bool // for writes, as a market that halts everything
 }
+
+var errKilled = errors.New("killed")
 
 var errLost = errors.New("connection reset by peer")
 
@@ -256,6 +259,9 @@ func (b *box) CancelAfter(context.Context, uint16, market.Duration) error { retu
 // ledger is a Journal in memory that insists on the order of things: what is sent has been committed.
 type ledger struct {
 	t       testing.TB
+	engine  *engine.Engine
+	parts   map[string][]byte // what a restart finds
+	killed  bool              // nothing is committed any more
 	mu      sync.Mutex
 	intents map[string]bool // committed
 	noted   []string
@@ -279,6 +285,15 @@ func (j *ledger) committed(i *exchange.Intent) bool {
 func (j *ledger) Commit(market.Time) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.killed {
+		return errKilled
+	}
+	if err := j.engine.Save(false, func(part string, data []byte) error {
+		j.parts[part] = append([]byte(nil), data...)
+		return nil
+	}); err != nil {
+		return err
+	}
 	for _, k := range j.noted {
 		j.intents[k] = true
 	}

@@ -5,6 +5,7 @@ package poll
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -123,8 +124,8 @@ func (f *Feed) tickers() func(context.Context) error {
 	var prices, books []market.Ticker
 	heard, stale := f.Data.Now(), false
 	return func(ctx context.Context) (err error) {
-		if prices, err = f.Data.TickerPrices(ctx, prices[:0]); err == nil {
-			books, err = f.Data.TickerBooks(ctx, books[:0])
+		if prices, err = f.whole(f.Data.TickerPrices(ctx, prices[:0])); err == nil {
+			books, err = f.whole(f.Data.TickerBooks(ctx, books[:0]))
 		}
 		now := f.Data.Now()
 		if err != nil {
@@ -149,6 +150,14 @@ func (f *Feed) tickers() func(context.Context) error {
 	}
 }
 
+// whole takes tickers that are there although others do not fit their units.
+func (f *Feed) whole(tickers []market.Ticker, err error) ([]market.Ticker, error) {
+	if errors.Is(err, exchange.ErrUnits) {
+		err = nil
+	}
+	return tickers, err
+}
+
 // book tells one market's book when it has changed.
 func (f *Feed) book(id market.ID) func(context.Context) error {
 	m, nonce := f.Catalog.Market(id), int64(-1)
@@ -170,7 +179,9 @@ func (f *Feed) rules() func(context.Context) error {
 	known := map[market.ID]market.Market{}
 	return func(ctx context.Context) error {
 		markets, err := f.Data.Rules(ctx)
-		if err != nil {
+		if errors.Is(err, exchange.ErrUnits) {
+			f.Log.Error().Err(err).Msg("a market's rules have changed beyond what this bot can hold; start it again")
+		} else if err != nil {
 			return err
 		}
 		for i := range markets {

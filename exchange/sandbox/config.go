@@ -22,7 +22,7 @@ type Config struct {
 	Rules    Rules
 	Admin    string // token of /admin; "": there is no /admin
 	Faults   []Fault
-	State    string // file that keeps the exchange over restarts; "": memory
+	State    string // file that keeps the exchange over restarts, for one exchange at a time: Close it in the end; "": memory
 	Keep     Keep
 }
 

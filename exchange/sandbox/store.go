@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -64,45 +65,77 @@ type store struct {
 }
 
 // openStore opens the state file of the config, if it names one, and holds the config against what is in it.
-func (ex *Exchange) openStore() (err error) {
-	path := ex.config.State
-	if path == "" {
+func (ex *Exchange) openStore() error {
+	if ex.config.State == "" {
 		return nil
 	}
-	defer catchCorrupt(&err, debug.SetPanicOnFault(true))
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return fmt.Errorf("state %s is a folder; name a file in it, like %s", path, filepath.Join(path, "exchange.db"))
+	if err := ex.openFile(); err != nil {
+		return fmt.Errorf("state %s: %w", ex.config.State, err)
 	}
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockWait, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType, InitialMmapSize: addressSpace})
-	if err != nil {
-		return openError(path, err)
-	}
-	db.AllocSize = growStep
-	ex.store = &store{ex: ex, db: db, path: path, marks: marks{records: map[*record]struct{}{}}}
-	if ex.store.past, err = ex.store.readLife(); err != nil {
-		return fmt.Errorf("state %s: %w", path, err)
-	}
-	if ex.store.past == nil {
+	past := ex.store.past
+	if past == nil {
 		return nil
 	}
-	if err := ex.store.past.agree(&ex.config); err != nil {
-		return fmt.Errorf("state %s: %w", path, err)
-	}
-	ex.config.Accounts = ex.store.past.arrange(ex.config.Accounts)
-	if ex.clock.Now() < ex.store.past.Reached {
-		return ex.clock.Set(ex.store.past.Reached)
+	ex.config.Accounts = past.arrange(ex.config.Accounts)
+	if ex.clock.Now() < past.Reached {
+		return ex.clock.Set(past.Reached)
 	}
 	return nil
 }
 
-func openError(path string, err error) error {
-	switch {
-	case errors.Is(err, bolterrors.ErrTimeout):
-		return fmt.Errorf("state %s is in use by another exchange; stop that one, or name another file", path)
-	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
-		return fmt.Errorf("state %s: %w, or not the state of an exchange: %w", path, errCorrupt, err)
+// openFile opens the file and reads what it says of itself.
+func (ex *Exchange) openFile() (err error) {
+	defer catchCorrupt(&err, debug.SetPanicOnFault(true))
+	path := ex.config.State
+	if err := checkFile(path); err != nil {
+		return err
 	}
-	return fmt.Errorf("state: %w", err) // it names the file
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockWait, FreelistType: bbolt.FreelistMapType, InitialMmapSize: addressSpace})
+	if err != nil {
+		return openError(err)
+	}
+	db.AllocSize = growStep
+	s := &store{ex: ex, db: db, path: path, marks: marks{records: map[*record]struct{}{}}}
+	ex.store = s
+	if s.past, err = s.readLife(); err != nil || s.past == nil {
+		return err
+	}
+	return s.past.agree(&ex.config)
+}
+
+// checkFile looks at what would end the process, or change the file, if it was opened to be written: a file that was cut off, or is
+// another's.
+func checkFile(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil || info.Mode().IsRegular() && info.Size() == 0:
+		return nil // opening it makes it, or says why not
+	case info.IsDir():
+		return fmt.Errorf("this is a folder; name a file in it, like %s", filepath.Join(path, "exchange.db"))
+	}
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockWait, ReadOnly: true})
+	if err != nil {
+		return openError(err)
+	}
+	err = db.View(func(tx *bbolt.Tx) error {
+		if info.Size() < tx.Size() {
+			return fmt.Errorf("%w: %d bytes of %d are there", errCorrupt, info.Size(), tx.Size())
+		}
+		return nil
+	})
+	return errors.Join(err, db.Close())
+}
+
+func openError(err error) error {
+	switch {
+	case strings.Contains(err.Error(), "file size too small"): // of bbolt, without a name
+		return fmt.Errorf("%w: cut off: %w", errCorrupt, err)
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return errors.New("it is in use by another exchange; stop that one, or name another file")
+	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
+		return fmt.Errorf("%w, or not the state of an exchange: %w", errCorrupt, err)
+	}
+	return err
 }
 
 // catchCorrupt, deferred, turns the panic over a page that cannot be read, or over a record that names what is not there, into an

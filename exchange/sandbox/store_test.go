@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,13 +28,26 @@ func kept(path string) func(*Config) {
 		c.Keep = Keep{Orders: 5, Trades: 7, Transactions: 6, Candles: 20}
 		c.Rules.SettleAfter, c.Rules.GroupsPerAccount = 7*time.Second, 2
 		c.History = 30 * time.Minute
-		for i, price := range [...]string{"95000", "3300"} {
-			c.Markets[i].Source = Synthetic{Price: price, Volatility: 0.5}
+		c.Admin = "token of the operator"
+		c.Faults = []Fault{{Kind: FaultLateFill, Endpoints: []string{"POST /order"}, Market: "ETH-EUR", Delay: 40 * time.Second}}
+		c.Markets[0].Source, c.Markets[1].Source = Synthetic{Price: "95000", Volatility: 0.5}, recorded()
+		for i := range 2 {
 			c.Markets[i].House = House{Levels: 4, HalfSpread: 20_000, Step: 100, Size: "0.02"}
 		}
 		c.Markets[2].Source = Fixed("0.5")
 		c.Tiers = []Tier{{Volume: "0", Fees: map[string]exchange.Fees{"": {Maker: 150_000, Taker: 250_000}}}, {Volume: "20000", Fees: map[string]exchange.Fees{"": {Maker: -10_000, Taker: 200_000}}}}
 	}
+}
+
+// recorded is a source that replays five hours of ETH-EUR, up and down, and then stands still.
+func recorded() Source {
+	minute, at := int64(0), rigStart.Add(-30*time.Minute)
+	return Replay{Candles: func() (c market.Candle, more bool, err error) {
+		open := market.Price(330000 + (minute*7919)%9000 - 4500)
+		c = market.Candle{Start: market.Interval1m.Floor(at).Add(time.Duration(minute) * time.Minute), Interval: market.Interval1m, Open: open, High: open + 900, Low: open - 700, Close: open + 300, Volume: 3_00000000}
+		minute++
+		return c, minute <= 300, nil
+	}}
 }
 
 // kill lets go of the state file as a kill does: what is not written is lost.
@@ -89,7 +104,7 @@ func (r *rig) view() (all []string) {
 			all = append(all, fmt.Sprintln(account, path, a.body))
 		}
 	}
-	return all
+	return append(all, r.operate(http.MethodGet, "/ledger", ""), r.operate(http.MethodGet, "/transfers", ""), r.operate(http.MethodGet, "/clock", ""))
 }
 
 // requireSame wants the same lines, and shows the first that differs.
@@ -110,17 +125,20 @@ func requestAs(account, method, path, body string) step {
 	}
 }
 
-// operates is what the operator does, kept as a request is.
-func operates(do func(ex *Exchange, at market.Time)) step {
-	return func(r *rig) string {
-		r.ex.mu.Lock()
-		defer r.ex.mu.Unlock()
-		at := max(r.ex.clock.Now(), r.ex.reached)
-		r.ex.advance(at)
-		do(r.ex, at)
-		require.NoError(r.t, r.ex.save(true))
-		return ""
-	}
+// operates is what the operator does.
+func operates(method, path, body string) step {
+	return func(r *rig) string { return r.operate(method, path, body) }
+}
+
+// operate asks the admin interface.
+func (r *rig) operate(method, path, body string) string {
+	request := httptest.NewRequest(method, "/admin"+path, strings.NewReader(body))
+	request.RemoteAddr = "127.0.0.1:5000"
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Authorization", "Bearer "+r.ex.config.Admin)
+	recorder := httptest.NewRecorder()
+	r.ex.ServeHTTP(recorder, request)
+	return fmt.Sprintln(method, path, body, recorder.Code, recorder.Body)
 }
 
 // whims draws what happens to an exchange.
@@ -147,19 +165,18 @@ func (l *whims) step() step {
 		return requestAs(account, http.MethodPost, "/cancelOrdersAfter", fmt.Sprintf(`{"codGroupId":%d,"expiryAfterSeconds":%s}`, 1+l.IntN(3), l.of("0", "10", "15", "30")))
 	case draw < 70:
 		return requestAs(account, http.MethodPost, "/withdrawal", fmt.Sprintf(`{"symbol":%q,"amount":"%d.5","address":"DE89370400440532013000"}`, l.of("EUR", "BTC", "ADA"), 1+l.IntN(30)))
-	case draw < 75:
-		symbol, amount := l.of("EUR", "BTC", "ADA"), fmt.Sprint(1+l.IntN(50))
-		return operates(func(ex *Exchange, at market.Time) { _, _ = ex.deposit(account, symbol, amount, at) })
+	case draw < 73:
+		return operates(http.MethodPost, "/deposit", fmt.Sprintf(`{"account":%q,"symbol":%q,"amount":"%d"}`, account, l.of("EUR", "BTC", "ADA"), 1+l.IntN(50)))
+	case draw < 76:
+		return operates(http.MethodPost, "/status", fmt.Sprintf(`{"market":%q,"status":%q}`, m, l.of("trading", "trading", "trading", "halted", "auction", "auctionMatching", "cancelOnly")))
+	case draw < 78:
+		return operates(http.MethodPost, "/rules", fmt.Sprintf(`{"market":%q,"tickSize":%q,"maxOpenOrders":%d}`, m, l.of("0.01", "0.05", "1", "2.5"), 3+l.IntN(100)))
 	case draw < 79:
-		status := [...]market.MarketStatus{market.Trading, market.Trading, market.Trading, market.Halted, market.Auction, market.AuctionMatching, market.CancelOnly}[l.IntN(7)]
-		return operates(func(ex *Exchange, at market.Time) {
-			_ = ex.venue.Advance(&market.Event{At: at, Kind: market.KindMarketStatus, Market: ex.catalog.MarketNamed(m).ID, Status: status})
-		})
+		return operates(http.MethodPost, "/price", fmt.Sprintf(`{"market":%q,"price":"%d","amount":"1"}`, m, map[string]int{"BTC-EUR": 18500, "ETH-EUR": 640, "ADA-EUR": 1}[m]*5+5*l.IntN(40)))
+	case draw < 80:
+		return operates(http.MethodPost, "/cancelOrders", fmt.Sprintf(`{"market":%q,"account":%q,"reason":%q}`, m, account, l.of("cancelOnMaintenance", "cancelOnDelisting")))
 	case draw < 81:
-		tick, most := market.Price(1+l.IntN(500)), 3+l.IntN(100)
-		return operates(func(ex *Exchange, _ market.Time) {
-			ex.catalog.MarketNamed(m).TickSize, ex.catalog.MarketNamed(m).MaxOpenOrders = tick, most
-		})
+		return operates(http.MethodPost, "/clock", `{"advance":"90s"}`)
 	case draw < 83:
 		return func(r *rig) string { return strings.Join(r.view(), "") }
 	}
@@ -261,6 +278,13 @@ func requireTidy(t *testing.T, ex *Exchange) {
 			orders += l.orders.Len()
 		}
 		require.Equal(t, orders, tx.Bucket(bucketOrders).Stats().KeyN)
+		transfers := map[*transfer]bool{}
+		for _, a := range ex.accounts {
+			for _, one := range slices.Concat(latest(a.deposits, 6), latest(a.withdrawals, 6), ex.inFlight) {
+				transfers[one] = true
+			}
+		}
+		require.Equal(t, len(transfers), tx.Bucket(bucketTransfers).Stats().KeyN)
 		return nil
 	}))
 	require.NotEmpty(t, lists)

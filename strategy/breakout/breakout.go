@@ -66,6 +66,7 @@ func needs(p Params) strategy.Needs {
 
 type breakout struct {
 	strategy.Base
+	setup        strategy.Setup
 	stop, target float64
 	share, risk  market.Rate
 	trades       []trade // by market
@@ -88,7 +89,7 @@ func build(p Params, s strategy.Setup) (strategy.Strategy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parameter risk: %w", err)
 	}
-	b := &breakout{stop: p.StopATR, target: p.TargetATR, share: share, risk: risk, trades: make([]trade, s.Slots())}
+	b := &breakout{setup: s, stop: p.StopATR, target: p.TargetATR, share: share, risk: risk, trades: make([]trade, s.Slots())}
 	for _, m := range s.Markets {
 		b.trades[m.ID] = trade{channel: indicator.NewDonchian(p.Channel), atr: indicator.NewATR(p.ATR)}
 	}

@@ -57,6 +57,7 @@ func needs(Params) strategy.Needs { return strategy.Needs{} }
 
 type dca struct {
 	strategy.Base
+	setup   strategy.Setup
 	candles int64
 	every   market.Time
 	plans   []plan // by market
@@ -70,7 +71,7 @@ type plan struct {
 }
 
 func build(p Params, s strategy.Setup) (strategy.Strategy, error) {
-	x := &dca{candles: p.EveryCandles, every: market.Time(p.Every), plans: make([]plan, s.Slots())}
+	x := &dca{setup: s, candles: p.EveryCandles, every: market.Time(p.Every), plans: make([]plan, s.Slots())}
 	for _, m := range s.Markets {
 		money, err := market.FromDecimal(p.Money, m.QuoteDigits)
 		if err != nil {

@@ -61,6 +61,7 @@ func needs(Params) strategy.Needs { return strategy.Needs{} }
 
 type grid struct {
 	strategy.Base
+	setup             strategy.Setup
 	spacing, recentre market.Rate
 	ladders           []ladder // by market
 }
@@ -73,7 +74,7 @@ type ladder struct {
 }
 
 func build(p Params, s strategy.Setup) (_ strategy.Strategy, err error) {
-	g := &grid{ladders: make([]ladder, s.Slots())}
+	g := &grid{setup: s, ladders: make([]ladder, s.Slots())}
 	if g.spacing, err = strategy.BpsOf(p.Spacing); err != nil {
 		return nil, fmt.Errorf("parameter spacing_bps: %w", err)
 	}

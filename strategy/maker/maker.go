@@ -75,6 +75,7 @@ const spendable = strategy.Whole / 100 * 99
 
 type maker struct {
 	strategy.Base
+	setup            strategy.Setup
 	half, skew, move market.Rate
 	pairs            []pair // by market
 }
@@ -87,7 +88,7 @@ type pair struct {
 }
 
 func build(p Params, s strategy.Setup) (_ strategy.Strategy, err error) {
-	k := &maker{pairs: make([]pair, s.Slots())}
+	k := &maker{setup: s, pairs: make([]pair, s.Slots())}
 	if k.half, err = strategy.BpsOf(p.HalfSpread); err != nil {
 		return nil, fmt.Errorf("parameter half_spread_bps: %w", err)
 	}

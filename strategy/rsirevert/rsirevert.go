@@ -71,6 +71,7 @@ func needs(p Params) strategy.Needs {
 
 type rsiRevert struct {
 	strategy.Base
+	setup          strategy.Setup
 	low, high      float64
 	offset, target market.Rate
 	share          market.Rate
@@ -86,7 +87,7 @@ type side struct {
 }
 
 func build(p Params, s strategy.Setup) (_ strategy.Strategy, err error) {
-	r := &rsiRevert{low: p.Low, high: p.High, expire: p.Expire, sides: make([]side, s.Slots())}
+	r := &rsiRevert{setup: s, low: p.Low, high: p.High, expire: p.Expire, sides: make([]side, s.Slots())}
 	if r.offset, err = strategy.BpsOf(p.Offset); err != nil {
 		return nil, fmt.Errorf("parameter offset_bps: %w", err)
 	}

@@ -31,6 +31,7 @@ type Bench struct {
 	orders    []*market.Order
 	asked     []string
 	next      market.OrderID
+	recalling bool // a strategy sees the past again
 }
 
 // Timer is a time that the strategy asked for.
@@ -88,6 +89,30 @@ func (b *Bench) Candle(s strategy.Strategy, d *strategy.Desk, m *market.Market, 
 func (b *Bench) Bar(s strategy.Strategy, d *strategy.Desk, c *market.Candle) {
 	b.last[c.Market] = c.Close
 	s.OnCandle(d, c)
+}
+
+// Restart makes fresh, a strategy of the kind of old, know what old knows, the way a live bot does after it was killed: fresh is started
+// and sees the candles again (those of its warm-up at least), every ask refused, no timer set and nothing written down; then it
+// loads what old saves, if their kind can. The error is that of Save or Load.
+func (b *Bench) Restart(old, fresh strategy.Strategy, history []market.Candle) error {
+	b.recalling = true
+	defer func(at market.Time) { b.recalling, b.At = false, at }(b.At)
+	if starter, can := fresh.(strategy.Starter); can {
+		starter.OnStart(b.Desk())
+	}
+	for i := range history {
+		b.At = history[i].End()
+		fresh.OnCandle(b.Desk(), &history[i])
+	}
+	from, can := old.(strategy.Saver)
+	if !can {
+		return nil
+	}
+	data, err := from.Save()
+	if err != nil {
+		return err
+	}
+	return fresh.(strategy.Saver).Load(data)
 }
 
 // Fill fills an amount of an open order at a price. A buy that was set by quote ends with it.

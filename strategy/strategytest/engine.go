@@ -1,6 +1,7 @@
 package strategytest
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -11,6 +12,9 @@ import (
 // engine is the side of a Bench that its Desk sees: strategy.Engine and strategy.Book.
 type engine Bench
 
+// errRecalling answers a strategy that sees the past again.
+var errRecalling = errors.New("refused: warm_up")
+
 func (e *engine) Now() market.Time { return e.At }
 
 func (e *engine) Catalog() *market.Catalog { return &e.catalog }
@@ -18,10 +22,16 @@ func (e *engine) Catalog() *market.Catalog { return &e.catalog }
 func (e *engine) Book() strategy.Book { return e }
 
 func (e *engine) SetTimer(_ market.StrategyID, at market.Time, name int64) {
+	if e.recalling {
+		return
+	}
 	e.Timers = append(e.Timers, Timer{at, name})
 }
 
 func (e *engine) Ask(_ market.StrategyID, c *market.Command) (market.OrderID, error) {
+	if e.recalling {
+		return 0, errRecalling
+	}
 	line := e.describe(c)
 	if e.Refuse != nil {
 		if err := e.Refuse(c); err != nil {
@@ -45,6 +55,9 @@ func (e *engine) Ask(_ market.StrategyID, c *market.Command) (market.OrderID, er
 
 // Protect writes the ask down; the test plays the exits by filling what it likes.
 func (e *engine) Protect(_ market.StrategyID, m market.ID, levels market.Bracket) (market.OrderID, error) {
+	if e.recalling {
+		return 0, errRecalling
+	}
 	if e.positions[m].Amount <= 0 {
 		return 0, strategy.ErrNoPosition
 	}

@@ -1,0 +1,149 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+const fetchHelp = `Download closed candles from an exchange into the store, the newest first. No key is needed.
+
+Each page is stored as it comes. What the exchange has answered for is never asked for again: started anew after a failure or
+a Ctrl-C, the command goes on where it stopped. An interval that the exchange has answered for without a candle counts as
+one in which nothing was traded; one that it was not asked for, or that lies before its first candle, is missing.
+
+The command keeps to the exchange's weight budget, waits where it comes near its end, and sits out a ban.`
+
+// defaultExchange is where bot exchange listens.
+const defaultExchange = "http://127.0.0.1:8080"
+
+// fetchFlags are the flags of the command beside those of all.
+type fetchFlags struct {
+	*storeFlags
+	from, to, baseURL, prefix string
+}
+
+func (a *app) fetchCommand(store *storeFlags) *cobra.Command {
+	f := &fetchFlags{storeFlags: store}
+	c := &cobra.Command{
+		Use: "fetch", Short: "Download candles from an exchange", Long: fetchHelp, Args: cobra.NoArgs,
+		Example: "  bot candles fetch --market BTC-EUR --interval 1m --from 2024-01-01 --base-url https://api.example.com/v2\n" +
+			"  bot candles fetch --market BTC-EUR --interval 1h --from 2024-01-01 --to 2025-01-01 --db candles.db",
+		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.fetchCandles(ctx, f) }),
+	}
+	f.seriesFlags(c)
+	f.jsonFlag(c)
+	c.Flags().StringVar(&f.from, "from", "", "first candle: 2021-01-01, RFC 3339 or Unix ms (needed)")
+	c.Flags().StringVar(&f.to, "to", "", "end, exclusive; without it, now")
+	c.Flags().StringVar(&f.baseURL, "base-url", defaultExchange, "`URL` of the exchange; without it, that of bot exchange on this machine")
+	c.Flags().StringVar(&f.prefix, "prefix", "Service", "brand in the `NAME`s of the exchange's headers, without the dash")
+	return c
+}
+
+func (a *app) fetchCandles(ctx context.Context, f *fetchFlags) error {
+	name, interval, err := f.series()
+	if err != nil {
+		return err
+	}
+	if f.from == "" {
+		return usagef("--from is needed, like --from 2024-01-01")
+	}
+	from, to, err := parseRange(f.from, f.to)
+	if err != nil {
+		return err
+	}
+	client, err := a.publicClient(f.baseURL, f.prefix)
+	if err != nil {
+		return usagef("--base-url or --prefix: %w", err)
+	}
+	defer client.Close()
+	w := &fetcher{client: client, interval: interval, bar: &progress{}}
+	if err := w.prepare(ctx, name, from, to); err != nil {
+		return err
+	}
+	if w.store, err = f.open(false); err != nil {
+		return err
+	}
+	w.bar = newFetchProgress(ctx, a.Stderr, w.span)
+	defer w.bar.end()
+	report, err := w.run(ctx)
+	if err = errors.Join(err, w.store.Close()); err != nil {
+		return fmt.Errorf("%w; what came before is stored: the same command goes on from there", err)
+	}
+	w.bar.end()
+	if f.json {
+		return a.printJSON(report)
+	}
+	_, err = io.WriteString(a.Stdout, report.text())
+	return err
+}
+
+// publicClient returns a client without a key that keeps to the budget of this machine's IP address. What the ledger has to say goes
+// to the standard error.
+func (a *app) publicClient(baseURL, prefix string) (*rest.Client, error) {
+	var client *rest.Client
+	ledger := rest.NewLedger(rest.LedgerConfig{
+		Prefix: prefix, After: after, Now: func() market.Time { return client.Now() },
+		Warn: func(w rest.Warning) { fmt.Fprintf(a.Stderr, "bot: %s\n", w) },
+	})
+	client, err := rest.New(rest.Config{BaseURL: baseURL, Prefix: prefix, Budget: ledger})
+	return client, err
+}
+
+// fetchReport is what a fetch did, as a program reads it.
+type fetchReport struct {
+	Market   string `json:"market"`
+	Interval string `json:"interval"`
+	FromMS   int64  `json:"from_ms"`
+	ToMS     int64  `json:"to_ms"` // exclusive
+	Requests int64  `json:"requests"`
+
+	Added     int64 `json:"added"`
+	Unchanged int64 `json:"unchanged"`
+	Kept      int64 `json:"kept"`
+
+	Candles     int64 `json:"candles"` // stored in the range, afterwards
+	NoTrade     int64 `json:"no_trade"`
+	Missing     int64 `json:"missing"`
+	BeginningMS int64 `json:"beginning_ms"` // nothing is on the exchange before; 0: its beginning was not met
+}
+
+func (r *fetchReport) add(w state.WriteReport) {
+	r.Added += w.Added
+	r.Unchanged += w.Unchanged
+	r.Kept += w.Kept + w.Replaced
+}
+
+// timeOfMillis is market.Time.Millis backwards.
+func timeOfMillis(ms int64) market.Time {
+	t, _ := market.TimeOfMillis(ms) // it was made of a Time
+	return t
+}
+
+// text is a line for the range and one for everything that occurred.
+func (r *fetchReport) text() string {
+	from, to, beginning := timeOfMillis(r.FromMS), timeOfMillis(r.ToMS), timeOfMillis(r.BeginningMS)
+	text := fmt.Sprintf("%s %s from %s to %s: %d candles, %d requests\n", r.Market, r.Interval, from, to, r.Candles, r.Requests)
+	for _, line := range [...]struct {
+		count int64
+		what  string
+	}{
+		{r.Added, "added"}, {r.Unchanged, "stored already with the same values"}, {r.Kept, "stored already with other values, which stay"},
+		{r.NoTrade, "intervals without a trade"}, {r.Missing, "intervals missing"},
+	} {
+		if line.count > 0 {
+			text += fmt.Sprintf("%9d %s\n", line.count, line.what)
+		}
+	}
+	if beginning > 0 {
+		text += fmt.Sprintf("          the exchange has nothing before %s\n", beginning)
+	}
+	return text
+}

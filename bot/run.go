@@ -1,0 +1,133 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+const runHelp = `Trade: run strategies on an exchange that speaks the API, such as ` + "`bot exchange`" + `, until Ctrl-C.
+
+What the bot sends is on disk before it leaves, and what the exchange did not answer is asked for, never sent again. Kill the bot at any
+moment and start it again: it goes on where it was. Ctrl-C stops the strategies, cancels their orders (or keeps them, as configured), waits
+for the exchange to confirm, and says what is left; a second Ctrl-C ends at once. docs/running.md tells the way from sandbox to live.`
+
+const runExample = `  bot exchange                                  # in one terminal
+  bot run -c configs/sandbox.toml               # in another
+  bot run -c my.toml --set bot.log=debug`
+
+// runFlags are the flags of the command.
+type runFlags struct {
+	config string
+	sets   []string
+}
+
+func (a *app) runCommand() *cobra.Command {
+	f := &runFlags{}
+	c := &cobra.Command{
+		Use: "run", Short: "Trade on an exchange", Long: runHelp, Example: runExample, Args: onlyFlags,
+		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.run(ctx, f) }),
+	}
+	c.Flags().StringVarP(&f.config, "config", "c", "", "config `FILE`")
+	c.Flags().StringArrayVar(&f.sets, "set", nil, "change one setting: `a.b.c=value`; may be repeated")
+	return c
+}
+
+// runPlanOf reads the config that the flags mean.
+func (a *app) runPlanOf(f *runFlags) (*runPlan, error) {
+	if f.config == "" {
+		return nil, usagef("want a config: -c configs/sandbox.toml")
+	}
+	var overrides []override
+	for _, set := range f.sets {
+		o, err := parseSet(set)
+		if err != nil {
+			return nil, err
+		}
+		overrides = append(overrides, o)
+	}
+	source, err := readSource(f.config, overrides)
+	if err != nil {
+		return nil, err
+	}
+	c, err := loadRun(source)
+	if err != nil {
+		return nil, err
+	}
+	return newRunPlan(c, a.Kinds, a.Getenv)
+}
+
+// run runs the command.
+func (a *app) run(ctx context.Context, f *runFlags) (err error) {
+	p, err := a.runPlanOf(f)
+	if err != nil {
+		return err
+	}
+	log := a.logger(p.Bot.Log)
+	r, err := openRunner(ctx, p, log)
+	if r != nil {
+		defer func() { err = errors.Join(err, r.close()) }()
+	}
+	if err != nil {
+		return err
+	}
+	for _, line := range p.checked.unlimited() {
+		log.Warn().Msg(line)
+	}
+	log.Info().Str("exchange", p.Exchange.BaseURL).Strs("strategies", p.names()).Stringer("run", r.run).Bool("resumed", r.resumed).Msg("trading begins; Ctrl-C stops")
+	failed := r.trade(ctx)
+	return errors.Join(failed, r.leave(failed))
+}
+
+// trade runs feed and loop until ctx ends.
+func (r *runner) trade(ctx context.Context) error {
+	feeding, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	var feed sync.WaitGroup
+	feed.Go(func() { r.feed.Run(feeding) })
+	err := r.loop.Run(ctx)
+	cancel()
+	feed.Wait()
+	return err
+}
+
+// leave writes the end of the run down and says what is left.
+func (r *runner) leave(failed error) error {
+	open := r.account.Open(nil, 0, 0)
+	reason := "asked to stop"
+	if failed != nil {
+		reason = failed.Error()
+	}
+	r.log.Info().Int("open_orders", len(open)).Str("reason", reason).Msg("trading has ended")
+	for _, o := range open {
+		m := r.plan.catalog.Market(o.Market)
+		r.log.Info().Stringer("client_order_id", o.ClientOrderID).Str("market", m.Name).Stringer("side", o.Side).Str("amount", m.FormatQty(o.AmountRemaining)).
+			Str("price", m.FormatPrice(o.Price)).Msg("order left open")
+	}
+	for i, name := range r.plan.names() {
+		r.leavePositions(i+1, name)
+	}
+	r.journal.batch.Journal(r.engine.Now(), &state.Stop{Run: r.run, Reason: reason, Open: len(open)})
+	r.journal.whole = 0 // save everything
+	if err := r.journal.Commit(r.engine.Now()); err != nil {
+		return fmt.Errorf("write the end of the run down: %w", err)
+	}
+	return nil
+}
+
+// leavePositions says what a strategy holds.
+func (r *runner) leavePositions(id int, name string) {
+	for _, m := range r.plan.catalog.Markets() {
+		if held := r.account.Position(strategyID(id), m.ID); held.Amount != 0 {
+			r.log.Info().Str("strategy", name).Str("market", m.Name).Str("amount", m.FormatQty(held.Amount)).Msg("position held")
+		}
+	}
+}
+
+func strategyID(n int) market.StrategyID { return market.StrategyID(n) }

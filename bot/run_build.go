@@ -1,0 +1,390 @@
+package bot
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+
+	"github.com/google/uuid"
+	"github.com/rs/zerolog"
+
+	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/engine/live"
+	"github.com/tidemark-trading/tidemark/exchange/poll"
+	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// stateFile is the name of the state file in the state folder.
+const stateFile = "bot.db"
+
+// runner is a bot in the making, and then at work.
+type runner struct {
+	plan    *runPlan
+	log     zerolog.Logger
+	client  *rest.Client
+	ledger  *rest.Ledger
+	store   *state.BotStore
+	account *state.Account
+	engine  *engine.Engine
+	gate    *risk.Gate
+	journal *botJournal
+	feed    *poll.Feed
+	loop    *live.Loop
+	run     uuid.UUID
+	needs   []strategy.Needs // by StrategyID − 1
+	resumed bool             // the state file had an earlier run
+}
+
+// openRunner makes a bot of a plan: it locks the state file, asks the exchange what there is, and brings the engine to where it was, or
+// warms it up. Close it, also after an error.
+func openRunner(ctx context.Context, p *runPlan, log zerolog.Logger) (r *runner, err error) {
+	r = &runner{plan: p, log: log, run: uuid.New()}
+	for _, step := range [...]func(context.Context) error{r.openStore, r.openClient, r.openEngine, r.openFeed, r.begin, r.openLoop} {
+		if err := step(ctx); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// close gives back the state file and the connections.
+func (r *runner) close() (err error) {
+	if r.client != nil {
+		r.client.Close()
+	}
+	if r.store != nil {
+		err = r.store.Close()
+	}
+	return err
+}
+
+// openStore opens the state file, which no other bot may hold.
+func (r *runner) openStore(context.Context) (err error) {
+	if err := os.MkdirAll(r.plan.Bot.State, 0o700); err != nil {
+		return fmt.Errorf("state folder: %w", err)
+	}
+	r.store, err = state.OpenBot(filepath.Join(r.plan.Bot.State, stateFile))
+	return err
+}
+
+// openClient makes the client with its budget, learns the markets, and binds the state file to them.
+func (r *runner) openClient(ctx context.Context) (err error) {
+	r.ledger = rest.NewLedger(rest.LedgerConfig{
+		Now: func() market.Time { return r.client.Now() }, After: after, Prefix: r.plan.Exchange.Prefix,
+		PerKey: int(r.plan.Exchange.PerKey), PerIP: int(r.plan.Exchange.PerIP), Warn: r.warnOfBudget,
+	})
+	if r.client, err = r.plan.client(r.ledger); err != nil {
+		return err
+	}
+	if err := r.restoreLedger(); err != nil {
+		return err
+	}
+	if err := r.plan.learn(ctx, r.client, r.log); err != nil {
+		return err
+	}
+	if err := r.pollPlan().Check(int(r.plan.Exchange.PerKey), int(r.plan.Exchange.PerIP)); err != nil {
+		return usagef("%s: %w", r.plan.source.name(), err)
+	}
+	r.client.Use(r.plan.catalog)
+	return r.store.Bind(r.plan.catalog, r.plan.names())
+}
+
+// warnOfBudget says what the ledger finds.
+func (r *runner) warnOfBudget(w rest.Warning) { r.log.Warn().Msg(w.String()) }
+
+// restoreLedger takes over what an earlier run knew of budgets and bans.
+func (r *runner) restoreLedger() error {
+	data, err := r.store.Blob(ledgerBlob)
+	if err != nil || data == nil {
+		return err
+	}
+	var kept rest.LedgerState
+	if err := json.Unmarshal(data, &kept); err != nil {
+		return fmt.Errorf("weight ledger in the state file: %w", err)
+	}
+	r.ledger.Restore(kept)
+	return nil
+}
+
+// pollPlan is what the bot asks for again and again, in weight points.
+func (r *runner) pollPlan() (plan rest.Plan) {
+	p, signed := &r.plan.Poll, r.plan.Exchange.SignMarketData
+	plan = append(plan,
+		rest.Poll{Name: "GET /ticker/price", Weight: 1, Every: market.Duration(p.Tickers), Signed: signed},
+		rest.Poll{Name: "GET /ticker/book", Weight: 1, Every: market.Duration(p.Tickers), Signed: signed},
+		rest.Poll{Name: "GET /markets", Weight: 1, Every: market.Duration(p.Rules), Signed: signed},
+		rest.Poll{Name: "GET /ordersOpen", Weight: 100, Every: market.Duration(p.Orders), Signed: true},
+		rest.Poll{Name: "GET /balance", Weight: 5, Every: market.Duration(p.Balances), Signed: true})
+	for i := range r.plan.strategies {
+		s := &r.plan.strategies[i]
+		needs, err := s.Kind.Needs(s.Values)
+		if err != nil {
+			continue // it is told when the strategy is made
+		}
+		for _, m := range s.Markets {
+			plan = append(plan, rest.Poll{Name: "GET /" + m.Name + "/candles", Weight: 1, Every: s.Interval.Fixed(), Signed: signed})
+			if needs.Book {
+				plan = append(plan, rest.Poll{Name: "GET /" + m.Name + "/book", Weight: 1, Every: market.Duration(p.Books), Signed: signed})
+			}
+		}
+	}
+	return plan
+}
+
+// openEngine makes account, gate and engine with the strategies in their seats.
+func (r *runner) openEngine(context.Context) error {
+	p := r.plan
+	own := make([]bool, len(p.strategies)+1)
+	var seats []engine.Seat
+	var limits []risk.Limits
+	for i := range p.strategies {
+		s := &p.strategies[i]
+		needs, err := s.Kind.Needs(s.Values)
+		if err != nil {
+			return fmt.Errorf("strategy %s: %w", s.Name, err)
+		}
+		made, err := s.Kind.New(s.Values, strategy.Setup{Markets: s.Markets, Interval: s.Interval})
+		if err != nil {
+			return fmt.Errorf("strategy %s: %w", s.Name, err)
+		}
+		own[i+1] = s.Own
+		seat := engine.Seat{Name: s.Name, Strategy: made, Intervals: append([]market.Interval{s.Interval}, needs.Intervals...), Ticker: needs.Ticker, Book: needs.Book,
+			Warmup: needs.Warmup, Log: r.log.With().Str("strategy", s.Name).Logger()}
+		for _, m := range s.Markets {
+			seat.Markets = append(seat.Markets, m.ID)
+		}
+		seats, limits, r.needs = append(seats, seat), append(limits, s.Limits), append(r.needs, needs)
+	}
+	r.account = state.NewAccount(p.catalog, len(p.strategies), own)
+	r.gate = risk.New(p.catalog, risk.Config{Account: p.checked.plan.Account, Strategies: limits, Fees: p.fees})
+	r.engine = engine.New(engine.Config{Catalog: p.catalog, Account: r.account, Gate: r.gate, Seats: seats, TradeFrom: r.client.Now(), Run: r.run, Observer: r})
+	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account, seats: p.names(), ledger: r.weights, open: r.ledger.SetOpenOrders}
+	return nil
+}
+
+// weights is the weight ledger for the state file.
+func (r *runner) weights() []byte {
+	data, _ := json.Marshal(r.ledger.Snapshot()) // plain numbers and names
+	return data
+}
+
+// openFeed makes the feed of what the strategies need, going on behind the last candles that were delivered.
+func (r *runner) openFeed(context.Context) error {
+	p := r.plan
+	config := poll.Config{Data: r.client, Catalog: p.catalog, Log: r.log, Depth: int(p.Poll.Depth), TickerEvery: market.Duration(p.Poll.Tickers), BookEvery: market.Duration(p.Poll.Books),
+		RulesEvery: market.Duration(p.Poll.Rules), Settle: market.Duration(p.Poll.Settle), MaxCandleAge: market.Duration(p.Poll.CandleAge), Stale: r.stale}
+	for i := range p.strategies {
+		s := &p.strategies[i]
+		for _, m := range s.Markets {
+			config.Tickers = addNew(config.Tickers, m.ID)
+			if r.needs[i].Book {
+				config.Books = addNew(config.Books, m.ID)
+			}
+			for _, interval := range append([]market.Interval{s.Interval}, r.needs[i].Intervals...) {
+				config.Series = addSeries(config.Series, poll.Series{Market: m.ID, Interval: interval})
+			}
+		}
+	}
+	for i := range config.Series {
+		last, err := r.lastCandle(&config.Series[i])
+		if err != nil {
+			return err
+		}
+		config.Series[i].Last = last
+	}
+	r.feed = poll.New(config)
+	return nil
+}
+
+func addNew(list []market.ID, id market.ID) []market.ID {
+	if slices.Contains(list, id) {
+		return list
+	}
+	return append(list, id)
+}
+
+func addSeries(list []poll.Series, s poll.Series) []poll.Series {
+	if slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}
+
+// lastCandle is the start of the last candle of a series that an earlier run delivered, 0 where there was none.
+func (r *runner) lastCandle(s *poll.Series) (market.Time, error) {
+	data, err := r.store.Cursor(cursorOf(r.plan.catalog.Market(s.Market).Name, s.Interval))
+	if err != nil || len(data) != 8 {
+		return 0, err
+	}
+	return market.Time(binary.BigEndian.Uint64(data)), nil
+}
+
+// stale says that the exchange has gone silent.
+func (r *runner) stale(silent market.Duration) {
+	r.log.Warn().Stringer("silent_for", silent).Msg("no prices from the exchange: nothing is opened on old ones where max_data_age is set")
+}
+
+// begin brings the engine to where an earlier run left it, or warms it up and gives the strategies their money.
+func (r *runner) begin(ctx context.Context) error {
+	now := r.client.Now()
+	r.journal.batch.Start(now, &state.Start{Run: r.run, Version: codeVersion(debug.ReadBuildInfo()), ConfigHash: r.plan.hash, Currency: r.plan.currency.Symbol, Strategies: r.plan.names()})
+	if _, r.resumed = savedParts(r.store); r.resumed {
+		return nil // openLoop restores, so that its commands are at hand
+	}
+	history, err := r.history(ctx, now)
+	if err != nil {
+		return fmt.Errorf("history for the warm-up: %w", err)
+	}
+	r.engine.Start(r.beginning(history, now))
+	for group := range groups(history) {
+		r.engine.Step(&market.Event{At: group[0].End(), Kind: market.KindCandles, Candles: group})
+	}
+	return r.endow(ctx, now)
+}
+
+// beginning is when the warm-up begins.
+func (r *runner) beginning(history []market.Candle, now market.Time) market.Time {
+	if len(history) == 0 {
+		return now
+	}
+	return history[0].Start
+}
+
+// history fetches the candles of all warm-ups, in the order in which they closed. Those that an earlier run has not delivered are left to the
+// feed.
+func (r *runner) history(ctx context.Context, now market.Time) (all []market.Candle, err error) {
+	for i := range r.plan.strategies {
+		s := &r.plan.strategies[i]
+		count := r.needs[i].Warmup
+		if count == 0 {
+			continue
+		}
+		for _, m := range s.Markets {
+			for _, interval := range append([]market.Interval{s.Interval}, r.needs[i].Intervals...) {
+				series := poll.Series{Market: m.ID, Interval: interval}
+				before, err := r.lastCandle(&series)
+				if err != nil {
+					return nil, err
+				}
+				end := now
+				if before != 0 {
+					end = interval.End(before)
+				}
+				got, err := r.feed.History(ctx, series, end, count)
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, got...)
+			}
+		}
+	}
+	slices.SortStableFunc(all, inOrderOfClose)
+	return slices.CompactFunc(all, func(a, b market.Candle) bool {
+		return a.Market == b.Market && a.Interval == b.Interval && a.Start == b.Start
+	}), nil
+}
+
+func inOrderOfClose(a, b market.Candle) int {
+	switch {
+	case a.End() != b.End():
+		return int(a.End()-b.End())>>1 | 1
+	case a.Interval != b.Interval:
+		return int(a.Interval) - int(b.Interval)
+	}
+	return int(a.Market) - int(b.Market)
+}
+
+// groups yields candles by the instant at which they close.
+func groups(candles []market.Candle) iter.Seq[[]market.Candle] {
+	return func(yield func([]market.Candle) bool) {
+		for from := 0; from < len(candles); {
+			to := from + 1
+			for to < len(candles) && candles[to].End() == candles[from].End() {
+				to++
+			}
+			if !yield(candles[from:to:to]) {
+				return
+			}
+			from = to
+		}
+	}
+}
+
+// endow gives strategies with an allotment theirs, and the pool of the others what is left of the currency. Everything else on the
+// account is nobody's and is left alone.
+func (r *runner) endow(ctx context.Context, now market.Time) error {
+	held, err := r.client.Holdings(ctx)
+	if err != nil {
+		return err
+	}
+	var free market.Money
+	for _, h := range held {
+		if h.Asset == r.plan.currency.ID {
+			free = h.Available
+		}
+	}
+	shared := false
+	for i := range r.plan.strategies {
+		own := r.plan.allotments[i+1]
+		if shared = shared || own == 0; own == 0 {
+			continue
+		}
+		if own > free {
+			return fmt.Errorf("strategy %s: its allotment is more than the account has left: %s %s", r.plan.strategies[i].Name, market.FormatFixed(int64(free), r.plan.currency.Digits), r.plan.currency.Symbol)
+		}
+		free -= own
+		r.transfer(now, own, market.StrategyID(i+1))
+	}
+	if shared && free > 0 {
+		r.transfer(now, free, 0)
+	}
+	return r.engine.Err()
+}
+
+func (r *runner) transfer(at market.Time, money market.Money, owner market.StrategyID) {
+	ev := market.Event{At: max(at, r.engine.Now()), Kind: market.KindTransfer, Asset: r.plan.currency.ID, Money: money, Owner: owner}
+	r.engine.Step(&ev)
+	r.journal.Event(&ev)
+}
+
+// openLoop makes the loop, on an engine that is restored where an earlier run left something.
+func (r *runner) openLoop(ctx context.Context) error {
+	p := r.plan
+	config := live.Config{
+		Engine: r.engine, Account: r.account, Trading: r.client, Journal: r.journal, Events: r.feed.Events(), Log: r.log,
+		OpenEvery: market.Duration(p.Poll.Orders), HoldingsEvery: market.Duration(p.Poll.Balances), StopWithin: market.Duration(p.Bot.StopWithin), KeepOrders: p.Bot.KeepOrders,
+		Groups: p.groups(), GroupExpiry: market.Duration(p.Exchange.CancelAfter), Start: func(market.Time) []market.Command { return nil },
+	}
+	if r.resumed {
+		history, err := r.history(ctx, r.client.Now())
+		if err != nil {
+			return err
+		}
+		saved, _ := savedParts(r.store)
+		commands, err := r.engine.Restore(r.client.Now(), saved, func(yield func([]market.Candle, error) bool) {
+			for group := range groups(history) {
+				if !yield(group, nil) {
+					return
+				}
+			}
+		})
+		if err != nil {
+			return fmt.Errorf("state of the last run: %w", err)
+		}
+		commands = slices.Clone(commands)
+		r.journal.halts = len(r.engine.Halts())
+		config.Start = func(market.Time) []market.Command { return commands }
+	}
+	r.loop = live.New(config)
+	return nil
+}

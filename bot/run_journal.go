@@ -1,0 +1,157 @@
+package bot
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// botJournal is the live loop's journal on the state file: what a turn notes goes into one batch, with the parts of the engine that it
+// has changed, and is committed as one transaction.
+type botJournal struct {
+	store   *state.BotStore
+	batch   *state.Batch
+	engine  *engine.Engine
+	account *state.Account
+
+	at     market.Time
+	cause  state.Cause
+	halts  int // of the engine's list, that have been noted
+	whole  market.Time
+	seats  []string      // strategies by StrategyID − 1
+	ledger func() []byte // what the weight ledger knows; nil: nothing
+	open   func(int)     // told how many orders are open; nil: nobody
+}
+
+const (
+	wholeEvery = market.Time(60e9) // between two savings of everything, prices included
+	partPrefix = "engine/"
+	ledgerBlob = "weights"
+)
+
+// Event notes what the engine has folded, and how far candles have been delivered.
+func (j *botJournal) Event(ev *market.Event) {
+	j.at = ev.At
+	j.cause = state.Cause{Kind: ev.Kind, Market: ev.Market, At: ev.At}
+	if ev.Kind == market.KindCandles {
+		for i := range ev.Candles {
+			c := &ev.Candles[i]
+			j.cause.Market = c.Market
+			j.batch.Cursor(ev.At, cursorOf(j.account.Catalog().Market(c.Market).Name, c.Interval), binary.BigEndian.AppendUint64(nil, uint64(c.Start)))
+		}
+		return
+	}
+	j.batch.Event(ev)
+	if ev.Report != nil {
+		j.order(ev.Report.Order)
+	} else if len(ev.Fills) > 0 {
+		j.order(ev.Fills[0].Order)
+	}
+	for i := range ev.Fills {
+		f := &ev.Fills[i]
+		if f.Strategy != 0 {
+			position := j.account.Position(f.Strategy, f.Market)
+			j.batch.Position(f.Strategy, f.Market, &position)
+		}
+	}
+}
+
+// order keeps an own order as it is now.
+func (j *botJournal) order(id market.OrderID) {
+	if o := j.account.Known(id); o != nil {
+		j.batch.Order(o)
+	}
+}
+
+// cursorOf is the name under which the last delivered candle of a series is kept.
+func cursorOf(name string, interval market.Interval) string {
+	return "candles " + name + " " + interval.String()
+}
+
+// Intent notes a command that is about to be sent.
+func (j *botJournal) Intent(i *exchange.Intent) {
+	intent := state.Intent{Method: i.Method, Path: i.Path, Body: i.Body, Timestamp: i.Timestamp, WindowMS: i.Window, Cause: j.cause}
+	intent.Command = market.Command{Kind: i.Command, At: j.at, Order: market.Order{ID: i.Order, Market: i.Market, ClientOrderID: i.ClientOrderID}}
+	if o := j.account.Known(i.Order); o != nil {
+		intent.Command.Order = o.Order
+	}
+	j.batch.Journal(j.at, &intent)
+	j.order(i.Order)
+}
+
+// Outcome notes what became of an intent.
+func (j *botJournal) Outcome(i *exchange.Intent, err error) {
+	answer := state.Outcome{Order: i.Order, Command: i.Command, Answer: state.AnswerAccepted}
+	if err != nil {
+		answer.Message = err.Error()
+		answer.Answer = state.AnswerUnknown
+		if exchange.OutcomeOf(err) == exchange.Rejected {
+			answer.Answer = state.AnswerRejected
+		}
+		answer.Status, answer.Code = codeOf(err)
+	}
+	j.batch.Journal(j.at, &answer)
+}
+
+// Remark notes something that a person will want to know.
+func (j *botJournal) Remark(kind, text string) {
+	j.batch.Journal(j.at, &state.Difference{What: kind, Theirs: text})
+}
+
+// Commit makes the turn durable.
+func (j *botJournal) Commit(at market.Time) error {
+	j.at = at
+	if j.open != nil {
+		j.open(len(j.account.Pending(nil)))
+	}
+	for _, h := range j.engine.Halts()[j.halts:] {
+		j.batch.Halt(h.At, &state.Halt{Scope: "strategy " + h.Name, Reason: h.Reason, By: "engine"})
+	}
+	all := at >= j.whole+wholeEvery
+	err := j.engine.Save(all, func(part string, data []byte) error {
+		j.batch.Blob(partPrefix+part, data)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if all && j.ledger != nil {
+		j.batch.Blob(ledgerBlob, j.ledger())
+	}
+	if j.batch.Len() == 0 {
+		return nil
+	}
+	if err := j.store.Commit(j.batch); err != nil {
+		return err
+	}
+	j.halts = len(j.engine.Halts())
+	if all {
+		j.whole = at
+	}
+	return nil
+}
+
+// saved returns the parts that the last process left, by the engine's names; nil where there was none.
+func savedParts(store *state.BotStore) (func(part string) []byte, bool) {
+	read := func(part string) []byte {
+		data, err := store.Blob(partPrefix + part)
+		if err != nil {
+			return nil
+		}
+		return data
+	}
+	return read, read(engine.PartAccount) != nil
+}
+
+// codeOf is the HTTP status and the exchange's code in an error, 0 where it has none.
+func codeOf(err error) (status, code int) {
+	var refusal *exchange.Error
+	if errors.As(err, &refusal) {
+		return refusal.Status, refusal.Code
+	}
+	return 0, 0
+}

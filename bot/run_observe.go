@@ -1,0 +1,32 @@
+package bot
+
+import (
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// Filled tells of a fill of an own order: an engine.Observer.
+func (r *runner) Filled(o *state.Order, f *market.Fill) {
+	m := r.plan.catalog.Market(f.Market)
+	r.log.Info().Str("strategy", r.nameOf(o.Strategy)).Str("market", m.Name).Stringer("side", f.Side).Str("amount", m.FormatQty(f.Amount)).Str("price", m.FormatPrice(f.Price)).
+		Str("fee", m.FormatValue(f.Fee)).Bool("taker", f.Taker).Stringer("client_order_id", o.ClientOrderID).Msg("fill")
+}
+
+// Closed tells of an own order that is done: an engine.Observer.
+func (r *runner) Closed(o *state.Order) {
+	m := r.plan.catalog.Market(o.Market)
+	line := r.log.Info()
+	if o.State == state.Rejected {
+		line = r.log.Warn().Int("code", o.Code)
+	}
+	line.Str("strategy", r.nameOf(o.Strategy)).Str("market", m.Name).Stringer("side", o.Side).Stringer("state", o.State).Str("filled", m.FormatQty(o.FilledAmount)).
+		Stringer("client_order_id", o.ClientOrderID).Msg("order ended")
+}
+
+// nameOf is a strategy's name.
+func (r *runner) nameOf(id market.StrategyID) string {
+	if names := r.plan.names(); id > 0 && int(id) <= len(names) {
+		return names[id-1]
+	}
+	return ""
+}

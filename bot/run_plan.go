@@ -1,0 +1,194 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// runPlan is a config of `bot run` that has been checked, first without the exchange and then with what that tells.
+type runPlan struct {
+	*RunConfig
+	kinds       []strategy.Kind
+	key, secret string
+
+	catalog    *market.Catalog
+	currency   *market.Asset
+	strategies []backtest.StrategyPlan
+	allotments []market.Money // by StrategyID; 0: the strategy shares the pool
+	checked    *planner
+	hash       string
+}
+
+// newRunPlan checks all of a config but what only the exchange knows.
+func newRunPlan(c *RunConfig, kinds []strategy.Kind, getenv func(string) string) (*runPlan, error) {
+	p := &runPlan{RunConfig: c, kinds: kinds}
+	if err := p.readKeys(getenv); err != nil {
+		return nil, c.source.place(err)
+	}
+	if err := p.checkSections(); err != nil {
+		return nil, c.source.place(err)
+	}
+	return p, c.source.place(p.check(-1))
+}
+
+// readKeys finds key and secret where the config says that they are.
+func (p *runPlan) readKeys(getenv func(string) string) error {
+	e, keys := &p.Exchange, &exchangePlan{getenv: getenv}
+	key, err := keys.secretOf([]string{"exchange"}, "key", e.Key, e.KeyFile, e.KeyEnv)
+	if err != nil {
+		return err
+	}
+	words, err := keys.secretOf([]string{"exchange"}, "secret", e.Secret, e.SecretFile, e.SecretEnv)
+	if err != nil {
+		return err
+	}
+	p.key, p.secret = key.text, words.text
+	if p.key == "" || p.secret == "" {
+		return at([]string{"exchange", "key"}, errors.New("key and secret are missing; name them by key_env and secret_env, or key_file and secret_file"))
+	}
+	return nil
+}
+
+// checkSections looks at what is not about strategies.
+func (p *runPlan) checkSections() error {
+	if !slices.Contains(logLevels, p.Bot.Log) {
+		return at([]string{"bot", "log"}, fmt.Errorf("%q is not one of %s", clip(p.Bot.Log), strings.Join(logLevels, ", ")))
+	}
+	if p.Bot.State == "" {
+		return at([]string{"bot", "state"}, errors.New("is empty; want a folder, like \"state\""))
+	}
+	if after := time.Duration(p.Exchange.CancelAfter); after < 150*time.Second || after > 300*time.Second {
+		return at([]string{"exchange", "cancel_after"}, fmt.Errorf("%s is not in 150s to 300s", after))
+	}
+	for name, s := range p.Strategies {
+		if s.OperatorID == 0 {
+			return at([]string{"strategies", name, "operator_id"}, errors.New("is missing; the exchange wants a number for every trader or bot, and this bot knows its orders by it"))
+		}
+	}
+	return nil
+}
+
+// check plans strategies and limits. decimals are those of the currency, below 0 where they are not known yet.
+func (p *runPlan) check(decimals int64) error {
+	c := &planner{Config: p.trading(decimals), kinds: p.kinds, plan: &backtest.Plan{Catalog: &market.Catalog{}}}
+	for _, step := range [...]func() error{c.addAssets, c.addVenue, c.addStrategies, c.addAccount} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	p.allotments = make([]market.Money, len(c.plan.Strategies)+1)
+	for i, name := range c.names() {
+		if err := c.money([]string{"strategies", name, "allotment"}, c.Strategies[name].Allotment, &p.allotments[i+1]); err != nil {
+			return err
+		}
+		c.plan.Strategies[i].Own = p.allotments[i+1] > 0
+	}
+	p.checked, p.strategies = c, c.plan.Strategies
+	if missing := c.unlimited(); p.Bot.NeedLimits && len(missing) > 0 {
+		return at([]string{"risk"}, fmt.Errorf("bot.need_limits is set, and there is %s", strings.Join(missing, "; ")))
+	}
+	return nil
+}
+
+// client makes the client of the exchange. Its budget follows the ledger's rules.
+func (p *runPlan) client(budget rest.Budget) (*rest.Client, error) {
+	e := &p.Exchange
+	c, err := rest.New(rest.Config{
+		BaseURL: e.BaseURL, Key: rest.NewSecret(p.key), Secret: rest.NewSecret(p.secret), Prefix: e.Prefix, Window: market.Duration(e.Window),
+		AllowWithdrawals: e.AllowWithdrawals, SignPublic: e.SignMarketData, Budget: budget,
+	})
+	if err != nil {
+		return nil, usagef("%s%w", p.source.whereOf([]string{"exchange", "base_url"}), err)
+	}
+	return c, nil
+}
+
+// learn asks the exchange for markets and assets and finishes the plan with those that are traded.
+func (p *runPlan) learn(ctx context.Context, c *rest.Client, log zerolog.Logger) error {
+	if err := c.Sync(ctx); err != nil {
+		return fmt.Errorf("ask %s for its time: %w", p.Exchange.BaseURL, err)
+	}
+	assets, err := c.Assets(ctx, "")
+	if err != nil {
+		return err
+	}
+	markets, err := c.Markets(ctx, "")
+	if err != nil {
+		return err
+	}
+	traded := map[string]bool{}
+	for _, s := range p.Strategies {
+		for _, name := range s.Markets {
+			traded[name] = true
+		}
+	}
+	markets = slices.DeleteFunc(markets, func(m rest.Market) bool { return !traded[m.Name] })
+	needed := map[string]bool{p.Account.Currency: true}
+	for i := range markets {
+		needed[markets[i].Base], needed[markets[i].Quote] = true, true
+		delete(traded, markets[i].Name)
+	}
+	for name := range traded {
+		return p.source.place(at([]string{"strategies"}, fmt.Errorf("the exchange has no market %s", name)))
+	}
+	assets = slices.DeleteFunc(assets, func(a rest.Asset) bool { return !needed[a.Symbol] })
+	catalog, leftOut := rest.BuildCatalog(assets, markets)
+	for _, why := range leftOut {
+		return fmt.Errorf("the exchange's markets: %w", why)
+	}
+	log.Debug().Int("markets", len(markets)).Msg("markets learnt")
+	return p.settle(catalog)
+}
+
+// settle plans anew, in the units of the exchange.
+func (p *runPlan) settle(catalog *market.Catalog) error {
+	p.catalog, p.currency = catalog, catalog.AssetNamed(p.Account.Currency)
+	if p.currency == nil {
+		return p.source.place(at([]string{"account", "currency"}, fmt.Errorf("the exchange has no asset %s", p.Account.Currency)))
+	}
+	if err := p.check(int64(p.currency.Digits)); err != nil {
+		return p.source.place(err)
+	}
+	p.checked.plan.Account.Currency = p.currency.ID
+	for i, name := range p.checked.names() {
+		for _, traded := range p.Strategies[name].Markets {
+			p.strategies[i].Markets = append(p.strategies[i].Markets, catalog.MarketNamed(traded))
+		}
+	}
+	var err error
+	p.hash, err = p.checked.hash()
+	return err
+}
+
+// names lists the strategies by StrategyID, from 1.
+func (p *runPlan) names() (names []string) {
+	for i := range p.strategies {
+		names = append(names, p.strategies[i].Name)
+	}
+	return names
+}
+
+// fees are what the gate reckons with.
+func (p *runPlan) fees(*market.Market) exchange.Fees { return exchange.Fees(p.checked.plan.Fees) }
+
+// groups are the cancel-on-disconnect groups of the strategies.
+func (p *runPlan) groups() (groups []uint16) {
+	for i := range p.strategies {
+		if g := p.strategies[i].Limits.CodGroupID; g != 0 && !slices.Contains(groups, g) {
+			groups = append(groups, g)
+		}
+	}
+	return groups
+}

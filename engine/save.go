@@ -1,0 +1,192 @@
+package engine
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// savedVersion is the shape of SavedEngine.
+const savedVersion = 1
+
+// The parts that Save writes and Restore reads. A strategy's own part is PartStrategy with its name.
+const (
+	PartAccount  = "account"
+	PartPrices   = "prices"
+	PartGate     = "gate"
+	PartEngine   = "engine"
+	PartStrategy = "strategy/"
+)
+
+// SavedEngine is what an Engine knows beside account, gate and strategies: markets and strategies by name, amounts in the units that
+// the account is saved with. What was asked in a step has left with its commands, so nothing of it is kept.
+type SavedEngine struct {
+	Now         market.Time          `json:"now"`
+	LastID      market.OrderID       `json:"lastId"` // order numbers go on from here and are never used again
+	Strategies  map[string]SavedSeat `json:"strategies"`
+	Brackets    []SavedBracket       `json:"brackets,omitempty"`
+	Timers      []SavedTimer         `json:"timers,omitempty"` // in the order in which they ring
+	Halts       []SavedHalt          `json:"halts,omitempty"`
+	Unprotected market.Duration      `json:"unprotected,omitzero"` // nanoseconds
+}
+
+// SavedSeat is how a strategy stands.
+type SavedSeat struct {
+	Warmed bool `json:"warmed,omitzero"` // its warm-up is over
+	Halted bool `json:"halted,omitzero"`
+	Saver  bool `json:"saver,omitzero"` // it has a part of its own
+}
+
+// SavedBracket is an entry with its exits, in whatever phase.
+type SavedBracket struct {
+	Entry    market.OrderID `json:"entry"`
+	Strategy string         `json:"strategy"`
+	Market   string         `json:"market"`
+	Stop     market.Price   `json:"stop,omitzero"`
+	Target   market.Price   `json:"target,omitzero"`
+	Keep     market.Leg     `json:"keep,omitzero"`
+	Amount   market.Qty     `json:"amount,omitzero"` // bought and not yet sold
+	Exit     market.OrderID `json:"exit,omitzero"`   // at the venue or on its way
+	Leg      market.Leg     `json:"leg,omitzero"`    // which one that is, or is to be next
+	Swapping bool           `json:"swapping,omitzero"`
+	Closed   bool           `json:"closed,omitzero"` // the entry can fill no more
+	Bare     market.Time    `json:"bare,omitzero"`   // since when Amount has no exit at the venue
+	Failures int            `json:"failures,omitzero"`
+	Thin     bool           `json:"thin,omitzero"`
+}
+
+// SavedTimer is a time that a strategy asked for.
+type SavedTimer struct {
+	Strategy string      `json:"strategy"`
+	At       market.Time `json:"at"`
+	Name     int64       `json:"name"`
+}
+
+// SavedHalt is a strategy that was stopped.
+type SavedHalt struct {
+	Strategy string      `json:"strategy"`
+	At       market.Time `json:"at"`
+	Reason   string      `json:"reason"`
+}
+
+// ledger is what the engine remembers of Save.
+type ledger struct {
+	changed  bool      // the engine's own part, since it was saved; brackets are compared
+	brackets []bracket // as they were saved
+	priced   int       // markets with a price when these were saved
+	next     []byte
+	last     map[string][]byte
+}
+
+// Save calls write for every part of the state that has changed since the last Save, or with all for every part; data is valid until
+// write returns. Call it between steps, in the transaction that holds the step's commands, so that a process that is killed anywhere
+// goes on by Restore as if nothing had happened. What moves with prices and nothing else (latest prices, latest equity, counts of
+// refusals) is no change: save all now and then, once a minute say, and when the process ends. An error of write is returned as
+// it is; where the transaction fails later, save all in the next. After an arithmetic error (Err) nothing is saved.
+//
+// The names of the strategies must be there and differ, because they are what Restore matches by.
+func (e *Engine) Save(all bool, write func(part string, data []byte) error) error {
+	if e.err != nil {
+		return e.err
+	}
+	names, err := e.names()
+	if err != nil {
+		return err
+	}
+	b := &e.book
+	w := partWriter{book: b, all: all, write: write}
+	w.part(PartAccount, e.account.Changed(), func(dst []byte) ([]byte, error) { return e.account.Save(dst, names) })
+	w.part(PartPrices, e.account.Priced() != b.priced, e.account.SavePrices)
+	w.part(PartGate, e.gate.Changed(), func(dst []byte) ([]byte, error) { return e.gate.Save(dst, names) })
+	w.part(PartEngine, b.changed || !slices.Equal(b.brackets, e.brackets), e.saveSelf)
+	for i := range e.seats {
+		if s := &e.seats[i]; s.saver != nil {
+			w.part(PartStrategy+s.Name, s.called, s.save)
+		}
+	}
+	if w.err != nil {
+		return w.err
+	}
+	e.account.Saved()
+	e.gate.Saved()
+	b.changed, b.brackets, b.priced = false, append(b.brackets[:0], e.brackets...), e.account.Priced()
+	for i := range e.seats {
+		e.seats[i].called = false
+	}
+	return nil
+}
+
+// partWriter writes parts until the first error.
+type partWriter struct {
+	book  *ledger
+	all   bool
+	write func(part string, data []byte) error
+	err   error
+}
+
+// part writes a part that may have changed or was never written, unless it is the same as the last time.
+func (w *partWriter) part(name string, changed bool, save func([]byte) ([]byte, error)) {
+	last, known := w.book.last[name]
+	if w.err != nil || known && !changed && !w.all {
+		return
+	}
+	if w.book.next, w.err = save(w.book.next[:0]); w.err != nil {
+		w.err = fmt.Errorf("%s: %w", name, w.err)
+		return
+	}
+	if known && !w.all && bytes.Equal(last, w.book.next) {
+		return
+	}
+	if w.err = w.write(name, w.book.next); w.err == nil {
+		w.book.last[name] = append(last[:0], w.book.next...)
+	}
+}
+
+// names are the strategies' names by StrategyID − 1.
+func (e *Engine) names() ([]string, error) {
+	names := make([]string, len(e.seats))
+	for i := range e.seats {
+		name := e.seats[i].Name
+		if name == "" || slices.Contains(names[:i], name) {
+			return nil, fmt.Errorf("engine: strategy %d is named %q; give each a name of its own", i+1, name)
+		}
+		names[i] = name
+	}
+	return names, nil
+}
+
+// save appends what the strategy knows. A panic is an error: without what it knows the strategy could not go on after a restart.
+func (s *seat) save(dst []byte) (all []byte, err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("panic: %v", reason)
+		}
+	}()
+	data, err := s.saver.Save()
+	return append(dst, data...), err
+}
+
+func (e *Engine) saveSelf(dst []byte) ([]byte, error) {
+	s := SavedEngine{Now: e.now, LastID: e.lastID, Strategies: make(map[string]SavedSeat, len(e.seats)), Unprotected: e.unprotected}
+	for i := range e.seats {
+		seat := &e.seats[i]
+		s.Strategies[seat.Name] = SavedSeat{Warmed: !seat.warming || seat.warmed, Halted: seat.halted, Saver: seat.saver != nil}
+	}
+	for i := range e.brackets {
+		b := &e.brackets[i]
+		s.Brackets = append(s.Brackets, SavedBracket{
+			Entry: b.entry, Strategy: e.seats[b.strategy-1].Name, Market: e.catalog.Market(b.market).Name,
+			Stop: b.levels.Stop, Target: b.levels.Target, Keep: b.levels.Keep, Amount: b.amount, Exit: b.exit, Leg: b.leg,
+			Swapping: b.swapping, Closed: b.closed, Bare: b.bare, Failures: b.failures, Thin: b.thin,
+		})
+	}
+	for _, t := range e.timers {
+		s.Timers = append(s.Timers, SavedTimer{Strategy: t.seat.Name, At: t.at, Name: t.name})
+	}
+	for _, h := range e.halts {
+		s.Halts = append(s.Halts, SavedHalt{Strategy: h.Name, At: h.At, Reason: h.Reason})
+	}
+	return market.AppendSaved(dst, savedVersion, &s)
+}

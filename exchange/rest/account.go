@@ -1,0 +1,115 @@
+package rest
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// Rates are what an account pays (venue-facts 1.4): fractions, and the volume of the last 30 days, as text.
+type Rates struct {
+	Tier   Number `json:"tier"` // "": not told
+	Volume Number `json:"volume"`
+	Taker  Number `json:"taker"`
+	Maker  Number `json:"maker"`
+}
+
+// Account is what the exchange tells of an account (venue-facts 1.4).
+type Account struct {
+	Fees         Rates    `json:"fees"`
+	Capabilities []string `json:"capabilities"` // "buy", "withdrawCrypto", …; none: not told
+}
+
+// Account returns fees and capabilities: GET /account (specification 1).
+func (c *Client) Account(ctx context.Context) (a Account, err error) {
+	err = c.ask(ctx, request{at: getAccount, path: version + "/account"}, func(body []byte) error { return decode(body, &a) })
+	return a, err
+}
+
+// Fees returns the fees in a market, of a quote currency, or by themselves where both are empty: GET /account/fees (specification 1).
+func (c *Client) Fees(ctx context.Context, market, quote string) (r Rates, err error) {
+	path := to("account", "fees").with("market", market).with("quote", quote).String()
+	err = c.ask(ctx, request{at: getFees, path: path}, func(body []byte) error { return decode(body, &r) })
+	return r, err
+}
+
+// Balance is what an account has of an asset, as text. InOrder is the sum of what its open orders hold.
+type Balance struct {
+	Symbol    string `json:"symbol"`
+	Available Number `json:"available"`
+	InOrder   Number `json:"inOrder"`
+}
+
+// In returns the balance in the units of a catalog. It wraps market.ErrInexact where those are too coarse, and is an error where the
+// catalog does not have the asset.
+func (b *Balance) In(cat *market.Catalog) (asset market.AssetID, available, inOrder market.Money, err error) {
+	a := cat.AssetNamed(b.Symbol)
+	if a == nil {
+		return 0, 0, 0, fmt.Errorf("balance: asset %q is not in the catalog", clip([]byte(b.Symbol)))
+	}
+	for _, part := range [...]struct {
+		text  Number
+		money *market.Money
+	}{{b.Available, &available}, {b.InOrder, &inOrder}} {
+		if part.text == "" {
+			continue
+		}
+		n, err := market.ParseFixed(string(part.text), a.Digits)
+		if err != nil {
+			return 0, 0, 0, fmt.Errorf("balance of %s: %w", a.Symbol, err)
+		}
+		*part.money = market.Money(n)
+	}
+	return a.ID, available, inOrder, nil
+}
+
+// Balances returns the balances that are not 0, or that of one asset: GET /balance (specification 1).
+func (c *Client) Balances(ctx context.Context, symbol string) (list []Balance, err error) {
+	r := request{at: getBalance, all: symbol == "", path: to("balance").with("symbol", symbol).String()}
+	err = c.ask(ctx, r, func(body []byte) (err error) {
+		list, err = decodeList[Balance](body)
+		return err
+	})
+	return list, err
+}
+
+// HistoryPage narrows the account's history (venue-facts 1.4). The zero value is the first page of everything.
+type HistoryPage struct {
+	From, To market.Time // rounded down to milliseconds; 0: open
+	Page     int         // from 1; 0: the first
+	MaxItems int         // 1 … 100; 0: the endpoint's own
+	Type     string      // "buy", "deposit", …; "": all
+}
+
+// History is one page of an account's transactions, newest first.
+type History struct {
+	Items       []Transaction `json:"items"`
+	CurrentPage int           `json:"currentPage"`
+	TotalPages  int           `json:"totalPages"`
+	MaxItems    int           `json:"maxItems"`
+}
+
+// Transaction is one change of an account's balances (venue-facts 1.4). Fields that do not apply are "". Amounts are text.
+type Transaction struct {
+	TransactionID    string `json:"transactionId"`
+	ExecutedAt       string `json:"executedAt"` // ISO 8601
+	Type             string `json:"type"`
+	PriceCurrency    string `json:"priceCurrency"`
+	PriceAmount      Number `json:"priceAmount"`
+	SentCurrency     string `json:"sentCurrency"`
+	SentAmount       Number `json:"sentAmount"`
+	ReceivedCurrency string `json:"receivedCurrency"`
+	ReceivedAmount   Number `json:"receivedAmount"`
+	FeesCurrency     string `json:"feesCurrency"`
+	FeesAmount       Number `json:"feesAmount"`
+	Address          string `json:"address"`
+}
+
+// AccountHistory returns a page of transactions: GET /account/history (specification 1).
+func (c *Client) AccountHistory(ctx context.Context, p HistoryPage) (h History, err error) {
+	path := to("account", "history").moment("fromDate", p.From).moment("toDate", p.To).integer("page", int64(p.Page)).
+		integer("maxItems", int64(p.MaxItems)).with("type", p.Type).String()
+	err = c.ask(ctx, request{at: getHistory, path: path}, func(body []byte) error { return decode(body, &h) })
+	return h, err
+}

@@ -1,0 +1,141 @@
+package rest
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+)
+
+// Lane is how urgent a request is. A smaller one goes first.
+type Lane uint8
+
+// The lanes. The last points of a budget belong to cancels alone.
+const (
+	Cancel     Lane = iota + 1 // takes orders out of the book
+	Protective                 // exits, and the timer of cancel on disconnect
+	Order                      // place and update
+	Reconcile                  // asks what became of orders and balances
+	MarketData
+)
+
+var lanes = [...]string{Cancel: "cancel", Protective: "protective", Order: "order", Reconcile: "reconcile", MarketData: "marketData"}
+
+// String returns the lane's name.
+func (l Lane) String() string {
+	if l >= Cancel && l <= MarketData {
+		return lanes[l]
+	}
+	return fmt.Sprintf("lane(%d)", uint8(l))
+}
+
+// Budget decides when a request may spend its weight points (specification 8, venue-facts 2.4). It is safe for concurrent use.
+type Budget interface {
+	// Acquire waits until a request of that weight may be sent, or returns an error that says why it may not: then the request is not
+	// sent. signed says whose points it spends: the key's, or else those of the IP address.
+	Acquire(ctx context.Context, lane Lane, weight int, signed bool) error
+	// Observe hears of every answer: its headers, HTTP status and body, which is valid until Observe returns.
+	Observe(h http.Header, status int, body []byte)
+}
+
+// Booker is a Budget that joins each answer to its request: where a Budget has Begin, the client calls it in place of Acquire and
+// Observe.
+type Booker interface {
+	// Begin is Acquire for a request of an endpoint, "GET /{market}/book". Where it returns no error, done must be called once: with the
+	// answer's headers, status and body, which is valid until done returns, or with nil and 0 where there was no answer.
+	Begin(ctx context.Context, lane Lane, endpoint string, weight int, signed bool) (done func(h http.Header, status int, body []byte), err error)
+}
+
+// Weight is what an endpoint costs in points.
+type Weight struct {
+	One int // for one market, or where the endpoint has none
+	All int // for all markets; 0: as One
+}
+
+// of returns the weight of a request.
+func (w Weight) of(all bool) int {
+	if all && w.All != 0 {
+		return w.All
+	}
+	return w.One
+}
+
+// endpoint is a row of endpoints.
+type endpoint uint8
+
+const (
+	getTime endpoint = iota
+	getMarkets
+	getAssets
+	getBook
+	getPublicTrades
+	getCandles
+	getTickerPrice
+	getTickerBook
+	getTicker24h
+	getBookReport
+	getTradesReport
+	postOrder
+	putOrder
+	getOrder
+	deleteOrder
+	getOrdersOpen
+	getOrders
+	deleteOrders
+	postCancelOrdersAfter
+	getTrades
+	getAccount
+	getBalance
+	getFees
+	getHistory
+	getDeposit
+	getDepositHistory
+	postWithdrawal
+	getWithdrawalHistory
+)
+
+// endpoints are those of specification 1, the two reports and cancel on disconnect, with their weights (venue-facts 1.1).
+var endpoints = [...]struct {
+	name    string
+	weight  Weight
+	lane    Lane
+	private bool
+}{
+	getTime:               {"GET /time", Weight{One: 1}, Reconcile, false},
+	getMarkets:            {"GET /markets", Weight{One: 1}, MarketData, false},
+	getAssets:             {"GET /assets", Weight{One: 1}, MarketData, false},
+	getBook:               {"GET /{market}/book", Weight{One: 1}, MarketData, false},
+	getPublicTrades:       {"GET /{market}/trades", Weight{One: 5}, MarketData, false},
+	getCandles:            {"GET /{market}/candles", Weight{One: 1}, MarketData, false},
+	getTickerPrice:        {"GET /ticker/price", Weight{One: 1}, MarketData, false},
+	getTickerBook:         {"GET /ticker/book", Weight{One: 1}, MarketData, false},
+	getTicker24h:          {"GET /ticker/24h", Weight{One: 1, All: 25}, MarketData, false},
+	getBookReport:         {"GET /report/{market}/book", Weight{One: 1}, MarketData, false},
+	getTradesReport:       {"GET /report/{market}/trades", Weight{One: 5}, MarketData, false},
+	postOrder:             {"POST /order", Weight{One: 1}, Order, true},
+	putOrder:              {"PUT /order", Weight{One: 1}, Order, true},
+	getOrder:              {"GET /order", Weight{One: 1}, Reconcile, true},
+	deleteOrder:           {"DELETE /order", Weight{One: 1}, Cancel, true},
+	getOrdersOpen:         {"GET /ordersOpen", Weight{One: 5, All: 100}, Reconcile, true},
+	getOrders:             {"GET /orders", Weight{One: 5}, Reconcile, true},
+	deleteOrders:          {"DELETE /orders", Weight{One: 25, All: 100}, Cancel, true},
+	postCancelOrdersAfter: {"POST /cancelOrdersAfter", Weight{One: 5}, Protective, true},
+	getTrades:             {"GET /trades", Weight{One: 5}, Reconcile, true},
+	getAccount:            {"GET /account", Weight{One: 1}, Reconcile, true},
+	getBalance:            {"GET /balance", Weight{One: 5}, Reconcile, true},
+	getFees:               {"GET /account/fees", Weight{One: 1}, Reconcile, true},
+	getHistory:            {"GET /account/history", Weight{One: 1}, Reconcile, true},
+	getDeposit:            {"GET /deposit", Weight{One: 1}, Reconcile, true},
+	getDepositHistory:     {"GET /depositHistory", Weight{One: 5}, Reconcile, true},
+	postWithdrawal:        {"POST /withdrawal", Weight{One: 1}, Order, true},
+	getWithdrawalHistory:  {"GET /withdrawalHistory", Weight{One: 5}, Reconcile, true},
+}
+
+// Weights returns the weight of every endpoint by its name, "GET /{market}/book", as the specification and venue-facts 1.1 have it.
+// The map is the caller's.
+func Weights() map[string]Weight {
+	all := make(map[string]Weight, len(endpoints))
+	for i := range endpoints {
+		all[endpoints[i].name] = endpoints[i].weight
+	}
+	return all
+}

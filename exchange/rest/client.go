@@ -1,0 +1,209 @@
+// Package rest is the client of an exchange that speaks the specification's API: every endpoint as a typed method, signed, with its
+// answers in the units of a market.Catalog. It never decides what to trade and never repeats a write; what it makes of an answer is
+// settled by exchange.OutcomeOf. Start at Config and New for reading, at Client.Prepare and Client.Send for orders.
+//
+// Ordering invariant: an exchange.Intent is everything that Send will put on the wire but the signature, so that it can be on disk first.
+//
+// Known limitation: the signed path is the path on the wire; a proxy that rewrites it breaks every signature.
+package rest
+
+import (
+	"bytes"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// The bounds of an access window (specification 5, venue-facts 2.2).
+const (
+	minWindow     = 100 * time.Millisecond
+	maxWindow     = time.Minute
+	defaultWindow = 10 * time.Second
+)
+
+// maxAnswer is the longest answer that is read. The longest that is expected, a book of 1000 levels, has about 60 KB.
+const maxAnswer = 16 << 20
+
+// Config is what a Client needs to know. The zero value of a field is the default that its comment names.
+type Config struct {
+	BaseURL string            // with or without /v2; https, or http to a loopback address
+	Key     Secret            // none: public endpoints only
+	Secret  Secret            // that belongs to Key
+	Prefix  string            // the brand in the headers, without the dash; "Service"
+	Window  market.Duration   // in which the exchange may carry a request out, 100 ms … 60 s; 10 s
+	Margin  market.Duration   // Send refuses what is this close to the end of its window; a fifth of the window
+	Timeout market.Duration   // of one attempt; the window and 5 s
+	Tries   int               // attempts of a GET; 4
+	Weights map[string]Weight // over those of Weights, by the same names
+	Budget  Budget            // nil: none
+
+	SignPublic       bool // with a key, sign market data too: it then costs the key's points, not those of the IP address
+	AllowWithdrawals bool // else Withdraw is refused here
+
+	Transport http.RoundTripper // nil: one of its own; it must neither follow redirects nor repeat writes
+	Now       func() time.Time  // nil: the machine's clock
+}
+
+// Client speaks to one exchange with one key. It is safe for concurrent use.
+type Client struct {
+	config    Config
+	origin    string // "https://host"
+	names     headerNames
+	weights   [len(endpoints)]Weight
+	transport http.RoundTripper
+	booker    Booker // Config.Budget, where it is one
+	catalog   atomic.Pointer[directory]
+	clock     clock
+	signers   sync.Pool
+	buffers   sync.Pool
+}
+
+// headerNames are the names of the headers that carry credentials, as net/http spells them.
+type headerNames struct{ key, signature, timestamp, window string }
+
+// New returns a client; it sends nothing yet. An error names the setting that is wrong. Call Sync before the first signed request,
+// and Use before the first that gives or takes a market's units.
+func New(config Config) (*Client, error) {
+	c := &Client{config: config}
+	if err := c.settle(); err != nil {
+		return nil, fmt.Errorf("rest: %w", err)
+	}
+	c.names = headersOf(c.config.Prefix)
+	c.transport = c.config.Transport
+	if c.transport == nil {
+		c.transport = newTransport(c.config.Timeout)
+	}
+	c.booker, _ = c.config.Budget.(Booker)
+	c.signers.New = func() any { return NewSigner(c.config.Secret) }
+	c.buffers.New = func() any { return new(bytes.Buffer) }
+	c.clock.start(c.config.Now)
+	return c, nil
+}
+
+// Close closes connections that nobody uses. Requests under way go on.
+func (c *Client) Close() {
+	if t, ok := c.transport.(interface{ CloseIdleConnections() }); ok {
+		t.CloseIdleConnections()
+	}
+}
+
+// Use sets the catalog in whose units all markets and orders are from now on. The catalog must get no further markets or assets.
+func (c *Client) Use(cat *market.Catalog) { c.catalog.Store(newDirectory(cat)) }
+
+// settle checks the config and fills in its defaults.
+func (c *Client) settle() (err error) {
+	config := &c.config
+	if c.origin, err = originOf(config.BaseURL); err != nil {
+		return err
+	}
+	if config.Key.IsZero() != config.Secret.IsZero() {
+		return errors.New("key and secret belong together: only one of them is set")
+	}
+	if config.Prefix == "" {
+		config.Prefix = "Service"
+	}
+	if strings.Trim(config.Prefix, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") != "" {
+		return fmt.Errorf("prefix %q is no part of a header's name", config.Prefix)
+	}
+	if config.Window == 0 {
+		config.Window = defaultWindow
+	}
+	if config.Window < minWindow || config.Window > maxWindow {
+		return fmt.Errorf("window %s lies outside %s … %s", config.Window, minWindow, maxWindow)
+	}
+	if config.Margin == 0 {
+		config.Margin = config.Window / 5
+	}
+	if config.Margin < 0 || config.Margin >= config.Window {
+		return fmt.Errorf("margin %s leaves nothing of the window %s", config.Margin, config.Window)
+	}
+	if config.Timeout <= 0 {
+		config.Timeout = config.Window + 5*time.Second
+	}
+	if config.Tries <= 0 {
+		config.Tries = 4
+	}
+	if config.Now == nil {
+		config.Now = time.Now
+	}
+	return c.weigh()
+}
+
+// weigh lays Config.Weights over the table.
+func (c *Client) weigh() error {
+	known := make(map[string]endpoint, len(endpoints))
+	for i := range endpoints {
+		c.weights[i] = endpoints[i].weight
+		known[endpoints[i].name] = endpoint(i)
+	}
+	for name, weight := range c.config.Weights {
+		at, ok := known[name]
+		if !ok {
+			return fmt.Errorf("weight of %q: there is no such endpoint; they are named as in \"GET /{market}/book\"", name)
+		}
+		if weight.One < 0 || weight.All < 0 {
+			return fmt.Errorf("weight of %q is negative", name)
+		}
+		c.weights[at] = weight
+	}
+	return nil
+}
+
+// originOf reads a base URL as scheme and host.
+func originOf(base string) (string, error) {
+	u, err := url.Parse(base)
+	if err != nil {
+		return "", errors.New("the base URL cannot be read; it should look like https://api.example.com/v2") // the parser's words repeat it, and what it may hold
+	}
+	path := strings.TrimSuffix(u.Path, "/")
+	switch {
+	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
+		return "", errors.New("the base URL should look like https://api.example.com/v2")
+	case u.User != nil:
+		return "", errors.New("the base URL holds a password; keys have their own settings")
+	case path != "" && path != version || u.RawQuery != "" || u.Fragment != "":
+		return "", fmt.Errorf("the base URL may have the path %s and nothing behind it", version)
+	case u.Scheme == "http" && !isLoopback(u.Hostname()):
+		return "", fmt.Errorf("http://%s would send keys and orders in clear: use https://%s, or a loopback address for an exchange on this machine", u.Host, u.Host)
+	}
+	return u.Scheme + "://" + u.Host, nil
+}
+
+// isLoopback reports whether a host is this machine.
+func isLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	address, err := netip.ParseAddr(host)
+	return err == nil && address.Unmap().IsLoopback()
+}
+
+func headersOf(prefix string) headerNames {
+	name := func(last string) string { return http.CanonicalHeaderKey(prefix + "-Access-" + last) }
+	return headerNames{name("Key"), name("Signature"), name("Timestamp"), name("Window")}
+}
+
+// newTransport returns a transport with connections of its own.
+func newTransport(timeout market.Duration) *http.Transport {
+	return &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: min(timeout, 5*time.Second), KeepAlive: 15 * time.Second}).DialContext,
+		TLSClientConfig:       &tls.Config{MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout:   5 * time.Second,
+		ResponseHeaderTimeout: timeout,
+		ForceAttemptHTTP2:     true,
+		MaxIdleConns:          32,
+		MaxIdleConnsPerHost:   32,
+		IdleConnTimeout:       90 * time.Second,
+	}
+}

@@ -1,0 +1,141 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// samples is how often Sync asks for the time; the answer with the shortest round trip counts.
+const samples = 5
+
+// clock is the exchange's time as far as it was measured: an instant of this machine that stood for one of the exchange's. It goes on
+// by the machine's monotonic clock, so that a machine whose time is set does not move it.
+type clock struct {
+	now       func() time.Time
+	anchor    atomic.Pointer[anchor]
+	measuring sync.Mutex
+}
+
+type anchor struct {
+	local     time.Time
+	server    market.Time
+	roundTrip market.Duration // 0: not measured
+}
+
+// start trusts the machine until the first measurement.
+func (k *clock) start(now func() time.Time) {
+	k.now = now
+	local := now()
+	k.anchor.Store(&anchor{local: local, server: market.Time(local.UnixNano())})
+}
+
+// Now returns the time of the exchange's clock as Sync measured it; before that the machine's own.
+func (c *Client) Now() market.Time {
+	a := c.clock.anchor.Load()
+	return a.server.Add(c.clock.now().Sub(a.local))
+}
+
+// Offset returns how far the exchange's clock was ahead of the machine's at the last Sync, 0 before the first.
+func (c *Client) Offset() market.Duration {
+	a := c.clock.anchor.Load()
+	return a.server.Sub(market.Time(a.local.UnixNano()))
+}
+
+// RoundTrip returns how long the measurement took that Offset stands on, which is right within half of that; 0: there was none.
+func (c *Client) RoundTrip() market.Duration { return c.clock.anchor.Load().roundTrip }
+
+// Sync measures the exchange's clock by GET /time (specification 1): several times, of which the shortest round trip counts. It
+// returns an error, and keeps what it knew, where no answer came.
+func (c *Client) Sync(ctx context.Context) error {
+	c.clock.measuring.Lock()
+	defer c.clock.measuring.Unlock()
+	return c.measure(ctx)
+}
+
+// resync measures again, unless somebody has since the clock showed seen.
+func (c *Client) resync(ctx context.Context, seen *anchor) error {
+	c.clock.measuring.Lock()
+	defer c.clock.measuring.Unlock()
+	if c.clock.anchor.Load() != seen {
+		return nil
+	}
+	return c.measure(ctx)
+}
+
+func (c *Client) measure(ctx context.Context) error {
+	var best *anchor
+	sample := func() error {
+		found := &anchor{local: c.clock.now()}
+		err := c.attempt(ctx, request{at: getTime, path: version + "/time"}, func(body []byte) (err error) {
+			found.roundTrip = max(1, c.clock.now().Sub(found.local))
+			found.server, err = parseTime(body)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		found.local = found.local.Add(found.roundTrip / 2)
+		if best == nil || found.roundTrip < best.roundTrip {
+			best = found
+		}
+		return nil
+	}
+	if err := c.retry(ctx, sample); err != nil {
+		return fmt.Errorf("the exchange's time: %w", err)
+	}
+	for range samples - 1 {
+		if sample() != nil {
+			break // the first will have to do
+		}
+	}
+	c.clock.anchor.Store(best)
+	return nil
+}
+
+// Time returns the exchange's time as it tells it: GET /time (specification 1). Now is what requests are signed with.
+func (c *Client) Time(ctx context.Context) (t market.Time, err error) {
+	err = c.ask(ctx, request{at: getTime, path: version + "/time"}, func(body []byte) (err error) {
+		t, err = parseTime(body)
+		return err
+	})
+	return t, err
+}
+
+// parseTime reads timeNs, else the middle of the millisecond that time names.
+func parseTime(body []byte) (market.Time, error) {
+	var millis, nanos int64
+	s := scanner{data: body}
+	for s.open(); s.member(); {
+		switch string(s.name) {
+		case "time":
+			millis = s.integer("time")
+		case "timeNs":
+			nanos = s.integer("timeNs")
+		default:
+			s.skip()
+		}
+	}
+	switch err := s.end(); {
+	case err != nil:
+		return 0, err
+	case nanos > 0:
+		return market.Time(nanos), nil
+	case millis > 0:
+		t, err := market.TimeOfMillis(millis)
+		return t.Add(time.Millisecond / 2), err
+	}
+	return 0, fmt.Errorf("neither time nor timeNs: %w", errMalformed)
+}
+
+// outOfWindow reports whether the exchange refused a request for its timestamp.
+func outOfWindow(err error) bool {
+	var refused *exchange.Error
+	return errors.As(err, &refused) && refused.Code == 304
+}

@@ -1,0 +1,115 @@
+package rest
+
+import (
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// skewed is a rig whose machine's clock is wrong by an offset.
+func skewed(t *testing.T, wrong time.Duration) *rig {
+	var r *rig
+	r = newRig(t, func(_ *sandbox.Config, c *Config) {
+		clock := c.Now
+		c.Now = func() time.Time { return clock().Add(wrong) }
+	})
+	return r
+}
+
+func TestClockFiveMinutesWrongIsMadeGood(t *testing.T) {
+	for _, wrong := range []time.Duration{5 * time.Minute, -5 * time.Minute} {
+		r := skewed(t, wrong)
+		require.NoError(t, r.Sync(t.Context()))
+		require.Equal(t, -wrong, r.Offset())
+		require.Equal(t, rigStart, r.Now())
+		require.Equal(t, market.StatusNew, r.send(r.limit(market.Buy, "0.5", "29000")).Order.Status)
+	}
+}
+
+func TestShortestRoundTripCounts(t *testing.T) {
+	r := newRig(t, nil)
+	trips := []time.Duration{400 * time.Millisecond, 90 * time.Millisecond, 20 * time.Millisecond, 300 * time.Millisecond, 50 * time.Millisecond}
+	asked := 0
+	r.wire.after = func(_ *http.Request, a *http.Response) (*http.Response, error) {
+		r.clock.Advance(trips[asked]) // the way back alone takes time: the estimate is half of it off
+		asked++
+		return a, nil
+	}
+	require.NoError(t, r.Sync(t.Context()))
+	require.Equal(t, len(trips), asked)
+	require.Equal(t, 20*time.Millisecond, r.RoundTrip())
+	require.Equal(t, -10*time.Millisecond, r.Offset())
+}
+
+func TestWrongClockIsNoticedByTheAnswer(t *testing.T) {
+	r := skewed(t, -time.Minute)
+	_, err := r.Balances(t.Context(), "")
+	require.NoError(t, err, "asked again with the right time")
+	require.Equal(t, 2, r.wire.count("GET", "/balance"))
+	require.Equal(t, time.Minute, r.Offset())
+
+	r = skewed(t, -time.Minute)
+	intent := r.intent(r.limit(market.Buy, "0.5", "29000"))
+	_, err = r.Send(t.Context(), intent)
+	require.ErrorIs(t, err, exchange.ErrCode(304))
+	require.Equal(t, exchange.Rejected, exchange.OutcomeOf(err))
+	require.Equal(t, 1, r.wire.count("POST", "/order"), "a write is never repeated")
+	require.Equal(t, time.Minute, r.Offset())
+	command := r.limit(market.Buy, "0.5", "29000")
+	r.send(command)
+	_, err = r.Order(t.Context(), r.btc.ID, intent.ClientOrderID, uuid.Nil)
+	require.ErrorIs(t, err, exchange.ErrCode(exchange.CodeNotFound))
+}
+
+func TestStubbornWindowRefusalIsTold(t *testing.T) {
+	r := newRig(t, nil)
+	r.wire.after = func(sent *http.Request, a *http.Response) (*http.Response, error) {
+		if sent.URL.Path == "/v2/balance" {
+			return answered(403, `{"errorCode":304,"error":"window"}`), nil
+		}
+		return a, nil
+	}
+	_, err := r.Balances(t.Context(), "")
+	require.ErrorIs(t, err, exchange.ErrCode(304))
+	require.Equal(t, 2, r.wire.count("GET", "/balance"))
+}
+
+func TestMachineThatIsSetDoesNotMoveTheExchangesClock(t *testing.T) {
+	start := time.Now() // with a monotonic reading, as the machine's clock has
+	r := newRig(t, nil)
+	local := start
+	r.Client.clock.now = func() time.Time { return local }
+	require.NoError(t, r.Sync(t.Context()))
+	before := r.Now()
+	local = start.Add(3 * time.Second)
+	require.Equal(t, before.Add(3*time.Second), r.Now())
+}
+
+func TestTimeIsReadInNanosecondsWhereTold(t *testing.T) {
+	cases := []struct {
+		body string
+		want market.Time
+	}{
+		{`{"time":1791028462976,"timeNs":1791028462976364819}`, 1791028462976364819},
+		{`{"timeNs":"1791028462976364819"}`, 1791028462976364819},
+		{`{"time":1791028462976}`, 1791028462976500000},
+		{`{"time":1791028462976,"timeNs":null}`, 1791028462976500000},
+	}
+	for _, c := range cases {
+		got, err := parseTime([]byte(c.body))
+		require.NoError(t, err)
+		require.Equal(t, c.want, got)
+	}
+	for _, body := range []string{`{}`, `{"time":0}`, `[]`, ``, `{"time":` + strconv.FormatInt(market.MaxMillis*2, 10) + `}`, `{"time":1.5}`} {
+		_, err := parseTime([]byte(body))
+		require.Error(t, err, body)
+	}
+}

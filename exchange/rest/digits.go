@@ -1,0 +1,89 @@
+package rest
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// quoted reads a plain decimal in quotes that fits easily, in units of 10^-digits, and returns where it ends; 0 where it is anything
+// else, which market.ParseFixed reads. It looks at eight bytes at once: where the number ends is known before what it is worth.
+func quoted(data []byte, at int, digits uint8) (value int64, next int) {
+	const longest, finest, window = 6, 18 - 6, 16 // digits before the point, and units behind it, whose product any int64 holds
+	at++
+	if len(data)-at <= window || digits > finest {
+		return slowly(data, at-1, digits)
+	}
+	text := (*[window + 1]byte)(data[at:])
+	word, behind := binary.LittleEndian.Uint64(text[:8])^zeros, binary.LittleEndian.Uint64(text[8:16])^zeros
+	others := marks(word)
+	end := bits.TrailingZeros64(others) / 8
+	if end == 0 || end > longest {
+		return slowly(data, at-1, digits)
+	}
+	value = int64(worth(word, end)) * market.Pow10(digits)
+	if text[end] == '.' {
+		point := end + 1
+		end = bits.TrailingZeros64(others&(others-1)) / 8
+		if end == 8 {
+			end += bits.TrailingZeros64(marks(behind)) / 8
+		}
+		length := end - point
+		if length == 0 || length > min(int(digits), 8) {
+			return slowly(data, at-1, digits)
+		}
+		fraction := word>>(8*point&63) | behind<<((64-8*point)&63)
+		value += int64(worth(fraction, length)) * market.Pow10(digits-uint8(length))
+	}
+	if text[end] != '"' {
+		return slowly(data, at-1, digits)
+	}
+	return value, at + end + 1
+}
+
+// zeros turns eight digits into their values.
+const zeros = 0x3030303030303030
+
+// marks sets the top bit of each byte of a word that is above 9. Up to the first that stands for a byte outside of ASCII they are right,
+// the first in the text being the lowest.
+func marks(word uint64) uint64 {
+	const tooHigh, tops = 0x7676767676767676, 0x8080808080808080
+	return ((word + tooHigh) | word) & tops
+}
+
+// worth returns what the first 1 … 8 bytes of a word stand for, the first in the text being the highest digit.
+func worth(word uint64, n int) uint64 {
+	const pairs = 0x000000ff000000ff
+	word <<= (64 - 8*n) & 63
+	word = word*10 + word>>8
+	return ((word&pairs)*(100+1000000<<32) + (word>>16&pairs)*(1+10000<<32)) >> 32
+}
+
+// slowly is quoted digit by digit.
+func slowly(data []byte, at int, digits uint8) (value int64, next int) {
+	const easy = 18 // decimal digits that any int64 holds, the scaling included
+	var n uint64
+	i := at + 1
+	for ; i < len(data) && data[i]-'0' <= 9; i++ {
+		n = n*10 + uint64(data[i]-'0')
+	}
+	length, fraction := i-at-1, 0
+	if length == 0 {
+		return 0, 0
+	}
+	if i < len(data) && data[i] == '.' {
+		i++
+		point := i
+		for ; i < len(data) && data[i]-'0' <= 9; i++ {
+			n = n*10 + uint64(data[i]-'0')
+		}
+		fraction = i - point
+		length += fraction
+	}
+	scale := int(digits) - fraction
+	if i == len(data) || data[i] != '"' || scale < 0 || length+scale > easy {
+		return 0, 0
+	}
+	return int64(n) * market.Pow10(uint8(scale)), i + 1
+}

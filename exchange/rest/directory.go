@@ -1,0 +1,41 @@
+package rest
+
+import (
+	"fmt"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// directory is a catalog whose markets are found by name.
+type directory struct {
+	cat   *market.Catalog
+	named map[string]*market.Market
+	units []market.Market // copies: the rules of the catalog's own change while others look
+}
+
+func newDirectory(cat *market.Catalog) *directory {
+	d := &directory{cat: cat, named: make(map[string]*market.Market, len(cat.Markets()))}
+	for _, m := range cat.Markets() {
+		d.named[m.Name] = m
+		d.units = append(d.units, *m)
+	}
+	return d
+}
+
+// directory returns what Use has set.
+func (c *Client) directory() (*directory, error) {
+	d := c.catalog.Load()
+	if d == nil {
+		return nil, ErrNoCatalog
+	}
+	return d, nil
+}
+
+// marketOf returns the market of an id that may not be one.
+func (d *directory) marketOf(id market.ID) (*market.Market, error) {
+	if id == 0 || int(id) > len(d.cat.Markets()) {
+		return nil, fmt.Errorf("market %d: %w", id, exchange.ErrUnknownMarket)
+	}
+	return d.cat.Market(id), nil
+}

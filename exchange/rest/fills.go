@@ -1,0 +1,108 @@
+package rest
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// TradesPage appends trades of this account in a market, newest first: GET /trades (specification 1, venue-facts 1.3). The page has 1 … 1000
+// rows, 500 by itself, its end at most 24 hours after its start; From and To are trade ids; all ends count. A trade that is not settled
+// has no fee yet. Fill.Order and Strategy are zero: the caller knows whose it is.
+func (c *Client) TradesPage(ctx context.Context, m *market.Market, page Page, dst []exchange.Trade) ([]exchange.Trade, error) {
+	before := len(dst)
+	d, err := c.directory()
+	if err != nil {
+		return dst, err
+	}
+	path := to("trades").with("market", m.Name).page(page, "tradeIdFrom", "tradeIdTo").String()
+	err = c.ask(ctx, request{at: getTrades, path: path}, func(body []byte) (err error) {
+		dst, err = appendTrades(dst[:before], body, m, d.cat)
+		return err
+	})
+	if err != nil {
+		return dst[:before], err
+	}
+	return dst, nil
+}
+
+func appendTrades(dst []exchange.Trade, body []byte, m *market.Market, cat *market.Catalog) ([]exchange.Trade, error) {
+	s := scanner{data: body}
+	for s.array(); s.element(); {
+		trade := s.trade(m, cat)
+		if s.err == nil {
+			dst = append(dst, trade)
+		}
+	}
+	return dst, s.end()
+}
+
+// trade reads one trade. As in an order's fills, without the field settled a fee says that it is.
+func (s *scanner) trade(m *market.Market, cat *market.Catalog) exchange.Trade {
+	t := exchange.Trade{Fill: market.Fill{Market: m.ID}}
+	var fee, currency, settled []byte
+	for s.open(); s.member(); {
+		switch string(s.name) {
+		case "id":
+			t.ID = s.id("id")
+		case "orderId":
+			t.ExchangeID = s.id("orderId")
+		case "clientOrderId":
+			t.ClientOrderID, _ = uuid.ParseBytes(s.token())
+		case "timestamp":
+			t.Time = s.millis("timestamp")
+		case "market":
+			s.expect("market", m.Name)
+		case "side":
+			t.Side = s.side()
+		case "amount":
+			t.Amount = market.Qty(s.fixed("amount", m.AmountDigits))
+		case "price":
+			t.Price = market.Price(s.fixed("price", m.PriceDigits))
+		case "taker":
+			t.Taker = string(s.token()) == "true"
+		case "fee":
+			fee = s.token()
+		case "feeCurrency":
+			currency = s.token()
+		case "settled":
+			settled = s.token()
+		default:
+			s.skip()
+		}
+	}
+	t.Settled = fee != nil
+	if settled != nil {
+		t.Settled = string(settled) == "true"
+	}
+	if t.Settled && s.err == nil {
+		s.settle(&t, m, cat, fee, currency)
+	}
+	return t
+}
+
+// settle reads fee and feeCurrency, which is the quote where it is not told.
+func (s *scanner) settle(t *exchange.Trade, m *market.Market, cat *market.Catalog, fee, currency []byte) {
+	t.FeeCurrency = m.Quote
+	if len(currency) > 0 && string(currency) != cat.Asset(m.Quote).Symbol {
+		asset := cat.AssetNamed(string(currency))
+		if asset == nil {
+			s.fail("feeCurrency", fmt.Errorf("asset %q is not in the catalog", clip(currency)))
+			return
+		}
+		t.FeeCurrency = asset.ID
+	}
+	if fee == nil {
+		return
+	}
+	var err error
+	if n, small := market.ParseFixed(fee, m.ValueDigits); small == nil {
+		t.Fee = market.ValueOf(n)
+	} else if t.Fee, err = market.ParseValue(string(fee), m.ValueDigits); err != nil {
+		s.fail("fee", err)
+	}
+}

@@ -1,0 +1,103 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// Market is a market as the exchange tells it (specification 2.3, venue-facts 1.2). A limit that is absent is "".
+type Market struct {
+	Name                 string   `json:"market"`
+	Status               string   `json:"status"`
+	Base                 string   `json:"base"`
+	Quote                string   `json:"quote"`
+	PricePrecision       Number   `json:"pricePrecision"` // significant digits of a price; "" on markets with a tickSize
+	MinOrderInBaseAsset  Number   `json:"minOrderInBaseAsset"`
+	MinOrderInQuoteAsset Number   `json:"minOrderInQuoteAsset"`
+	MaxOrderInBaseAsset  Number   `json:"maxOrderInBaseAsset"`
+	MaxOrderInQuoteAsset Number   `json:"maxOrderInQuoteAsset"`
+	QuantityDecimals     uint8    `json:"quantityDecimals"`
+	NotionalDecimals     uint8    `json:"notionalDecimals"`
+	TickSize             Number   `json:"tickSize"`
+	MaxOpenOrders        int      `json:"maxOpenOrders"`
+	FeeCategory          string   `json:"feeCategory"`
+	OrderTypes           []string `json:"orderTypes"`
+}
+
+// Asset is an asset as the exchange tells it (venue-facts 1.2).
+type Asset struct {
+	Symbol               string   `json:"symbol"`
+	Name                 string   `json:"name"`
+	Decimals             uint8    `json:"decimals"`
+	DepositFee           Number   `json:"depositFee"`
+	DepositConfirmations int      `json:"depositConfirmations"`
+	DepositStatus        string   `json:"depositStatus"` // OK, MAINTENANCE, DELISTED
+	WithdrawalFee        Number   `json:"withdrawalFee"`
+	WithdrawalMinAmount  Number   `json:"withdrawalMinAmount"`
+	WithdrawalStatus     string   `json:"withdrawalStatus"`
+	Networks             []string `json:"networks"`
+	Message              string   `json:"message"`
+}
+
+// Markets returns all markets, or the one that is named: GET /markets (specification 1 and 2.3).
+func (c *Client) Markets(ctx context.Context, name string) (list []Market, err error) {
+	r := request{at: getMarkets, all: name == "", path: to("markets").with("market", name).String()}
+	err = c.ask(ctx, r, func(body []byte) (err error) {
+		list, err = decodeList[Market](body)
+		return err
+	})
+	return list, err
+}
+
+// Assets returns all assets, or the one of that symbol: GET /assets (specification 1).
+func (c *Client) Assets(ctx context.Context, symbol string) (list []Asset, err error) {
+	r := request{at: getAssets, all: symbol == "", path: to("assets").with("symbol", symbol).String()}
+	err = c.ask(ctx, r, func(body []byte) (err error) {
+		list, err = decodeList[Asset](body)
+		return err
+	})
+	return list, err
+}
+
+// decodeList reads an array, or a bare object as an array of one: what the exchange sends where a filter is set.
+func decodeList[T any](body []byte) (list []T, err error) {
+	if body = bytes.TrimSpace(body); len(body) > 0 && body[0] == '{' {
+		list = make([]T, 1)
+		return list, decode(body, &list[0])
+	}
+	return list, decode(body, &list)
+}
+
+// Apply sets the rules of m, in its units, to those that the exchange tells: status, tickSize, decimals, limits. A status that is not
+// known counts as halted. It wraps market.ErrInexact where the units of m are too coarse for a rule, and leaves m as it was.
+func (w *Market) Apply(m *market.Market) error {
+	next := *m
+	var err error
+	read := func(field string, text Number, digits uint8) (n int64) {
+		if text == "" || err != nil {
+			return 0
+		}
+		if n, err = unsigned([]byte(text), digits); err != nil {
+			err = fmt.Errorf("market %s: %s: %w", w.Name, field, err)
+		}
+		return n
+	}
+	next.TickSize = market.Price(read("tickSize", w.TickSize, m.PriceDigits))
+	next.MinOrderInBase = market.Qty(read("minOrderInBaseAsset", w.MinOrderInBaseAsset, m.AmountDigits))
+	next.MinOrderInQuote = market.Money(read("minOrderInQuoteAsset", w.MinOrderInQuoteAsset, m.QuoteDigits))
+	next.MaxOrderInBase = market.Qty(read("maxOrderInBaseAsset", w.MaxOrderInBaseAsset, m.AmountDigits))
+	next.MaxOrderInQuote = market.Money(read("maxOrderInQuoteAsset", w.MaxOrderInQuoteAsset, m.QuoteDigits))
+	if err != nil {
+		return err
+	}
+	next.QuantityDecimals, next.NotionalDecimals = w.QuantityDecimals, w.NotionalDecimals
+	next.MaxOpenOrders, next.FeeCategory = w.MaxOpenOrders, w.FeeCategory
+	if next.Status, err = market.ParseMarketStatus(w.Status); err != nil {
+		next.Status = market.Halted
+	}
+	*m = next
+	return nil
+}

@@ -1,0 +1,200 @@
+package rest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// Orders is a list of orders, latest first, whose Order.ID, Strategy and Tag are zero: the caller knows whose they are. What could not be read, for its market or asset is not in the catalog or its numbers do not
+// fit, is in Unread: it is there at the exchange all the same.
+type Orders struct {
+	Records []exchange.Record
+	Unread  []Unread
+}
+
+// Unread is an order that could not be read.
+type Unread struct {
+	Market, OrderID string
+	Reason          error
+}
+
+// Order returns one order with all its fills: GET /order (specification 4.2), by the client's name of it or, where that is zero, the
+// exchange's. A clientOrderId names the latest order that carries it. No such order is exchange.Error with code 240.
+func (c *Client) Order(ctx context.Context, id market.ID, client, name uuid.UUID) (record exchange.Record, err error) {
+	d, err := c.directory()
+	if err != nil {
+		return record, err
+	}
+	m, err := d.marketOf(id)
+	if err != nil {
+		return record, err
+	}
+	if client == uuid.Nil && name == uuid.Nil {
+		return record, errors.New("GET /order: neither clientOrderId nor orderId names the order")
+	}
+	path := named(to("order").with("market", m.Name), client, name).String()
+	err = c.ask(ctx, request{at: getOrder, path: path}, func(body []byte) (err error) {
+		record, err = readOrder(body, d.cat)
+		return malformedIf(body, err)
+	})
+	if err != nil {
+		return exchange.Record{}, err
+	}
+	if o := &record.Order; o.Market != id || client != uuid.Nil && o.ClientOrderID != client || client == uuid.Nil && o.ExchangeID != name {
+		return exchange.Record{}, fmt.Errorf("GET /order: order %s: %w", o.ExchangeID, ErrMismatch)
+	}
+	return record, nil
+}
+
+// OrdersOpen lists the open orders of one market, or of all where m is nil, which costs far more: GET /ordersOpen (specification 4.5).
+// Their fills are not told.
+func (c *Client) OrdersOpen(ctx context.Context, m *market.Market) (Orders, error) {
+	path, all := to("ordersOpen"), m == nil
+	if !all {
+		path = path.with("market", m.Name)
+	}
+	return c.orders(ctx, request{at: getOrdersOpen, all: all, path: path.String()})
+}
+
+// Orders lists orders of a market with their fills: GET /orders (specification 4.3). The page has 1 … 1000 rows, 500 by itself; Start
+// and End bound when they were created, From and To are orderIds; all ends count.
+func (c *Client) Orders(ctx context.Context, m *market.Market, page Page) (Orders, error) {
+	return c.orders(ctx, request{at: getOrders, path: to("orders").with("market", m.Name).page(page, "orderIdFrom", "orderIdTo").String()})
+}
+
+func (c *Client) orders(ctx context.Context, r request) (list Orders, err error) {
+	d, err := c.directory()
+	if err != nil {
+		return list, err
+	}
+	err = c.ask(ctx, r, func(body []byte) (err error) {
+		list, err = readOrders(body, d.cat)
+		return err
+	})
+	if err != nil {
+		return Orders{}, err
+	}
+	return list, nil
+}
+
+// readOrders reads an array of records, each by itself.
+func readOrders(body []byte, cat *market.Catalog) (list Orders, err error) {
+	s := scanner{data: body}
+	for s.array(); s.element(); {
+		s.space()
+		start := s.at
+		s.skip()
+		if s.err != nil {
+			break
+		}
+		record := body[start:s.at]
+		order, fills, err := exchange.ParseOrder(record, cat)
+		if err != nil {
+			list.Unread = append(list.Unread, unread(record, err))
+			continue
+		}
+		list.Records = append(list.Records, exchange.Record{Order: order, Fills: fills})
+	}
+	return list, s.end()
+}
+
+// unread names a record that could not be read, as far as it says.
+func unread(record []byte, reason error) Unread {
+	u := Unread{Reason: reason}
+	s := scanner{data: record}
+	for s.open(); s.member(); {
+		switch string(s.name) {
+		case "market":
+			u.Market = string(clip(s.token()))
+		case "orderId":
+			u.OrderID = string(clip(s.token()))
+		default:
+			s.skip()
+		}
+	}
+	return u
+}
+
+// malformedIf marks the error of a body that is no JSON.
+func malformedIf(body []byte, err error) error {
+	if err != nil && !json.Valid(body) {
+		return fmt.Errorf("%w: %w", errMalformed, err)
+	}
+	return err
+}
+
+// decode reads an answer that is not worth a decoder of its own.
+func decode(body []byte, v any) error {
+	if err := json.Unmarshal(body, v); err != nil {
+		return fmt.Errorf("%w: %w", errMalformed, err)
+	}
+	return nil
+}
+
+// Cancelled names an order that is being cancelled.
+type Cancelled struct {
+	OrderID    string `json:"orderId"`
+	Market     string `json:"market"` // "" where the exchange does not tell it
+	OperatorID int64  `json:"operatorId"`
+}
+
+// CancelOrders cancels all open orders of a market, or of the account where m is nil, whoever placed them: DELETE /orders (specification
+// 1, venue-facts 1.3). It is sent once; its errors are those of Send. An empty list says that none was open.
+func (c *Client) CancelOrders(ctx context.Context, m *market.Market, operatorID int64) (list []Cancelled, err error) {
+	path, all := to("orders"), m == nil
+	if !all {
+		path = path.with("market", m.Name)
+	}
+	err = c.write(ctx, request{at: deleteOrders, all: all, path: path.integer("operatorId", operatorID).String()}, func(body []byte) error { return decode(body, &list) })
+	return list, err
+}
+
+// CancelOrdersAfter arms the timer of a group, 1 … 1000, or sets it anew: unless that happens again, the exchange cancels the group's open
+// orders in after, 10 … 300 s, rounded down to seconds. 0 stops the timer. POST /cancelOrdersAfter (specification 9, venue-facts 3.8). It
+// returns when the timer expires, 0 for a stopped one. It is sent once; its errors are those of Send.
+func (c *Client) CancelOrdersAfter(ctx context.Context, group uint16, after market.Duration) (expiry market.Time, err error) {
+	var answer struct {
+		Group  uint16      `json:"codGroupId"`
+		Expiry json.Number `json:"timeOfExpirySeconds"`
+	}
+	sent := fmt.Appendf(nil, `{"codGroupId":%d,"expiryAfterSeconds":%d}`, group, after/time.Second)
+	err = c.write(ctx, request{at: postCancelOrdersAfter, path: version + "/cancelOrdersAfter", body: sent}, func(body []byte) error {
+		if err := decode(body, &answer); err != nil {
+			return err
+		}
+		if answer.Group != group {
+			return fmt.Errorf("codGroupId %d: %w", answer.Group, ErrMismatch)
+		}
+		if answer.Expiry == "" {
+			return nil
+		}
+		seconds, err := answer.Expiry.Int64()
+		if err != nil || seconds < 0 || seconds > market.MaxMillis/1000 {
+			return fmt.Errorf("timeOfExpirySeconds %q: %w", answer.Expiry, errMalformed)
+		}
+		expiry, err = market.TimeOfMillis(seconds * 1000)
+		return err
+	})
+	return expiry, err
+}
+
+// write sends what is no GET once. After 304 the exchange's clock is measured anew, for the next.
+func (c *Client) write(ctx context.Context, r request, read func([]byte) error) error {
+	seen := c.clock.anchor.Load()
+	err := c.attempt(ctx, r, read)
+	if err == nil {
+		return nil
+	}
+	if outOfWindow(err) {
+		_ = c.resync(ctx, seen) // that it failed will show with the next request
+	}
+	return fmt.Errorf("%s: %w", endpoints[r.at].name, err)
+}

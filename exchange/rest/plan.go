@@ -1,0 +1,72 @@
+package rest
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// planShare is how much of a budget a plan may need, in hundredths: the rest is for orders, their cancels and what comes up.
+const planShare = 80
+
+// Poll is a request that is repeated.
+type Poll struct {
+	Name   string // as a person knows it: "balance"
+	Weight int
+	Every  market.Duration
+	Signed bool
+}
+
+// PerMinute returns the points that it costs a minute, rounded up; a poll without a period costs nothing.
+func (p Poll) PerMinute() int {
+	if p.Every <= 0 {
+		return 0
+	}
+	return int((int64(p.Weight)*int64(budgetMinute) + int64(p.Every) - 1) / int64(p.Every))
+}
+
+// Plan is everything that is repeated.
+type Plan []Poll
+
+// PerMinute returns the points that the plan costs the key, or the IP address, a minute.
+func (p Plan) PerMinute(signed bool) (points int) {
+	for _, poll := range p {
+		if poll.Signed == signed {
+			points += poll.PerMinute()
+		}
+	}
+	return points
+}
+
+// Check refuses a plan that needs more than 80 % of a budget: what remains is for orders and cancels. The error says what costs how much.
+func (p Plan) Check(perKey, perIP int) error {
+	return errors.Join(p.check("the key", true, perKey), p.check("the IP address", false, perIP))
+}
+
+func (p Plan) check(whose string, signed bool, budget int) error {
+	points, most := p.PerMinute(signed), budget*planShare/100
+	if points <= most {
+		return nil
+	}
+	return fmt.Errorf("the polling plan needs %d of the %d weight points that %s has a minute, more than %d (%d %%); ask less often for:\n%s",
+		points, budget, whose, most, planShare, p.of(signed))
+}
+
+func (p Plan) of(signed bool) Plan {
+	return slices.DeleteFunc(slices.Clone(p), func(poll Poll) bool { return poll.Signed != signed })
+}
+
+// String is a line for each poll, the dearest first.
+func (p Plan) String() string {
+	sorted := slices.Clone(p)
+	slices.SortStableFunc(sorted, func(a, b Poll) int { return cmp.Compare(b.PerMinute(), a.PerMinute()) })
+	var text strings.Builder
+	for _, poll := range sorted {
+		fmt.Fprintf(&text, "%6d a minute  %s: weight %d every %s\n", poll.PerMinute(), poll.Name, poll.Weight, poll.Every)
+	}
+	return strings.TrimSuffix(text.String(), "\n")
+}

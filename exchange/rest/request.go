@@ -1,0 +1,224 @@
+package rest
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// version is the first part of every path.
+const version = "/v2"
+
+// request is what is about to be sent. A write has the timestamp that it was prepared with; a GET gets one when it is signed.
+type request struct {
+	at        endpoint
+	all       bool   // no market is named
+	path      string // with version and query
+	body      []byte
+	lane      Lane // 0: the endpoint's own
+	timestamp int64
+	window    int64 // ms
+}
+
+func (r *request) method() string {
+	name := endpoints[r.at].name
+	for i := range name {
+		if name[i] == ' ' {
+			return name[:i]
+		}
+	}
+	return name
+}
+
+// ask sends a GET and gives the body of a success to read, which may keep nothing of it. It tries again after what a later attempt may
+// not meet: no connection, an answer cut off, a 5xx; and once after 304, with the exchange's clock measured anew.
+func (c *Client) ask(ctx context.Context, r request, read func([]byte) error) error {
+	remeasured := false
+	err := c.retry(ctx, func() error {
+		seen := c.clock.anchor.Load()
+		err := c.attempt(ctx, r, read)
+		if remeasured || !outOfWindow(err) {
+			return err
+		}
+		remeasured = true
+		if failed := c.resync(ctx, seen); failed != nil {
+			return err
+		}
+		return c.attempt(ctx, r, read)
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", endpoints[r.at].name, err)
+	}
+	return nil
+}
+
+// retry calls once again and again, with growing pauses, while its error is one that may pass.
+func (c *Client) retry(ctx context.Context, once func() error) error {
+	pauses := backoff.NewExponentialBackOff()
+	pauses.InitialInterval, pauses.MaxInterval, pauses.Multiplier = 500*time.Millisecond, 5*time.Second, 2
+	var last error
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+		last = once()
+		if last != nil && !passing(ctx, last) {
+			return struct{}{}, backoff.Permanent(last)
+		}
+		return struct{}{}, last
+	}, backoff.WithBackOff(pauses), backoff.WithMaxTries(uint(c.config.Tries)), backoff.WithMaxElapsedTime(0))
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil && !errors.Is(last, ctx.Err()):
+		return fmt.Errorf("%w; before that: %w", context.Cause(ctx), last)
+	}
+	return last
+}
+
+// passing reports whether a GET that met an error may succeed later.
+func passing(ctx context.Context, err error) bool {
+	var refused *exchange.Error
+	var transport *transportError
+	switch {
+	case ctx.Err() != nil:
+		return false
+	case errors.As(err, &refused):
+		return refused.Status >= 500 && refused.Code != exchange.CodeNotTrading
+	}
+	return errors.As(err, &transport) || errors.Is(err, errMalformed)
+}
+
+// transportError is what kept an answer from coming.
+type transportError struct{ cause error }
+
+func (e *transportError) Error() string { return e.cause.Error() }
+
+func (e *transportError) Unwrap() error { return e.cause }
+
+// attempt sends a request once. An answer other than 200 or 201 is an *exchange.Error; exchange.ErrNotSent says that it was not sent.
+func (c *Client) attempt(ctx context.Context, r request, read func([]byte) error) error {
+	signed := endpoints[r.at].private || c.config.SignPublic && r.at != getTime && !c.config.Key.IsZero()
+	if signed && c.config.Key.IsZero() {
+		return notSent(ErrNoKey)
+	}
+	done, err := c.spend(ctx, &r, signed)
+	if err != nil {
+		return notSent(err)
+	}
+	told := false
+	defer func() {
+		if !told {
+			done(nil, 0, nil)
+		}
+	}()
+	if r.timestamp != 0 && c.late(&r) {
+		return notSent(ErrLate)
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.config.Timeout)
+	defer cancel()
+	answer, err := c.send(ctx, &r, signed)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	buffer := c.buffers.Get().(*bytes.Buffer)
+	defer c.buffers.Put(buffer)
+	buffer.Reset()
+	_, err = buffer.ReadFrom(io.LimitReader(answer.Body, maxAnswer+1))
+	told = true
+	done(answer.Header, answer.StatusCode, buffer.Bytes())
+	switch {
+	case buffer.Len() > maxAnswer:
+		return errTooLong
+	case err != nil:
+		return &transportError{fmt.Errorf("the answer broke off after %d bytes: %w", buffer.Len(), err)}
+	case answer.StatusCode != http.StatusOK && answer.StatusCode != http.StatusCreated:
+		refused := exchange.ParseError(answer.StatusCode, buffer.Bytes())
+		refused.Message = scrub(refused.Message, c.config.Key, c.config.Secret)
+		return refused
+	}
+	return read(buffer.Bytes())
+}
+
+// spend waits for the budget and returns what it has to be told in the end.
+func (c *Client) spend(ctx context.Context, r *request, signed bool) (done func(http.Header, int, []byte), err error) {
+	lane, weight := cmp.Or(r.lane, endpoints[r.at].lane), c.weights[r.at].of(r.all)
+	if c.booker != nil {
+		return c.booker.Begin(ctx, lane, endpoints[r.at].name, weight, signed)
+	}
+	if c.config.Budget == nil {
+		return func(http.Header, int, []byte) {}, nil
+	}
+	done = func(h http.Header, status int, body []byte) {
+		if h != nil {
+			c.config.Budget.Observe(h, status, body)
+		}
+	}
+	return done, c.config.Budget.Acquire(ctx, lane, weight, signed)
+}
+
+// late reports whether a prepared request could reach the exchange after its window.
+func (c *Client) late(r *request) bool {
+	return c.Now().Millis() >= r.timestamp+r.window-int64(c.config.Margin/time.Millisecond)
+}
+
+// send signs a request and sends it.
+func (c *Client) send(ctx context.Context, r *request, signed bool) (*http.Response, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, notSent(err)
+	}
+	sent, err := c.build(ctx, r, signed)
+	if err != nil {
+		return nil, notSent(err)
+	}
+	answer, err := c.transport.RoundTrip(sent)
+	if err != nil {
+		return nil, &transportError{certainlyNot(err)}
+	}
+	return answer, nil
+}
+
+// build makes the HTTP request, with the credentials of specification 5 where it is signed.
+func (c *Client) build(ctx context.Context, r *request, signed bool) (*http.Request, error) {
+	var body io.Reader // stays nil for an empty body
+	if len(r.body) > 0 {
+		body = bytes.NewReader(r.body)
+	}
+	sent, err := http.NewRequestWithContext(ctx, r.method(), c.origin+r.path, body)
+	if err != nil {
+		return nil, err
+	}
+	sent.Header["Content-Type"] = []string{"application/json"}
+	if !signed {
+		return sent, nil
+	}
+	timestamp, window := r.timestamp, r.window
+	if timestamp == 0 {
+		timestamp, window = c.Now().Millis(), int64(c.config.Window/time.Millisecond)
+	}
+	signer := c.signers.Get().(*Signer)
+	var digits [64]byte
+	signature := signer.AppendSignature(digits[:0], timestamp, sent.Method, r.path, r.body)
+	c.signers.Put(signer)
+	sent.Header[c.names.key] = []string{c.config.Key.Reveal()}
+	sent.Header[c.names.signature] = []string{string(signature)}
+	sent.Header[c.names.timestamp] = []string{strconv.FormatInt(timestamp, 10)}
+	sent.Header[c.names.window] = []string{strconv.FormatInt(window, 10)}
+	return sent, nil
+}
+
+// Page narrows a list (venue-facts 1.2 and 1.3). The zero Page is the latest rows, as many as the endpoint gives by itself.
+type Page struct {
+	Limit      int         // rows at most; 0: the endpoint's own limit
+	Start, End market.Time // rounded down to milliseconds; 0: open
+	From, To   string      // ids of trades or orders; "": open
+}

@@ -1,0 +1,99 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// Send signs an intent and sends it exactly once. Nil means that the exchange has accepted it: the record is the order as it is now, named by
+// the intent's Order, with all fills of a place, or those that an update made. Of a cancel the record has ids, market and operator alone:
+// what the order came to has to be asked for. Of an error exchange.OutcomeOf tells what it means:
+//
+//   - Rejected, and nothing was done: an exchange.Error with a 4xx, or exchange.ErrNotSent, among them ErrLate where too little is left of
+//     the intent's window and what the budget returns. After code 304 the exchange's clock has been measured anew.
+//   - Unknown: no answer in time, a broken connection, a 5xx, an answer that cannot be read or speaks of another order. The order has
+//     to be asked for; the same intent must not be sent again.
+func (c *Client) Send(ctx context.Context, intent *exchange.Intent) (exchange.Record, error) {
+	at, known := commands[intent.Command]
+	if !known || intent.Timestamp == 0 || intent.Method == "" {
+		return exchange.Record{}, notSent(errors.New("the intent was not made by Prepare"))
+	}
+	d, err := c.directory()
+	if err != nil {
+		return exchange.Record{}, notSent(err)
+	}
+	m, err := d.marketOf(intent.Market)
+	if err != nil {
+		return exchange.Record{}, notSent(err)
+	}
+	var record exchange.Record
+	r := request{at: at, path: intent.Path, body: intent.Body, lane: laneOf(intent), timestamp: intent.Timestamp, window: intent.Window}
+	err = c.write(ctx, r, func(body []byte) (err error) {
+		if intent.Command == market.CommandCancel {
+			record, err = readCancel(body, m)
+		} else {
+			record, err = readOrder(body, d.cat)
+		}
+		if err != nil {
+			return err
+		}
+		return belongs(&record.Order, intent)
+	})
+	if err != nil {
+		return exchange.Record{}, err
+	}
+	record.Order.ID = intent.Order
+	for i := range record.Fills {
+		record.Fills[i].Order = intent.Order
+	}
+	return record, nil
+}
+
+// readOrder reads the record that answers POST and PUT /order.
+func readOrder(body []byte, cat *market.Catalog) (r exchange.Record, err error) {
+	r.Order, r.Fills, err = exchange.ParseOrder(body, cat)
+	return r, err
+}
+
+// readCancel reads the answer to DELETE /order, of which old exchanges send the orderId alone (venue-facts 1.3).
+func readCancel(body []byte, m *market.Market) (exchange.Record, error) {
+	r := exchange.Record{Order: market.Order{Market: m.ID}}
+	s := scanner{data: body}
+	for s.open(); s.member(); {
+		switch string(s.name) {
+		case "orderId":
+			r.Order.ExchangeID = s.id("orderId")
+		case "clientOrderId":
+			r.Order.ClientOrderID, _ = uuid.ParseBytes(s.token())
+		case "operatorId":
+			r.Order.OperatorID = s.integer("operatorId")
+		default:
+			s.skip()
+		}
+	}
+	if err := s.end(); err != nil {
+		return exchange.Record{}, err
+	}
+	if r.Order.ExchangeID == uuid.Nil {
+		return exchange.Record{}, missing("orderId")
+	}
+	return r, nil
+}
+
+// belongs holds the order of an answer against the intent.
+func belongs(o *market.Order, intent *exchange.Intent) error {
+	switch {
+	case o.Market != intent.Market:
+		return fmt.Errorf("market: %w", ErrMismatch)
+	case intent.Command == market.CommandPlace && o.ClientOrderID != intent.ClientOrderID,
+		o.ClientOrderID != uuid.Nil && intent.ClientOrderID != uuid.Nil && o.ClientOrderID != intent.ClientOrderID:
+		return fmt.Errorf("clientOrderId %s: %w", o.ClientOrderID, ErrMismatch)
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// A Client is both ports of package exchange; Use must have been called.
+var (
+	_ exchange.Trading    = (*Client)(nil)
+	_ exchange.MarketData = (*Client)(nil)
+)
+
+// OpenOrders lists the account's open orders in all markets, without fills, by OrdersOpen. Orders in markets outside of the catalog are left
+// out; one inside that cannot be read is an error, for it would pass as gone.
+func (c *Client) OpenOrders(ctx context.Context) ([]exchange.Record, error) {
+	list, err := c.OrdersOpen(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	for i := range list.Unread {
+		if u := &list.Unread[i]; !errors.Is(u.Reason, exchange.ErrUnknownMarket) {
+			return nil, fmt.Errorf("%s: %w", endpoints[getOrdersOpen].name, u.Reason)
+		}
+	}
+	return list.Records, nil
+}
+
+// The bounds of a list of trades (venue-facts 1.3).
+const (
+	tradesWindow = 24 * time.Hour
+	tradesRows   = 1000
+)
+
+// Trades lists the account's trades in a market from a time on, rounded down to milliseconds, oldest first: those of the first day, counted
+// from there, that has one which is later than from, all of them. more says that days follow; from the latest time in the list on they are to be had, with
+// the trades of that millisecond once more.
+func (c *Client) Trades(ctx context.Context, id market.ID, from market.Time) (trades []exchange.Trade, more bool, err error) {
+	d, err := c.directory()
+	if err != nil {
+		return nil, false, err
+	}
+	m, err := d.marketOf(id)
+	if err != nil {
+		return nil, false, err
+	}
+	if from <= 0 {
+		return nil, false, fmt.Errorf("%s: %s is no time to begin with", endpoints[getTrades].name, from)
+	}
+	for start := from; ; start = start.Add(tradesWindow) {
+		if trades, err = c.tradesOf(ctx, m, start, trades); err != nil {
+			return nil, false, err
+		}
+		more = start.Add(tradesWindow) < c.Now()
+		if !more || len(trades) > 0 && trades[len(trades)-1].Time > from {
+			return trades, more, nil
+		}
+	}
+}
+
+// tradesOf appends all trades of a day from start on, oldest first.
+func (c *Client) tradesOf(ctx context.Context, m *market.Market, start market.Time, dst []exchange.Trade) ([]exchange.Trade, error) {
+	before, page := len(dst), Page{Limit: tradesRows, Start: start, End: start.Add(tradesWindow)}
+	for {
+		rows := len(dst)
+		var err error
+		if dst, err = c.TradesPage(ctx, m, page, dst); err != nil {
+			return dst, err
+		}
+		full := len(dst)-rows >= tradesRows
+		if rows > before && len(dst) > rows {
+			switch last, first := &dst[rows-1], &dst[rows]; {
+			case first.ID == last.ID:
+				dst = slices.Delete(dst, rows, rows+1) // where one page ends the next begins
+			case first.Time > last.Time:
+				return dst, fmt.Errorf("%s: trades up to %s: %w", endpoints[getTrades].name, page.To, ErrMismatch)
+			}
+		}
+		if !full {
+			slices.Reverse(dst[before:])
+			return dst, nil
+		}
+		page.To = dst[len(dst)-1].ID.String()
+	}
+}
+
+// Holdings lists the balances of the catalog's assets, by Balances.
+func (c *Client) Holdings(ctx context.Context) ([]exchange.Holding, error) {
+	d, err := c.directory()
+	if err != nil {
+		return nil, err
+	}
+	list, err := c.Balances(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	var held []exchange.Holding
+	for i := range list {
+		if d.cat.AssetNamed(list[i].Symbol) == nil {
+			continue
+		}
+		asset, available, orders, err := list[i].In(d.cat)
+		if err != nil {
+			return nil, err
+		}
+		held = append(held, exchange.Holding{Asset: asset, Available: available, Orders: orders})
+	}
+	return held, nil
+}
+
+// CancelAfter arms the timer of a cancel-on-disconnect group anew, or stops it with 0, by CancelOrdersAfter. It is an error where the
+// exchange says something else than it was asked for.
+func (c *Client) CancelAfter(ctx context.Context, group uint16, after market.Duration) error {
+	expiry, err := c.CancelOrdersAfter(ctx, group, after)
+	if err == nil && (expiry == 0) != (after == 0) {
+		return fmt.Errorf("%s: it expires at %s: %w", endpoints[postCancelOrdersAfter].name, expiry, ErrMismatch)
+	}
+	return err
+}
+
+// Rules returns the catalog's markets with their status and rules as they are now, by Markets. A market that the exchange does not list any more is halted;
+// one whose rules its units cannot hold is left out and named in the error, which wraps exchange.ErrUnits; the others are there.
+func (c *Client) Rules(ctx context.Context) ([]market.Market, error) {
+	d, err := c.directory()
+	if err != nil {
+		return nil, err
+	}
+	list, err := c.Markets(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	listed := make(map[string]*Market, len(list))
+	for i := range list {
+		listed[list[i].Name] = &list[i]
+	}
+	var rules []market.Market
+	var unfit error
+	for _, copied := range d.units {
+		told := listed[copied.Name]
+		switch {
+		case told == nil:
+			copied.Status = market.Halted
+		default:
+			if err := told.Apply(&copied); err != nil {
+				unfit = errors.Join(unfit, fmt.Errorf("%w: %w", exchange.ErrUnits, err))
+				continue
+			}
+		}
+		rules = append(rules, copied)
+	}
+	return rules, unfit
+}

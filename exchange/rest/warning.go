@@ -1,0 +1,69 @@
+package rest
+
+import (
+	"fmt"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// WarningKind says what a Warning is about.
+type WarningKind uint8
+
+// The kinds of warnings.
+const (
+	WarnSlow    WarningKind = iota + 1 // points are spent faster than they come: a lane waits; once a minute
+	WarnBan                            // the exchange answers nothing more until Until
+	WarnBanOver                        // it does again
+	WarnWeight                         // an endpoint costs Is, not Was; once for each
+)
+
+// Warning is what a ledger has to say to a person.
+type Warning struct {
+	Kind     WarningKind
+	Signed   bool        // about the key's budget, else the IP address's
+	At       market.Time // the exchange's time
+	Until    market.Time // WarnBan: its end; WarnSlow: when the points end at this rate, 0: they last
+	Lane     Lane        // WarnSlow
+	Endpoint string      // WarnWeight
+	Was, Is  int         // WarnWeight
+}
+
+// String is one line.
+func (w Warning) String() string {
+	whose := "the IP address"
+	if w.Signed {
+		whose = "the key"
+	}
+	switch w.Kind {
+	case WarnSlow:
+		if w.Until == 0 {
+			return fmt.Sprintf("the weight budget of %s runs low: %s waits", whose, w.Lane)
+		}
+		return fmt.Sprintf("at this plan the weight budget of %s ends at %s: %s waits", whose, clockTime(w.Until), w.Lane)
+	case WarnBan:
+		return fmt.Sprintf("the exchange has banned %s for spending too much: nothing is sent until %s", whose, clockTime(w.Until))
+	case WarnBanOver:
+		return fmt.Sprintf("the ban of %s is over", whose)
+	case WarnWeight:
+		return fmt.Sprintf("%s costs %d points, not %d: the table of weights is out of date", w.Endpoint, w.Is, w.Was)
+	}
+	return fmt.Sprintf("warning(%d)", uint8(w.Kind))
+}
+
+// clockTime is hh:mm:ss.
+func clockTime(t market.Time) string { return t.Std().Format("15:04:05") }
+
+func (l *Ledger) warn(w Warning) { l.warnings = append(l.warnings, w) }
+
+// say warns, once a minute, that a lane waits though there is no ban.
+func (l *Ledger) say(a *allowance, lane Lane, now market.Time) {
+	if now < a.banned || a.slow == a.reset {
+		return
+	}
+	a.slow = a.reset
+	end, _ := a.forecast(now)
+	if end >= a.reset {
+		end = 0
+	}
+	l.warn(Warning{Kind: WarnSlow, Signed: a.signed, At: now, Until: end, Lane: lane})
+}

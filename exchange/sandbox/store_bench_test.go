@@ -1,0 +1,64 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// BenchmarkStoredOrder places signed orders in an exchange that keeps them in a file, beside the least that a disk takes: one page
+// written and synced. What an order costs without a file is BenchmarkSignedOrder's.
+func BenchmarkStoredOrder(b *testing.B) {
+	folder := b.TempDir()
+	r := newRig(b, stateful(filepath.Join(folder, "exchange.db")), func(c *Config) { c.Budget = Budget{PerKey: -1, PerIP: -1} })
+	kept := newLoad(b, r.request("alice", "POST", "/order", benchOrder).Header, r.ex)
+	file, err := os.Create(filepath.Join(folder, "page"))
+	require.NoError(b, err)
+	page, synced := make([]byte, 4096), time.Duration(0)
+	for b.Loop() {
+		start := time.Now()
+		_, err := file.WriteAt(page, 0)
+		require.NoError(b, err)
+		require.NoError(b, file.Sync())
+		synced += time.Since(start)
+		kept.send()
+	}
+	b.ReportMetric(0, "ns/op") // of both together, which is nobody's
+	kept.report("stored")
+	b.ReportMetric(float64(synced.Microseconds())/float64(b.N), "sync-µs")
+	require.NoError(b, file.Close())
+	require.NoError(b, r.ex.Close())
+}
+
+// BenchmarkRecall opens an exchange of 10,000 open orders, and tells how many bytes of file each of them takes.
+func BenchmarkRecall(b *testing.B) {
+	const orders = 10_000
+	path := filepath.Join(b.TempDir(), "exchange.db")
+	free := func(c *Config) {
+		c.Budget = Budget{PerKey: -1, PerIP: -1}
+		c.Markets[0].MaxOpenOrders = 0
+	}
+	r := newRig(b, free)
+	r.ex.config.State = path
+	require.NoError(b, r.ex.openStore())
+	require.NoError(b, r.ex.openState())
+	post, _ := route("POST", "/order")
+	for n := range orders {
+		c := &call{account: r.ex.accounts[0], now: r.ex.reached, endpoint: post}
+		require.Nil(b, r.ex.decode(c, "", "", []byte(fmt.Sprintf(`{"market":"BTC-EUR","operatorId":1,"side":"buy","orderType":"limit","amount":"0.001","price":"%d"}`, 10_000+n%500))))
+		require.Nil(b, post.do(r.ex, c))
+	}
+	require.NoError(b, r.ex.Close())
+	info, err := os.Stat(path)
+	require.NoError(b, err)
+	for b.Loop() {
+		require.NoError(b, r.reopen(free))
+		require.Equal(b, orders, r.ex.accounts[0].orders[1].open.length)
+		require.NoError(b, r.ex.Close())
+	}
+	b.ReportMetric(float64(info.Size())/orders, "bytes/order")
+}

@@ -1,0 +1,80 @@
+package market
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+)
+
+// saved is the envelope in which a part of the core outlives the process.
+type saved[T any] struct {
+	Version int `json:"version"`
+	State   T   `json:"state"`
+}
+
+// AppendSaved appends the JSON of a part's state with the version of its shape. The same state gives the same bytes.
+func AppendSaved(dst []byte, version int, state any) ([]byte, error) {
+	text, err := json.Marshal(saved[any]{Version: version, State: state})
+	if err != nil {
+		return dst, fmt.Errorf("save: %w", err)
+	}
+	return append(dst, text...), nil
+}
+
+// ParseSaved reads what AppendSaved wrote into state, a pointer. Text that is cut off, goes on behind the end or has unknown
+// fields is an error, and so is another version: the errors say what is wrong.
+func ParseSaved(data []byte, version int, state any) error {
+	var envelope saved[json.RawMessage]
+	if err := parseOne(data, &envelope); err != nil {
+		return err
+	}
+	switch {
+	case envelope.Version != version:
+		return fmt.Errorf("saved in version %d, this program knows version %d; start it with the program that saved it, or from an empty state", envelope.Version, version)
+	case len(envelope.State) == 0:
+		return errors.New("saved without a state")
+	}
+	return parseOne(envelope.State, state)
+}
+
+func parseOne(data []byte, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		return fmt.Errorf("saved text of %d bytes: %w", len(data), err)
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return fmt.Errorf("saved text of %d bytes goes on behind its end", len(data))
+	}
+	return nil
+}
+
+// Units are the decimals that a market's numbers count in: two runs can share numbers only where they are the same.
+type Units struct {
+	Price  uint8 `json:"price"`
+	Amount uint8 `json:"amount"`
+	Quote  uint8 `json:"quote"`
+}
+
+// Units are m's decimals of Price, Qty and Money.
+func (m *Market) Units() Units { return Units{m.PriceDigits, m.AmountDigits, m.QuoteDigits} }
+
+// CheckUnits compares the units of markets that saved numbers belong to with those of c: a market that counts in others now is an
+// error that names it. One that c does not have is none: whoever has something in it must say so.
+func (c *Catalog) CheckUnits(units map[string]Units) error {
+	for _, name := range slices.Sorted(maps.Keys(units)) {
+		m := c.MarketNamed(name)
+		if m == nil {
+			continue
+		}
+		if have := m.Units(); have != units[name] {
+			return fmt.Errorf("market %s was saved with decimals of price %d, amount %d, quote %d and now has %d, %d, %d",
+				name, units[name].Price, units[name].Amount, units[name].Quote, have.Price, have.Amount, have.Quote)
+		}
+	}
+	return nil
+}

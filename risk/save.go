@@ -1,0 +1,161 @@
+package risk
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// savedVersion is the shape of SavedGate.
+const savedVersion = 1
+
+// SavedGate is what a Gate remembers, as Save writes it: strategies and markets by name. Limits come from the config and
+// are not part of it.
+type SavedGate struct {
+	Markets    map[string]market.Units `json:"markets,omitempty"`
+	Currency   string                  `json:"currency,omitempty"`
+	Digits     uint8                   `json:"digits,omitempty"` // of Currency
+	Now        market.Time             `json:"now,omitzero"`
+	Equity     SavedEquity             `json:"equity,omitzero"`
+	Strategies map[string]SavedSeat    `json:"strategies,omitempty"`
+}
+
+// SavedEquity is how far the limits on the account's equity are used, in units of the account's currency.
+type SavedEquity struct {
+	Day       int64        `json:"day"`
+	DayStart  market.Money `json:"dayStart"`
+	HighWater market.Money `json:"highWater"`
+	Latest    market.Money `json:"latest"`
+	Lost      bool         `json:"lost,omitzero"`  // the daily loss is used up
+	Drawn     bool         `json:"drawn,omitzero"` // the drawdown was reached
+}
+
+// SavedSeat is what the gate remembers of a strategy.
+type SavedSeat struct {
+	Halted   bool                    `json:"halted,omitzero"`
+	Sent     []market.Time           `json:"sent,omitempty"` // places and updates that count towards the orders of a minute, oldest first
+	Losses   int                     `json:"losses,omitzero"`
+	CoolTill market.Time             `json:"coolTill,omitzero"`
+	Realised map[string]market.Value `json:"realised,omitempty"` // at the last count of a win or a loss
+	Refused  map[string]int64        `json:"refused,omitempty"`  // by Reason
+	Codes    map[int]int64           `json:"codes,omitempty"`    // refusals by the exchange's error code
+}
+
+// Save appends what the gate remembers, in a form that Restore reads and a person can. strategies are the names of the
+// strategies by StrategyID − 1. The same memory gives the same bytes.
+func (g *Gate) Save(dst []byte, strategies []string) ([]byte, error) {
+	s := SavedGate{Markets: map[string]market.Units{}, Strategies: map[string]SavedSeat{}, Now: g.now}
+	if w := &g.equity; w.started {
+		currency := g.catalog.Asset(g.account.Currency)
+		s.Currency, s.Digits = currency.Symbol, currency.Digits
+		s.Equity = SavedEquity{Day: w.day, DayStart: w.dayStart, HighWater: w.highWater, Latest: w.latest, Lost: w.lost, Drawn: w.drawn}
+	}
+	for i, name := range strategies {
+		seat := &g.seats[i+1]
+		saved := SavedSeat{Halted: seat.halted, Losses: seat.losses, CoolTill: seat.coolTill, Realised: map[string]market.Value{}, Refused: map[string]int64{}, Codes: seat.codes}
+		for at := range seat.sent {
+			if sent := seat.sent[(seat.sentAt+at)%len(seat.sent)]; sent != 0 {
+				saved.Sent = append(saved.Sent, sent)
+			}
+		}
+		for _, m := range g.catalog.Markets() {
+			if seat.realised[m.ID].Sign() != 0 {
+				saved.Realised[m.Name], s.Markets[m.Name] = seat.realised[m.ID], m.Units()
+			}
+		}
+		for reason, n := range seat.refused {
+			if n > 0 {
+				saved.Refused[Reason(reason).String()] = n
+			}
+		}
+		s.Strategies[name] = saved
+	}
+	return market.AppendSaved(dst, savedVersion, &s)
+}
+
+// Changed reports whether Save would write something that must not be lost and was not there at the last Saved. The latest
+// equity and the counts of refusals alone are nothing of that kind: they are saved along.
+func (g *Gate) Changed() bool { return g.changed }
+
+// Saved says that what Save returned is safe.
+func (g *Gate) Saved() { g.changed = false }
+
+// Restore makes the gate remember what it did when data was saved; limits that were changed since are applied to it. What was
+// remembered of strategies and markets that are gone is forgotten. Another account currency, or other units, are an error that
+// says so; the gate is then as it was.
+func (g *Gate) Restore(data []byte, strategies []string) error {
+	var s SavedGate
+	if err := market.ParseSaved(data, savedVersion, &s); err != nil {
+		return fmt.Errorf("gate: %w", err)
+	}
+	if err := g.checkSaved(&s, strategies); err != nil {
+		return fmt.Errorf("gate: %w", err)
+	}
+	g.now, g.equity, g.changed = s.Now, equityWatch{}, false
+	if e := s.Equity; s.Currency != "" {
+		g.equity = equityWatch{day: e.Day, dayStart: e.DayStart, highWater: e.HighWater, latest: e.Latest, started: true, lost: e.Lost, drawn: e.Drawn}
+	}
+	for i, name := range strategies {
+		if saved, known := s.Strategies[name]; known {
+			g.restoreSeat(&g.seats[i+1], &saved)
+		}
+	}
+	return nil
+}
+
+// checkSaved finds what keeps s from being restored.
+func (g *Gate) checkSaved(s *SavedGate, strategies []string) error {
+	if len(strategies) != len(g.seats)-1 {
+		return fmt.Errorf("%d strategies have %d names", len(g.seats)-1, len(strategies))
+	}
+	if currency := g.account.Currency; s.Currency != "" {
+		if currency == 0 {
+			return fmt.Errorf("the account's currency was %s and now is none", s.Currency)
+		}
+		if now := g.catalog.Asset(currency); now.Symbol != s.Currency || now.Digits != s.Digits {
+			return fmt.Errorf("the account's currency was %s with %d decimals and now is %s with %d", s.Currency, s.Digits, now.Symbol, now.Digits)
+		}
+	}
+	for _, name := range strategies {
+		saved := s.Strategies[name]
+		for _, in := range slices.Sorted(maps.Keys(saved.Realised)) {
+			if _, listed := s.Markets[in]; !listed {
+				return fmt.Errorf("strategy %q in %q has no units", name, in)
+			}
+		}
+		for _, reason := range slices.Sorted(maps.Keys(saved.Refused)) {
+			if reasonNamed(reason) == 0 {
+				return fmt.Errorf("strategy %q was refused for %q, which is no reason", name, reason)
+			}
+		}
+	}
+	return g.catalog.CheckUnits(s.Markets)
+}
+
+func (g *Gate) restoreSeat(seat *seat, s *SavedSeat) {
+	seat.halted, seat.losses, seat.coolTill = s.Halted, s.Losses, s.CoolTill
+	clear(seat.sent)
+	seat.sentAt = 0
+	if n := len(seat.sent); n > 0 {
+		seat.sentAt = copy(seat.sent, s.Sent[max(0, len(s.Sent)-n):]) % n
+	}
+	clear(seat.realised)
+	for name, realised := range s.Realised {
+		if m := g.catalog.MarketNamed(name); m != nil {
+			seat.realised[m.ID] = realised
+		}
+	}
+	seat.refused = [reasons]int64{}
+	for reason, n := range s.Refused {
+		seat.refused[reasonNamed(reason)] = n
+	}
+	clear(seat.codes)
+	maps.Copy(seat.codes, s.Codes)
+}
+
+// reasonNamed is the Reason of a name, 0 where it names none.
+func reasonNamed(name string) Reason {
+	return Reason(max(0, slices.Index(reasonNames[:], name)))
+}

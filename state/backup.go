@@ -1,0 +1,74 @@
+package state
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+
+	"go.etcd.io/bbolt"
+)
+
+// compactTx is how many bytes a transaction of a compaction holds at most.
+const compactTx = 1 << 20
+
+// Backup writes a copy of the state file as the last commit left it, also while a bot commits. The copy is there whole or not at all
+// and on disk when Backup returns; a file of that name is replaced. Only its owner may read it.
+func (s *BotStore) Backup(path string) error {
+	return replaceFile(path, func(file *os.File) error {
+		return s.view(func(tx *bbolt.Tx) error {
+			_, err := tx.WriteTo(file)
+			return err
+		})
+	})
+}
+
+// Compact writes what the store holds into a new file at path, without the room that deleted and replaced pages leave: whole or not at
+// all, like Backup. The path may be the store's own: then nothing more can be committed; close it.
+func (s *BotStore) Compact(path string) error {
+	if err := s.compactTo(path); err != nil {
+		return err
+	}
+	if path == s.path {
+		s.doubt = fmt.Errorf("%s: a compact file took its place; open it again", path)
+	}
+	return nil
+}
+
+func (s *BotStore) compactTo(path string) error {
+	return replaceFile(path, func(file *os.File) (err error) {
+		defer catchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
+		into, err := bbolt.Open(file.Name(), 0o600, &bbolt.Options{Timeout: lockWait, NoSync: true}) // replaceFile syncs once, at the end
+		if err != nil {
+			return err
+		}
+		return cmp.Or(bbolt.Compact(into, s.db, compactTx), into.Close())
+	})
+}
+
+// replaceFile writes a file beside path, syncs it and renames it to path, then syncs the folder. On an error path is as it was.
+func replaceFile(path string, write func(*os.File) error) error {
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	err = cmp.Or(write(file), file.Sync(), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(file.Name()))
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// syncFolder makes a rename durable.
+func syncFolder(dir string) error {
+	folder, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return cmp.Or(folder.Sync(), folder.Close())
+}

@@ -1,0 +1,330 @@
+package state
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"runtime/debug"
+	"slices"
+
+	"github.com/google/uuid"
+	"go.etcd.io/bbolt"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// BotReport says what Check looked at and what is wrong with it.
+type BotReport struct {
+	Entries, Orders, Open, Fills, Runs, Halts int64
+	Awaited                                   int64 // open orders of which the exchange told of more, or less, than their fills: they are on their way
+	Flaws                                     []Flaw
+}
+
+// Flaw is something wrong in a state file.
+type Flaw struct {
+	Place string // "journal entry 12", "order 3", "fill …"
+	What  string
+}
+
+// String names the place and what is wrong there.
+func (f Flaw) String() string { return f.Place + ": " + f.What }
+
+// Check reads everything: the whole chain of the journal with its checkpoints, every row of every table, the indexes against the tables
+// in both directions, and the fills of each order that is done against its filledAmount. The error is nil when everything could be looked
+// at, whatever was found. Pages of the database that hold none of this are not looked at.
+func (s *BotStore) Check() (BotReport, error) {
+	c := botChecker{store: s, filled: map[market.OrderID]market.Qty{}, claimed: map[uuid.UUID]market.OrderID{}}
+	err := s.view(func(tx *bbolt.Tx) error {
+		c.tx = tx
+		for _, part := range []struct {
+			name  string
+			check func()
+		}{{"journal", c.journal}, {"parts of orders", c.parts}, {"fills", c.fills}, {"orders", c.orders}, {"open orders", c.open}, {"client order ids", c.clientIDs},
+			{"exchange order ids", c.exchangeIDs}, {"small tables", c.small}, {"meta", c.meta}} {
+			c.guard(part.name, part.check)
+		}
+		return nil
+	})
+	return c.report, err
+}
+
+type botChecker struct {
+	store   *BotStore
+	tx      *bbolt.Tx
+	report  BotReport
+	told    int64 // pairs of an order and an entry about it
+	indexed int64 // fills that are found by id
+	filled  map[market.OrderID]market.Qty
+	claimed map[uuid.UUID]market.OrderID // fill id → order
+}
+
+// guard makes a page that cannot be read a flaw of the part that needed it.
+func (c *botChecker) guard(name string, check func()) {
+	var err error
+	func() {
+		defer catchCorrupt(c.store.path, &err, debug.SetPanicOnFault(true))
+		check()
+	}()
+	c.note(name, err)
+}
+
+func (c *botChecker) note(place string, err error) {
+	if err != nil {
+		c.report.Flaws = append(c.report.Flaws, Flaw{place, err.Error()})
+	}
+}
+
+func (c *botChecker) flaw(place, format string, args ...any) {
+	c.report.Flaws = append(c.report.Flaws, Flaw{place, fmt.Sprintf(format, args...)})
+}
+
+// each visits a bucket and gives its pages back.
+func (c *botChecker) each(bucket []byte, visit func(key, value []byte)) {
+	release := newPageReleaser(c.tx)
+	defer release.flush()
+	cursor := c.tx.Bucket(bucket).Cursor()
+	for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
+		visit(key, value)
+		release.consumed(value)
+	}
+}
+
+// journal walks the chain. Behind an entry that does not fit, the walk goes on from what that entry says of itself.
+func (c *botChecker) journal() {
+	links := chain{}
+	checkpoints := c.tx.Bucket(bucketCheckpoints)
+	c.each(bucketJournal, func(key, value []byte) {
+		c.report.Entries++
+		if err := links.next(key, value); err != nil {
+			c.note(fmt.Sprintf("journal entry %x", key), err)
+			if len(key) != 8 || len(value) < sha256.Size {
+				return
+			}
+			links.number = binary.BigEndian.Uint64(key)
+			copy(links.hash[:], value)
+		}
+		if at := checkpoints.Get(key); (links.number%checkpointEvery == 0) != (at != nil) || at != nil && !bytes.Equal(at, links.hash[:]) {
+			c.flaw(fmt.Sprintf("checkpoint %d", links.number), "it does not fit the journal")
+		}
+		c.entry(key, value)
+	})
+	c.note("journal", links.isHead(c.tx))
+	c.each(bucketCheckpoints, func(key, _ []byte) {
+		if c.tx.Bucket(bucketJournal).Get(key) == nil {
+			c.flaw(fmt.Sprintf("checkpoint %x", key), "there is no such journal entry")
+		}
+	})
+}
+
+// entry wants an entry to be readable and found by its orders.
+func (c *botChecker) entry(key, value []byte) {
+	e, err := c.store.readEntry(key, value)
+	if err != nil {
+		c.note(fmt.Sprintf("journal entry %x", key), err)
+		return
+	}
+	for _, id := range ordersOf(nil, 0, e.Record) {
+		c.told++
+		if !has(c.tx.Bucket(bucketOrders), part(orderKey(id), partStory, key)) {
+			c.flaw(fmt.Sprintf("journal entry %d", e.Number), "the story of order %d lacks it", id)
+		}
+	}
+}
+
+// has reports whether a key is there, with a value or without.
+func has(bucket *bbolt.Bucket, key []byte) bool {
+	found, _ := bucket.Cursor().Seek(key)
+	return bytes.Equal(found, key)
+}
+
+// parts counts what belongs to orders beside their rows.
+func (c *botChecker) parts() {
+	var told int64
+	c.each(bucketOrders, func(key, value []byte) {
+		switch {
+		case isRow(key):
+		case len(key) == 17 && key[8] == partStory:
+			told++
+			c.empty("story", key, value)
+		case len(key) == 25 && key[8] == partFill:
+			c.indexed++
+		default:
+			c.flaw("orders", "key %x is no part of an order", key)
+		}
+	})
+	if told != c.told {
+		c.flaw("stories", "%d journal entries are named by orders, %d name them", told, c.told)
+	}
+}
+
+func (c *botChecker) fills() {
+	ids := c.tx.Bucket(bucketOrders)
+	c.each(bucketFills, func(key, value []byte) {
+		c.report.Fills++
+		f, err := c.store.names.readFill(key, value)
+		if err != nil {
+			c.note("fills", err)
+			return
+		}
+		place := fmt.Sprintf("fill %s of order %d", f.ID, f.Order)
+		if at := ids.Get(part(key[8:16], partFill, key[16:])); !bytes.Equal(at, key[:8]) {
+			c.flaw(place, "it is not found by its id")
+		}
+		if other := c.claimed[f.ID]; other != 0 {
+			c.claim(place, &f, other)
+		}
+		c.claimed[f.ID] = f.Order
+		c.filled[f.Order] += f.Amount
+	})
+	if c.indexed != c.report.Fills {
+		c.flaw("fills", "%d are there, %d are found by id", c.report.Fills, c.indexed)
+	}
+}
+
+// claim judges a fill id that two orders have: those of two markets, or the two sides of one trade, may.
+func (c *botChecker) claim(place string, f *FillRow, other market.OrderID) {
+	key := part(orderKey(other), partRow, nil)
+	if o, err := c.store.names.readOrder(key, c.tx.Bucket(bucketOrders).Get(key)); err == nil && o.Market == f.Market && o.Side == f.Side {
+		c.flaw(place, "order %d has a fill of that id in the same market", other)
+	}
+}
+
+func (c *botChecker) orders() {
+	var open int64
+	c.each(bucketOrders, func(key, value []byte) {
+		if !isRow(key) {
+			return
+		}
+		c.report.Orders++
+		o, err := c.store.names.readOrder(key, value)
+		if err != nil {
+			c.note("orders", err)
+			return
+		}
+		if !o.State.Terminal() {
+			open++
+		}
+		c.order(key[:8], &o)
+		delete(c.filled, o.ID)
+	})
+	for id := range c.filled {
+		c.flaw(fmt.Sprintf("order %d", id), "it has fills and is not in the table of orders")
+	}
+	c.report.Open = open
+}
+
+func (c *botChecker) order(key []byte, o *OrderRow) {
+	place := fmt.Sprintf("order %d", o.ID)
+	if o.ClientOrderID != uuid.Nil && !bytes.Equal(clientIDsOf(c.tx).get(o.ClientOrderID), key) {
+		c.flaw(place, "it is not found by its client order id %s", o.ClientOrderID)
+	}
+	by := exchangeKey(o.ExchangeID, c.store.names.catalog.Market(o.Market).Name)
+	if o.ExchangeID != uuid.Nil && !bytes.Equal(c.tx.Bucket(bucketExchangeIDs).Get(by), key) {
+		c.flaw(place, "it is not found by its exchange id %s", o.ExchangeID)
+	}
+	if open := has(c.tx.Bucket(bucketOpen), key); open == o.State.Terminal() {
+		c.flaw(place, "it is %s, and the list of open orders says otherwise", o.State)
+	}
+	switch filled := c.filled[o.ID]; {
+	case filled == o.FilledAmount:
+	case o.State.Terminal():
+		m := c.store.names.catalog.Market(o.Market)
+		c.flaw(place, "its fills add up to %s, its filledAmount is %s", m.FormatQty(filled), m.FormatQty(o.FilledAmount))
+	default:
+		c.report.Awaited++
+	}
+}
+
+// empty wants nothing behind a key that says all.
+func (c *botChecker) empty(name string, key, value []byte) {
+	if len(value) > 0 {
+		c.flaw(fmt.Sprintf("%s %x", name, key), "%d bytes stand where none should", len(value))
+	}
+}
+
+// The indexes again, from the other side: what they name must be there.
+func (c *botChecker) open() {
+	c.index(bucketOpen, func(key, value []byte) []byte {
+		c.empty("open", key, value)
+		return key
+	})
+}
+
+// clientIDs reads the lists; that they hold every order's id was seen with the orders.
+func (c *botChecker) clientIDs() {
+	rows := c.tx.Bucket(bucketOrders)
+	c.each(bucketClientIDs, func(key, value []byte) {
+		list, err := openRow(key, value)
+		c.note(fmt.Sprintf("clientIDs %x", key), err)
+		if err != nil {
+			return
+		}
+		for entry := range slices.Chunk(list, idEntry) {
+			if id := clientIDOf(rows.Get(part(entry[16:], partRow, nil))); !bytes.Equal(entry[:16], id[:]) {
+				c.flaw(fmt.Sprintf("clientIDs %x", key), "order %x has another id than %x", entry[16:], entry[:16])
+			}
+		}
+	})
+}
+
+func (c *botChecker) exchangeIDs() {
+	c.index(bucketExchangeIDs, func(_, value []byte) []byte { return value })
+}
+
+func (c *botChecker) index(bucket []byte, order func(key, value []byte) []byte) {
+	rows := c.tx.Bucket(bucketOrders)
+	c.each(bucket, func(key, value []byte) {
+		id := order(key, value)
+		row := rows.Get(part(id, partRow, nil))
+		if row == nil {
+			c.flaw(fmt.Sprintf("%s %x", bucket, key), "there is no order %x", id)
+			return
+		}
+		o, err := c.store.names.readOrder(part(id, partRow, nil), row)
+		if err == nil && bytes.Equal(bucket, bucketExchangeIDs) && !bytes.HasPrefix(key, o.ExchangeID[:]) {
+			c.flaw(fmt.Sprintf("%s %x", bucket, key), "order %d has another id", o.ID)
+		}
+	})
+}
+
+// small reads the tables that nothing else refers to.
+func (c *botChecker) small() {
+	n := c.store.names
+	c.each(bucketPositions, func(key, value []byte) {
+		_, err := n.readPosition(key, value)
+		c.note("positions", err)
+	})
+	c.each(bucketEquity, func(key, value []byte) {
+		_, err := n.readEquity(key, value)
+		c.note("equity", err)
+	})
+	c.each(bucketHalts, func(key, value []byte) {
+		c.report.Halts++
+		_, err := n.readHalt(key, value)
+		c.note("halts", err)
+	})
+	c.each(bucketRuns, func(key, value []byte) {
+		c.report.Runs++
+		_, err := n.readRun(key, value)
+		c.note("runs", err)
+		if !has(c.tx.Bucket(bucketJournal), key) {
+			c.flaw(fmt.Sprintf("run %x", key), "the journal does not have its start")
+		}
+	})
+	for _, bucket := range [][]byte{bucketBlobs, bucketCursors, bucketUnits} {
+		c.each(bucket, func(key, value []byte) {
+			_, err := openRow(key, value)
+			c.note(fmt.Sprintf("%s %q", bucket, key), err)
+		})
+	}
+}
+
+// meta reads what says how to read the rest; its values were looked at on opening and with the journal.
+func (c *botChecker) meta() {
+	c.each(bucketMeta, func(key, _ []byte) {
+		if !bytes.Equal(key, keyFormat) && !bytes.Equal(key, keyHead) {
+			c.flaw(fmt.Sprintf("meta %q", key), "this program does not write it")
+		}
+	})
+}

@@ -1,0 +1,159 @@
+package state
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// killedWriter names the file that this test's binary, run as a child, commits to until it is killed.
+const killedWriter = "TIDEMARK_TEST_KILLED_WRITER"
+
+// TestMain runs the tests, or in a child process the writer that a test kills.
+func TestMain(m *testing.M) {
+	if path := os.Getenv(killedWriter); path != "" {
+		if err := writeUntilKilled(path, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// writeUntilKilled goes on where the file ends, and acknowledges each order whose commit has returned.
+func writeUntilKilled(path string, out io.Writer) error {
+	s, err := OpenBot(path)
+	if err != nil {
+		return err
+	}
+	c := &market.Catalog{}
+	for _, a := range []market.Asset{{Symbol: "BTC", Digits: 8}, {Symbol: "ETH", Digits: 6}, {Symbol: "EUR", Digits: 2}} {
+		if _, err := c.AddAsset(a.Symbol, a.Digits); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{"BTC-EUR", "ETH-EUR"} {
+		if err := c.AddMarket(&market.Market{Name: name, PriceDigits: 2}); err != nil {
+			return err
+		}
+	}
+	if err := s.Bind(c, twoStrategies); err != nil {
+		return err
+	}
+	last := market.OrderID(0)
+	if err := s.Orders(0, func(o *OrderRow) error { last = o.ID; return nil }); err != nil {
+		return err
+	}
+	for b := s.NewBatch(); ; {
+		last++
+		o := ownOrder(last)
+		b.Journal(market.Time(last), intentOf(o))
+		f := fillOf(o, 1, 100, market.Time(last))
+		o.State, o.FilledAmount, o.AmountRemaining = Filled, 100, 0
+		b.Order(o)
+		b.Event(&market.Event{At: market.Time(last), Kind: market.KindFill, Fills: []market.Fill{f}})
+		if err := s.Commit(b); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(out, last); err != nil {
+			return err
+		}
+	}
+}
+
+// killAfter runs the writer for a while, kills it with SIGKILL and returns the last order that it acknowledged.
+func killAfter(t *testing.T, path string, after time.Duration) (last int64) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), killedWriter+"="+path)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	cmd.Stderr = os.Stderr
+	require.NoError(t, cmd.Start())
+	timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if last, err = strconv.ParseInt(lines.Text(), 10, 64); err != nil {
+			break // half a line
+		}
+	}
+	require.Error(t, cmd.Wait())
+	return last
+}
+
+func TestWhatWasCommittedIsThereAfterAKill(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bot.db")
+	seed := uint64(time.Now().UnixNano())
+	random := rand.New(rand.NewPCG(seed, 0))
+	var orders int64
+	for n := range 12 {
+		after := time.Duration(random.Int64N(int64(150 * time.Millisecond)))
+		when := fmt.Sprintf("seed %d, kill %d after %s", seed, n, after)
+		acknowledged := killAfter(t, path, after)
+		s, err := OpenBot(path)
+		require.NoError(t, err, when)
+		report, err := s.Check()
+		require.NoError(t, err, when)
+		require.Empty(t, report.Flaws, when)
+		require.GreaterOrEqual(t, report.Orders, max(orders, acknowledged), when)
+		require.Equal(t, report.Orders*2, report.Entries, when)
+		require.Equal(t, report.Orders, report.Fills, when)
+		orders = report.Orders
+		require.NoError(t, s.Close())
+	}
+	require.Positive(t, orders)
+}
+
+// TestALostWriteLosesNoCommitBefore simulates a machine that dies: of the pages written since the last sync any part may be lost. The file
+// as it was after each commit is taken, and random pages of those that the next commit changed are put on top of it.
+func TestALostWriteLosesNoCommitBefore(t *testing.T) {
+	s := botStore(t)
+	b := s.NewBatch()
+	live(t, s, b, 1)
+	before, err := os.ReadFile(s.path)
+	require.NoError(t, err)
+	seed := uint64(time.Now().UnixNano())
+	random := rand.New(rand.NewPCG(seed, 0))
+	for id := market.OrderID(2); id < 30; id++ {
+		number, err := s.LastNumber()
+		require.NoError(t, err)
+		b.Journal(market.Time(id), intentOf(ownOrder(id)))
+		b.Order(ownOrder(id))
+		require.NoError(t, s.Commit(b))
+		after, err := os.ReadFile(s.path)
+		require.NoError(t, err)
+		torn := append([]byte{}, before...)
+		torn = append(torn, make([]byte, max(0, len(after)-len(torn)))...)
+		for page := 2; page < len(after)/4096; page++ { // the head pages are written after a sync of all others
+			if random.IntN(2) == 0 {
+				copy(torn[page*4096:(page+1)*4096], after[page*4096:])
+			}
+		}
+		requireSurvives(t, torn, number, fmt.Sprintf("seed %d, order %d", seed, id))
+		before = after
+	}
+}
+
+func requireSurvives(t *testing.T, file []byte, number uint64, when string) {
+	path := filepath.Join(t.TempDir(), "bot.db")
+	require.NoError(t, os.WriteFile(path, file, 0o600))
+	s, err := OpenBot(path)
+	require.NoError(t, err, when)
+	defer s.Close()
+	last, err := s.LastNumber()
+	require.NoError(t, err, when)
+	require.Equal(t, number, last, when)
+	report, err := s.Check()
+	require.NoError(t, err, when)
+	require.Empty(t, report.Flaws, when)
+}

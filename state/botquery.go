@@ -1,0 +1,268 @@
+package state
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/google/uuid"
+	"go.etcd.io/bbolt"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// Order returns an own order by its number. Like all that look for one order it wraps ErrNoState where there is none.
+func (s *BotStore) Order(id market.OrderID) (row OrderRow, err error) {
+	err = s.view(func(tx *bbolt.Tx) error {
+		row, err = s.orderAt(tx, orderKey(id), strconv.FormatInt(int64(id), 10))
+		return err
+	})
+	return row, err
+}
+
+// OrderByClientID returns an own order by its clientOrderId.
+func (s *BotStore) OrderByClientID(id uuid.UUID) (row OrderRow, err error) {
+	err = s.view(func(tx *bbolt.Tx) error {
+		row, err = s.orderAt(tx, clientIDsOf(tx).get(id), id.String())
+		return err
+	})
+	return row, err
+}
+
+// OrderByExchangeID returns an own order by its market and orderId.
+func (s *BotStore) OrderByExchangeID(id market.ID, orderID uuid.UUID) (row OrderRow, err error) {
+	key := exchangeKey(orderID, s.names.catalog.Market(id).Name)
+	err = s.view(func(tx *bbolt.Tx) error {
+		row, err = s.orderAt(tx, tx.Bucket(bucketExchangeIDs).Get(key), orderID.String())
+		return err
+	})
+	return row, err
+}
+
+// FindOrder returns the order that a person names: by its number, its clientOrderId or its orderId. The exchange gives the same orderId
+// in two markets only by a chance that nobody will see; the first of them is taken.
+func (s *BotStore) FindOrder(text string) (row OrderRow, err error) {
+	if number, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return s.Order(market.OrderID(number))
+	}
+	id, err := uuid.Parse(text)
+	if err != nil {
+		return row, fmt.Errorf("order %q is neither a number nor a UUID", text[:min(len(text), 64)])
+	}
+	err = s.view(func(tx *bbolt.Tx) error {
+		key := clientIDsOf(tx).get(id)
+		if key == nil {
+			if found, value := tx.Bucket(bucketExchangeIDs).Cursor().Seek(id[:]); bytes.HasPrefix(found, id[:]) {
+				key = value
+			}
+		}
+		row, err = s.orderAt(tx, key, text)
+		return err
+	})
+	return row, err
+}
+
+func (s *BotStore) orderAt(tx *bbolt.Tx, key []byte, asked string) (OrderRow, error) {
+	var value []byte
+	if key != nil {
+		key = part(key, partRow, nil)
+		value = tx.Bucket(bucketOrders).Get(key)
+	}
+	if value == nil {
+		return OrderRow{}, fmt.Errorf("order %s: %w in %s", asked, ErrNoState, s.path)
+	}
+	row, err := s.names.readOrder(key, value)
+	return row, s.wrap(err)
+}
+
+func (s *BotStore) wrap(err error) error {
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.path, err)
+	}
+	return nil
+}
+
+// OpenOrders returns the own orders that are not done, by number.
+func (s *BotStore) OpenOrders() (rows []OrderRow, err error) {
+	err = s.view(func(tx *bbolt.Tx) error {
+		return tx.Bucket(bucketOpen).ForEach(func(key, _ []byte) error {
+			row, err := s.orderAt(tx, key, fmt.Sprintf("%x", key))
+			rows = append(rows, row)
+			return err
+		})
+	})
+	return rows, err
+}
+
+// Orders calls visit with every own order from a number on, in order, until it returns an error, which is returned. As in
+// all visits, visit must not call the store.
+func (s *BotStore) Orders(from market.OrderID, visit func(*OrderRow) error) error {
+	return s.walk(bucketOrders, orderKey(from), func(key, value []byte) error {
+		if !isRow(key) {
+			return nil
+		}
+		row, err := s.names.readOrder(key, value)
+		if err != nil {
+			return s.wrap(err)
+		}
+		return visit(&row)
+	})
+}
+
+// Fills calls visit with every fill from from to to (exclusive; 0 being no bound), by time, until it returns an error, which is returned.
+func (s *BotStore) Fills(from, to market.Time, visit func(*FillRow) error) error {
+	var first []byte
+	if from != 0 {
+		first = appendTime(nil, from)
+	}
+	err := s.walk(bucketFills, first, func(key, value []byte) error {
+		if to != 0 && len(key) >= 8 && timeOfKey(key) >= to {
+			return errEnough
+		}
+		row, err := s.names.readFill(key, value)
+		if err != nil {
+			return s.wrap(err)
+		}
+		return visit(&row)
+	})
+	return notEnough(err)
+}
+
+// FillsOf returns the fills of an own order, by fill id.
+func (s *BotStore) FillsOf(id market.OrderID) (rows []FillRow, err error) {
+	prefix := part(orderKey(id), partFill, nil)
+	err = s.view(func(tx *bbolt.Tx) error {
+		cursor := tx.Bucket(bucketOrders).Cursor()
+		for key, at := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, at = cursor.Next() {
+			full := append(append(bytes.Clone(at), key[:8]...), key[9:]...)
+			row, err := s.names.readFill(full, tx.Bucket(bucketFills).Get(full))
+			if err != nil {
+				return s.wrap(err)
+			}
+			rows = append(rows, row)
+		}
+		return nil
+	})
+	return rows, err
+}
+
+// Positions returns what each strategy holds or held, by strategy and market name.
+func (s *BotStore) Positions() (rows []PositionRow, err error) {
+	return collect(s, bucketPositions, s.names.readPosition)
+}
+
+// Halts returns the halts that nobody has ended, by scope.
+func (s *BotStore) Halts() ([]HaltRow, error) { return collect(s, bucketHalts, s.names.readHalt) }
+
+// Runs returns the starts of the bot, the first first.
+func (s *BotStore) Runs() ([]RunRow, error) { return collect(s, bucketRuns, s.names.readRun) }
+
+// Blob returns a copy of the bytes kept under a name, nil where there are none.
+func (s *BotStore) Blob(name string) ([]byte, error) { return s.get(bucketBlobs, name) }
+
+// Cursor returns a copy of how far a feed was read, nil where it never was.
+func (s *BotStore) Cursor(name string) ([]byte, error) { return s.get(bucketCursors, name) }
+
+func (s *BotStore) get(bucket []byte, name string) (value []byte, err error) {
+	err = s.view(func(tx *bbolt.Tx) error {
+		row := tx.Bucket(bucket).Get([]byte(name))
+		if row == nil {
+			return nil
+		}
+		body, err := openRow([]byte(name), row)
+		value = append([]byte{}, body...)
+		if err != nil {
+			return fmt.Errorf("%s: %s %q: %w", s.path, bucket, name, err)
+		}
+		return nil
+	})
+	return value, err
+}
+
+// Story returns every journal entry about an own order, in order: intents, sends, outcomes, reports, fills, refusals, differences.
+func (s *BotStore) Story(id market.OrderID) (entries []Entry, err error) {
+	prefix := part(orderKey(id), partStory, nil)
+	err = s.view(func(tx *bbolt.Tx) error {
+		cursor := tx.Bucket(bucketOrders).Cursor()
+		for key, _ := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = cursor.Next() {
+			entry, err := s.readEntry(key[9:], tx.Bucket(bucketJournal).Get(key[9:]))
+			if err != nil {
+				return err
+			}
+			entries = append(entries, entry)
+		}
+		return nil
+	})
+	return entries, err
+}
+
+// Entries calls visit with the journal's entries from a number on until it returns an error, which is returned.
+func (s *BotStore) Entries(from uint64, visit func(*Entry) error) error {
+	return s.walk(bucketJournal, key64(from), func(key, value []byte) error {
+		entry, err := s.readEntry(key, value)
+		if err != nil {
+			return err
+		}
+		return visit(&entry)
+	})
+}
+
+// LastEntries returns the last n entries of the journal, the oldest first.
+func (s *BotStore) LastEntries(n int) (entries []Entry, err error) {
+	last, err := s.LastNumber()
+	if err != nil || last == 0 {
+		return nil, err
+	}
+	err = s.Entries(max(last, uint64(n))-uint64(n)+1, func(e *Entry) error {
+		entries = append(entries, *e)
+		return nil
+	})
+	return entries, err
+}
+
+// LastNumber is the number of the journal's last entry, 0 for an empty journal.
+func (s *BotStore) LastNumber() (number uint64, err error) {
+	err = s.view(func(tx *bbolt.Tx) error {
+		h, err := headOf(tx)
+		number = h.number
+		return s.wrap(err)
+	})
+	return number, err
+}
+
+// walk calls visit with a bucket's keys from first on. Consumed pages are given back.
+func (s *BotStore) walk(bucket, first []byte, visit func(key, value []byte) error) error {
+	return s.view(func(tx *bbolt.Tx) error {
+		release := newPageReleaser(tx)
+		defer release.flush()
+		cursor := tx.Bucket(bucket).Cursor()
+		for key, value := cursor.Seek(first); key != nil; key, value = cursor.Next() {
+			if err := visit(key, value); err != nil {
+				return err
+			}
+			release.consumed(value)
+		}
+		return nil
+	})
+}
+
+// collect decodes a whole bucket.
+func collect[T any](s *BotStore, bucket []byte, read func(key, value []byte) (T, error)) (rows []T, err error) {
+	err = s.walk(bucket, nil, func(key, value []byte) error {
+		row, err := read(key, value)
+		rows = append(rows, row)
+		return s.wrap(err)
+	})
+	return rows, err
+}
+
+// errEnough ends a walk early.
+var errEnough = errors.New("enough")
+
+func notEnough(err error) error {
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,201 @@
+package state
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// ErrNoState is wrapped when there is no state file, or it does not hold what was asked for.
+var ErrNoState = errors.New("not found")
+
+// ErrNewer is wrapped when a newer program wrote the state file.
+var ErrNewer = errors.New("written by a newer program")
+
+// The buckets of the state file. Numbers in keys are big-endian, so that keys sort like the numbers.
+var (
+	bucketJournal     = []byte("journal")     // number → hash, time, kind, version, record
+	bucketCheckpoints = []byte("checkpoints") // number, a multiple of checkpointEvery → hash
+	bucketOrders      = []byte("orders")      // order id, part, … : what belongs to an order stands together, see partRow
+	bucketOpen        = []byte("open")        // order id → nothing
+	bucketClientIDs   = []byte("clientIDs")   // client order id → order id, but for the latest orders: see clientIDs
+	bucketExchangeIDs = []byte("exchangeIDs") // exchange id, market name → order id
+	bucketFills       = []byte("fills")       // time, order id, fill id → Fill
+	bucketPositions   = []byte("positions")   // strategy, 0, market → Position
+	bucketBlobs       = []byte("blobs")       // name → bytes
+	bucketCursors     = []byte("cursors")     // feed → bytes
+	bucketHalts       = []byte("halts")       // scope → time and Halt
+	bucketEquity      = []byte("equity")      // tier, strategy, 0, time → EquitySample
+	bucketRuns        = []byte("runs")        // number of its first entry → time and Start
+	bucketUnits       = []byte("units")       // "asset SYMBOL" or "market NAME" → decimals
+)
+
+var botBuckets = [][]byte{bucketMeta, bucketJournal, bucketCheckpoints, bucketOrders, bucketOpen, bucketClientIDs, bucketExchangeIDs,
+	bucketFills, bucketPositions, bucketBlobs, bucketCursors, bucketHalts, bucketEquity, bucketRuns, bucketUnits}
+
+// checkpointEvery is how many entries of the journal a start has to check at most.
+const checkpointEvery = 1024
+
+// botMap is how many times the address space of a candle store a state file takes at its opening: a writer that has to take more waits
+// for all readers, a backup among them.
+const botMap = 4
+
+// BotStore is the state file of a live bot: the journal, and the tables that follow from it. One process holds it, one goroutine
+// commits; any goroutine of that process may read meanwhile and sees what the last commit left.
+//
+// A commit that returned without error is on disk and survives a crash of the machine.
+//
+// Market and strategy numbers in what it returns are those of the catalog and the strategies given to Bind; what only the file
+// knows is added to the catalog there, and a strategy that is no more has number 0 beside its name.
+type BotStore struct {
+	db    *bbolt.DB
+	path  string
+	names *names
+	doubt error // of a commit that failed after it may have been written: nothing is committed any more
+}
+
+// OpenBot opens the state file at path for writing and makes it, readable by its owner only, when missing. It waits a second for
+// another process, then wraps ErrLocked. A file of an older format is brought to the present one, a copy of it staying beside it;
+// one of a newer format wraps ErrNewer. The journal is checked from its last checkpoint on; damage wraps ErrCorrupt. Call Bind next.
+func OpenBot(path string) (*BotStore, error) { return openBot(path, false, botSchema) }
+
+// ReadBot opens the state file at path for reading, which needs it not to be held by a running bot. A missing file wraps
+// ErrNoState; the journal is not checked (Check does). It needs no Bind: Catalog tells the markets.
+func ReadBot(path string) (*BotStore, error) { return openBot(path, true, botSchema) }
+
+func openBot(path string, readOnly bool, wanted schema) (store *BotStore, err error) {
+	switch info, err := os.Stat(path); {
+	case err == nil && info.IsDir():
+		return nil, fmt.Errorf("%s is a folder; name a file in it", path)
+	case readOnly && (errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0):
+		return nil, fmt.Errorf("%s: %w; a bot makes it at its first start", path, ErrNoState)
+	}
+	defer catchCorrupt(path, &err, debug.SetPanicOnFault(true))
+	var opened os.FileInfo
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockWait, ReadOnly: readOnly, InitialMmapSize: botMap * mapAtOpen(readOnly),
+		FreelistType: bbolt.FreelistMapType, NoFreelistSync: true, // one page less to write at each commit; opening finds the free pages by looking
+		OpenFile: func(name string, flag int, mode os.FileMode) (*os.File, error) {
+			file, err := os.OpenFile(name, flag, mode)
+			if err == nil {
+				opened, err = file.Stat()
+			}
+			return file, err
+		}})
+	if err != nil {
+		return nil, openBotError(path, err)
+	}
+	db.AllocSize = growStep
+	s := &BotStore{db: db, path: path}
+	if err := cmp.Or(s.isStill(opened), s.prepare(readOnly, wanted)); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return s, nil
+}
+
+// isStill wants the file that was opened to be the one of that name: while waiting for the lock, its holder may have put a compact one
+// in its place.
+func (s *BotStore) isStill(opened os.FileInfo) error {
+	now, err := os.Stat(s.path)
+	if err == nil && !os.SameFile(opened, now) {
+		err = fmt.Errorf("%s was replaced while it was opened: it is %w; try again", s.path, ErrLocked)
+	}
+	return err
+}
+
+func openBotError(path string, err error) error {
+	switch {
+	case strings.Contains(err.Error(), "file size too small"): // of bbolt, without a name
+		return fmt.Errorf("%s: %w: cut off: %w", path, ErrCorrupt, err)
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return fmt.Errorf("%s is %w: a running bot holds it (ask that one with bot status), or another bot state command; stop it, or name another file", path, ErrLocked)
+	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
+		return fmt.Errorf("%s: %w: not a state file: %w", path, ErrCorrupt, err)
+	}
+	return fmt.Errorf("open state file: %w", err)
+}
+
+// prepare makes or migrates the file, and learns the markets it knows.
+func (s *BotStore) prepare(readOnly bool, wanted schema) (err error) {
+	defer catchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
+	if err := notCutOff(s.db, s.path); err != nil {
+		return err
+	}
+	if !readOnly {
+		if err := wanted.apply(s); err != nil {
+			return err
+		}
+	}
+	catalog := &market.Catalog{}
+	err = s.db.View(func(tx *bbolt.Tx) error {
+		pages := newPageReleaser(tx)
+		defer pages.all()
+		if err := wanted.check(tx, s.path); err != nil {
+			return err
+		}
+		if err := extend(catalog, tx); err != nil || readOnly {
+			return err
+		}
+		return checkTail(tx)
+	})
+	s.names = newNames(catalog, nil)
+	return err
+}
+
+// notCutOff refuses a file that is shorter than it says: reading behind its end would kill the process.
+func notCutOff(db *bbolt.DB, path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	return db.View(func(tx *bbolt.Tx) error {
+		if info.Size() < tx.Size() {
+			return fmt.Errorf("%s: %w: %d bytes of %d are there", path, ErrCorrupt, info.Size(), tx.Size())
+		}
+		return nil
+	})
+}
+
+// Close releases the file. It waits for readers.
+func (s *BotStore) Close() error { return s.db.Close() }
+
+// Path returns the path the store was opened with.
+func (s *BotStore) Path() string { return s.path }
+
+// Catalog returns the markets and assets that records are told in: those of Bind, else those that the file knows.
+func (s *BotStore) Catalog() *market.Catalog { return s.names.catalog }
+
+// Bind ties the store to the markets and strategies (StrategyID 1…) of this process. Call it once, before the first commit and
+// before anybody relies on the units of catalog: where the file keeps a market's prices with more decimals, the market takes them
+// over; markets and assets that only the file knows are added, as halted. An asset with other decimals than before is an error.
+func (s *BotStore) Bind(catalog *market.Catalog, strategies []string) error {
+	err := s.update(func(tx *bbolt.Tx) error {
+		if err := extend(catalog, tx); err != nil {
+			return err
+		}
+		return writeUnits(tx, catalog)
+	})
+	if err == nil {
+		s.names = newNames(catalog, strategies)
+	}
+	return err
+}
+
+// view runs a read transaction; a page that the database layer cannot read becomes an error.
+func (s *BotStore) view(read func(tx *bbolt.Tx) error) (err error) {
+	defer catchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
+	return s.db.View(read)
+}
+
+func (s *BotStore) update(write func(tx *bbolt.Tx) error) (err error) {
+	defer catchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
+	return s.db.Update(write)
+}

@@ -1,0 +1,225 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// Restore makes the account what it was when data was saved, but for its prices. strategies are the names of the strategies now,
+// by StrategyID − 1; they may stand in another order than then, and so may the catalog's markets. A strategy that is gone must
+// have left nothing behind but dust, a market that is gone neither position nor order, and units must be the same. The error says
+// what differs; the account is then as it was. What a strategy earned where it has nothing any more is forgotten with it.
+func (a *Account) Restore(data []byte, strategies []string) error {
+	var s SavedAccount
+	if err := market.ParseSaved(data, savedVersion, &s); err != nil {
+		return fmt.Errorf("account: %w", err)
+	}
+	if err := a.restore(&s, strategies); err != nil {
+		return fmt.Errorf("account: %w", err)
+	}
+	return nil
+}
+
+func (a *Account) restore(s *SavedAccount, strategies []string) error {
+	if len(strategies) != len(a.positions)-1 {
+		return fmt.Errorf("%d strategies have %d names", len(a.positions)-1, len(strategies))
+	}
+	if err := a.checkUnits(s); err != nil {
+		return err
+	}
+	own := make([]bool, len(a.purseOf))
+	for id, purse := range a.purseOf {
+		own[id] = purse > 0
+	}
+	r := restorer{Account: NewAccount(a.catalog, len(strategies), own), ids: map[string]market.StrategyID{"": 0}}
+	for i, name := range strategies {
+		r.ids[name] = market.StrategyID(i + 1)
+	}
+	r.marks, r.quotes, r.foreign = a.marks, a.quotes, s.Foreign
+	if err := r.takePurses(s); err != nil {
+		return err
+	}
+	for i := range s.Positions {
+		if err := r.takePosition(&s.Positions[i]); err != nil {
+			return err
+		}
+	}
+	for i := range s.Orders {
+		if err := r.takeOrder(&s.Orders[i]); err != nil {
+			return fmt.Errorf("order %d: %w", s.Orders[i].ID, err)
+		}
+	}
+	if err := r.Check(); err != nil {
+		return err
+	}
+	*a = *r.Account
+	return nil
+}
+
+// checkUnits compares markets and assets with the catalog, and requires that all that is referred to is listed.
+func (a *Account) checkUnits(s *SavedAccount) error {
+	if err := a.catalog.CheckUnits(s.Markets); err != nil {
+		return err
+	}
+	for i := range s.Positions {
+		if _, listed := s.Markets[s.Positions[i].Market]; !listed {
+			return fmt.Errorf("a position in %q has no units", s.Positions[i].Market)
+		}
+	}
+	for i := range s.Orders {
+		if _, listed := s.Markets[s.Orders[i].Market]; !listed {
+			return fmt.Errorf("order %d in %q has no units", s.Orders[i].ID, s.Orders[i].Market)
+		}
+	}
+	for _, p := range s.Purses {
+		for symbol := range p.Totals {
+			digits, listed := s.Assets[symbol]
+			asset := a.catalog.AssetNamed(symbol)
+			switch {
+			case !listed:
+				return fmt.Errorf("a balance of %q has no decimals", symbol)
+			case asset == nil:
+				return fmt.Errorf("asset %s was saved and is not there any more", symbol)
+			case asset.Digits != digits:
+				return fmt.Errorf("asset %s was saved with %d decimals and now has %d", symbol, digits, asset.Digits)
+			}
+		}
+	}
+	return nil
+}
+
+// restorer is an account that takes in what was saved, with the strategies' ids by name.
+type restorer struct {
+	*Account
+	ids map[string]market.StrategyID
+}
+
+func (r *restorer) takePurses(s *SavedAccount) error {
+	saved := map[string]bool{}
+	for i := range s.Purses {
+		p := &s.Purses[i]
+		saved[p.Owner] = true
+		id, known := r.ids[p.Owner]
+		switch {
+		case !known && len(p.Totals) == 0:
+			continue
+		case !known:
+			return fmt.Errorf("strategy %q is gone and its allotment is not empty; take it back into the config", p.Owner)
+		case id > 0 && r.purseOf[id] == 0:
+			return fmt.Errorf("strategy %q had an allotment of its own and now has none", p.Owner)
+		}
+		for symbol, total := range p.Totals {
+			r.purses[r.purseOf[id]][r.catalog.AssetNamed(symbol).ID].Total = total
+		}
+	}
+	for _, name := range s.Strategies {
+		if id, known := r.ids[name]; known && id > 0 && r.purseOf[id] > 0 && !saved[name] {
+			return fmt.Errorf("strategy %q had no allotment and now has one of its own", name)
+		}
+	}
+	return nil
+}
+
+func (r *restorer) takePosition(s *SavedPosition) error {
+	m := r.catalog.MarketNamed(s.Market)
+	if m == nil && s.Amount != 0 {
+		return fmt.Errorf("market %s is gone and strategy %q holds %d units there", s.Market, s.Strategy, s.Amount)
+	} else if m == nil {
+		return nil
+	}
+	id, known := r.ids[s.Strategy]
+	if !known {
+		if s.Amount > 0 && s.Amount >= m.MinOrderInBase {
+			return fmt.Errorf("strategy %q is gone and holds %s of %s; take it back into the config", s.Strategy, m.FormatQty(s.Amount), m.Name)
+		}
+		return nil
+	}
+	r.positions[id][m.ID] = market.Position{Amount: s.Amount, Cost: s.Cost, Realised: s.Realised, Fees: s.Fees, Opened: s.Opened}
+	return nil
+}
+
+func (r *restorer) takeOrder(s *SavedOrder) error {
+	m := r.catalog.MarketNamed(s.Market)
+	if m == nil {
+		return fmt.Errorf("market %s is gone", s.Market)
+	}
+	id, known := r.ids[s.Strategy]
+	o := &Order{Order: s.order(m, id)}
+	if err := o.takeLocal(s); err != nil {
+		return err
+	}
+	switch {
+	case !known && o.State.Terminal():
+		return nil
+	case !known || id == 0:
+		return fmt.Errorf("strategy %q is gone; take it back into the config, or cancel its orders first", s.Strategy)
+	case s.ID <= 0 || r.orders.Get(s.ID) != nil:
+		return errors.New("is no order's number, or twice there")
+	case o.Side == 0 || o.Type == 0:
+		return errors.New("has no side or no type")
+	case min(o.Price, o.TriggerAmount) < 0 || min(o.Amount, o.AmountRemaining, o.FilledAmount, o.counted) < 0 || min(o.AmountQuote, o.AmountQuoteRemaining, o.OnHold, o.extra) < 0:
+		return errors.New("has an amount below zero")
+	case o.extra > o.OnHold || o.State.Terminal() && o.OnHold != 0:
+		return fmt.Errorf("holds %d while %s, %d of it for an update", o.OnHold, o.State, o.extra)
+	}
+	r.orders.Put(o.ID, o)
+	if o.State.Terminal() {
+		return nil
+	}
+	purse := r.purse(o)
+	held, err := market.Add(purse.Held, o.OnHold)
+	if err != nil {
+		return err
+	}
+	purse.Held = held
+	r.open = append(r.open, o)
+	r.count(o, 1)
+	return nil
+}
+
+// order is the part that the exchange knows too.
+func (s *SavedOrder) order(m *market.Market, by market.StrategyID) market.Order {
+	o := market.Order{
+		ID: s.ID, ExchangeID: s.ExchangeID, ClientOrderID: s.ClientOrderID, OperatorID: s.OperatorID, Market: m.ID, Strategy: by, CodGroupID: s.CodGroupID,
+		Side: s.Side, Type: s.Type, Status: s.Status, TimeInForce: s.TimeInForce, SelfTradePrevention: s.SelfTradePrevention,
+		TriggerType: s.TriggerType, TriggerReference: s.TriggerReference, RestatementReason: s.RestatementReason,
+		PostOnly: s.PostOnly, Visible: s.Visible, Triggered: s.Triggered, FeeCurrency: m.Quote, OnHoldCurrency: m.Quote,
+		Price: s.Price, TriggerAmount: s.TriggerAmount, Amount: s.Amount, AmountRemaining: s.AmountRemaining,
+		AmountQuote: s.AmountQuote, AmountQuoteRemaining: s.AmountQuoteRemaining, OnHold: s.OnHold,
+		FilledAmount: s.FilledAmount, FilledAmountQuote: s.FilledAmountQuote, FeePaid: s.FeePaid, Created: s.Created, Updated: s.Updated,
+		Bracket: market.Bracket{Stop: s.Stop, Target: s.Target, Keep: s.Keep}, Tag: s.Tag,
+	}
+	if o.Side == market.Sell {
+		o.OnHoldCurrency = m.Base
+	}
+	return o
+}
+
+// takeLocal takes what the exchange cannot know.
+func (o *Order) takeLocal(s *SavedOrder) error {
+	o.CancelWanted, o.Reported, o.Code = s.CancelWanted, s.Reported, s.Code
+	o.extra, o.counted, o.doubted = s.Extra, s.Counted, s.Doubted
+	state := slices.Index(stateNames[:], s.State)
+	if state <= 0 {
+		return fmt.Errorf("state %q is none of %v", s.State, stateNames[1:])
+	}
+	o.State = State(state)
+	for _, kind := range [...]market.CommandKind{0, market.CommandPlace, market.CommandUpdate, market.CommandCancel} {
+		if kind.String() == s.InFlight {
+			o.InFlight = kind
+		}
+	}
+	if o.InFlight.String() != s.InFlight {
+		return fmt.Errorf("in flight is %q, which is no command", s.InFlight)
+	}
+	for _, f := range s.Fills {
+		o.fills = append(o.fills, fillMark{id: f.ID, settled: f.Settled})
+		if !f.Settled {
+			o.unsettled++
+		}
+	}
+	return nil
+}

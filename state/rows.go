@@ -1,0 +1,211 @@
+package state
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// Rows of all tables but the indexes end in a CRC-32C of their key and what stands before.
+
+// sealRow appends the checksum of a row whose value begins at from.
+func sealRow(dst, key []byte, from int) []byte {
+	sum := crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, dst[from:])
+	return binary.LittleEndian.AppendUint32(dst, sum)
+}
+
+// openRow checks the checksum and takes it off.
+func openRow(key, value []byte) ([]byte, error) {
+	at := len(value) - 4
+	if at < 0 {
+		return nil, fmt.Errorf("%w: %d bytes", ErrCorrupt, len(value))
+	}
+	if crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, value[:at]) != binary.LittleEndian.Uint32(value[at:]) {
+		return nil, fmt.Errorf("%w: checksum", ErrCorrupt)
+	}
+	return value[:at], nil
+}
+
+// row begins to read a row.
+func (d *decoder) row(n *names, key, value []byte) {
+	body, err := openRow(key, value)
+	d.open(n, body)
+	d.err = err
+}
+
+// OrderRow is an own order as the state file keeps it.
+type OrderRow struct {
+	market.Order
+	StrategyName string // also of a strategy that is no more, whose number is 0
+	State        State
+	InFlight     market.CommandKind // the write that the exchange has not answered; 0: none
+	CancelWanted bool               // asked for while another write was in flight
+	Reported     bool               // the exchange has told of it at least once
+	Code         int                // of the exchange's refusal, for Rejected
+}
+
+// FillRow is a fill of an own order as the state file keeps it.
+type FillRow struct {
+	market.Fill
+	StrategyName string
+}
+
+// PositionRow is what a strategy holds in a market.
+type PositionRow struct {
+	market.Position
+	StrategyName string
+	Strategy     market.StrategyID // 0: the engine does not have it
+	Market       market.ID
+}
+
+// HaltRow is a halt that nobody has ended.
+type HaltRow struct {
+	Halt
+	At market.Time
+}
+
+// RunRow is a start of the bot.
+type RunRow struct {
+	Start
+	At    market.Time
+	First uint64 // number of its first journal entry
+}
+
+func (e *encoder) orderRow(o *Order) {
+	e.byte(recordVersion)
+	e.order(&o.Order)
+	e.byte(byte(o.State))
+	e.byte(byte(o.InFlight))
+	e.flags(o.CancelWanted, o.Reported)
+	e.int(int64(o.Code))
+}
+
+func (d *decoder) orderRow(o *OrderRow) {
+	d.version()
+	o.StrategyName = d.order(&o.Order)
+	o.State = enum(d, states-1)
+	o.InFlight = enum(d, market.CommandPlace)
+	d.flags(&o.CancelWanted, &o.Reported)
+	o.Code = int(d.int())
+}
+
+func (n *names) readOrder(key, value []byte) (o OrderRow, err error) {
+	var d decoder
+	d.row(n, key, value)
+	d.orderRow(&o)
+	if err = d.end(); err == nil && !bytes.Equal(key, part(orderKey(o.ID), partRow, nil)) {
+		err = fmt.Errorf("%w: it says that it is order %d", ErrCorrupt, o.ID)
+	}
+	if err != nil {
+		return o, fmt.Errorf("order %x: %w", key[:min(8, len(key))], err)
+	}
+	return o, nil
+}
+
+func (n *names) readFill(key, value []byte) (f FillRow, err error) {
+	var d decoder
+	d.row(n, key, value)
+	d.version()
+	f.StrategyName = d.fill(&f.Fill)
+	if err = d.end(); err == nil && !bytes.Equal(key, appendFillKey(nil, &f.Fill)) {
+		err = fmt.Errorf("%w: it says that it is fill %s of order %d", ErrCorrupt, f.ID, f.Order)
+	}
+	if err != nil {
+		return f, fmt.Errorf("fill %x: %w", key, err)
+	}
+	return f, nil
+}
+
+func (n *names) readPosition(key, value []byte) (p PositionRow, err error) {
+	var d decoder
+	d.row(n, key, value)
+	d.version()
+	p.StrategyName, p.Strategy = d.strategy()
+	p.Market = d.market()
+	d.position(&p.Position)
+	if err = d.end(); err == nil && (p.Market == 0 || !bytes.Equal(key, positionKey(p.StrategyName, n.catalog.Market(p.Market).Name))) {
+		err = fmt.Errorf("%w: it belongs to another strategy or market", ErrCorrupt)
+	}
+	if err != nil {
+		return p, fmt.Errorf("position %q: %w", key, err)
+	}
+	return p, nil
+}
+
+// stamped reads a record that stands behind a time.
+func (n *names) stamped(key, value []byte) (market.Time, Record, error) {
+	var d decoder
+	d.row(n, key, value)
+	stamp := d.take(8)
+	record := d.record()
+	if err := d.end(); err != nil {
+		return 0, nil, err
+	}
+	return timeOfKey(stamp), record, nil
+}
+
+func (n *names) readHalt(key, value []byte) (h HaltRow, err error) {
+	at, record, err := n.stamped(key, value)
+	halt, ok := record.(*Halt)
+	if err == nil && (!ok || halt.Scope != string(key)) {
+		err = fmt.Errorf("%w: it is none of that scope", ErrCorrupt)
+	}
+	if err != nil {
+		return h, fmt.Errorf("halt %q: %w", key, err)
+	}
+	return HaltRow{*halt, at}, nil
+}
+
+func (n *names) readRun(key, value []byte) (r RunRow, err error) {
+	at, record, err := n.stamped(key, value)
+	start, ok := record.(*Start)
+	if err == nil && (!ok || len(key) != 8) {
+		err = fmt.Errorf("%w: it is no run", ErrCorrupt)
+	}
+	if err != nil {
+		return r, fmt.Errorf("run %x: %w", key, err)
+	}
+	return RunRow{*start, at, binary.BigEndian.Uint64(key)}, nil
+}
+
+func appendKey(dst []byte, n uint64) []byte { return binary.BigEndian.AppendUint64(dst, n) }
+
+func key64(n uint64) []byte { return appendKey(nil, n) }
+
+func orderKey(id market.OrderID) []byte { return key64(uint64(id)) }
+
+// The parts of an order in the bucket of orders: behind its id stand the part, then the rest of the key.
+const (
+	partRow   = iota // nothing → OrderRow
+	partStory        // number of a journal entry about it → nothing
+	partFill         // fill id → time of the fill
+)
+
+// part is the key of a part of the order whose id is given as a key.
+func part(order []byte, part byte, rest []byte) []byte {
+	return append(append(append(make([]byte, 0, 9+len(rest)), order...), part), rest...)
+}
+
+func isRow(key []byte) bool { return len(key) == 9 && key[8] == partRow }
+
+func orderOfKey(key []byte) market.OrderID { return market.OrderID(binary.BigEndian.Uint64(key)) }
+
+// appendTime appends a time as a part of a key: keys sort like times, those before 1970 too.
+func appendTime(dst []byte, t market.Time) []byte { return appendKey(dst, uint64(t)^1<<63) }
+
+func timeOfKey(key []byte) market.Time { return market.Time(binary.BigEndian.Uint64(key) ^ 1<<63) }
+
+func exchangeKey(id uuid.UUID, name string) []byte { return append(id[:], name...) }
+
+func appendFillKey(dst []byte, f *market.Fill) []byte {
+	return append(appendKey(appendTime(dst, f.Time), uint64(f.Order)), f.ID[:]...)
+}
+
+func positionKey(strategy, name string) []byte {
+	return append(append([]byte(strategy), 0), name...)
+}

@@ -1,0 +1,177 @@
+package state
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// savedVersion is the shape of SavedAccount and SavedPrices.
+const savedVersion = 1
+
+// SavedAccount is an Account but for its prices, as Save writes it: markets, assets and strategies by name, amounts as integers
+// in the units of Markets and Assets, orders by id.
+type SavedAccount struct {
+	Markets    map[string]market.Units `json:"markets,omitempty"`
+	Assets     map[string]uint8        `json:"assets,omitempty"` // decimals by symbol
+	Strategies []string                `json:"strategies,omitempty"`
+	Purses     []SavedPurse            `json:"purses,omitempty"`
+	Positions  []SavedPosition         `json:"positions,omitempty"`
+	Orders     []SavedOrder            `json:"orders,omitempty"`
+	Foreign    int64                   `json:"foreign,omitempty"`
+}
+
+// SavedPurse is what one purse has. What it holds is what its open orders hold.
+type SavedPurse struct {
+	Owner  string                  `json:"owner,omitempty"` // empty: shared by the strategies without an allotment
+	Totals map[string]market.Money `json:"totals"`          // by symbol
+}
+
+// SavedPosition is what a strategy has in a market, or has earned there.
+type SavedPosition struct {
+	Strategy string       `json:"strategy,omitempty"` // empty: nobody's
+	Market   string       `json:"market"`
+	Amount   market.Qty   `json:"amount,omitzero"`
+	Cost     market.Value `json:"cost,omitzero"`
+	Realised market.Value `json:"realised,omitzero"`
+	Fees     market.Value `json:"fees,omitzero"`
+	Opened   market.Time  `json:"opened,omitzero"`
+}
+
+// SavedOrder is an own order that is open, or done with fills or fees still expected, together with what was asked of the
+// exchange and not answered (InFlight).
+type SavedOrder struct {
+	ID            market.OrderID `json:"id"`
+	ExchangeID    uuid.UUID      `json:"exchangeId,omitzero"`
+	ClientOrderID uuid.UUID      `json:"clientOrderId,omitzero"`
+	OperatorID    int64          `json:"operatorId,omitzero"`
+	Market        string         `json:"market"`
+	Strategy      string         `json:"strategy"`
+	CodGroupID    uint16         `json:"codGroupId,omitzero"`
+
+	Side                market.Side                `json:"side"`
+	Type                market.OrderType           `json:"type"`
+	Status              market.Status              `json:"status,omitzero"`
+	TimeInForce         market.TimeInForce         `json:"timeInForce,omitzero"`
+	SelfTradePrevention market.SelfTradePrevention `json:"selfTradePrevention,omitzero"`
+	TriggerType         market.TriggerType         `json:"triggerType,omitzero"`
+	TriggerReference    market.TriggerReference    `json:"triggerReference,omitzero"`
+	RestatementReason   market.RestatementReason   `json:"restatementReason,omitzero"`
+	PostOnly            bool                       `json:"postOnly,omitzero"`
+	Visible             bool                       `json:"visible,omitzero"`
+	Triggered           bool                       `json:"triggered,omitzero"`
+
+	Price                market.Price `json:"price,omitzero"`
+	TriggerAmount        market.Price `json:"triggerAmount,omitzero"`
+	Amount               market.Qty   `json:"amount,omitzero"`
+	AmountRemaining      market.Qty   `json:"amountRemaining,omitzero"`
+	AmountQuote          market.Money `json:"amountQuote,omitzero"`
+	AmountQuoteRemaining market.Money `json:"amountQuoteRemaining,omitzero"`
+	OnHold               market.Money `json:"onHold,omitzero"`
+	FilledAmount         market.Qty   `json:"filledAmount,omitzero"`
+	FilledAmountQuote    market.Value `json:"filledAmountQuote,omitzero"`
+	FeePaid              market.Value `json:"feePaid,omitzero"`
+	Created              market.Time  `json:"created,omitzero"`
+	Updated              market.Time  `json:"updated,omitzero"`
+
+	Stop   market.Price `json:"stop,omitzero"` // of its bracket
+	Target market.Price `json:"target,omitzero"`
+	Keep   market.Leg   `json:"keep,omitzero"`
+	Tag    string       `json:"tag,omitzero"`
+
+	State        string       `json:"state"`             // a State's name
+	InFlight     string       `json:"inFlight,omitzero"` // a CommandKind's name
+	CancelWanted bool         `json:"cancelWanted,omitzero"`
+	Reported     bool         `json:"reported,omitzero"`
+	Code         int          `json:"code,omitzero"`
+	Extra        market.Money `json:"extra,omitzero"`   // part of OnHold: what the update in flight may need more
+	Counted      market.Qty   `json:"counted,omitzero"` // of Fills
+	Fills        []SavedFill  `json:"fills,omitempty"`  // counted ones, in order: they are not counted again
+	Doubted      bool         `json:"doubted,omitzero"` // a refusal was inferred and may be taken back
+}
+
+// SavedFill names a fill that was counted.
+type SavedFill struct {
+	ID      uuid.UUID `json:"id"`
+	Settled bool      `json:"settled"`
+}
+
+// Save appends the account but for its prices, in a form that Restore reads and a person can. strategies are the names of the
+// strategies by StrategyID − 1, all of them and each another. The same account gives the same bytes.
+func (a *Account) Save(dst []byte, strategies []string) ([]byte, error) {
+	s := SavedAccount{Markets: map[string]market.Units{}, Assets: map[string]uint8{}, Strategies: slices.Sorted(slices.Values(strategies)), Foreign: a.foreign}
+	names := append([]string{""}, strategies...)
+	a.savePurses(&s, names)
+	for id, markets := range a.positions {
+		for m := range markets {
+			if p := &markets[m]; *p != (market.Position{}) {
+				s.Positions = append(s.Positions, SavedPosition{
+					Strategy: names[id], Market: a.refer(&s, market.ID(m)),
+					Amount: p.Amount, Cost: p.Cost, Realised: p.Realised, Fees: p.Fees, Opened: p.Opened,
+				})
+			}
+		}
+	}
+	for _, o := range a.orders.All {
+		s.Orders = append(s.Orders, savedOrder(o, a.refer(&s, o.Market), names[o.Strategy]))
+	}
+	slices.SortFunc(s.Orders, func(x, y SavedOrder) int { return cmp.Compare(x.ID, y.ID) })
+	slices.SortFunc(s.Positions, func(x, y SavedPosition) int {
+		return cmp.Or(cmp.Compare(x.Strategy, y.Strategy), cmp.Compare(x.Market, y.Market))
+	})
+	return market.AppendSaved(dst, savedVersion, &s)
+}
+
+// Changed reports whether Save would write something that was not there at the last Saved.
+func (a *Account) Changed() bool { return a.changed }
+
+// Saved says that what Save returned is safe.
+func (a *Account) Saved() { a.changed = false }
+
+// refer names a market and notes its units.
+func (a *Account) refer(s *SavedAccount, id market.ID) string {
+	m := a.catalog.Market(id)
+	if _, known := s.Markets[m.Name]; !known {
+		s.Markets[m.Name] = m.Units()
+	}
+	return m.Name
+}
+
+func (a *Account) savePurses(s *SavedAccount, names []string) {
+	for owner, purse := range a.purseOf {
+		if owner > 0 && purse == 0 {
+			continue
+		}
+		saved := SavedPurse{Owner: names[owner], Totals: map[string]market.Money{}}
+		for asset, b := range a.purses[purse] {
+			if b.Total != 0 {
+				known := a.catalog.Asset(market.AssetID(asset))
+				saved.Totals[known.Symbol], s.Assets[known.Symbol] = b.Total, known.Digits
+			}
+		}
+		s.Purses = append(s.Purses, saved)
+	}
+	slices.SortFunc(s.Purses, func(x, y SavedPurse) int { return cmp.Compare(x.Owner, y.Owner) })
+}
+
+func savedOrder(o *Order, in, by string) SavedOrder {
+	s := SavedOrder{
+		ID: o.ID, ExchangeID: o.ExchangeID, ClientOrderID: o.ClientOrderID, OperatorID: o.OperatorID, Market: in, Strategy: by, CodGroupID: o.CodGroupID,
+		Side: o.Side, Type: o.Type, Status: o.Status, TimeInForce: o.TimeInForce, SelfTradePrevention: o.SelfTradePrevention,
+		TriggerType: o.TriggerType, TriggerReference: o.TriggerReference, RestatementReason: o.RestatementReason,
+		PostOnly: o.PostOnly, Visible: o.Visible, Triggered: o.Triggered,
+		Price: o.Price, TriggerAmount: o.TriggerAmount, Amount: o.Amount, AmountRemaining: o.AmountRemaining,
+		AmountQuote: o.AmountQuote, AmountQuoteRemaining: o.AmountQuoteRemaining, OnHold: o.OnHold,
+		FilledAmount: o.FilledAmount, FilledAmountQuote: o.FilledAmountQuote, FeePaid: o.FeePaid, Created: o.Created, Updated: o.Updated,
+		Stop: o.Bracket.Stop, Target: o.Bracket.Target, Keep: o.Bracket.Keep, Tag: o.Tag,
+		State: o.State.String(), InFlight: o.InFlight.String(), CancelWanted: o.CancelWanted, Reported: o.Reported, Code: o.Code,
+		Extra: o.extra, Counted: o.counted, Doubted: o.doubted,
+	}
+	for _, f := range o.fills {
+		s.Fills = append(s.Fills, SavedFill{ID: f.id, Settled: f.settled})
+	}
+	return s
+}

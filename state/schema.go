@@ -1,0 +1,103 @@
+package state
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+)
+
+// schema is a format of the state file and the way to it from older ones.
+type schema struct {
+	format     uint32
+	migrations map[uint32]func(tx *bbolt.Tx) error // from a format to the next
+}
+
+// botSchema is the present format. A change of buckets or keys adds one to it and a migration from the format before; a change of
+// a record raises recordVersion instead, and its decoder reads both.
+var botSchema = schema{format: 1}
+
+// formatOf is 0 for an empty file.
+func formatOf(tx *bbolt.Tx, path string) (uint32, error) {
+	meta := tx.Bucket(bucketMeta)
+	if meta == nil {
+		if name, _ := tx.Cursor().First(); name != nil {
+			return 0, fmt.Errorf("%s: %w: not a state file: no %s in it", path, ErrCorrupt, bucketMeta)
+		}
+		return 0, nil
+	}
+	value := meta.Get(keyFormat)
+	if len(value) == 1 {
+		return 0, fmt.Errorf("%s: %w: a candle store, not a state file", path, ErrCorrupt)
+	}
+	if len(value) != 4 {
+		return 0, fmt.Errorf("%s: %w: format %x", path, ErrCorrupt, value)
+	}
+	return binary.BigEndian.Uint32(value), nil
+}
+
+// check wants the present format and all its buckets.
+func (s schema) check(tx *bbolt.Tx, path string) error {
+	format, err := formatOf(tx, path)
+	switch {
+	case err != nil:
+		return err
+	case format > s.format:
+		return fmt.Errorf("%s: %w: format %d, this program reads %d; update the program", path, ErrNewer, format, s.format)
+	case format < s.format:
+		return fmt.Errorf("%s: format %d, this program reads %d; start the bot once, it brings the file up to date", path, format, s.format)
+	}
+	for _, name := range botBuckets {
+		if tx.Bucket(name) == nil {
+			return fmt.Errorf("%s: %w: not a state file: no %s in it", path, ErrCorrupt, name)
+		}
+	}
+	return nil
+}
+
+// apply makes an empty file one of the present format, and brings an older one to it: a copy is kept first, and the change is one
+// transaction, so that it has happened or has not.
+func (s schema) apply(store *BotStore) error {
+	format := uint32(0)
+	err := store.db.View(func(tx *bbolt.Tx) (err error) {
+		format, err = formatOf(tx, store.path)
+		return err
+	})
+	if err != nil || format >= s.format {
+		return err
+	}
+	if format > 0 {
+		if err := store.Backup(fmt.Sprintf("%s.format%d", store.path, format)); err != nil {
+			return fmt.Errorf("keep a copy before the format changes: %w", err)
+		}
+	}
+	return store.db.Update(func(tx *bbolt.Tx) error {
+		if format == 0 {
+			return s.create(tx)
+		}
+		for ; format < s.format; format++ {
+			migrate := s.migrations[format]
+			if migrate == nil {
+				return fmt.Errorf("%s: no way from format %d to %d; a program between the two knows it", store.path, format, s.format)
+			}
+			if err := migrate(tx); err != nil {
+				return fmt.Errorf("%s: from format %d: %w", store.path, format, err)
+			}
+		}
+		return s.stamp(tx)
+	})
+}
+
+func (s schema) create(tx *bbolt.Tx) error {
+	for _, name := range botBuckets {
+		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+			return err
+		}
+	}
+	return errors.Join(s.stamp(tx), putHead(tx, head{}))
+}
+
+func (s schema) stamp(tx *bbolt.Tx) error {
+	return tx.Bucket(bucketMeta).Put(keyFormat, binary.BigEndian.AppendUint32(nil, s.format))
+}

@@ -1,0 +1,35 @@
+package grid
+
+import (
+	"fmt"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// savedLadder is a ladder as it outlives the process.
+type savedLadder struct {
+	Centre market.Price     `json:"centre"`
+	Buys   []market.OrderID `json:"buys"`
+	Sells  []market.OrderID `json:"sells"`
+}
+
+// Save writes the centre and the rungs' orders of each market.
+func (g *grid) Save() ([]byte, error) {
+	return strategy.SaveMarkets(g.setup, func(m market.ID) savedLadder {
+		l := &g.ladders[m]
+		return savedLadder{Centre: l.centre, Buys: l.buys, Sells: l.sells}
+	})
+}
+
+// Load reads what Save wrote. Another number of levels is an error: nobody would look after the rungs beyond.
+func (g *grid) Load(data []byte) error {
+	return strategy.LoadMarkets(g.setup, data, func(m market.ID, saved savedLadder) error {
+		l := &g.ladders[m]
+		if len(saved.Buys) != len(l.buys) || len(saved.Sells) != len(l.sells) {
+			return fmt.Errorf("saved with levels = %d, now it is %d; set it back, or cancel its orders and give it another name", len(saved.Buys), len(l.buys))
+		}
+		l.centre, l.buys, l.sells = saved.Centre, saved.Buys, saved.Sells
+		return nil
+	})
+}

@@ -1,0 +1,80 @@
+package strategytest_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/breakout"
+	"github.com/tidemark-trading/tidemark/strategy/dca"
+	"github.com/tidemark-trading/tidemark/strategy/grid"
+	"github.com/tidemark-trading/tidemark/strategy/maker"
+	"github.com/tidemark-trading/tidemark/strategy/rsirevert"
+	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/strategytest"
+)
+
+var kinds = []struct {
+	kind   strategy.Kind
+	values map[string]any
+}{
+	{smacross.Kind, map[string]any{"fast": int64(2), "slow": int64(4)}},
+	{breakout.Kind, map[string]any{"channel": int64(2), "atr": int64(2)}},
+	{rsirevert.Kind, map[string]any{"period": int64(2), "low": 45.0, "high": 55.0, "expire": int64(2)}},
+	{grid.Kind, map[string]any{"levels": int64(2), "spacing_bps": "100", "recentre_bps": "200"}},
+	{dca.Kind, map[string]any{"every_candles": int64(3)}},
+	{dca.Kind, map[string]any{"every": "90m"}},
+	{maker.Kind, nil},
+}
+
+func TestARestartedStrategyAsksWhatItWouldHaveAsked(t *testing.T) {
+	for i, one := range kinds {
+		t.Run(fmt.Sprint(one.kind.Name, i), func(t *testing.T) {
+			require.Equal(t, life(t, one.kind, one.values, 0), life(t, one.kind, one.values, 7))
+			require.Equal(t, life(t, one.kind, one.values, 0), life(t, one.kind, one.values, 1))
+			require.NotEmpty(t, life(t, one.kind, one.values, 0))
+		})
+	}
+}
+
+// life is what a strategy asks for in a while in which it is killed on every so many candles; 0: never.
+func life(t *testing.T, kind strategy.Kind, values map[string]any, every int) (asked []string) {
+	var b strategytest.Bench
+	m := b.Market("BTC-EUR", 2, 4, 10_000_00)
+	fresh := func() strategy.Strategy {
+		s, err := kind.New(values, b.Setup(market.Interval1h))
+		require.NoError(t, err)
+		return s
+	}
+	s, r := fresh(), rand.New(rand.NewPCG(5, 6))
+	hour := market.Time(market.Interval1h.Fixed())
+	var history []market.Candle
+	for i := range 120 {
+		price := market.Price(9_000 + r.IntN(2000))
+		c := market.Candle{Open: price, High: price + 50, Low: price - 50, Close: price, Start: market.Time(i) * hour, Market: m.ID, Interval: market.Interval1h}
+		b.At = c.End()
+		history = append(history, c)
+		b.Bar(s, b.Desk(), &c)
+		s.OnBook(b.Desk(), &market.OrderBook{Market: m.ID, Bids: []market.Level{{Price: price - 5, Amount: 1}}, Asks: []market.Level{{Price: price + 5, Amount: 1}}})
+		for _, timer := range b.Timers {
+			s.(strategy.TimerHandler).OnTimer(b.Desk(), timer.Name)
+		}
+		b.Timers = b.Timers[:0]
+		for _, o := range b.Desk().OpenOrders(m.ID) {
+			if amount := o.AmountRemaining; r.IntN(3) == 0 && amount > 0 && (o.Side == market.Buy || b.Position(m).Amount >= amount) {
+				b.Fill(o.ID, price, amount)
+			}
+		}
+		if every > 0 && i%every == 0 {
+			next := fresh()
+			require.NoError(t, b.Restart(s, next, history))
+			s = next
+		}
+		asked = append(asked, b.Asked()...)
+	}
+	return asked
+}
