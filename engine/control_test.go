@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,6 +10,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
+	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -93,4 +95,25 @@ func TestAResumeIsSaved(t *testing.T) {
 	require.Equal(t, []string{"gate", "engine"}, written)
 	_, halted := b.engine.Halted(1)
 	require.False(t, halted)
+}
+
+// listener is an observer that hears what passes.
+type listener struct{ heard []string }
+
+func (*listener) Filled(*state.Order, *market.Fill) {}
+func (*listener) Closed(*state.Order)               {}
+func (l *listener) Approved(c *market.Command, figures []state.Figure) {
+	l.heard = append(l.heard, fmt.Sprint(describe(c), " of ", c.Order.ID, ", figures: ", len(figures) > 0))
+}
+
+func TestAnApproverHearsWhatPassesWithItsFigures(t *testing.T) {
+	l := &listener{}
+	s := &script{candle: once(func(d *strategy.Desk) {
+		_, _ = d.Limit(1, market.Buy, btc, 50*at1)
+		_, _ = d.Limit(1, market.Buy, 1_000_000*btc, 50*at1) // refused
+	}), stop: func(d *strategy.Desk) { _ = d.CancelAll(0) }}
+	b := newBench(t, setup{observer: l, seats: []engine.Seat{{Strategy: s}}})
+	b.flat(2, 100)
+	b.send(b.engine.Stop(b.now))
+	require.Equal(t, []string{"buy 1 @ 50 of 1, figures: false", "cancel 1 of 1, figures: false"}, l.heard, "figures are kept where risk.Config.Explain asks for them")
 }
