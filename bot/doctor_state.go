@@ -65,7 +65,9 @@ func (d *doctor) examine(path string, store *state.BotStore) error {
 		return nil
 	}
 	d.ok("state file", "%s is whole: %d journal entries, %d orders (%d open), %d fills", path, report.Entries, report.Orders, report.Open, report.Fills)
-	_, d.known.resumed = savedParts(store)
+	if _, d.known.resumed, err = savedParts(store, d.plan.names()); err != nil {
+		return err
+	}
 	open, err := store.OpenOrders()
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"os"
@@ -27,6 +28,9 @@ import (
 // stateFile is the name of the state file in the state folder.
 const stateFile = "bot.db"
 
+// recordingLead is more than the events of a minute, which a crash may have lost: their numbers are not used again.
+const recordingLead = 1 << 20
+
 // runner is a bot in the making, and then at work.
 type runner struct {
 	plan    *runPlan
@@ -41,8 +45,9 @@ type runner struct {
 	feed    *poll.Feed
 	loop    *live.Loop
 	run     uuid.UUID
-	needs   []strategy.Needs // by StrategyID − 1
-	resumed bool             // the state file had an earlier run
+	needs   []strategy.Needs  // by StrategyID − 1
+	resumed bool              // the state file had an earlier run …
+	parts   map[string][]byte // … which left these
 }
 
 // openRunner makes a bot of a plan: it locks the state file, asks the exchange what there is, and brings the engine to where it was, or
@@ -62,8 +67,11 @@ func (r *runner) close() (err error) {
 	if r.client != nil {
 		r.client.Close()
 	}
+	if r.journal != nil && r.journal.recording != nil {
+		err = r.journal.recording.Close()
+	}
 	if r.store != nil {
-		err = r.store.Close()
+		err = errors.Join(err, r.store.Close())
 	}
 	return err
 }
@@ -168,7 +176,27 @@ func (r *runner) openEngine(context.Context) error {
 	r.account = state.NewAccount(p.catalog, len(p.strategies), own)
 	r.gate = risk.New(p.catalog, risk.Config{Account: p.checked.plan.Account, Strategies: limits, Fees: p.fees})
 	r.engine = engine.New(engine.Config{Catalog: p.catalog, Account: r.account, Gate: r.gate, Seats: seats, TradeFrom: r.client.Now(), Run: r.run, Observer: r})
-	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account, seats: p.names(), ledger: r.weights, open: r.ledger.SetOpenOrders}
+	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account, seats: p.names(), ledger: r.weights, open: r.ledger.SetOpenOrders, currency: p.currency.ID}
+	return r.openRecording()
+}
+
+// openRecording opens the recording of market events beside the state file.
+func (r *runner) openRecording() (err error) {
+	if r.plan.Bot.RecordMB == 0 {
+		return nil
+	}
+	next := uint64(0)
+	known, err := r.store.Blob(recordingBlob)
+	if err != nil {
+		return err
+	}
+	if len(known) == 8 {
+		next = binary.BigEndian.Uint64(known) + recordingLead
+	}
+	r.journal.recording, err = state.OpenRecording(filepath.Join(r.plan.Bot.State, recordingFolder), state.RecordingOptions{Catalog: r.plan.catalog, Limit: r.plan.Bot.RecordMB << 20, Next: next})
+	if err != nil {
+		return fmt.Errorf("recording of market events: %w", err)
+	}
 	return nil
 }
 
@@ -235,11 +263,11 @@ func (r *runner) stale(silent market.Duration) {
 }
 
 // begin brings the engine to where an earlier run left it, or warms it up and gives the strategies their money.
-func (r *runner) begin(ctx context.Context) error {
+func (r *runner) begin(ctx context.Context) (err error) {
 	now := r.client.Now()
 	r.journal.batch.Start(now, &state.Start{Run: r.run, Version: codeVersion(debug.ReadBuildInfo()), ConfigHash: r.plan.hash, Currency: r.plan.currency.Symbol, Strategies: r.plan.names()})
-	if _, r.resumed = savedParts(r.store); r.resumed {
-		return nil // openLoop restores, so that its commands are at hand
+	if r.parts, r.resumed, err = savedParts(r.store, r.plan.names()); err != nil || r.resumed {
+		return err // openLoop restores, so that its commands are at hand
 	}
 	history, err := r.history(ctx, now)
 	if err != nil {
@@ -370,8 +398,7 @@ func (r *runner) openLoop(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		saved, _ := savedParts(r.store)
-		commands, err := r.engine.Restore(r.client.Now(), saved, func(yield func([]market.Candle, error) bool) {
+		commands, err := r.engine.Restore(r.client.Now(), func(part string) []byte { return r.parts[part] }, func(yield func([]market.Candle, error) bool) {
 			for group := range groups(history) {
 				if !yield(group, nil) {
 					return

@@ -3,6 +3,7 @@ package bot
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/exchange"
@@ -18,6 +19,10 @@ type botJournal struct {
 	engine  *engine.Engine
 	account *state.Account
 
+	recording *state.Recording // of market events; nil: none is kept
+	unwritten error            // why the recording lost something; told once
+	currency  market.AssetID
+
 	at     market.Time
 	cause  state.Cause
 	halts  int // of the engine's list, that have been noted
@@ -31,12 +36,14 @@ const (
 	wholeEvery = market.Time(60e9) // between two savings of everything, prices included
 	partPrefix = "engine/"
 	ledgerBlob = "weights"
+
+	recordingBlob = "recording" // number of the next event, as of the last minute
 )
 
 // Event notes what the engine has folded, and how far candles have been delivered.
 func (j *botJournal) Event(ev *market.Event) {
 	j.at = ev.At
-	j.cause = state.Cause{Kind: ev.Kind, Market: ev.Market, At: ev.At}
+	j.cause = state.Cause{Kind: ev.Kind, Market: ev.Market, At: ev.At, Recorded: j.record(ev)}
 	if ev.Kind == market.KindCandles {
 		for i := range ev.Candles {
 			c := &ev.Candles[i]
@@ -58,6 +65,24 @@ func (j *botJournal) Event(ev *market.Event) {
 			j.batch.Position(f.Strategy, f.Market, &position)
 		}
 	}
+}
+
+// record adds a market event to the recording and returns its number there, 0 for what it does not keep.
+func (j *botJournal) record(ev *market.Event) uint64 {
+	switch ev.Kind {
+	case market.KindCandles, market.KindTicker, market.KindBook, market.KindTrade, market.KindMarketStatus:
+	default:
+		return 0
+	}
+	if j.recording == nil {
+		return 0
+	}
+	number, err := j.recording.Append(ev)
+	if err != nil {
+		j.unwritten = err
+		return 0
+	}
+	return number
 }
 
 // order keeps an own order as it is now.
@@ -119,8 +144,10 @@ func (j *botJournal) Commit(at market.Time) error {
 	if err != nil {
 		return err
 	}
-	if all && j.ledger != nil {
-		j.batch.Blob(ledgerBlob, j.ledger())
+	if all {
+		if err := j.minute(at); err != nil {
+			return err
+		}
 	}
 	if j.batch.Len() == 0 {
 		return nil
@@ -135,16 +162,43 @@ func (j *botJournal) Commit(at market.Time) error {
 	return nil
 }
 
-// saved returns the parts that the last process left, by the engine's names; nil where there was none.
-func savedParts(store *state.BotStore) (func(part string) []byte, bool) {
-	read := func(part string) []byte {
-		data, err := store.Blob(partPrefix + part)
-		if err != nil {
-			return nil
-		}
-		return data
+// minute notes what is noted now and then: the weight ledger, the equity, and how far the recording reaches.
+func (j *botJournal) minute(at market.Time) error {
+	if j.ledger != nil {
+		j.batch.Blob(ledgerBlob, j.ledger())
 	}
-	return read, read(engine.PartAccount) != nil
+	equity, err := j.account.Equity(j.currency)
+	if err != nil {
+		return err
+	}
+	exposure, err := j.account.Exposure(j.currency)
+	if err != nil {
+		return err
+	}
+	j.batch.Equity(state.EquitySample{At: at, Equity: equity, Exposure: exposure})
+	if j.recording == nil {
+		return nil
+	}
+	if err := j.recording.Flush(); err != nil {
+		j.unwritten = err
+	}
+	j.batch.Blob(recordingBlob, binary.BigEndian.AppendUint64(nil, j.recording.Next()))
+	return nil
+}
+
+// savedParts reads the parts of the engine that the last process left. resumed is false where there are none.
+func savedParts(store *state.BotStore, strategies []string) (parts map[string][]byte, resumed bool, err error) {
+	parts = map[string][]byte{}
+	names := []string{engine.PartAccount, engine.PartPrices, engine.PartGate, engine.PartEngine}
+	for _, name := range strategies {
+		names = append(names, engine.PartStrategy+name)
+	}
+	for _, name := range names {
+		if parts[name], err = store.Blob(partPrefix + name); err != nil {
+			return nil, false, fmt.Errorf("state of the last run: %s: %w", name, err)
+		}
+	}
+	return parts, parts[engine.PartAccount] != nil, nil
 }
 
 // codeOf is the HTTP status and the exchange's code in an error, 0 where it has none.
