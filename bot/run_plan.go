@@ -55,6 +55,9 @@ func (p *runPlan) readKeys(getenv func(string) string) error {
 		return err
 	}
 	p.key, p.secret = key.text, words.text
+	if p.Bot.Mode == modePaper && p.key == "" && p.secret == "" {
+		return nil // market data is public
+	}
 	if p.key == "" || p.secret == "" {
 		return at([]string{"exchange", "key"}, errors.New("key and secret are missing; name them by key_env and secret_env, or key_file and secret_file"))
 	}
@@ -65,6 +68,12 @@ func (p *runPlan) readKeys(getenv func(string) string) error {
 func (p *runPlan) checkSections() error {
 	if !slices.Contains(logLevels, p.Bot.Log) {
 		return at([]string{"bot", "log"}, fmt.Errorf("%q is not one of %s", clip(p.Bot.Log), strings.Join(logLevels, ", ")))
+	}
+	if !slices.Contains(modes, p.Bot.Mode) {
+		return at([]string{"bot", "mode"}, fmt.Errorf("%q is not one of %s", clip(p.Bot.Mode), strings.Join(modes, ", ")))
+	}
+	if start := p.Paper.Start[p.Account.Currency]; p.Bot.Mode == modePaper && strings.Trim(string(start), "0.") == "" {
+		return at([]string{"paper", "start", p.Account.Currency}, errors.New("is missing; paper mode has to know how much money it begins with"))
 	}
 	if p.Bot.State == "" {
 		return at([]string{"bot", "state"}, errors.New("is empty; want a folder, like \"state\""))

@@ -123,8 +123,8 @@ func (ex *Exchange) openVenue() error {
 			return fmt.Errorf("market %s: house: size: %w", l.Name, err)
 		case h.Levels < 0 || h.Levels > 1000 || h.Step < 0 || h.HalfSpread < 0 || size < 0:
 			return fmt.Errorf("market %s: house: 0 to 1000 levels, and nothing below zero", l.Name)
-		case h.Levels > 0 && size == 0:
-			return fmt.Errorf("market %s: house: %d levels without a size", l.Name, h.Levels)
+		case h.Levels > 0 && (size == 0) != h.Endless:
+			return fmt.Errorf("market %s: house: %d levels want a size or no end, one of the two", l.Name, h.Levels)
 		}
 		houses[l.ID] = sim.House{Levels: h.Levels, HalfSpread: h.HalfSpread, Step: market.Price(h.Step) * max(1, l.TickSize), Size: size}
 	}

@@ -159,6 +159,7 @@ func (v *Venue) jump(id market.ID, price market.Price, at market.Time, traded bo
 	v.active = append(v.active[:0], b)
 	v.walk(b, 1)
 	v.anchorAt(b, price)
+	v.takeCrossed(b)
 	if traded && price == b.points[0] {
 		v.reach(b, false)
 	}
