@@ -56,7 +56,7 @@ func Run(ctx context.Context, p Process) int {
 	switch {
 	case ctx.Err() != nil:
 		err = errors.New("interrupted; nothing half-written is left behind")
-	case errors.Is(err, state.ErrCorrupt):
+	case errors.Is(err, state.ErrCorrupt) && !errors.As(err, new(stateError)):
 		err = fmt.Errorf("%w; take the file from a copy, or move it away and import again", err)
 	case !a.entered && !strings.Contains(err.Error(), "\n"): // cobra's suggestions fill several lines
 		err = fmt.Errorf("%w; see %s --help", err, command.CommandPath())
@@ -83,7 +83,7 @@ func (a *app) root() *cobra.Command {
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
-	root.AddCommand(a.backtestCommand(), a.candlesCommand(), a.strategiesCommand(), a.initCommand(), a.exchangeCommand(), a.runCommand(), a.versionCommand())
+	root.AddCommand(a.backtestCommand(), a.candlesCommand(), a.stateCommand(), a.strategiesCommand(), a.initCommand(), a.exchangeCommand(), a.runCommand(), a.versionCommand())
 	return root
 }
 

@@ -28,11 +28,12 @@ func TestMain(m *testing.M) {
 }
 
 // TestCommandsDoWhatTheTranscriptsSay runs the transcripts of testdata/script. Beside testscript's own commands they know
-// `exits CODE COMMAND…`, which wants that very code, and `flip FILE`, which damages a candle store.
+// `exits CODE COMMAND…`, which wants that very code, `flip FILE`, which damages a
+// store, and `livestate FOLDER`, which leaves there what a bot that ran does.
 func TestCommandsDoWhatTheTranscriptsSay(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true,
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "flip": flip},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "flip": flip, "livestate": liveState},
 	})
 }
 

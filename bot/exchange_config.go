@@ -25,6 +25,7 @@ type ExchangeSection struct {
 	Listen   string   `toml:"listen"`   // address and port; port 0: any free one
 	Log      string   `toml:"log"`      // on the standard error: off, error, warn (refusals too), info (every request), debug (connections too)
 	Prefixes []string `toml:"prefixes"` // brands of the headers, without the dash: all are understood, the first is answered with
+	Venue    string   `toml:"venue"`    // code of the venue in the two reports
 	Seed     uint64   `toml:"seed"`     // of made-up prices, sizes and faults
 	History  Span     `toml:"history"`  // of candles and trades before the start
 	State    string   `toml:"state"`    // file that keeps the exchange over restarts; empty: memory
@@ -164,7 +165,7 @@ const (
 
 func defaultExchangeConfig() *ExchangeConfig {
 	return &ExchangeConfig{
-		Exchange: ExchangeSection{Listen: "127.0.0.1:8080", Log: logError, Prefixes: []string{"Service"}, Seed: 1, History: Span(24 * time.Hour)},
+		Exchange: ExchangeSection{Listen: "127.0.0.1:8080", Log: logError, Prefixes: []string{"Service"}, Venue: "TIDE", Seed: 1, History: Span(24 * time.Hour)},
 		Clock:    ClockSection{Speed: "1"},
 		Admin:    AdminSection{Enabled: true},
 		Budget:   BudgetSection{PerKey: 1000, PerIP: 1000, KeyBan: Span(time.Minute), IPBan: Span(15 * time.Minute)},

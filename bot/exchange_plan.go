@@ -84,7 +84,7 @@ func (p *exchangePlan) setExchange() error {
 			return at(join(path, "prefixes"), fmt.Errorf("%q begins no header; want letters, digits and dashes, each prefix once", clip(prefix)))
 		}
 	}
-	p.config.Prefixes, p.config.Seed, p.config.History, p.config.State = e.Prefixes, e.Seed, market.Duration(e.History), e.State
+	p.config.Prefixes, p.config.Venue, p.config.Seed, p.config.History, p.config.State = e.Prefixes, e.Venue, e.Seed, market.Duration(e.History), e.State
 	return oneOf(join(path, "log"), e.Log, logLevels...)
 }
 

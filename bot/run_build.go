@@ -41,8 +41,9 @@ type runner struct {
 	feed    *poll.Feed
 	loop    *live.Loop
 	run     uuid.UUID
-	needs   []strategy.Needs // by StrategyID − 1
-	resumed bool             // the state file had an earlier run
+	needs   []strategy.Needs  // by StrategyID − 1
+	resumed bool              // the state file had an earlier run …
+	parts   map[string][]byte // … which left these
 }
 
 // openRunner makes a bot of a plan: it locks the state file, asks the exchange what there is, and brings the engine to where it was, or
@@ -235,11 +236,11 @@ func (r *runner) stale(silent market.Duration) {
 }
 
 // begin brings the engine to where an earlier run left it, or warms it up and gives the strategies their money.
-func (r *runner) begin(ctx context.Context) error {
+func (r *runner) begin(ctx context.Context) (err error) {
 	now := r.client.Now()
 	r.journal.batch.Start(now, &state.Start{Run: r.run, Version: codeVersion(debug.ReadBuildInfo()), ConfigHash: r.plan.hash, Currency: r.plan.currency.Symbol, Strategies: r.plan.names()})
-	if _, r.resumed = savedParts(r.store); r.resumed {
-		return nil // openLoop restores, so that its commands are at hand
+	if r.parts, r.resumed, err = savedParts(r.store, r.plan.names()); err != nil || r.resumed {
+		return err // openLoop restores, so that its commands are at hand
 	}
 	history, err := r.history(ctx, now)
 	if err != nil {
@@ -370,8 +371,7 @@ func (r *runner) openLoop(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		saved, _ := savedParts(r.store)
-		commands, err := r.engine.Restore(r.client.Now(), saved, func(yield func([]market.Candle, error) bool) {
+		commands, err := r.engine.Restore(r.client.Now(), func(part string) []byte { return r.parts[part] }, func(yield func([]market.Candle, error) bool) {
 			for group := range groups(history) {
 				if !yield(group, nil) {
 					return

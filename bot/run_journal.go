@@ -3,6 +3,7 @@ package bot
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/exchange"
@@ -135,16 +136,19 @@ func (j *botJournal) Commit(at market.Time) error {
 	return nil
 }
 
-// saved returns the parts that the last process left, by the engine's names; nil where there was none.
-func savedParts(store *state.BotStore) (func(part string) []byte, bool) {
-	read := func(part string) []byte {
-		data, err := store.Blob(partPrefix + part)
-		if err != nil {
-			return nil
-		}
-		return data
+// savedParts reads the parts of the engine that the last process left. resumed is false where there are none.
+func savedParts(store *state.BotStore, strategies []string) (parts map[string][]byte, resumed bool, err error) {
+	parts = map[string][]byte{}
+	names := []string{engine.PartAccount, engine.PartPrices, engine.PartGate, engine.PartEngine}
+	for _, name := range strategies {
+		names = append(names, engine.PartStrategy+name)
 	}
-	return read, read(engine.PartAccount) != nil
+	for _, name := range names {
+		if parts[name], err = store.Blob(partPrefix + name); err != nil {
+			return nil, false, fmt.Errorf("state of the last run: %s: %w", name, err)
+		}
+	}
+	return parts, parts[engine.PartAccount] != nil, nil
 }
 
 // codeOf is the HTTP status and the exchange's code in an error, 0 where it has none.

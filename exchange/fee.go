@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -135,7 +136,8 @@ func feeOf(m *market.Market, side market.Side, gross market.Value, cash market.M
 }
 
 // Affordable returns the base that money buys at price with the taker fee inside: floor(money / (1+rate) / price) at the
-// market's quantityDecimals (venue-facts 3.6). It is 0 where even the smallest amount is too dear.
+// market's quantityDecimals (venue-facts 3.6). It is 0 where even the smallest amount is too dear, and the largest amount there is
+// where money buys more than that: nobody offers so much.
 func Affordable(m *market.Market, money market.Money, price market.Price, rate market.Rate) (market.Qty, error) {
 	if money <= 0 || price <= 0 {
 		return 0, nil
@@ -149,14 +151,25 @@ func Affordable(m *market.Market, money market.Money, price market.Price, rate m
 	if err != nil {
 		return 0, err
 	}
-	amount, err := scaled.QuoInt(int64(one+rate)).FloorQuo(int64(price), 0)
-	return market.FloorDigits(market.Qty(amount), m.AmountDigits, m.QuantityDecimals), err
+	return floorAmount(m, scaled.QuoInt(int64(one+rate)), price), nil
 }
 
-// Convertible returns the base to sell for money at price, before fees: floor(money / price) at the market's
-// quantityDecimals.
-func Convertible(m *market.Market, money market.Money, price market.Price) (market.Qty, error) {
-	return Affordable(m, money, price, 0)
+// Convertible returns the base to sell for a value at price, before fees: floor(value / price) at the market's quantityDecimals, and
+// at most the largest amount there is.
+func Convertible(m *market.Market, value market.Value, price market.Price) market.Qty {
+	if price <= 0 {
+		return 0
+	}
+	return floorAmount(m, value.QuoInt(market.Pow10(m.ValueDigits-m.PriceDigits-m.AmountDigits)), price)
+}
+
+// floorAmount returns value / price, of a value at PriceDigits+AmountDigits, rounded down to quantityDecimals.
+func floorAmount(m *market.Market, value market.Value, price market.Price) market.Qty {
+	amount, err := value.FloorQuo(int64(price), 0)
+	if err != nil { // more than an int64 holds
+		amount = math.MaxInt64
+	}
+	return market.FloorDigits(market.Qty(amount), m.AmountDigits, m.QuantityDecimals)
 }
 
 // Hold returns what an open order o holds, in units of HoldAsset: a sell its remaining base, a buy what it can cost at worst
@@ -175,8 +188,7 @@ func Hold(m *market.Market, o *market.Order, fees Fees, reference market.Price) 
 		if !o.ByQuote() {
 			return market.Money(o.AmountRemaining), nil
 		}
-		amount, err := Convertible(m, o.AmountQuoteRemaining, price)
-		return market.Money(amount), err
+		return market.Money(Convertible(m, m.MoneyValue(o.AmountQuoteRemaining), price)), nil
 	}
 	if o.ByQuote() {
 		return o.AmountQuoteRemaining, nil

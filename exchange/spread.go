@@ -20,8 +20,12 @@ func (s Spread) Offered(side market.Side, price market.Price) market.Price {
 	return price - Share(price, s.Half)
 }
 
-// Taken is what a taker of that side pays or gets where the house offers a price; the slippage is rounded up.
+// Taken is what a taker of that side pays or gets where the house offers a price; the slippage is rounded up. Where there is no
+// price, 0, it is 0.
 func (s Spread) Taken(side market.Side, offered market.Price) market.Price {
+	if offered == 0 {
+		return 0
+	}
 	if side == market.Buy {
 		return Above(offered, Share(offered, s.Slippage))
 	}

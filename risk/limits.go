@@ -160,9 +160,8 @@ func (g *Gate) openBuys(a *state.Account, s market.StrategyID, m market.ID) (sum
 		}
 		amount := o.AmountRemaining
 		if o.ByQuote() {
-			if amount, err = exchange.Convertible(g.catalog.Market(m), o.AmountQuoteRemaining, a.Last(m)); err != nil {
-				return 0, err
-			}
+			in := g.catalog.Market(m)
+			amount = exchange.Convertible(in, in.MoneyValue(o.AmountQuoteRemaining), a.Last(m))
 		}
 		if sum, err = market.Add(sum, amount); err != nil {
 			return 0, err

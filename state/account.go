@@ -1,5 +1,6 @@
-// Package state holds what a trader has: Account, a fold over events (orders, positions, balances), and the candle store. It
-// never decides anything and never talks to an exchange. Start at Account.Apply for the book, at CandleStore for the data.
+// Package state holds what a trader has: Account, a fold over events (orders, positions, balances), the candle store, and for a live bot
+// the state file and the recording of what the market did. It never decides anything and never talks to an exchange. Start at
+// Account.Apply for the book, at CandleStore for the data, at BotStore.Commit for what survives a crash.
 package state
 
 import (

@@ -155,7 +155,7 @@ func (c *committer) order(o *op) error {
 		}
 	}
 	open := c.tx.Bucket(bucketOpen)
-	if is := open.Get(id) != nil; is != o.open {
+	if is := has(open, id); is != o.open { // Get would not see an empty value that this transaction put
 		var err error
 		if o.open {
 			err = open.Put(id, nil)

@@ -70,7 +70,7 @@ func (s *BotStore) orderAt(tx *bbolt.Tx, key []byte, asked string) (OrderRow, er
 		value = tx.Bucket(bucketOrders).Get(key)
 	}
 	if value == nil {
-		return OrderRow{}, fmt.Errorf("order %s: %w %s", asked, ErrNoState, s.path)
+		return OrderRow{}, fmt.Errorf("order %s: %w in %s", asked, ErrNoState, s.path)
 	}
 	row, err := s.names.readOrder(key, value)
 	return row, s.wrap(err)

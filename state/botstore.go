@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,7 +16,7 @@ import (
 )
 
 // ErrNoState is wrapped when there is no state file, or it does not hold what was asked for.
-var ErrNoState = errors.New("not in the state file")
+var ErrNoState = errors.New("not found")
 
 // ErrNewer is wrapped when a newer program wrote the state file.
 var ErrNewer = errors.New("written by a newer program")
@@ -72,23 +73,42 @@ func OpenBot(path string) (*BotStore, error) { return openBot(path, false, botSc
 func ReadBot(path string) (*BotStore, error) { return openBot(path, true, botSchema) }
 
 func openBot(path string, readOnly bool, wanted schema) (store *BotStore, err error) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
+	switch info, err := os.Stat(path); {
+	case err == nil && info.IsDir():
 		return nil, fmt.Errorf("%s is a folder; name a file in it", path)
-	} else if readOnly && errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w: no such file; a bot makes it at its first start", path, ErrNoState)
+	case readOnly && (errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0):
+		return nil, fmt.Errorf("%s: %w; a bot makes it at its first start", path, ErrNoState)
 	}
 	defer catchCorrupt(path, &err, debug.SetPanicOnFault(true))
+	var opened os.FileInfo
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockWait, ReadOnly: readOnly, InitialMmapSize: botMap * mapAtOpen(readOnly),
-		FreelistType: bbolt.FreelistMapType, NoFreelistSync: true}) // one page less to write at each commit; opening finds the free pages by looking
+		FreelistType: bbolt.FreelistMapType, NoFreelistSync: true, // one page less to write at each commit; opening finds the free pages by looking
+		OpenFile: func(name string, flag int, mode os.FileMode) (*os.File, error) {
+			file, err := os.OpenFile(name, flag, mode)
+			if err == nil {
+				opened, err = file.Stat()
+			}
+			return file, err
+		}})
 	if err != nil {
 		return nil, openBotError(path, err)
 	}
 	db.AllocSize = growStep
 	s := &BotStore{db: db, path: path}
-	if err := s.prepare(readOnly, wanted); err != nil {
+	if err := cmp.Or(s.isStill(opened), s.prepare(readOnly, wanted)); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return s, nil
+}
+
+// isStill wants the file that was opened to be the one of that name: while waiting for the lock, its holder may have put a compact one
+// in its place.
+func (s *BotStore) isStill(opened os.FileInfo) error {
+	now, err := os.Stat(s.path)
+	if err == nil && !os.SameFile(opened, now) {
+		err = fmt.Errorf("%s was replaced while it was opened: it is %w; try again", s.path, ErrLocked)
+	}
+	return err
 }
 
 func openBotError(path string, err error) error {

@@ -150,6 +150,20 @@ func TestOnlyOrdersThatAreNotDoneAreOpen(t *testing.T) {
 	require.Equal(t, []market.OrderID{2, 3, 4}, open())
 }
 
+func TestAnOrderMayLiveItsWholeLifeInOneBatch(t *testing.T) {
+	s := botStore(t)
+	b := s.NewBatch()
+	o := ownOrder(1)
+	b.Order(o)
+	o.State = Rejected
+	b.Order(o)
+	require.NoError(t, s.Commit(b))
+	rows, err := s.OpenOrders()
+	require.NoError(t, err)
+	require.Empty(t, rows)
+	requireSound(t, s)
+}
+
 func TestAFillIsKeptOnceAndItsFeeMayComeLater(t *testing.T) {
 	s := botStore(t)
 	b := s.NewBatch()

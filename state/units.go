@@ -9,7 +9,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// The table of units: what the numbers of a record mean. An asset's row is its decimals, a market's those of its prices.
+// The table of units: what the numbers of a record mean. An asset's row is its decimals, a market's those of its prices
+// and of its volumes.
 const (
 	unitAsset  = "asset "
 	unitMarket = "market "
@@ -19,7 +20,7 @@ const (
 func extend(c *market.Catalog, tx *bbolt.Tx) error {
 	return tx.Bucket(bucketUnits).ForEach(func(key, row []byte) error { // assets sort before markets
 		value, err := openRow(key, row)
-		if err == nil && (len(value) != 1 || value[0] > market.MaxDigits) {
+		if err == nil && (len(value) != 2 || max(value[0], value[1]) > market.MaxDigits) {
 			err = fmt.Errorf("%w: %x decimals", ErrCorrupt, value)
 		}
 		if err != nil {
@@ -33,16 +34,17 @@ func extend(c *market.Catalog, tx *bbolt.Tx) error {
 			return nil
 		}
 		name, _ := strings.CutPrefix(string(key), unitMarket)
-		return extendMarket(c, name, value[0])
+		return extendMarket(c, name, value[0], value[1])
 	})
 }
 
-// extendMarket adds a market, or gives the one that is there the price decimals of the file where those are more.
-func extendMarket(c *market.Catalog, name string, digits uint8) error {
+// extendMarket adds a market, or gives the one that is there the decimals of the file where those are more.
+func extendMarket(c *market.Catalog, name string, digits, volume uint8) error {
 	m := c.MarketNamed(name)
 	if m == nil {
-		return c.AddMarket(&market.Market{Name: name, PriceDigits: digits, Status: market.Halted})
+		return c.AddMarket(&market.Market{Name: name, PriceDigits: digits, VolumeDigits: volume, Status: market.Halted})
 	}
+	m.VolumeDigits = max(m.VolumeDigits, volume)
 	if digits > m.PriceDigits {
 		tick, err := market.Product(int64(m.TickSize), market.Pow10(digits-m.PriceDigits), 0)
 		if err != nil {
@@ -61,16 +63,16 @@ func extendMarket(c *market.Catalog, name string, digits uint8) error {
 // writeUnits notes what the catalog adds.
 func writeUnits(tx *bbolt.Tx, c *market.Catalog) error {
 	units := tx.Bucket(bucketUnits)
-	put := func(name string, digits uint8) error {
-		return putRow(units, []byte(name), sealRow([]byte{digits}, []byte(name), 0))
+	put := func(name string, digits, volume uint8) error {
+		return putRow(units, []byte(name), sealRow([]byte{digits, volume}, []byte(name), 0))
 	}
 	for _, a := range c.Assets() {
-		if err := put(unitAsset+a.Symbol, a.Digits); err != nil {
+		if err := put(unitAsset+a.Symbol, a.Digits, 0); err != nil {
 			return err
 		}
 	}
 	for _, m := range c.Markets() {
-		if err := put(unitMarket+m.Name, m.PriceDigits); err != nil {
+		if err := put(unitMarket+m.Name, m.PriceDigits, m.VolumeDigits); err != nil {
 			return err
 		}
 	}

@@ -18,6 +18,7 @@ type Config struct {
 	Seed     uint64          // of prices, sizes and faults
 	History  market.Duration // of candles and trades before the start; 0: none
 	Prefixes []string        // brands of the headers, without the dash; all are understood, the first is answered with; none: "Service"
+	Venue    string          // code of the venue in the two reports; "": "TIDE"
 	Budget   Budget
 	Rules    Rules
 	Admin    string // token of /admin; "": there is no /admin

@@ -10,9 +10,6 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// usualRows is how many rows a list has at most where the request sets no limit (venue-facts 1.3).
-const usualRows = 500
-
 // dayMillis is how wide a range of times may be where it is bounded (venue-facts 1.3).
 const dayMillis = 24 * 60 * 60 * 1000
 
@@ -48,7 +45,7 @@ func (ex *Exchange) getOrders(c *call) *exchange.Error {
 	if refused != nil {
 		return refused
 	}
-	rows := c.integer("limit", usualRows)
+	rows := c.integer("limit", defaultRows)
 	c.out = append(c.out, '[')
 	for r := c.account.recordsOf(m.ID).all.newest; r != nil && rows > 0; r = r.links[byCreation].older {
 		created := ex.orderOf(r).Created.Millis()
@@ -77,7 +74,7 @@ func (ex *Exchange) getTrades(c *call) *exchange.Error {
 	if refused != nil {
 		return refused
 	}
-	rows := c.integer("limit", usualRows)
+	rows := c.integer("limit", defaultRows)
 	trades := c.account.recordsOf(m.ID).trades
 	trades = trades[max(0, len(trades)-ex.keepTrades()):]
 	c.out = append(c.out, '[')
@@ -138,22 +135,23 @@ func timesOf(c *call, bounded bool) (span, *exchange.Error) {
 }
 
 // placesOf reads two identifiers as places among those of their kind in a market. What names nothing of that kind there is 205.
-func placesOf(c *call, from, to string, id market.ID, kind byte) (span, *exchange.Error) {
-	s := span{0, math.MaxInt64}
-	for _, end := range [...]struct {
-		name  string
-		place *int64
-	}{{from, &s.from}, {to, &s.to}} {
-		sent := c.arg(end.name)
-		if !sent.set {
-			continue
-		}
-		name, err := uuid.Parse(sent.text)
-		count, ok := countOf(name, id, kind)
-		if err != nil || !ok {
-			return s, exchange.Invalid(end.name)
-		}
-		*end.place = int64(count)
+func placesOf(c *call, from, to string, id market.ID, kind byte) (s span, refused *exchange.Error) {
+	if s.from, refused = placeOf(c, from, 0, id, kind); refused != nil {
+		return s, refused
 	}
-	return s, nil
+	s.to, refused = placeOf(c, to, math.MaxInt64, id, kind)
+	return s, refused
+}
+
+// placeOf reads one of them; otherwise is the place where it was not sent.
+func placeOf(c *call, parameter string, otherwise int64, id market.ID, kind byte) (int64, *exchange.Error) {
+	sent := c.arg(parameter)
+	if !sent.set {
+		return otherwise, nil
+	}
+	count, ok := placeNamed(sent.text, id, kind)
+	if !ok {
+		return 0, exchange.Invalid(parameter)
+	}
+	return int64(count), nil
 }

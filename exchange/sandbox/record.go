@@ -110,6 +110,18 @@ const (
 	nameOfOrder byte = 1
 )
 
+// placeNamed is countOf for an identifier as a client writes it.
+func placeNamed(text string, id market.ID, kind byte) (count uint64, ok bool) {
+	if len(text) != 36 { // uuid.Parse takes other forms too
+		return 0, false
+	}
+	name, err := uuid.Parse(text)
+	if err != nil {
+		return 0, false
+	}
+	return countOf(name, id, kind)
+}
+
 // countOf returns the place that an identifier of the venue has among those of its kind in a market, which it counts from 1. It
 // is false for an identifier of anything else.
 func countOf(name uuid.UUID, id market.ID, kind byte) (count uint64, ok bool) {

@@ -128,9 +128,9 @@ func (ex *Exchange) fill(r *record, o *market.Order, f *market.Fill) {
 	noted := fill{Fill: *f, due: ex.settles(f)}
 	p, have := r.happen(), a.recordsOf(r.market)
 	before := len(p.fills)
-	p.fills = appendLatest(p.fills, noted, keep)
+	p.fills = remember(p.fills, noted, keep)
 	p.lost += before + 1 - len(p.fills)
-	have.trades = appendLatest(have.trades, trade{fill: noted, orderID: o.ExchangeID, clientOrderID: o.ClientOrderID}, keep)
+	have.trades = remember(have.trades, trade{fill: noted, orderID: o.ExchangeID, clientOrderID: o.ClientOrderID}, keep)
 	have.run.total++
 	public := market.Trade{Market: f.Market, Price: f.Price, Amount: f.Amount, Side: f.Side, Time: f.Time}
 	if !f.Taker {
@@ -223,12 +223,4 @@ func (ex *Exchange) keepTrades() int {
 		return ex.config.Keep.Trades
 	}
 	return defaultKeep
-}
-
-// appendLatest appends one and keeps at least the latest keep of the list, at most twice as many.
-func appendLatest[T any](list []T, one T, keep int) []T {
-	if len(list) >= 2*keep {
-		list = append(list[:0], list[len(list)-keep+1:]...)
-	}
-	return append(list, one)
 }

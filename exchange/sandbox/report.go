@@ -9,7 +9,7 @@ import (
 
 // The words of the two reports (venue-facts 1.2).
 const (
-	reportVenue    = "VAVO"
+	defaultVenue   = "TIDE"
 	monetary       = "MONE" // a price is money
 	cryptoQuantity = "CRYP" // a quantity is of a digital asset
 	microseconds   = "2006-01-02T15:04:05.000000Z"
@@ -34,8 +34,8 @@ func (ex *Exchange) getBookReport(c *call) *exchange.Error {
 	w.text("priceNotation", monetary)
 	w.text("quantityCurrency", ex.catalog.Asset(l.Base).Symbol)
 	w.text("quantityNotation", cryptoQuantity)
-	w.text("venue", reportVenue)
-	w.text("tradingSystem", reportVenue)
+	w.text("venue", cmp.Or(ex.config.Venue, defaultVenue))
+	w.text("tradingSystem", cmp.Or(ex.config.Venue, defaultVenue))
 	w.text("publicationTimestamp", now)
 	w.close('}')
 	c.out = w.dst
@@ -88,9 +88,9 @@ func (ex *Exchange) getTradesReport(c *call) *exchange.Error {
 		w.fixed("quantity", int64(t.amount), l.AmountDigits)
 		w.text("quantityCurrency", base)
 		w.text("quantityNotation", cryptoQuantity)
-		w.text("venue", reportVenue)
+		w.text("venue", cmp.Or(ex.config.Venue, defaultVenue))
 		w.text("publicationTimestamp", at)
-		w.text("publicationVenue", reportVenue)
+		w.text("publicationVenue", cmp.Or(ex.config.Venue, defaultVenue))
 		w.close('}')
 	}
 	w.close(']')

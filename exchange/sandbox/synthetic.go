@@ -3,6 +3,7 @@ package sandbox
 import (
 	"fmt"
 	"hash/fnv"
+	"math"
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
@@ -23,6 +24,9 @@ type Synthetic struct {
 
 // minuteValue is what an average minute is worth where Synthetic.Volume does not say, in whole units of the quote currency.
 const minuteValue = 3000
+
+// maxMinutes is more minutes than the longest candle has, so busy that their volume is doubled.
+const maxMinutes = 100_000
 
 // Movements walks the made-up candles.
 func (y Synthetic) Movements(s Start) (Movements, error) {
@@ -62,11 +66,14 @@ func (y Synthetic) volume(m *market.Market, first market.Price) (volume market.Q
 	if y.Volume != "" {
 		volume, err = m.ParseQty(y.Volume)
 	} else {
-		volume, err = exchange.Convertible(m, market.Money(minuteValue*market.Pow10(m.QuoteDigits)), first)
-		volume = max(volume, 4*smallest(m))
+		worth := m.MoneyValue(market.Money(minuteValue * market.Pow10(m.QuoteDigits)))
+		volume = max(exchange.Convertible(m, worth, first), 4*smallest(m))
 	}
 	if err != nil {
 		return 0, fmt.Errorf("%s: volume: %w", m.Name, err)
+	}
+	if volume > math.MaxInt64/maxMinutes {
+		return 0, fmt.Errorf("%s: a month's volume does not fit: give the base asset fewer than %d decimals", m.Name, m.AmountDigits)
 	}
 	return volume, nil
 }

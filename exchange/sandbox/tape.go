@@ -93,50 +93,26 @@ func tradeID(id market.ID, count uint64) (name uuid.UUID) {
 	return name
 }
 
-// tradeCounter reads the id of a trade of the market and reports whether it is one.
-func tradeCounter(id market.ID, text string) (uint64, bool) {
-	if len(text) != 36 {
-		return 0, false
-	}
-	parsed, err := uuid.Parse(text)
-	head := binary.BigEndian.Uint64(parsed[:8])
-	return counter(parsed), err == nil && head == uint64(id) && parsed[8] == 0 && parsed[9] == 0
-}
-
-// window is the longest time between start and end of a request for trades.
-const window = 24 * 60 * 60 * 1000 // ms
-
 // trades returns the trades that a call asks for, the oldest first: start and end inclusive, and likewise the two ids.
 func (ex *Exchange) trades(c *call) (*listing, []publicTrade, *exchange.Error) {
 	l, s := ex.named(c), everything()
-	start, end := c.integer("start", 0), c.integer("end", lastMillis)
-	switch {
-	case c.has("start") && c.has("end") && (end < start || end-start > window):
-		return nil, nil, exchange.Invalid("end")
-	case c.has("end"):
-		s.to = moment(end + 1)
+	times, refused := timesOf(c, true)
+	if refused != nil {
+		return nil, nil, refused
 	}
 	if c.has("start") {
-		s.from = moment(start)
+		s.from = moment(times.from)
 	}
-	var known bool
-	if s.first, known = tradeBound(c, l, tradeIDFrom.name, s.first); !known {
-		return nil, nil, exchange.Invalid(tradeIDFrom.name)
+	if c.has("end") {
+		s.to = moment(times.to + 1)
 	}
-	if s.final, known = tradeBound(c, l, tradeIDTo.name, s.final); !known {
-		return nil, nil, exchange.Invalid(tradeIDTo.name)
+	places, refused := placesOf(c, tradeIDFrom.name, tradeIDTo.name, l.ID, nameOfFill)
+	if refused != nil {
+		return nil, nil, refused
 	}
+	s.first, s.final = uint64(places.from), uint64(places.to)
 	trades := l.tape.in(s)
 	return l, trades[max(0, len(trades)-int(c.integer("limit", defaultRows))):], nil
-}
-
-// tradeBound returns the place of the trade that a parameter names, otherwise where it was not sent, and whether it is one of the
-// market's; it may have been forgotten.
-func tradeBound(c *call, l *listing, name string, otherwise uint64) (place uint64, known bool) {
-	if !c.has(name) {
-		return otherwise, true
-	}
-	return tradeCounter(l.ID, c.text(name))
 }
 
 // defaultRows is how many rows a list has at most where limit is left out.

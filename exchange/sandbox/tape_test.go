@@ -74,7 +74,7 @@ func TestTradeIDsOfOtherMarketsAreNotTaken(t *testing.T) {
 		"00000000-0000-0431-0000-00000298619g":          false,
 		"":                                              false,
 	} {
-		place, ok := tradeCounter(0x431, text)
+		place, ok := placeNamed(text, 0x431, nameOfFill)
 		require.Equal(t, want, ok, text)
 		if want {
 			require.EqualValues(t, 0x2986190, place)

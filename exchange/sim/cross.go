@@ -1,6 +1,9 @@
 package sim
 
 import (
+	"math"
+	"slices"
+
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -180,33 +183,62 @@ func beyond(side market.Side, from, price market.Price, limit market.Rate) bool 
 	return price < from-exchange.Share(from, limit)
 }
 
-// stir lets happen what a change of a Book has caused: triggers that its last price, its bid or its ask has reached.
+// stir lets happen what a change of a Book has caused: triggers that its last price, its bid or its ask has reached. All that are
+// met fire, also where the first of them moves the price back; what they cause comes after them.
 func (v *Venue) stir(b *book) {
 	if b.bids == nil {
 		return
 	}
-	for len(b.below.entries)+len(b.above.entries) > 0 && v.err == nil && b.market.Status == market.Trading {
-		v.requote(b)
-		if !v.fireNext(b) {
+	for v.err == nil && b.market.Status == market.Trading {
+		v.collect(b)
+		if len(b.met) == 0 {
 			return
 		}
+		o := b.met[0]
+		b.met = slices.Delete(b.met, 0, 1)
+		v.fire(b, o, b.last)
 	}
 }
 
-// requote notes the best bid and ask, which triggers refer to.
-func (v *Venue) requote(b *book) {
-	b.bid, b.ask = v.offered(b, market.Sell).price, v.offered(b, market.Buy).price
-}
-
-// fireNext lets one trigger fire that is met, and reports whether there was one.
-func (v *Venue) fireNext(b *book) bool {
+// collect takes the triggers that are met from their ladders, in the order in which a falling price and then a rising one reaches
+// them.
+func (v *Venue) collect(b *book) {
+	if len(b.below.entries)+len(b.above.entries) == 0 {
+		return
+	}
+	v.requote(b)
+	low, high := v.triggerRange(b)
 	for _, l := range [...]*ladder{&b.below, &b.above} {
 		for at := len(l.entries) - 1; at >= 0; at-- {
-			if o := l.entries[at].order; v.met(b, o) {
-				v.fire(b, o, b.last)
-				return true
+			e := l.entries[at]
+			if l.down && e.level < low || !l.down && e.level > high {
+				break
+			}
+			if v.met(b, e.order) {
+				b.leave(e.order)
+				b.met = append(b.met, e.order)
 			}
 		}
 	}
-	return false
+}
+
+// triggerRange returns the lowest and the highest level that a trigger which is met may have.
+func (v *Venue) triggerRange(b *book) (low, high market.Price) {
+	if v.config.HalfSpread != 0 {
+		return 0, math.MaxInt64 // levels are prices of a path, half a spread away from what triggers refer to
+	}
+	low = math.MaxInt64
+	for _, price := range [...]market.Price{b.last, b.bid, b.ask} {
+		if price != 0 {
+			low, high = min(low, price), max(high, price)
+		}
+	}
+	return low, high
+}
+
+// requote notes the best bid and ask of a Book, which triggers refer to.
+func (v *Venue) requote(b *book) {
+	if b.bids != nil {
+		b.bid, b.ask = v.offered(b, market.Sell).price, v.offered(b, market.Buy).price
+	}
 }

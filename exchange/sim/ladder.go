@@ -35,10 +35,11 @@ type book struct {
 	volume      market.Qty // what own orders may still take of the candle
 	takers      []*order   // arrived, not yet matched
 	spareTakers []*order
-	bids, asks  *depth // of a Book: limit orders that rest; the ladders have triggers alone
-	house       anchor // of a Book
-	lowHit      bool   // an own order waits within the candle below its open …
-	topHit      bool   // … and one above: the candle is ambiguous
+	met         []*order // triggers of a Book that are met and have not fired yet
+	bids, asks  *depth   // of a Book: limit orders that rest; the ladders have triggers alone
+	house       anchor   // of a Book
+	lowHit      bool     // an own order waits within the candle below its open …
+	topHit      bool     // … and one above: the candle is ambiguous
 }
 
 // action is what an entry stands for.

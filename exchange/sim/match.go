@@ -44,6 +44,9 @@ func (v *Venue) place(b *book, a *arrival, point int) {
 func (v *Venue) accept(b *book, o *order, exec market.ExecutionType) {
 	o.aside, o.Visible = false, true
 	trading := b.market.Status == market.Trading
+	if trading && waitsForTrigger(&o.Order) {
+		v.requote(b)
+	}
 	if trading && waitsForTrigger(&o.Order) && v.met(b, o) {
 		o.Triggered = true // the price is there already
 		exec = market.ExecTriggered
@@ -255,7 +258,7 @@ func (v *Venue) wanted(b *book, o *order, price market.Price) (market.Qty, error
 	case o.ByQuote() && o.Side == market.Buy:
 		return exchange.Affordable(b.market, o.AmountQuoteRemaining, price, o.fees().Taker)
 	case o.ByQuote():
-		amount, err := exchange.Convertible(b.market, o.AmountQuoteRemaining, price)
+		amount, err := o.convertible(b.market, price)
 		balance := o.account.balances[b.market.Base]
 		if available := balance.Total - balance.Held + o.OnHold; market.Money(amount) > available {
 			return 0, err

@@ -122,7 +122,7 @@ func (v *Venue) bookByQuote(b *book, o *order, price market.Price) error {
 			return err
 		}
 		o.AmountQuoteRemaining = max(0, o.AmountQuote-proceeds)
-		if more, err := exchange.Convertible(b.market, o.AmountQuoteRemaining, price); err != nil || more == 0 {
+		if more, err := o.convertible(b.market, price); err != nil || more == 0 {
 			o.AmountQuoteRemaining = 0
 		}
 	}
@@ -132,6 +132,13 @@ func (v *Venue) bookByQuote(b *book, o *order, price market.Price) error {
 		return nil
 	}
 	return v.bookRest(b, o, price)
+}
+
+// convertible returns the base that a sell over a quote amount still has to sell at a price. It goes by what its fills were worth
+// to the last digit: AmountQuoteRemaining is rounded, and would leave a crumb to be sold again at the same price.
+func (o *order) convertible(m *market.Market, price market.Price) (market.Qty, error) {
+	rest, err := m.MoneyValue(o.AmountQuote).Sub(o.FilledAmountQuote)
+	return exchange.Convertible(m, rest, price), err
 }
 
 // bookRest makes an order a partly filled one.

@@ -1,0 +1,279 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// recordingFolder is the name of the recording in the state folder.
+const recordingFolder = "recording"
+
+// stateFlags are shared by the commands of the state file.
+type stateFlags struct {
+	path, config string
+	json         bool
+}
+
+func (a *app) stateCommand() *cobra.Command {
+	f := &stateFlags{}
+	c := &cobra.Command{
+		Use: "state", Short: "Check, copy, compact and export the state file of a stopped bot", Args: cobra.NoArgs,
+		Example: "  bot state check -c configs/sandbox.toml\n  bot state backup --out copy.db",
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.PersistentFlags().StringVar(&f.path, "state", "", "state `FILE`, or the folder with bot.db in it; without it that of -c, or state")
+	c.PersistentFlags().StringVarP(&f.config, "config", "c", "", "take the state folder from this config `FILE`")
+	c.AddCommand(a.stateCheckCommand(f), a.stateBackupCommand(f), a.stateCompactCommand(f), a.stateExportCommand(f))
+	return c
+}
+
+func (f *stateFlags) jsonFlag(c *cobra.Command) {
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+}
+
+// file is the state file itself.
+func (f *stateFlags) file() (string, error) {
+	path := orElse(f.path, defaultRunConfig().Bot.State)
+	if f.path == "" && f.config != "" {
+		source, err := readSource(f.config, nil)
+		if err != nil {
+			return "", err
+		}
+		c, err := loadRun(source)
+		if err != nil {
+			return "", err
+		}
+		path = c.Bot.State
+	}
+	if info, err := os.Stat(path); f.path == "" || err == nil && info.IsDir() {
+		return filepath.Join(path, stateFile), nil
+	}
+	return path, nil
+}
+
+// stateError is an error about the state file; what to do about a damaged one is not what helps a candle store.
+type stateError struct{ error }
+
+// Unwrap returns the error itself.
+func (e stateError) Unwrap() error { return e.error }
+
+// Error adds what helps.
+func (e stateError) Error() string {
+	if errors.Is(e.error, state.ErrCorrupt) {
+		return e.error.Error() + "; put a backup in its place, or move it away: a bot without it asks the exchange what is open, and takes that for foreign"
+	}
+	return e.error.Error()
+}
+
+// with opens the state file, calls use and closes it.
+func (f *stateFlags) with(open func(path string) (*state.BotStore, error), use func(*state.BotStore) error) error {
+	path, err := f.file()
+	if err != nil {
+		return err
+	}
+	store, err := open(path)
+	if err != nil {
+		return stateError{err}
+	}
+	if err := errors.Join(use(store), store.Close()); err != nil {
+		return stateError{err}
+	}
+	return nil
+}
+
+func (a *app) stateCheckCommand(f *stateFlags) *cobra.Command {
+	c := &cobra.Command{
+		Use: "check", Short: "Read everything and say what does not fit", Args: cobra.NoArgs, Example: "  bot state check\n  bot state check --json",
+		Long: "Reads the whole journal and holds every entry against the hash of the one before, every row against its checksum, the indexes\n" +
+			"against the tables, and the fills of each order that is done against its filledAmount.",
+		RunE: a.enter(func(context.Context, []string) error {
+			return f.with(state.ReadBot, func(s *state.BotStore) error { return a.checkState(f, s) })
+		}),
+	}
+	f.jsonFlag(c)
+	return c
+}
+
+// stateInfo is the report as a program reads it.
+type stateInfo struct {
+	Entries   int64          `json:"entries"`
+	Orders    int64          `json:"orders"`
+	Open      int64          `json:"open"`
+	Awaited   int64          `json:"awaited"` // open orders whose fills and filledAmount differ still
+	Fills     int64          `json:"fills"`
+	Runs      int64          `json:"runs"`
+	Halts     int64          `json:"halts"`
+	Recording *recordingInfo `json:"recording"` // null: there is none
+	Problems  []string       `json:"problems"`
+}
+
+type recordingInfo struct {
+	First    uint64 `json:"first"`
+	Last     uint64 `json:"last"`
+	FromMS   int64  `json:"from_ms"`
+	ToMS     int64  `json:"to_ms"`
+	Segments int    `json:"segments"`
+	Bytes    int64  `json:"bytes"`
+}
+
+func (a *app) checkState(f *stateFlags, s *state.BotStore) error {
+	report, err := s.Check()
+	if err != nil {
+		return err
+	}
+	info := stateInfo{Entries: report.Entries, Orders: report.Orders, Open: report.Open, Awaited: report.Awaited, Fills: report.Fills, Runs: report.Runs,
+		Halts: report.Halts, Problems: []string{}}
+	for _, flaw := range report.Flaws {
+		info.Problems = append(info.Problems, flaw.String())
+	}
+	x, err := state.DescribeRecording(filepath.Join(filepath.Dir(s.Path()), recordingFolder))
+	if err != nil {
+		return err
+	}
+	if x.First != 0 {
+		info.Recording = &recordingInfo{x.First, x.Last, x.From.Millis(), x.To.Millis(), x.Segments, x.Bytes}
+	}
+	if f.json {
+		err = a.printJSON(&info)
+	} else {
+		err = printState(a.Stdout, &info, &x)
+	}
+	if n := len(info.Problems); n > 0 && err == nil {
+		return fmt.Errorf("%s: %d problems: %w", s.Path(), n, state.ErrCorrupt)
+	}
+	return err
+}
+
+func printState(w io.Writer, info *stateInfo, x *state.Extent) error {
+	for _, problem := range info.Problems {
+		fmt.Fprintln(w, problem)
+	}
+	if x.First != 0 {
+		fmt.Fprintf(w, "recording: events %d to %d, %s to %s\n", x.First, x.Last, x.From, x.To)
+	}
+	if info.Awaited > 0 {
+		fmt.Fprintf(w, "%d open orders wait for fills that the exchange has told of; the next start asks for them\n", info.Awaited)
+	}
+	_, err := fmt.Fprintf(w, "%d journal entries, %d orders (%d open), %d fills, %d runs, %d halts read; %d problems\n",
+		info.Entries, info.Orders, info.Open, info.Fills, info.Runs, info.Halts, len(info.Problems))
+	return err
+}
+
+func (a *app) stateBackupCommand(f *stateFlags) *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use: "backup", Short: "Write a copy that is whole", Args: cobra.NoArgs, Example: "  bot state backup --out copy.db",
+		RunE: a.enter(func(context.Context, []string) error {
+			if out == "" {
+				return usagef("--out is needed, like --out copy.db")
+			}
+			return f.with(state.ReadBot, func(s *state.BotStore) error {
+				if sameFile(out, s.Path()) {
+					return usagef("--out %s is the state file itself; name another", out)
+				}
+				return a.written(f, out, s.Backup(out))
+			})
+		}),
+	}
+	c.Flags().StringVar(&out, "out", "", "`FILE` to write (needed)")
+	f.jsonFlag(c)
+	return c
+}
+
+func sameFile(one, other string) bool {
+	a, err := os.Stat(one)
+	b, err2 := os.Stat(other)
+	return err == nil && err2 == nil && os.SameFile(a, b)
+}
+
+// writtenInfo is a file that was written, as a program reads it.
+type writtenInfo struct {
+	File   string `json:"file"`
+	Bytes  int64  `json:"bytes"`
+	Before int64  `json:"bytes_before,omitempty"`
+}
+
+// written says what was written, if it was.
+func (a *app) written(f *stateFlags, path string, err error) error {
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return a.printJSON(writtenInfo{File: path, Bytes: info.Size()})
+	}
+	_, err = fmt.Fprintf(a.Stdout, "%s: %d bytes\n", path, info.Size())
+	return err
+}
+
+func (a *app) stateCompactCommand(f *stateFlags) *cobra.Command {
+	c := &cobra.Command{
+		Use: "compact", Short: "Make the file smaller: leave out the room of what was replaced", Args: cobra.NoArgs, Example: "  bot state compact",
+		RunE: a.enter(func(context.Context, []string) error { return a.compactState(f) }),
+	}
+	f.jsonFlag(c)
+	return c
+}
+
+func (a *app) compactState(f *stateFlags) error {
+	open := func(path string) (*state.BotStore, error) {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) { // opening it for writing would make one
+			return nil, fmt.Errorf("%s: %w; a bot makes it at its first start", path, state.ErrNoState)
+		}
+		return state.OpenBot(path)
+	}
+	return f.with(open, func(s *state.BotStore) error {
+		before, err := os.Stat(s.Path())
+		if err != nil {
+			return err
+		}
+		if err := s.Compact(s.Path()); err != nil {
+			return err
+		}
+		after, err := os.Stat(s.Path())
+		if err != nil {
+			return err
+		}
+		if f.json {
+			return a.printJSON(writtenInfo{File: s.Path(), Bytes: after.Size(), Before: before.Size()})
+		}
+		_, err = fmt.Fprintf(a.Stdout, "%s: %d bytes, before %d\n", s.Path(), after.Size(), before.Size())
+		return err
+	})
+}
+
+func (a *app) stateExportCommand(f *stateFlags) *cobra.Command {
+	var table, out string
+	c := &cobra.Command{
+		Use: "export", Short: "Write a table as JSON, a row a line", Args: cobra.NoArgs,
+		Example: "  bot state export > journal.jsonl\n  bot state export --table fills --out fills.jsonl",
+		RunE: a.enter(func(context.Context, []string) error {
+			if all := state.ExportTables(); !slices.Contains(all, table) {
+				return usagef("--table: there is no %q; there are %s", table, strings.Join(all, ", "))
+			}
+			return f.with(state.ReadBot, func(s *state.BotStore) error {
+				return a.writeTo(out, func(w io.Writer) error {
+					_, err := s.Export(w, table)
+					return err
+				})
+			})
+		}),
+	}
+	c.Flags().StringVar(&table, "table", "journal", "`TABLE`: "+strings.Join(state.ExportTables(), ", "))
+	c.Flags().StringVar(&out, "out", "", "`FILE` to write; without it the standard output")
+	return c
+}

@@ -1,0 +1,45 @@
+package sim
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// TestMoneyThatBuysMoreThanThereIsOfACoinStopsNothing is a coin of tiny price: what a balance would buy of it is beyond int64, but
+// not what is offered.
+func TestMoneyThatBuysMoreThanThereIsOfACoinStopsNothing(t *testing.T) {
+	catalog := &market.Catalog{}
+	_, err := catalog.AddAsset("SHIB", 8)
+	require.NoError(t, err)
+	_, err = catalog.AddAsset("EUR", 2)
+	require.NoError(t, err)
+	require.NoError(t, catalog.AddMarket(&market.Market{Name: "SHIB-EUR", PriceDigits: 10, QuantityDecimals: 2, NotionalDecimals: 2, TickSize: 1}))
+	shib, eur := catalog.AssetNamed("SHIB").ID, catalog.AssetNamed("EUR").ID
+	v := New(catalog, Config{Book: true}, func(*market.Event) {})
+	rich := v.OpenAccount(nil)
+	require.NoError(t, v.Transfer(0, shib, 1e16))
+	require.NoError(t, v.Transfer(rich, eur, 100_000_00))
+
+	orders := []market.Order{
+		{ID: 1, Side: market.Sell, Type: market.TypeLimit, Amount: 1e15, Price: 100},
+		{ID: 2, Side: market.Buy, Type: market.TypeMarket, AmountQuote: 5_000_00},
+		{ID: 3, Side: market.Sell, Type: market.TypeLimit, Amount: 1e15, Price: 100},
+		{ID: 4, Side: market.Buy, Type: market.TypeMarket, Amount: 1e15},
+	}
+	for i := range orders {
+		o := &orders[i]
+		o.Market, o.TimeInForce, o.SelfTradePrevention = 1, market.GTC, market.DecrementAndCancel
+		account := AccountID(0)
+		if o.Side == market.Buy {
+			account = rich
+		}
+		refused, err := v.Perform(account, market.Time(i), &market.Command{Kind: market.CommandPlace, Order: *o})
+		require.NoError(t, err, "order %d", o.ID)
+		require.Nil(t, refused, "order %d", o.ID)
+	}
+	require.Equal(t, Balance{Total: 2e15}, v.BalanceOf(rich, shib))
+	require.Equal(t, Balance{Total: 100_000_00 - 2*10}, v.BalanceOf(rich, eur))
+}
