@@ -10,3 +10,13 @@ func (a *Account) Expects(id market.OrderID) bool { return a.orders.Get(id) != n
 
 // Pending appends the own orders of which something is still expected and that are open, by id.
 func (a *Account) Pending(dst []*Order) []*Order { return append(dst, a.open...) }
+
+// Ended returns an own order that the last Apply closed and of which nothing more is expected, otherwise nil. It is valid until the next Apply.
+func (a *Account) Ended(id market.OrderID) *Order {
+	for _, o := range a.closed {
+		if o.ID == id {
+			return o
+		}
+	}
+	return nil
+}
