@@ -94,9 +94,7 @@ func (s *stage) ordersAtTheExchange() map[uuid.UUID]exchange.Record {
 }
 
 func (s *stage) market() *market.Market {
-	catalog, _, err := s.auditor.Catalog(context.Background())
-	require.NoError(s.t, err)
-	return catalog.MarketNamed("BTC-EUR")
+	return s.units.MarketNamed("BTC-EUR")
 }
 
 // sameFills compares the trades of the account with the fills of the state file.

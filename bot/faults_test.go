@@ -105,7 +105,7 @@ func strike(t *testing.T, seed uint64, endpoint string, f sandbox.Fault) {
 	}
 	s := newStage(t, seed, func(c *sandbox.Config) { c.Faults = []sandbox.Fault{f} })
 	p := s.start()
-	time.Sleep(2 * time.Minute)
+	time.Sleep(3 * time.Minute)
 	require.NoError(t, p.end())
 	require.Empty(t, s.openAtTheExchange())
 	a := s.agree(p)

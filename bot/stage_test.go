@@ -30,6 +30,7 @@ type stage struct {
 	ex       *sandbox.Exchange
 	traffic  *traffic
 	auditor  *rest.Client // of the bot's account, by a key that no fault strikes
+	units    *market.Catalog
 	before   map[market.AssetID]market.Money
 	folder   string
 	config   string
@@ -110,7 +111,7 @@ func newStage(t *testing.T, seed uint64, change func(*sandbox.Config)) *stage {
 	require.NoError(t, err)
 	s := &stage{t: t, ex: ex, folder: filepath.Join(t.TempDir(), "state"), config: fmt.Sprintf(stageBot, seed), kinds: []strategy.Kind{restlessKind, smacross.Kind}}
 	s.traffic = newTraffic(t, ex)
-	s.auditor = s.client(auditorKey, "secret of the auditor")
+	s.auditor, s.units = s.client(auditorKey, "secret of the auditor")
 	s.before = s.holdings()
 	t.Cleanup(func() {
 		s.traffic.handlers.Wait()
@@ -123,14 +124,20 @@ func newStage(t *testing.T, seed uint64, change func(*sandbox.Config)) *stage {
 }
 
 // client returns a client of its own, which no fault strikes by its key and nobody watches.
-func (s *stage) client(key, secret string) *rest.Client {
+func (s *stage) client(key, secret string) (*rest.Client, *market.Catalog) {
 	c, err := rest.New(rest.Config{BaseURL: "https://exchange.test/v2", Key: rest.NewSecret(key), Secret: rest.NewSecret(secret), Transport: &wire{traffic: s.traffic, quiet: true}})
 	require.NoError(s.t, err)
-	require.NoError(s.t, c.Sync(context.Background()))
-	catalog, _, err := c.Catalog(context.Background())
+	for range 50 { // faults of public endpoints strike everybody
+		if err = c.Sync(context.Background()); err == nil {
+			var catalog *market.Catalog
+			if catalog, _, err = c.Catalog(context.Background()); err == nil {
+				c.Use(catalog)
+				return c, catalog
+			}
+		}
+	}
 	require.NoError(s.t, err)
-	c.Use(catalog)
-	return c
+	return nil, nil
 }
 
 // holdings are what the account has of each asset.
