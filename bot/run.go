@@ -39,8 +39,17 @@ func (a *app) runCommand() *cobra.Command {
 	return c
 }
 
-// runPlanOf reads the config that the flags mean.
+// runPlanOf reads the config that the flags mean, and checks it.
 func (a *app) runPlanOf(f *runFlags) (*runPlan, error) {
+	c, err := a.runConfigOf(f)
+	if err != nil {
+		return nil, err
+	}
+	return newRunPlan(c, a.Kinds, a.Getenv)
+}
+
+// runConfigOf reads the config that the flags mean.
+func (a *app) runConfigOf(f *runFlags) (*RunConfig, error) {
 	if f.config == "" {
 		return nil, usagef("want a config: -c configs/sandbox.toml")
 	}
@@ -56,11 +65,7 @@ func (a *app) runPlanOf(f *runFlags) (*runPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := loadRun(source)
-	if err != nil {
-		return nil, err
-	}
-	return newRunPlan(c, a.Kinds, a.Getenv)
+	return loadRun(source)
 }
 
 // run runs the command.

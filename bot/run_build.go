@@ -28,6 +28,9 @@ import (
 // stateFile is the name of the state file in the state folder.
 const stateFile = "bot.db"
 
+// recordingLead is more than the events of a minute, which a crash may have lost: their numbers are not used again.
+const recordingLead = 1 << 20
+
 // runner is a bot in the making, and then at work.
 type runner struct {
 	plan    *runPlan
@@ -66,8 +69,11 @@ func (r *runner) close() (err error) {
 	if r.client != nil {
 		r.client.Close()
 	}
+	if r.journal != nil && r.journal.recording != nil {
+		err = r.journal.recording.Close()
+	}
 	if r.store != nil {
-		err = r.store.Close()
+		err = errors.Join(err, r.store.Close())
 	}
 	if r.paper != nil {
 		err = errors.Join(err, r.paper.Close())
@@ -178,9 +184,29 @@ func (r *runner) openEngine(context.Context) error {
 	r.account = state.NewAccount(p.catalog, len(p.strategies), own)
 	r.gate = risk.New(p.catalog, risk.Config{Account: p.checked.plan.Account, Strategies: limits, Fees: p.fees})
 	r.engine = engine.New(engine.Config{Catalog: p.catalog, Account: r.account, Gate: r.gate, Seats: seats, TradeFrom: r.trading.Now(), Run: r.run, Observer: r})
-	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account, seats: p.names(), ledger: r.weights}
+	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account, seats: p.names(), ledger: r.weights, currency: p.currency.ID}
 	if r.paper == nil {
 		r.journal.open = r.ledger.SetOpenOrders
+	}
+	return r.openRecording()
+}
+
+// openRecording opens the recording of market events beside the state file.
+func (r *runner) openRecording() (err error) {
+	if r.plan.Bot.RecordMB == 0 {
+		return nil
+	}
+	next := uint64(0)
+	known, err := r.store.Blob(recordingBlob)
+	if err != nil {
+		return err
+	}
+	if len(known) == 8 {
+		next = binary.BigEndian.Uint64(known) + recordingLead
+	}
+	r.journal.recording, err = state.OpenRecording(filepath.Join(r.plan.Bot.State, recordingFolder), state.RecordingOptions{Catalog: r.plan.catalog, Limit: r.plan.Bot.RecordMB << 20, Next: next})
+	if err != nil {
+		return fmt.Errorf("recording of market events: %w", err)
 	}
 	return nil
 }

@@ -25,6 +25,7 @@ type BotSection struct {
 	Log        string `toml:"log"`         // on the standard error: off, error, warn, info, debug
 	KeepOrders bool   `toml:"keep_orders"` // leave open orders at the exchange when stopping; else they are cancelled
 	StopWithin Span   `toml:"stop_within"` // for stopping in good order
+	RecordMB   int64  `toml:"record_mb"`   // largest size of the recording of market events beside the state file; 0: none is kept
 	NeedLimits bool   `toml:"need_limits"` // refuse to start while a limit of the account or of a strategy is missing
 }
 
@@ -72,7 +73,7 @@ type LiveAccountSection struct {
 
 func defaultRunConfig() *RunConfig {
 	return &RunConfig{
-		Bot: BotSection{Mode: modeLive, State: "state", Log: "info", StopWithin: Span(30 * time.Second)},
+		Bot: BotSection{Mode: modeLive, State: "state", Log: "info", RecordMB: 1024, StopWithin: Span(30 * time.Second)},
 		Exchange: RemoteSection{BaseURL: "http://127.0.0.1:8080/v2", Prefix: "Service", Window: Span(10 * time.Second), CancelAfter: Span(150 * time.Second),
 			PerKey: 1000, PerIP: 1000},
 		Poll: PollSection{Tickers: Span(time.Second), Books: Span(2 * time.Second), Rules: Span(30 * time.Second), Orders: Span(time.Minute), Balances: Span(30 * time.Second),

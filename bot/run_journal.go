@@ -19,6 +19,10 @@ type botJournal struct {
 	engine  *engine.Engine
 	account *state.Account
 
+	recording *state.Recording // of market events; nil: none is kept
+	unwritten error            // why the recording lost something; told once
+	currency  market.AssetID
+
 	at     market.Time
 	cause  state.Cause
 	halts  int // of the engine's list, that have been noted
@@ -32,12 +36,14 @@ const (
 	wholeEvery = market.Time(60e9) // between two savings of everything, prices included
 	partPrefix = "engine/"
 	ledgerBlob = "weights"
+
+	recordingBlob = "recording" // number of the next event, as of the last minute
 )
 
 // Event notes what the engine has folded, and how far candles have been delivered.
 func (j *botJournal) Event(ev *market.Event) {
 	j.at = ev.At
-	j.cause = state.Cause{Kind: ev.Kind, Market: ev.Market, At: ev.At}
+	j.cause = state.Cause{Kind: ev.Kind, Market: ev.Market, At: ev.At, Recorded: j.record(ev)}
 	if ev.Kind == market.KindCandles {
 		for i := range ev.Candles {
 			c := &ev.Candles[i]
@@ -61,9 +67,31 @@ func (j *botJournal) Event(ev *market.Event) {
 	}
 }
 
-// order keeps an own order as it is now.
+// record adds a market event to the recording and returns its number there, 0 for what it does not keep.
+func (j *botJournal) record(ev *market.Event) uint64 {
+	switch ev.Kind {
+	case market.KindCandles, market.KindTicker, market.KindBook, market.KindTrade, market.KindMarketStatus:
+	default:
+		return 0
+	}
+	if j.recording == nil {
+		return 0
+	}
+	number, err := j.recording.Append(ev)
+	if err != nil {
+		j.unwritten = err
+		return 0
+	}
+	return number
+}
+
+// order keeps an own order as it is now, or as it has just ended.
 func (j *botJournal) order(id market.OrderID) {
-	if o := j.account.Known(id); o != nil {
+	o := j.account.Known(id)
+	if o == nil {
+		o = j.account.Ended(id)
+	}
+	if o != nil {
 		j.batch.Order(o)
 	}
 }
@@ -120,8 +148,10 @@ func (j *botJournal) Commit(at market.Time) error {
 	if err != nil {
 		return err
 	}
-	if all && j.ledger != nil {
-		j.batch.Blob(ledgerBlob, j.ledger())
+	if all {
+		if err := j.minute(at); err != nil {
+			return err
+		}
 	}
 	if j.batch.Len() == 0 {
 		return nil
@@ -133,6 +163,30 @@ func (j *botJournal) Commit(at market.Time) error {
 	if all {
 		j.whole = at
 	}
+	return nil
+}
+
+// minute notes what is noted now and then: the weight ledger, the equity, and how far the recording reaches.
+func (j *botJournal) minute(at market.Time) error {
+	if j.ledger != nil {
+		j.batch.Blob(ledgerBlob, j.ledger())
+	}
+	equity, err := j.account.Equity(j.currency)
+	if err != nil {
+		return err
+	}
+	exposure, err := j.account.Exposure(j.currency)
+	if err != nil {
+		return err
+	}
+	j.batch.Equity(state.EquitySample{At: at, Equity: equity, Exposure: exposure})
+	if j.recording == nil {
+		return nil
+	}
+	if err := j.recording.Flush(); err != nil {
+		j.unwritten = err
+	}
+	j.batch.Blob(recordingBlob, binary.BigEndian.AppendUint64(nil, j.recording.Next()))
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +23,8 @@ type runPlan struct {
 	*RunConfig
 	kinds       []strategy.Kind
 	key, secret string
+	transport   http.RoundTripper // to the exchange; nil: over the network
+	now         func() time.Time  // the machine's clock; nil: that it has
 
 	catalog    *market.Catalog
 	currency   *market.Asset
@@ -117,6 +120,7 @@ func (p *runPlan) client(budget rest.Budget) (*rest.Client, error) {
 	c, err := rest.New(rest.Config{
 		BaseURL: e.BaseURL, Key: rest.NewSecret(p.key), Secret: rest.NewSecret(p.secret), Prefix: e.Prefix, Window: market.Duration(e.Window),
 		AllowWithdrawals: e.AllowWithdrawals, SignPublic: e.SignMarketData, Budget: budget,
+		Transport: p.transport, Now: p.now,
 	})
 	if err != nil {
 		return nil, usagef("%s%w", p.source.whereOf([]string{"exchange", "base_url"}), err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -216,7 +217,7 @@ func Default() Config {
 			Name: "demo", Balances: map[string]string{"EUR": "100000", "BTC": "1", "ETH": "10", "ADA": "10000"},
 			Keys: []Key{{Key: digest("demo", "key")[2:], Secret: digest("demo", "secret")[2:] + digest("demo", "rest of the secret")[2:], Read: true, Trade: true, Withdraw: true}},
 		}},
-		Tiers: standardTiers(), Seed: 1, History: 24 * time.Hour,
+		Tiers: standardTiers(), Seed: 1, History: 24 * time.Hour, Rules: Rules{FeeRounding: exchange.RoundFill},
 	}
 }
 

@@ -82,6 +82,8 @@ func (v *Venue) happen(b *book, o *order, gap bool) {
 	if waitsForTrigger(&o.Order) {
 		v.anchorAt(b, b.last)
 		v.fire(b, o, b.last)
+	} else if b.bids != nil && v.room(b, o) < o.AmountRemaining {
+		v.end(b, o, market.StatusExpired, 0)
 	} else {
 		price := o.Price
 		if gap && b.bids == nil {
