@@ -22,6 +22,8 @@ type runPlan struct {
 	*RunConfig
 	kinds       []strategy.Kind
 	key, secret string
+	getenv      func(string) string
+	alertPlaces []*alertPlace
 
 	catalog    *market.Catalog
 	currency   *market.Asset
@@ -33,7 +35,7 @@ type runPlan struct {
 
 // newRunPlan checks all of a config but what only the exchange knows.
 func newRunPlan(c *RunConfig, kinds []strategy.Kind, getenv func(string) string) (*runPlan, error) {
-	p := &runPlan{RunConfig: c, kinds: kinds}
+	p := &runPlan{RunConfig: c, kinds: kinds, getenv: getenv}
 	if err := p.readKeys(getenv); err != nil {
 		return nil, c.source.place(err)
 	}
@@ -71,6 +73,13 @@ func (p *runPlan) checkSections() error {
 	}
 	if after := time.Duration(p.Exchange.CancelAfter); after < 150*time.Second || after > 300*time.Second {
 		return at([]string{"exchange", "cancel_after"}, fmt.Errorf("%s is not in 150s to 300s", after))
+	}
+	var err error
+	if p.alertPlaces, err = newAlertPlaces(&p.Alerts, p.getenv); err != nil {
+		return err
+	}
+	if err := p.Metrics.check(); err != nil {
+		return err
 	}
 	for name, s := range p.Strategies {
 		if s.OperatorID == 0 {
