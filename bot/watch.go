@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -107,6 +108,7 @@ func (w *watch) stopped(reason string, open int) {
 		return
 	}
 	w.trading.Store(false)
+	reason, _, _ = strings.Cut(reason, "\n") // the log has all of it
 	w.tell(alertStop, "trading has ended with %d open orders: %s", open, reason)
 }
 

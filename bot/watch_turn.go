@@ -20,7 +20,9 @@ type refusalKind struct {
 func (w *watch) turn() {
 	now := w.now()
 	w.turned.Store(max(1, int64(now.Sub(w.began))))
-	w.notify.alive(now)
+	if w.trading.Load() { // systemd waits for signs of life from then on
+		w.notify.alive(now)
+	}
 	if now.Sub(w.sampled) < sampleEvery {
 		return
 	}
