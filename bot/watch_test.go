@@ -22,18 +22,18 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// restless does everything that a person wants to hear of: it buys, asks for what is refused, and panics.
-type restless struct {
+// busy does everything that a person wants to hear of: it buys, asks for what is refused, and panics.
+type busy struct {
 	strategy.Base
-	restlessParams
+	busyParams
 	seen int
 }
 
-type restlessParams struct {
+type busyParams struct {
 	Panic bool `toml:"panic" default:"true" doc:"panic at the fourth price"`
 }
 
-func (s *restless) OnTicker(d *strategy.Desk, t *market.Ticker) {
+func (s *busy) OnTicker(d *strategy.Desk, t *market.Ticker) {
 	s.seen++
 	unit := market.Qty(market.Pow10(d.Market(t.Market).AmountDigits))
 	switch {
@@ -48,10 +48,10 @@ func (s *restless) OnTicker(d *strategy.Desk, t *market.Ticker) {
 	}
 }
 
-func restlessKind() strategy.Kind {
-	return strategy.Define("restless", "does what a person wants to hear of", func(restlessParams) strategy.Needs { return strategy.Needs{Ticker: true} },
-		func(p restlessParams, _ strategy.Setup) (strategy.Strategy, error) {
-			return &restless{restlessParams: p}, nil
+func busyKind() strategy.Kind {
+	return strategy.Define("busy", "does what a person wants to hear of", func(busyParams) strategy.Needs { return strategy.Needs{Ticker: true} },
+		func(p busyParams, _ strategy.Setup) (strategy.Strategy, error) {
+			return &busy{busyParams: p}, nil
 		})
 }
 
@@ -118,8 +118,8 @@ func watchBot(t *testing.T, p *practice, args ...string) *watched {
 	var running sync.WaitGroup
 	running.Go(func() {
 		code = bot.Run(ctx, bot.Process{Args: append([]string{"run", "-c", p.config, "--set", "metrics.listen=127.0.0.1:0", "--set", "alerts.to.me.url_env=ALERT_URL",
-			"--set", "strategies.trend.kind=restless", "--set", "poll.tickers=500ms"}, args...), Stdin: bytes.NewReader(nil), Stdout: &w.out, Stderr: &w.out,
-			Getenv: func(name string) string { return w.env[name] }, Kinds: append(kinds(), restlessKind())})
+			"--set", "strategies.trend.kind=busy", "--set", "poll.tickers=500ms"}, args...), Stdin: bytes.NewReader(nil), Stdout: &w.out, Stderr: &w.out,
+			Getenv: func(name string) string { return w.env[name] }, Kinds: append(kinds(), busyKind())})
 	})
 	w.stop = func() int { cancel(); running.Wait(); return code }
 	t.Cleanup(func() { w.stop() })
