@@ -60,6 +60,8 @@ var exceptions = map[string]map[string]string{
 	"bot/exchange_server.go":          {"go": "the server serves beside the signal to stop, and is waited for", "time.NewTicker": "an exchange that nobody asks goes on each second"},
 	"exchange/sandbox/faultscript.go": {"math/rand/v2": "whether a fault with a probability strikes is drawn from a PCG of its own, by the seed of the script and its place in it"},
 	"bot/run_build.go":                {"uuid.New": "the run id of a live start: a fresh one, journalled before anything is sent"},
+	"bot/act.go":                      {"time.NewTicker": "a command of the operator looks again and again whether the exchange has confirmed it"},
+	"bot/act_foreign.go":              {"time.NewTicker": "the same, of orders that are not this bot's"},
 	"bot/timer.go":                    {"time.AfterFunc": "the timer of the weight ledger, which has no clock"},
 }
 

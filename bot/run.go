@@ -87,14 +87,18 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 
 // trade runs feed and loop until ctx ends.
 func (r *runner) trade(ctx context.Context) error {
+	operator, err := openControl(ctx, r)
+	if err != nil {
+		return err
+	}
 	feeding, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	var feed sync.WaitGroup
 	feed.Go(func() { r.feed.Run(feeding) })
-	err := r.loop.Run(ctx)
+	err = r.loop.Run(ctx)
 	cancel()
 	feed.Wait()
-	return err
+	return errors.Join(err, operator.close())
 }
 
 // leave writes the end of the run down and says what is left.
