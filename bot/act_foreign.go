@@ -48,7 +48,7 @@ func (c *control) cancelForeign(ctx context.Context, report *actReport) error {
 
 // foreign lists the open orders of the account that this bot never sent.
 func (c *control) foreign(ctx context.Context) (foreign []exchange.Record, err error) {
-	records, err := c.r.client.OpenOrders(ctx)
+	records, err := c.r.trading.OpenOrders(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (c *control) gone(ctx context.Context, o *market.Order) bool {
 	ticker := time.NewTicker(foreignEvery)
 	defer ticker.Stop()
 	for {
-		record, err := c.r.client.Order(ctx, o.Market, o.ClientOrderID, o.ExchangeID)
+		record, err := c.r.trading.Order(ctx, o.Market, o.ClientOrderID, o.ExchangeID)
 		var refusal *exchange.Error
 		if err == nil && record.Order.Done() || errors.As(err, &refusal) && refusal.Code == exchange.CodeNotFound {
 			return true

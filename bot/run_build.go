@@ -35,7 +35,9 @@ const recordingLead = 1 << 20
 type runner struct {
 	plan    *runPlan
 	log     zerolog.Logger
-	client  *rest.Client
+	client  *rest.Client // of the exchange: market data, and in live mode orders
+	trading *rest.Client // that orders go through
+	paper   *paper       // nil in live mode
 	ledger  *rest.Ledger
 	store   *state.BotStore
 	account *state.Account
@@ -54,7 +56,7 @@ type runner struct {
 // warms it up. Close it, also after an error.
 func openRunner(ctx context.Context, p *runPlan, log zerolog.Logger) (r *runner, err error) {
 	r = &runner{plan: p, log: log, run: uuid.New()}
-	for _, step := range [...]func(context.Context) error{r.openStore, r.openClient, r.openEngine, r.openFeed, r.begin, r.openLoop} {
+	for _, step := range [...]func(context.Context) error{r.openStore, r.openClient, r.openTrading, r.openEngine, r.openFeed, r.begin, r.openLoop} {
 		if err := step(ctx); err != nil {
 			return r, err
 		}
@@ -72,6 +74,9 @@ func (r *runner) close() (err error) {
 	}
 	if r.store != nil {
 		err = errors.Join(err, r.store.Close())
+	}
+	if r.paper != nil {
+		err = errors.Join(err, r.paper.Close())
 	}
 	return err
 }
@@ -126,13 +131,16 @@ func (r *runner) restoreLedger() error {
 
 // pollPlan is what the bot asks for again and again, in weight points.
 func (r *runner) pollPlan() (plan rest.Plan) {
-	p, signed := &r.plan.Poll, r.plan.Exchange.SignMarketData
+	p, signed := &r.plan.Poll, r.plan.Exchange.SignMarketData && r.plan.key != ""
 	plan = append(plan,
 		rest.Poll{Name: "GET /ticker/price", Weight: 1, Every: market.Duration(p.Tickers), Signed: signed},
 		rest.Poll{Name: "GET /ticker/book", Weight: 1, Every: market.Duration(p.Tickers), Signed: signed},
-		rest.Poll{Name: "GET /markets", Weight: 1, Every: market.Duration(p.Rules), Signed: signed},
-		rest.Poll{Name: "GET /ordersOpen", Weight: 100, Every: market.Duration(p.Orders), Signed: true},
-		rest.Poll{Name: "GET /balance", Weight: 5, Every: market.Duration(p.Balances), Signed: true})
+		rest.Poll{Name: "GET /markets", Weight: 1, Every: market.Duration(p.Rules), Signed: signed})
+	if r.plan.Bot.Mode == modeLive {
+		plan = append(plan,
+			rest.Poll{Name: "GET /ordersOpen", Weight: 100, Every: market.Duration(p.Orders), Signed: true},
+			rest.Poll{Name: "GET /balance", Weight: 5, Every: market.Duration(p.Balances), Signed: true})
+	}
 	for i := range r.plan.strategies {
 		s := &r.plan.strategies[i]
 		needs, err := s.Kind.Needs(s.Values)
@@ -175,8 +183,11 @@ func (r *runner) openEngine(context.Context) error {
 	}
 	r.account = state.NewAccount(p.catalog, len(p.strategies), own)
 	r.gate = risk.New(p.catalog, risk.Config{Account: p.checked.plan.Account, Strategies: limits, Fees: p.fees, Explain: true})
-	r.engine = engine.New(engine.Config{Catalog: p.catalog, Account: r.account, Gate: r.gate, Seats: seats, TradeFrom: r.client.Now(), Run: r.run, Observer: r})
-	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account, seats: p.names(), ledger: r.weights, open: r.ledger.SetOpenOrders, currency: p.currency.ID, notes: newNotes(r.log)}
+	r.engine = engine.New(engine.Config{Catalog: p.catalog, Account: r.account, Gate: r.gate, Seats: seats, TradeFrom: r.trading.Now(), Run: r.run, Observer: r})
+	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account, seats: p.names(), ledger: r.weights, currency: p.currency.ID, notes: newNotes(r.log)}
+	if r.paper == nil {
+		r.journal.open = r.ledger.SetOpenOrders
+	}
 	return r.openRecording()
 }
 
@@ -264,7 +275,8 @@ func (r *runner) stale(silent market.Duration) {
 
 // begin brings the engine to where an earlier run left it, or warms it up and gives the strategies their money.
 func (r *runner) begin(ctx context.Context) (err error) {
-	now := r.client.Now()
+	now := r.trading.Now()
+	r.journal.batch.Blob(modeBlob, []byte(r.plan.Bot.Mode))
 	r.journal.batch.Start(now, &state.Start{Run: r.run, Version: codeVersion(debug.ReadBuildInfo()), ConfigHash: r.plan.hash, Currency: r.plan.currency.Symbol, Strategies: r.plan.names()})
 	if r.parts, r.resumed, err = savedParts(r.store, r.plan.names()); err != nil || r.resumed {
 		return err // openLoop restores, so that its commands are at hand
@@ -351,7 +363,7 @@ func groups(candles []market.Candle) iter.Seq[[]market.Candle] {
 // endow gives strategies with an allotment theirs, and the pool of the others what is left of the currency. Everything else on the
 // account is nobody's and is left alone.
 func (r *runner) endow(ctx context.Context, now market.Time) error {
-	held, err := r.client.Holdings(ctx)
+	held, err := r.trading.Holdings(ctx)
 	if err != nil {
 		return err
 	}
@@ -389,16 +401,16 @@ func (r *runner) transfer(at market.Time, money market.Money, owner market.Strat
 func (r *runner) openLoop(ctx context.Context) error {
 	p := r.plan
 	config := live.Config{
-		Engine: r.engine, Account: r.account, Trading: r.client, Journal: r.journal, Events: r.feed.Events(), Log: r.log,
+		Engine: r.engine, Account: r.account, Trading: r.trading, Journal: r.journal, Events: r.events(), Log: r.log,
 		OpenEvery: market.Duration(p.Poll.Orders), HoldingsEvery: market.Duration(p.Poll.Balances), StopWithin: market.Duration(p.Bot.StopWithin), KeepOrders: p.Bot.KeepOrders,
 		Groups: p.groups(), GroupExpiry: market.Duration(p.Exchange.CancelAfter), Start: func(market.Time) []market.Command { return nil },
 	}
 	if r.resumed {
-		history, err := r.history(ctx, r.client.Now())
+		history, err := r.history(ctx, r.trading.Now())
 		if err != nil {
 			return err
 		}
-		commands, err := r.engine.Restore(r.client.Now(), func(part string) []byte { return r.parts[part] }, func(yield func([]market.Candle, error) bool) {
+		commands, err := r.engine.Restore(r.trading.Now(), func(part string) []byte { return r.parts[part] }, func(yield func([]market.Candle, error) bool) {
 			for group := range groups(history) {
 				if !yield(group, nil) {
 					return
@@ -414,4 +426,12 @@ func (r *runner) openLoop(ctx context.Context) error {
 	}
 	r.loop = live.New(config)
 	return nil
+}
+
+// events are what the loop takes in: the feed's, in paper mode after the simulated exchange has heard them.
+func (r *runner) events() <-chan market.Event {
+	if r.paper != nil {
+		return r.paper.events
+	}
+	return r.feed.Events()
 }

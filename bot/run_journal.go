@@ -87,9 +87,13 @@ func (j *botJournal) record(ev *market.Event) uint64 {
 	return number
 }
 
-// order keeps an own order as it is now.
+// order keeps an own order as it is now, or as it has just ended.
 func (j *botJournal) order(id market.OrderID) {
-	if o := j.account.Known(id); o != nil {
+	o := j.account.Known(id)
+	if o == nil {
+		o = j.account.Ended(id)
+	}
+	if o != nil {
 		j.batch.Order(o)
 	}
 }

@@ -14,7 +14,6 @@ func (r *runner) Filled(o *state.Order, f *market.Fill) {
 
 // Closed tells of an own order that is done: an engine.Observer.
 func (r *runner) Closed(o *state.Order) {
-	r.journal.batch.Order(o) // the account is about to forget it
 	m := r.plan.catalog.Market(o.Market)
 	line := r.log.Info()
 	if o.State == state.Rejected {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +23,8 @@ type runPlan struct {
 	*RunConfig
 	kinds       []strategy.Kind
 	key, secret string
+	transport   http.RoundTripper // to the exchange; nil: over the network
+	now         func() time.Time  // the machine's clock; nil: that it has
 
 	catalog    *market.Catalog
 	currency   *market.Asset
@@ -55,6 +58,9 @@ func (p *runPlan) readKeys(getenv func(string) string) error {
 		return err
 	}
 	p.key, p.secret = key.text, words.text
+	if p.Bot.Mode == modePaper && p.key == "" && p.secret == "" {
+		return nil // market data is public
+	}
 	if p.key == "" || p.secret == "" {
 		return at([]string{"exchange", "key"}, errors.New("key and secret are missing; name them by key_env and secret_env, or key_file and secret_file"))
 	}
@@ -65,6 +71,12 @@ func (p *runPlan) readKeys(getenv func(string) string) error {
 func (p *runPlan) checkSections() error {
 	if !slices.Contains(logLevels, p.Bot.Log) {
 		return at([]string{"bot", "log"}, fmt.Errorf("%q is not one of %s", clip(p.Bot.Log), strings.Join(logLevels, ", ")))
+	}
+	if !slices.Contains(modes, p.Bot.Mode) {
+		return at([]string{"bot", "mode"}, fmt.Errorf("%q is not one of %s", clip(p.Bot.Mode), strings.Join(modes, ", ")))
+	}
+	if start := p.Paper.Start[p.Account.Currency]; p.Bot.Mode == modePaper && strings.Trim(string(start), "0.") == "" {
+		return at([]string{"paper", "start", p.Account.Currency}, errors.New("is missing; paper mode has to know how much money it begins with"))
 	}
 	if p.Bot.State == "" {
 		return at([]string{"bot", "state"}, errors.New("is empty; want a folder, like \"state\""))
@@ -108,6 +120,7 @@ func (p *runPlan) client(budget rest.Budget) (*rest.Client, error) {
 	c, err := rest.New(rest.Config{
 		BaseURL: e.BaseURL, Key: rest.NewSecret(p.key), Secret: rest.NewSecret(p.secret), Prefix: e.Prefix, Window: market.Duration(e.Window),
 		AllowWithdrawals: e.AllowWithdrawals, SignPublic: e.SignMarketData, Budget: budget,
+		Transport: p.transport, Now: p.now,
 	})
 	if err != nil {
 		return nil, usagef("%s%w", p.source.whereOf([]string{"exchange", "base_url"}), err)

@@ -27,6 +27,7 @@ type statusInfo struct {
 	Folder         string           `json:"folder"`
 	PID            int              `json:"pid,omitempty"`
 	Exchange       string           `json:"exchange,omitempty"`
+	Mode           string           `json:"mode,omitempty"` // live, paper
 	Version        string           `json:"version"`
 	Run            string           `json:"run"`
 	SinceMS        int64            `json:"since_ms"`
@@ -74,7 +75,7 @@ type feedInfo struct {
 // status answers `bot status`.
 func (c *control) status(ctx context.Context, _ *operatorAsk) (any, error) {
 	r := c.r
-	s := &statusInfo{State: botTrading, Folder: r.plan.Bot.State, PID: os.Getpid(), Exchange: r.plan.Exchange.BaseURL, Run: r.run.String(), Currency: r.plan.currency.Symbol,
+	s := &statusInfo{State: botTrading, Folder: r.plan.Bot.State, PID: os.Getpid(), Exchange: r.plan.Exchange.BaseURL, Mode: r.plan.Bot.Mode, Run: r.run.String(), Currency: r.plan.currency.Symbol,
 		ClockOffsetMS: time.Duration(r.client.Offset()).Milliseconds(), RoundTripMS: float64(r.client.RoundTrip()) / float64(time.Millisecond)}
 	var failed error
 	err := c.look(ctx, func(at market.Time) {
@@ -224,7 +225,7 @@ func (s *statusInfo) print(w io.Writer) error {
 	}
 	line("state", "%s%s", s.State, s.process())
 	if s.Exchange != "" {
-		line("exchange", "%s", s.Exchange)
+		line("exchange", "%s, %s", s.Exchange, s.Mode)
 	}
 	line("run", "%s since %s, version %s", s.Run, clockOf(s.SinceMS), s.Version)
 	for _, x := range s.Strategies {

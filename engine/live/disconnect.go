@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -22,7 +21,7 @@ func (l *Loop) armFirst(ctx context.Context) error {
 		err := l.insist(ctx, func() error { return l.Trading.CancelAfter(ctx, group, l.GroupExpiry) })
 		switch {
 		case err == nil:
-		case exchange.OutcomeOf(err) == exchange.Rejected:
+		case refused(err):
 			l.Log.Warn().Err(err).Uint16("group", group).Msg("the exchange refuses cancel on disconnect: orders outlive this bot")
 			l.Journal.Remark("cancel on disconnect", "refused: "+err.Error())
 			l.disconnect.off = true

@@ -121,11 +121,11 @@ func (l *Loop) Run(ctx context.Context) error {
 	return l.stop(work)
 }
 
-// insist tries until the exchange can be reached, or says no.
+// insist tries until the exchange can be reached, or says no. A ban is no no: it ends.
 func (l *Loop) insist(ctx context.Context, try func() error) error {
 	for wait := firstWait; ; wait = min(2*wait, lastWait/2) {
 		err := try()
-		if err == nil || ctx.Err() != nil || exchange.OutcomeOf(err) == exchange.Rejected {
+		if err == nil || ctx.Err() != nil || refused(err) {
 			return err
 		}
 		l.Log.Warn().Err(err).Stringer("again in", wait).Msg("the exchange cannot be reached")
@@ -134,6 +134,12 @@ func (l *Loop) insist(ctx context.Context, try func() error) error {
 		case <-ctx.Done():
 		}
 	}
+}
+
+// refused reports whether the exchange has said no, and would say so again.
+func refused(err error) bool {
+	var no *exchange.Error
+	return as(err, &no) && no.Outcome() == exchange.Rejected && no.Code != exchange.CodeBanned
 }
 
 // turn waits for something to happen, takes what else has happened meanwhile, commits it, and sends.

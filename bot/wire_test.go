@@ -1,0 +1,266 @@
+package bot
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// traffic is everything that has come to the exchange, over all lives of the bot.
+type traffic struct {
+	t        *testing.T
+	ex       *sandbox.Exchange
+	handlers sync.WaitGroup
+
+	mu     sync.Mutex
+	writes map[string]bool // what was sent: method, path, body and timestamp
+	placed map[string]bool // clientOrderIds that were
+	count  int             // of writes
+	down   bool            // nothing comes through
+	// hook is called for each write that is about to reach the exchange (before), and for each that has (not before).
+	hook func(r *http.Request, before bool)
+}
+
+func newTraffic(t *testing.T, ex *sandbox.Exchange) *traffic {
+	return &traffic{t: t, ex: ex, writes: map[string]bool{}, placed: map[string]bool{}}
+}
+
+// wire is the transport of one life of the bot: a RoundTripper over the exchange's handler.
+type wire struct {
+	*traffic
+	quiet bool // not the bot's
+	life  sync.Mutex
+	dead  bool
+	store *state.BotStore
+}
+
+var errWire = errors.New("read tcp 192.0.2.1:443: connection reset by peer")
+
+// watch lets every write be looked up in the state file before it goes out.
+func (w *wire) watch(store *state.BotStore) {
+	w.life.Lock()
+	defer w.life.Unlock()
+	w.store = store
+}
+
+// die ends the life; false where it has ended before.
+func (w *wire) die() bool {
+	w.life.Lock()
+	defer w.life.Unlock()
+	was := w.dead
+	w.dead = true
+	return !was
+}
+
+func (w *wire) alive() (*state.BotStore, bool) {
+	w.life.Lock()
+	defer w.life.Unlock()
+	return w.store, !w.dead
+}
+
+// RoundTrip lets the exchange answer. The request goes on when the client has gone.
+func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
+	var body []byte
+	if r.Body != nil {
+		body, _ = io.ReadAll(r.Body)
+		r.Body.Close()
+	}
+	store, alive := w.alive()
+	if !alive || w.isDown() && !w.quiet {
+		return nil, errWire
+	}
+	isWrite := r.Method != http.MethodGet && r.URL.Path == "/v2/order" && !w.quiet
+	if isWrite {
+		w.examine(r, body, store)
+		w.call(r, true)
+		if _, alive = w.alive(); !alive {
+			return nil, errWire
+		}
+	}
+	type outcome struct {
+		answer *http.Response
+		err    error
+	}
+	done := make(chan outcome, 1)
+	w.handlers.Add(1)
+	go func() {
+		defer w.handlers.Done()
+		answer, err := w.serve(r, body)
+		if isWrite {
+			w.call(r, false)
+		}
+		done <- outcome{answer, err}
+	}()
+	select {
+	case o := <-done:
+		if _, alive := w.alive(); !alive {
+			return nil, errWire
+		}
+		return o.answer, o.err
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	}
+}
+
+func (t *traffic) isDown() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.down
+}
+
+// cut breaks the network, or mends it.
+func (t *traffic) cut(down bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.down = down
+}
+
+func (t *traffic) call(r *http.Request, before bool) {
+	t.mu.Lock()
+	hook := t.hook
+	t.mu.Unlock()
+	if hook != nil {
+		hook(r, before)
+	}
+}
+
+// on sets the hook.
+func (t *traffic) on(hook func(r *http.Request, before bool)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.hook = hook
+}
+
+// served is an answer under way, as a connection would carry it.
+type served struct {
+	io.Reader
+	broken bool // in the middle
+}
+
+func (s *served) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	if err == io.EOF && s.broken {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+func (s *served) Close() error { return nil }
+
+// serve calls the handler. A handler that aborts has broken the connection.
+func (t *traffic) serve(r *http.Request, body []byte) (answer *http.Response, err error) {
+	request := httptest.NewRequest(r.Method, r.URL.RequestURI(), bytes.NewReader(body))
+	request.Header, request.RemoteAddr = r.Header.Clone(), "192.0.2.1:1234"
+	recorder := httptest.NewRecorder()
+	broken := false
+	func() {
+		defer func() {
+			if p := recover(); p == http.ErrAbortHandler {
+				broken = true
+			} else if p != nil {
+				panic(p)
+			}
+		}()
+		t.ex.ServeHTTP(recorder, request)
+	}()
+	if broken && recorder.Body.Len() == 0 {
+		return nil, errWire
+	}
+	answer = &http.Response{StatusCode: recorder.Code, Header: http.Header{}, Request: r, Body: &served{Reader: recorder.Body, broken: broken}}
+	for name, values := range recorder.Header() {
+		answer.Header[http.CanonicalHeaderKey(name)] = values // as over a connection
+	}
+	return answer, nil
+}
+
+// examine holds a write against what the bot must do: its intent is in the state file, to the byte, it was never sent before, and it is
+// within the limits.
+func (w *wire) examine(r *http.Request, body []byte, store *state.BotStore) {
+	stamp := r.Header.Get("Service-Access-Timestamp")
+	name, value := nameAndValue(r.URL, body)
+	w.mu.Lock()
+	w.count++
+	identity := r.Method + " " + r.URL.RequestURI() + " " + string(body) + " " + stamp
+	if w.writes[identity] {
+		w.t.Errorf("sent twice: %s", identity)
+	}
+	w.writes[identity] = true
+	if r.Method == http.MethodPost {
+		if w.placed[name] {
+			w.t.Errorf("placed twice: %s", identity)
+		}
+		w.placed[name] = true
+		if value > stageValue {
+			w.t.Errorf("an order over %f, beyond the limit: %s", value, identity)
+		}
+	}
+	w.mu.Unlock()
+	if !intended(store, name, r, body, stamp) {
+		if _, alive := w.alive(); alive {
+			w.t.Errorf("%s left before its intent was in the state file", identity)
+		}
+	}
+}
+
+// nameAndValue is the clientOrderId of a write, and what it is worth where it has a price.
+func nameAndValue(u *url.URL, body []byte) (name string, value float64) {
+	var order struct {
+		ClientOrderID string `json:"clientOrderId"`
+		Amount        string `json:"amount"`
+		Price         string `json:"price"`
+	}
+	if len(body) == 0 {
+		return u.Query().Get("clientOrderId"), 0
+	}
+	_ = json.Unmarshal(body, &order)
+	amount, _ := strconv.ParseFloat(order.Amount, 64)
+	price, _ := strconv.ParseFloat(order.Price, 64)
+	return order.ClientOrderID, amount * price
+}
+
+// intended reports whether the state file has the intent of a write.
+func intended(store *state.BotStore, name string, r *http.Request, body []byte, stamp string) bool {
+	id, err := uuid.Parse(name)
+	if err != nil {
+		return false
+	}
+	row, err := store.OrderByClientID(id)
+	if err != nil {
+		return false
+	}
+	story, err := store.Story(row.ID)
+	if err != nil {
+		return false
+	}
+	for i := range story {
+		intent, ok := story[i].Record.(*state.Intent)
+		if ok && intent.Method == r.Method && bytes.Equal(intent.Body, body) && strconv.FormatInt(intent.Timestamp, 10) == stamp {
+			return true
+		}
+	}
+	return false
+}
+
+// commandOf is the command that a write stands for.
+func commandOf(r *http.Request) market.CommandKind {
+	switch r.Method {
+	case http.MethodPost:
+		return market.CommandPlace
+	case http.MethodPut:
+		return market.CommandUpdate
+	}
+	return market.CommandCancel
+}
