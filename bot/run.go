@@ -93,6 +93,10 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 
 // trade runs feed and loop until ctx ends.
 func (r *runner) trade(ctx context.Context) error {
+	operator, err := openControl(ctx, r)
+	if err != nil {
+		return err
+	}
 	feeding, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	var feed sync.WaitGroup
@@ -100,10 +104,10 @@ func (r *runner) trade(ctx context.Context) error {
 	if r.paper != nil {
 		feed.Go(func() { r.paper.relay(feeding, r.feed.Events()) })
 	}
-	err := r.loop.Run(ctx)
+	err = r.loop.Run(ctx)
 	cancel()
 	feed.Wait()
-	return err
+	return errors.Join(err, operator.close())
 }
 
 // leave writes the end of the run down and says what is left.

@@ -25,6 +25,9 @@ func (r *runner) Closed(o *state.Order) {
 		Stringer("client_order_id", o.ClientOrderID).Msg("order ended")
 }
 
+// Approved keeps what the gate looked at for the journal: an engine.Approver.
+func (r *runner) Approved(c *market.Command, figures []state.Figure) { r.journal.approved(c, figures) }
+
 // nameOf is a strategy's name.
 func (r *runner) nameOf(id market.StrategyID) string {
 	if names := r.plan.names(); id > 0 && int(id) <= len(names) {

@@ -39,10 +39,10 @@ type runPlan struct {
 // newRunPlan checks all of a config but what only the exchange knows.
 func newRunPlan(c *RunConfig, kinds []strategy.Kind, getenv func(string) string) (*runPlan, error) {
 	p := &runPlan{RunConfig: c, kinds: kinds, getenv: getenv}
-	if err := p.readKeys(getenv); err != nil {
+	if err := p.checkSections(); err != nil {
 		return nil, c.source.place(err)
 	}
-	if err := p.checkSections(); err != nil {
+	if err := p.readKeys(getenv); err != nil {
 		return nil, c.source.place(err)
 	}
 	return p, c.source.place(p.check(-1))

@@ -278,5 +278,5 @@ func (l *Loop) untilDue() time.Duration {
 	return max(0, next.Sub(l.Trading.Now()))
 }
 
-// errStopped is what a request hears that came too late.
-var errStopped = errors.New("the bot is stopping")
+// ErrStopping is what a request hears that came too late.
+var ErrStopping = errors.New("the bot is stopping")
