@@ -84,6 +84,7 @@ func (a *app) root() *cobra.Command {
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
 	root.AddCommand(a.backtestCommand(), a.candlesCommand(), a.stateCommand(), a.strategiesCommand(), a.initCommand(), a.exchangeCommand(), a.runCommand(), a.doctorCommand(), a.versionCommand())
+	root.AddCommand(a.operatorCommands()...)
 	return root
 }
 

@@ -80,6 +80,7 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 		defer func() { err = errors.Join(err, r.close()) }()
 	}
 	if err != nil {
+		r.watch.stopped("it could not start: "+err.Error(), 0)
 		return err
 	}
 	for _, line := range p.checked.unlimited() {
@@ -92,6 +93,10 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 
 // trade runs feed and loop until ctx ends.
 func (r *runner) trade(ctx context.Context) error {
+	operator, err := openControl(ctx, r)
+	if err != nil {
+		return err
+	}
 	feeding, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	var feed sync.WaitGroup
@@ -99,10 +104,10 @@ func (r *runner) trade(ctx context.Context) error {
 	if r.paper != nil {
 		feed.Go(func() { r.paper.relay(feeding, r.feed.Events()) })
 	}
-	err := r.loop.Run(ctx)
+	err = r.loop.Run(ctx)
 	cancel()
 	feed.Wait()
-	return err
+	return errors.Join(err, operator.close())
 }
 
 // leave writes the end of the run down and says what is left.
@@ -112,6 +117,7 @@ func (r *runner) leave(failed error) error {
 	if failed != nil {
 		reason = failed.Error()
 	}
+	r.watch.stopped(reason, len(open))
 	r.log.Info().Str("mode", r.plan.Bot.Mode).Int("open_orders", len(open)).Str("reason", reason).Msg("trading has ended")
 	if r.paper != nil {
 		r.log.Info().Msg("it was paper: no order has left this process; fills are simulated at the exchange's bid and ask, whatever the amount")
