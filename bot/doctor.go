@@ -80,7 +80,9 @@ func (a *app) doctor(ctx context.Context, f *runFlags, asJSON bool) error {
 	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
 	defer cancel()
 	d := &doctor{plan: p, held: map[market.AssetID]market.Money{}}
-	d.secrets()
+	if p.Bot.Mode == modeLive {
+		d.secrets()
+	}
 	d.limits(needed)
 	d.disk()
 	d.stateFile()
@@ -110,7 +112,8 @@ func (d *doctor) atExchange(ctx context.Context) (err error) {
 		return nil
 	}
 	d.clock()
-	readable := d.rights(ctx)
+	paper := d.plan.Bot.Mode == modePaper
+	readable := !paper && d.rights(ctx)
 	if err := d.plan.learn(ctx, d.client, zerolog.Nop()); err != nil {
 		d.fail("markets", err.Error(), "correct the markets and account.currency of the config")
 		return nil
@@ -121,6 +124,9 @@ func (d *doctor) atExchange(ctx context.Context) (err error) {
 	if readable {
 		d.balances(ctx)
 		d.others(ctx)
+	}
+	if paper {
+		d.paperAccount()
 	}
 	d.smallestOrders(ctx)
 	return nil
