@@ -141,3 +141,19 @@ func TestTheDoctorFindsPaperReadyWithoutAKey(t *testing.T) {
 	require.NotContains(t, out, "secrets")
 	s.stop()
 }
+
+func TestPaperThatIsKilledGoesOnWithItsOrdersAndMoney(t *testing.T) {
+	t.Parallel()
+	s, state := lively(t), filepath.Join(t.TempDir(), "paper")
+	config, err := filepath.Abs(filepath.Join("..", "configs", "paper.toml"))
+	require.NoError(t, err)
+	for n := range 5 {
+		killed(t, t.TempDir(), time.Duration(n+1)*600*time.Millisecond, "run", "-c", config, "--set", "exchange.base_url="+s.facts.BaseURL, "--set", "bot.state="+state)
+	}
+	r := tradeUntil(t, s, "paper.toml", state, "trading begins; Ctrl-C stops", "poll.balances=100ms", "poll.orders=100ms", "bot.stop_within=90s")
+	require.Equal(t, true, r.said("trading begins; Ctrl-C stops")[0]["resumed"])
+	require.NotContains(t, r.text, `"level":"error"`, "neither an order nor money is missing")
+	require.NotContains(t, r.text, "not ours")
+	require.Zero(t, r.said("trading has ended")[0]["open_orders"])
+	s.stop()
+}
