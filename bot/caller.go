@@ -109,6 +109,9 @@ func askOrRead[T any](ctx context.Context, f *callerFlags, path string, ask *ope
 		return answer, err
 	}
 	store, err := state.ReadBot(filepath.Join(folder, stateFile))
+	if errors.Is(err, state.ErrLocked) {
+		return answer, fmt.Errorf("a bot that does not listen yet, or any more, holds %s: ask again", filepath.Join(folder, stateFile))
+	}
 	if err != nil {
 		return answer, stateError{err}
 	}
