@@ -80,6 +80,7 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 		defer func() { err = errors.Join(err, r.close()) }()
 	}
 	if err != nil {
+		r.watch.stopped("it could not start: "+err.Error(), 0)
 		return err
 	}
 	for _, line := range p.checked.unlimited() {
@@ -116,6 +117,7 @@ func (r *runner) leave(failed error) error {
 	if failed != nil {
 		reason = failed.Error()
 	}
+	r.watch.stopped(reason, len(open))
 	r.log.Info().Str("mode", r.plan.Bot.Mode).Int("open_orders", len(open)).Str("reason", reason).Msg("trading has ended")
 	if r.paper != nil {
 		r.log.Info().Msg("it was paper: no order has left this process; fills are simulated at the exchange's bid and ask, whatever the amount")

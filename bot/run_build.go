@@ -46,6 +46,7 @@ type runner struct {
 	journal *botJournal
 	feed    *poll.Feed
 	loop    *live.Loop
+	watch   *watch // nil: nobody
 	run     uuid.UUID
 	needs   []strategy.Needs  // by StrategyID − 1
 	resumed bool              // the state file had an earlier run …
@@ -56,7 +57,7 @@ type runner struct {
 // warms it up. Close it, also after an error.
 func openRunner(ctx context.Context, p *runPlan, log zerolog.Logger) (r *runner, err error) {
 	r = &runner{plan: p, log: log, run: uuid.New()}
-	for _, step := range [...]func(context.Context) error{r.openStore, r.openClient, r.openTrading, r.openEngine, r.openFeed, r.begin, r.openLoop} {
+	for _, step := range [...]func(context.Context) error{r.openStore, r.openWatch, r.openClient, r.openTrading, r.openEngine, r.openFeed, r.begin, r.openLoop} {
 		if err := step(ctx); err != nil {
 			return r, err
 		}
@@ -66,6 +67,7 @@ func openRunner(ctx context.Context, p *runPlan, log zerolog.Logger) (r *runner,
 
 // close gives back the state file and the connections.
 func (r *runner) close() (err error) {
+	r.watch.close()
 	if r.client != nil {
 		r.client.Close()
 	}
@@ -113,7 +115,10 @@ func (r *runner) openClient(ctx context.Context) (err error) {
 }
 
 // warnOfBudget says what the ledger finds.
-func (r *runner) warnOfBudget(w rest.Warning) { r.log.Warn().Msg(w.String()) }
+func (r *runner) warnOfBudget(w rest.Warning) {
+	r.log.Warn().Msg(w.String())
+	r.watch.warned(w)
+}
 
 // restoreLedger takes over what an earlier run knew of budgets and bans.
 func (r *runner) restoreLedger() error {
@@ -220,7 +225,7 @@ func (r *runner) weights() []byte {
 // openFeed makes the feed of what the strategies need, going on behind the last candles that were delivered.
 func (r *runner) openFeed(context.Context) error {
 	p := r.plan
-	config := poll.Config{Data: r.client, Catalog: p.catalog, Log: r.log, Depth: int(p.Poll.Depth), TickerEvery: market.Duration(p.Poll.Tickers), BookEvery: market.Duration(p.Poll.Books),
+	config := poll.Config{Data: r.watch.data(r.client), Catalog: p.catalog, Log: r.log, Depth: int(p.Poll.Depth), TickerEvery: market.Duration(p.Poll.Tickers), BookEvery: market.Duration(p.Poll.Books),
 		RulesEvery: market.Duration(p.Poll.Rules), Settle: market.Duration(p.Poll.Settle), MaxCandleAge: market.Duration(p.Poll.CandleAge), Stale: r.stale}
 	for i := range p.strategies {
 		s := &p.strategies[i]
@@ -270,6 +275,7 @@ func (r *runner) lastCandle(s *poll.Series) (market.Time, error) {
 
 // stale says that the exchange has gone silent.
 func (r *runner) stale(silent market.Duration) {
+	r.watch.stale(silent)
 	r.log.Warn().Stringer("silent_for", silent).Msg("no prices from the exchange: nothing is opened on old ones where max_data_age is set")
 }
 
@@ -401,9 +407,9 @@ func (r *runner) transfer(at market.Time, money market.Money, owner market.Strat
 func (r *runner) openLoop(ctx context.Context) error {
 	p := r.plan
 	config := live.Config{
-		Engine: r.engine, Account: r.account, Trading: r.trading, Journal: r.journal, Events: r.events(), Log: r.log,
+		Engine: r.engine, Account: r.account, Trading: r.trading, Journal: r.watch.journal(r.journal), Events: r.events(), Log: r.log,
 		OpenEvery: market.Duration(p.Poll.Orders), HoldingsEvery: market.Duration(p.Poll.Balances), StopWithin: market.Duration(p.Bot.StopWithin), KeepOrders: p.Bot.KeepOrders,
-		Groups: p.groups(), GroupExpiry: market.Duration(p.Exchange.CancelAfter), Start: func(market.Time) []market.Command { return nil },
+		Groups: p.groups(), GroupExpiry: market.Duration(p.Exchange.CancelAfter), Start: func(market.Time) []market.Command { return nil }, Stepped: r.watch.stepped(),
 	}
 	if r.resumed {
 		history, err := r.history(ctx, r.trading.Now())
@@ -424,6 +430,8 @@ func (r *runner) openLoop(ctx context.Context) error {
 		r.journal.halts = len(r.engine.Halts())
 		config.Start = func(market.Time) []market.Command { return commands }
 	}
+	config.Start = r.watch.starting(config.Start)
+	r.watch.attach()
 	r.loop = live.New(config)
 	return nil
 }

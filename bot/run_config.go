@@ -14,6 +14,8 @@ type RunConfig struct {
 	Account    LiveAccountSection         `toml:"account"`
 	Risk       RiskSection                `toml:"risk"` // for the account, and the default for every strategy
 	Strategies map[string]StrategySection `toml:"strategies"`
+	Metrics    MetricsSection             `toml:"metrics"`
+	Alerts     AlertsSection              `toml:"alerts"`
 
 	source *configSource
 }
@@ -79,6 +81,8 @@ func defaultRunConfig() *RunConfig {
 		Poll: PollSection{Tickers: Span(time.Second), Books: Span(2 * time.Second), Rules: Span(30 * time.Second), Orders: Span(time.Minute), Balances: Span(30 * time.Second),
 			Settle: Span(2 * time.Second), Depth: 50},
 		Account: LiveAccountSection{Currency: "EUR", MakerFee: "0.0015", TakerFee: "0.0025"},
+		Metrics: MetricsSection{StaleAfter: Span(30 * time.Second)},
+		Alerts:  AlertsSection{Refusals: 20},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/exchange"
@@ -22,6 +23,8 @@ type botJournal struct {
 	recording *state.Recording // of market events; nil: none is kept
 	unwritten error            // why the recording lost something; told once
 	currency  market.AssetID
+
+	committed func(took time.Duration) // hears how long commits take; nil: nobody measures
 
 	at     market.Time
 	cause  state.Cause
@@ -158,7 +161,7 @@ func (j *botJournal) Commit(at market.Time) error {
 		}
 	}
 	if j.batch.Len() > 0 {
-		if err := j.store.Commit(j.batch); err != nil {
+		if err := j.write(); err != nil {
 			return err
 		}
 	}

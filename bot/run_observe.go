@@ -7,6 +7,7 @@ import (
 
 // Filled tells of a fill of an own order: an engine.Observer.
 func (r *runner) Filled(o *state.Order, f *market.Fill) {
+	r.watch.filled(o, f)
 	m := r.plan.catalog.Market(f.Market)
 	r.log.Info().Str("strategy", r.nameOf(o.Strategy)).Str("market", m.Name).Stringer("side", f.Side).Str("amount", m.FormatQty(f.Amount)).Str("price", m.FormatPrice(f.Price)).
 		Str("fee", m.FormatValue(f.Fee)).Bool("taker", f.Taker).Stringer("client_order_id", o.ClientOrderID).Msg("fill")
@@ -14,6 +15,7 @@ func (r *runner) Filled(o *state.Order, f *market.Fill) {
 
 // Closed tells of an own order that is done: an engine.Observer.
 func (r *runner) Closed(o *state.Order) {
+	r.watch.closed(o)
 	m := r.plan.catalog.Market(o.Market)
 	line := r.log.Info()
 	if o.State == state.Rejected {

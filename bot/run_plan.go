@@ -23,6 +23,8 @@ type runPlan struct {
 	*RunConfig
 	kinds       []strategy.Kind
 	key, secret string
+	getenv      func(string) string
+	alertPlaces []*alertPlace
 	transport   http.RoundTripper // to the exchange; nil: over the network
 	now         func() time.Time  // the machine's clock; nil: that it has
 
@@ -36,11 +38,11 @@ type runPlan struct {
 
 // newRunPlan checks all of a config but what only the exchange knows.
 func newRunPlan(c *RunConfig, kinds []strategy.Kind, getenv func(string) string) (*runPlan, error) {
-	p := &runPlan{RunConfig: c, kinds: kinds}
-	if err := p.readKeys(getenv); err != nil {
+	p := &runPlan{RunConfig: c, kinds: kinds, getenv: getenv}
+	if err := p.checkSections(); err != nil {
 		return nil, c.source.place(err)
 	}
-	if err := p.checkSections(); err != nil {
+	if err := p.readKeys(getenv); err != nil {
 		return nil, c.source.place(err)
 	}
 	return p, c.source.place(p.check(-1))
@@ -83,6 +85,13 @@ func (p *runPlan) checkSections() error {
 	}
 	if after := time.Duration(p.Exchange.CancelAfter); after < 150*time.Second || after > 300*time.Second {
 		return at([]string{"exchange", "cancel_after"}, fmt.Errorf("%s is not in 150s to 300s", after))
+	}
+	var err error
+	if p.alertPlaces, err = newAlertPlaces(&p.Alerts, p.getenv); err != nil {
+		return err
+	}
+	if err := p.Metrics.check(); err != nil {
+		return err
 	}
 	for name, s := range p.Strategies {
 		if s.OperatorID == 0 {
