@@ -125,12 +125,12 @@ func (c *control) statusOfLoop(s *statusInfo) error {
 		return err
 	}
 	s.Equity, s.Exposure = market.FormatFixed(int64(equity), digits), market.FormatFixed(int64(exposure), digits)
-	if e := r.gate.Equity(); e.Known {
-		s.DayResult, s.Drawdown = market.FormatFixed(int64(equity-e.DayStart), digits), market.FormatFixed(int64(e.Drawdown()), market.RateDigits)
+	if stand, followed := r.gate.Standing(); followed {
+		s.DayResult, s.Drawdown = market.FormatFixed(int64(equity-stand.DayStart), digits), market.FormatFixed(int64(stand.Drawdown()), market.RateDigits)
 		switch {
-		case e.Drawn:
+		case stand.Drawn:
 			s.Opening = "max_drawdown was reached: nothing is opened any more"
-		case e.Lost:
+		case stand.Lost:
 			s.Opening = "max_daily_loss is used up: nothing is opened until tomorrow, UTC"
 		}
 	}
