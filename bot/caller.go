@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"syscall"
 	"time"
@@ -33,6 +34,9 @@ func (f *callerFlags) register(c *cobra.Command) {
 
 // folder is the bot's state folder.
 func (f *callerFlags) folder() (string, error) {
+	if info, err := os.Stat(f.state); f.state != "" && (err != nil || info.IsDir()) {
+		return f.state, nil
+	}
 	shared := stateFlags{path: f.state, config: f.config}
 	path, err := shared.file()
 	return filepath.Dir(path), err

@@ -32,18 +32,18 @@ type trader struct {
 }
 
 // trade starts both, with a market maker that quotes close to the middle.
-func trade(t *testing.T) *trader {
+func trade(t *testing.T, args ...string) *trader {
 	b := &trader{t: t, exchange: serve(t, nil), folder: filepath.Join(t.TempDir(), "state")}
-	b.start()
+	b.start(args...)
 	return b
 }
 
 // start starts the bot and waits until it has orders, or is halted.
-func (b *trader) start() {
+func (b *trader) start(args ...string) {
 	path, err := exec.LookPath("bot")
 	require.NoError(b.t, err, "testscript.Main puts it on the path")
-	b.cmd = exec.Command(path, "run", "-c", "../configs/sandbox.toml", "--set", "exchange.base_url="+b.exchange.facts.BaseURL, "--set", "bot.state="+b.folder,
-		"--set", "strategies.maker.params.half_spread_bps=2", "--set", "strategies.maker.params.move_bps=1", "--set", "poll.books=500ms")
+	b.cmd = exec.Command(path, append([]string{"run", "-c", "../configs/sandbox.toml", "--set", "exchange.base_url=" + b.exchange.facts.BaseURL, "--set", "bot.state=" + b.folder,
+		"--set", "strategies.maker.params.half_spread_bps=2", "--set", "strategies.maker.params.move_bps=1", "--set", "poll.books=500ms"}, args...)...)
 	b.stderr = &bytes.Buffer{}
 	b.cmd.Stderr = b.stderr
 	require.NoError(b.t, b.cmd.Start())
@@ -285,6 +285,17 @@ func TestACommandThatIsNotConfirmedFailsAndGoesOn(t *testing.T) {
 	}, 30*time.Second, 200*time.Millisecond)
 	require.Zero(t, b.open(b.client()))
 	b.stop()
+}
+
+func TestAStopThatIsNotConfirmedSaysWhatIsOpen(t *testing.T) {
+	t.Parallel()
+	b := trade(t, "--set", "bot.stop_within=1s")
+	require.NoError(t, b.exchange.cmd.Process.Signal(syscall.SIGSTOP))
+	require.NoError(t, b.cmd.Process.Signal(os.Interrupt))
+	require.ErrorContains(t, b.cmd.Wait(), "exit status 1")
+	require.Regexp(t, `bot: live: \d orders are still open after 1s: `, b.stderr.String())
+	require.NoFileExists(t, filepath.Join(b.folder, "bot.sock"))
+	require.NoError(t, b.exchange.cmd.Process.Signal(syscall.SIGCONT))
 }
 
 func TestForeignOrdersAreCancelledOnlyWhenTheyAreMeant(t *testing.T) {

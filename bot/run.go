@@ -88,8 +88,18 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 	}
 	log.Info().Str("mode", p.Bot.Mode).Str("exchange", p.Exchange.BaseURL).Strs("strategies", p.names()).Stringer("run", r.run).Bool("resumed", r.resumed).Msg("trading begins; Ctrl-C stops")
 	failed := r.trade(ctx)
-	return errors.Join(failed, r.leave(failed))
+	err = errors.Join(failed, r.leave(failed))
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return tradingError{err}
+	}
+	return err
 }
+
+// tradingError is the end of a run that was not in good order. It is told as it is, also after a Ctrl-C.
+type tradingError struct{ error }
+
+// Unwrap returns the error itself.
+func (t tradingError) Unwrap() error { return t.error }
 
 // trade runs feed and loop until ctx ends.
 func (r *runner) trade(ctx context.Context) error {
