@@ -49,9 +49,15 @@ var errNoBot = errors.New("no bot is running")
 func call(ctx context.Context, folder, path string, ask *operatorAsk, within time.Duration, value any) (answer []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	socket := filepath.Join(folder, socketFile)
+	socket, err := socketIn(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w with its state in %s", errNoBot, folder)
+	} else if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, socket.close()) }()
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket.path)
 	}}
 	defer transport.CloseIdleConnections()
 	body, err := json.Marshal(ask)
@@ -67,18 +73,18 @@ func call(ctx context.Context, folder, path string, ask *operatorAsk, within tim
 		return nil, fmt.Errorf("%w with its state in %s", errNoBot, folder)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("ask the bot at %s: %w", socket, err)
+		return nil, fmt.Errorf("ask the bot in %s: %w", folder, err)
 	}
 	defer response.Body.Close()
 	var into bytes.Buffer
 	if _, err := into.ReadFrom(response.Body); err != nil {
-		return nil, fmt.Errorf("answer of the bot at %s: %w", socket, err)
+		return nil, fmt.Errorf("answer of the bot in %s: %w", folder, err)
 	}
 	if response.StatusCode != http.StatusOK {
 		return nil, refusalOf(response.StatusCode, into.Bytes())
 	}
 	if err := json.Unmarshal(into.Bytes(), value); err != nil {
-		return nil, fmt.Errorf("answer of the bot at %s: %w", socket, err)
+		return nil, fmt.Errorf("answer of the bot in %s: %w", folder, err)
 	}
 	return into.Bytes(), nil
 }

@@ -333,9 +333,10 @@ func foreignPrice(t *testing.T, c *rest.Client) market.Price {
 	return 0
 }
 
-func TestTheSocketOfAKilledBotIsReplaced(t *testing.T) {
+func TestTheSocketOfAKilledBotIsReplacedAlsoInAFolderWithALongName(t *testing.T) {
 	t.Parallel()
-	b := trade(t)
+	b := &trader{t: t, exchange: serve(t, nil), folder: filepath.Join(t.TempDir(), strings.Repeat("long", 40))}
+	b.start()
 	require.NoError(t, b.cmd.Process.Kill())
 	_ = b.cmd.Wait() // it was killed
 	require.FileExists(t, filepath.Join(b.folder, "bot.sock"))
