@@ -21,14 +21,15 @@ const (
 type actReport struct {
 	Done       bool           `json:"done"` // everything was confirmed
 	Strategies []string       `json:"strategies"`
-	Unchanged  []string       `json:"unchanged"`  // of these: halted before, or not halted
-	Cancelled  int            `json:"cancelled"`  // orders that have ended
-	Open       []orderInfo    `json:"open"`       // that were to end and are open
-	Protecting []orderInfo    `json:"protecting"` // exits of brackets, which a halt leaves
-	Sold       int            `json:"sold"`       // orders by which flatten sold
-	Held       []positionInfo `json:"held"`       // after flatten
-	Unsold     []string       `json:"unsold"`     // why
-	Trading    []string       `json:"trading"`    // strategies that may place new orders at once
+	Unchanged  []string       `json:"unchanged"`         // of these: halted before, or not halted
+	Cancelled  int            `json:"cancelled"`         // orders that have ended
+	Open       []orderInfo    `json:"open"`              // that were to end and are open
+	Protecting []orderInfo    `json:"protecting"`        // exits of brackets, which a halt leaves
+	Sold       int            `json:"sold"`              // orders by which flatten sold
+	Held       []positionInfo `json:"held"`              // after flatten
+	Unsold     []string       `json:"unsold"`            // why
+	Trading    []string       `json:"trading"`           // strategies that may place new orders at once
+	Opening    string         `json:"opening,omitempty"` // after resume: why the account's limits let nothing be opened all the same
 }
 
 // act carries a command out, with the time that it may take. Its end does not depend on who asked for it.
@@ -173,6 +174,7 @@ func (c *control) resume(ctx context.Context, ask *operatorAsk) (*actReport, err
 			c.r.journal.batch.Resume(at, &state.Resume{Scope: haltScope(names[i]), By: byOperator})
 			c.r.log.Info().Str("strategy", names[i]).Msg("resumed by the operator")
 		}
+		report.Opening = c.opening()
 		return commands
 	})
 	if err != nil {

@@ -101,6 +101,15 @@ func (b *trader) waitForOrders() {
 	}, 20*time.Second, 100*time.Millisecond)
 }
 
+// waitToHold waits until the bot has bought something.
+func (b *trader) waitToHold() {
+	require.Eventually(b.t, func() bool {
+		var p positions
+		b.ask("positions", &p)
+		return len(p.Positions) > 0 && p.Positions[0].Amount != "0"
+	}, 30*time.Second, 100*time.Millisecond)
+}
+
 // open counts the account's open orders at the exchange, at a tenth of the key's weight budget.
 func (b *trader) open(c *rest.Client) int {
 	records, err := c.OpenOrders(b.t.Context())
@@ -155,11 +164,7 @@ func TestARunningBotIsOperatedOverItsSocket(t *testing.T) {
 	require.Equal(t, os.ModeSocket|0o600, info.Mode())
 
 	var s status
-	require.Eventually(t, func() bool { // something was bought
-		var p positions
-		b.ask("positions", &p)
-		return len(p.Positions) > 0 && p.Positions[0].Amount != "0"
-	}, 30*time.Second, 100*time.Millisecond)
+	b.waitToHold()
 	b.ask("status", &s)
 	require.Equal(t, "trading", s.State)
 	require.Equal(t, "EUR", s.Currency)
@@ -283,6 +288,23 @@ func TestACommandThatIsNotConfirmedFailsAndGoesOn(t *testing.T) {
 		b.ask("status", &s)
 		return s.OpenOrders == 0
 	}, 30*time.Second, 200*time.Millisecond)
+	require.Zero(t, b.open(b.client()))
+	b.stop()
+}
+
+// TestFlattenComesToItsEndOverAnExchangeThatLosesAnswers loses the answer to every cancel and to half of the sells, and every third cancel itself.
+func TestFlattenComesToItsEndOverAnExchangeThatLosesAnswers(t *testing.T) {
+	t.Parallel()
+	script := filepath.Join(t.TempDir(), "faults.toml")
+	require.NoError(t, os.WriteFile(script, []byte("[[faults]]\nkind='dropAnswer'\nendpoints=['DELETE /order']\n[[faults]]\nkind='dropRequest'\nendpoints=['DELETE /order']\nprobability=0.3\n"+
+		"[[faults]]\nkind='dropAnswer'\nendpoints=['POST /order']\nprobability=0.5\n"), 0o600))
+	b := &trader{t: t, exchange: serve(t, nil, "--faults", script), folder: filepath.Join(t.TempDir(), "state")}
+	b.start("--set", "exchange.window=1s")
+	b.waitToHold()
+	var done report
+	b.ask("flatten --wait 1m", &done)
+	require.True(t, done.Done)
+	require.Empty(t, done.Held)
 	require.Zero(t, b.open(b.client()))
 	b.stop()
 }
