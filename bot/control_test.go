@@ -126,6 +126,7 @@ type (
 		Equity     string
 		DayResult  string `json:"day_result"`
 		OpenOrders int    `json:"open_orders"`
+		Opening    string
 		Strategies []struct{ Name, State, Reason string }
 		Weight     []struct {
 			Of   string
@@ -153,6 +154,7 @@ type (
 		Open      []struct{ Number int }
 		Held      []struct{ Amount string }
 		Trading   []string
+		Opening   string
 	}
 )
 
@@ -272,6 +274,21 @@ func TestTheStoryOfAnOrderIsToldByAnyNameAndAfterTheEnd(t *testing.T) {
 	b.ask("orders", &list)
 	require.False(t, list.Running)
 	require.Empty(t, list.Orders)
+}
+
+func TestAResumeSaysWhichLimitHoldsAllTheSame(t *testing.T) {
+	t.Parallel()
+	b := trade(t, "--set", "risk.max_daily_loss=0.01")
+	var s status
+	require.Eventually(t, func() bool {
+		b.ask("status", &s)
+		return s.Opening != ""
+	}, 30*time.Second, 100*time.Millisecond, "the first fee is more than it may lose")
+	b.ask("halt", nil)
+	var done report
+	b.ask("resume", &done)
+	require.Equal(t, "max_daily_loss is used up: nothing is opened until tomorrow, UTC", done.Opening)
+	b.stop()
 }
 
 func TestACommandThatIsNotConfirmedFailsAndGoesOn(t *testing.T) {
