@@ -92,8 +92,18 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 		return err
 	}
 	failed := errors.Join(r.trade(ctx), operator.close())
-	return errors.Join(failed, r.leave(failed))
+	err = errors.Join(failed, r.leave(failed))
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return tradingError{err}
+	}
+	return err
 }
+
+// tradingError is the end of a run that was not in good order. It is told as it is, also after a Ctrl-C.
+type tradingError struct{ error }
+
+// Unwrap returns the error itself.
+func (t tradingError) Unwrap() error { return t.error }
 
 // trade runs feed and loop until ctx ends.
 func (r *runner) trade(ctx context.Context) error {
