@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/google/uuid"
@@ -66,7 +67,7 @@ func (s *stage) sameOrder(theirs *market.Order, row *state.OrderRow) {
 	of := func(o *market.Order) figures {
 		return figures{o.Amount, o.FilledAmount, o.Price, o.FilledAmountQuote, o.FeePaid, o.ExchangeID}
 	}
-	require.Equal(t, of(theirs), of(&row.Order), "order %s", row.ClientOrderID)
+	require.Equal(t, of(theirs), of(&row.Order), "order %s: %s", row.ClientOrderID, s.story(s.stored(), row.ID))
 	require.Zero(t, row.InFlight, "order %s", row.ClientOrderID)
 }
 
@@ -143,4 +144,14 @@ func codeIn(err error) int {
 		return refused.Code
 	}
 	return 0
+}
+
+// story is the journal of an order, for a person who looks into a failure.
+func (s *stage) story(store *state.BotStore, id market.OrderID) (text string) {
+	entries, err := store.Story(id)
+	require.NoError(s.t, err)
+	for i := range entries {
+		text += fmt.Sprintf("\n%s %s %+v", entries[i].At, entries[i].Kind, entries[i].Record)
+	}
+	return text
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -46,6 +47,9 @@ type wire struct {
 	dead  bool
 	store *state.BotStore
 }
+
+// trip is how long a request of the bot is on its way.
+const trip = 15 * time.Millisecond
 
 var errWire = errors.New("read tcp 192.0.2.1:443: connection reset by peer")
 
@@ -98,6 +102,9 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	w.handlers.Add(1)
 	go func() {
 		defer w.handlers.Done()
+		if !w.quiet {
+			time.Sleep(trip) // the way there; the way back costs nothing
+		}
 		answer, err := w.serve(r, body)
 		if isWrite {
 			w.call(r, false)
