@@ -210,7 +210,7 @@ func TestFillsOfAWeekendAreBookedAtTheNextStart(t *testing.T) {
 		s := newStage(t, 1, func(c *sandbox.Config) {
 			c.Markets[0].Source, c.Markets[0].House = sandbox.Fixed("30000"), sandbox.House{}
 		})
-		s.config = keeperBot
+		s.config, s.traffic.most = keeperBot, 9000
 		s.kinds = append(s.kinds, keeperKind)
 		other, _ := s.client(otherKey, "secret of the other")
 		p := s.start()

@@ -31,12 +31,13 @@ type traffic struct {
 	placed map[string]bool // clientOrderIds that were
 	count  int             // of writes
 	down   bool            // nothing comes through
+	most   float64         // that an order may be worth
 	// hook is called for each write that is about to reach the exchange (before), and for each that has (not before).
 	hook func(r *http.Request, before bool)
 }
 
 func newTraffic(t *testing.T, ex *sandbox.Exchange) *traffic {
-	return &traffic{t: t, ex: ex, writes: map[string]bool{}, placed: map[string]bool{}}
+	return &traffic{t: t, ex: ex, writes: map[string]bool{}, placed: map[string]bool{}, most: stageValue}
 }
 
 // wire is the transport of one life of the bot: a RoundTripper over the exchange's handler.
@@ -210,7 +211,7 @@ func (w *wire) examine(r *http.Request, body []byte, store *state.BotStore) {
 			w.t.Errorf("placed twice: %s", identity)
 		}
 		w.placed[name] = true
-		if value > stageValue {
+		if value > w.most {
 			w.t.Errorf("an order over %f, beyond the limit: %s", value, identity)
 		}
 	}
