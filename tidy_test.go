@@ -50,6 +50,7 @@ var exceptions = map[string]map[string]string{
 		"time.NewTimer": "the loop wakes when something is due; what time it is it asks the exchange's clock",
 		"time.After":    "an exchange that cannot be reached is tried again after a while",
 	},
+	"engine/live/stepped.go":          {"time.Now": "how long a step takes is measured for who asks; nothing depends on it", "time.Since": "the same"},
 	"exchange/poll/feed.go":           {"math/rand/v2": "the periods of polling vary a little, so that many feeds do not beat in time", "time.After": "the wait between two rounds"},
 	"exchange/poll/candles.go":        {"time.After": "the wait until a candle has closed on the exchange's clock"},
 	"exchange/rest/client.go":         {"time.Now": "requests are signed with the time; the default of Config.Now"},
@@ -60,6 +61,12 @@ var exceptions = map[string]map[string]string{
 	"bot/exchange_server.go":          {"go": "the server serves beside the signal to stop, and is waited for", "time.NewTicker": "an exchange that nobody asks goes on each second"},
 	"exchange/sandbox/faultscript.go": {"math/rand/v2": "whether a fault with a probability strikes is drawn from a PCG of its own, by the seed of the script and its place in it"},
 	"bot/run_build.go":                {"uuid.New": "the run id of a live start: a fresh one, journalled before anything is sent"},
+	"bot/watch.go":                    {"time.Now": "how old the loop's last turn and the feeds' last answers are; nothing is traded by it"},
+	"bot/watch_hooks.go":              {"time.Now": "how long a commit takes is measured for the metrics", "time.Since": "the same"},
+	"bot/notify.go":                   {"time.Now": "a message to systemd has a deadline"},
+	"bot/alert.go":                    {"time.AfterFunc": "a stop waits for alerts only so long"},
+	"bot/act.go":                      {"time.NewTicker": "a command of the operator looks again and again whether the exchange has confirmed it"},
+	"bot/act_foreign.go":              {"time.NewTicker": "the same, of orders that are not this bot's"},
 	"bot/timer.go":                    {"time.AfterFunc": "the timer of the weight ledger, which has no clock"},
 }
 

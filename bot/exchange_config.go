@@ -169,7 +169,7 @@ func defaultExchangeConfig() *ExchangeConfig {
 		Clock:    ClockSection{Speed: "1"},
 		Admin:    AdminSection{Enabled: true},
 		Budget:   BudgetSection{PerKey: 1000, PerIP: 1000, KeyBan: Span(time.Minute), IPBan: Span(15 * time.Minute)},
-		Rules:    RulesSection{FeeRounding: "order", GroupsPerAccount: 1, WithdrawalStage: Span(10 * time.Second)},
+		Rules:    RulesSection{FeeRounding: "fill", GroupsPerAccount: 1, WithdrawalStage: Span(10 * time.Second)},
 		Keep:     KeepSection{Orders: 10_000, Trades: 10_000, Transactions: 10_000, Candles: 60 * 24 * 60},
 	}
 }

@@ -39,8 +39,17 @@ func (a *app) runCommand() *cobra.Command {
 	return c
 }
 
-// runPlanOf reads the config that the flags mean.
+// runPlanOf reads the config that the flags mean, and checks it.
 func (a *app) runPlanOf(f *runFlags) (*runPlan, error) {
+	c, err := a.runConfigOf(f)
+	if err != nil {
+		return nil, err
+	}
+	return newRunPlan(c, a.Kinds, a.Getenv)
+}
+
+// runConfigOf reads the config that the flags mean.
+func (a *app) runConfigOf(f *runFlags) (*RunConfig, error) {
 	if f.config == "" {
 		return nil, usagef("want a config: -c configs/sandbox.toml")
 	}
@@ -56,11 +65,7 @@ func (a *app) runPlanOf(f *runFlags) (*runPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := loadRun(source)
-	if err != nil {
-		return nil, err
-	}
-	return newRunPlan(c, a.Kinds, a.Getenv)
+	return loadRun(source)
 }
 
 // run runs the command.
@@ -75,26 +80,34 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 		defer func() { err = errors.Join(err, r.close()) }()
 	}
 	if err != nil {
+		r.watch.stopped("it could not start: "+err.Error(), 0)
 		return err
 	}
 	for _, line := range p.checked.unlimited() {
 		log.Warn().Msg(line)
 	}
-	log.Info().Str("exchange", p.Exchange.BaseURL).Strs("strategies", p.names()).Stringer("run", r.run).Bool("resumed", r.resumed).Msg("trading begins; Ctrl-C stops")
+	log.Info().Str("mode", p.Bot.Mode).Str("exchange", p.Exchange.BaseURL).Strs("strategies", p.names()).Stringer("run", r.run).Bool("resumed", r.resumed).Msg("trading begins; Ctrl-C stops")
 	failed := r.trade(ctx)
 	return errors.Join(failed, r.leave(failed))
 }
 
 // trade runs feed and loop until ctx ends.
 func (r *runner) trade(ctx context.Context) error {
+	operator, err := openControl(ctx, r)
+	if err != nil {
+		return err
+	}
 	feeding, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	var feed sync.WaitGroup
 	feed.Go(func() { r.feed.Run(feeding) })
-	err := r.loop.Run(ctx)
+	if r.paper != nil {
+		feed.Go(func() { r.paper.relay(feeding, r.feed.Events()) })
+	}
+	err = r.loop.Run(ctx)
 	cancel()
 	feed.Wait()
-	return err
+	return errors.Join(err, operator.close())
 }
 
 // leave writes the end of the run down and says what is left.
@@ -104,7 +117,11 @@ func (r *runner) leave(failed error) error {
 	if failed != nil {
 		reason = failed.Error()
 	}
-	r.log.Info().Int("open_orders", len(open)).Str("reason", reason).Msg("trading has ended")
+	r.watch.stopped(reason, len(open))
+	r.log.Info().Str("mode", r.plan.Bot.Mode).Int("open_orders", len(open)).Str("reason", reason).Msg("trading has ended")
+	if r.paper != nil {
+		r.log.Info().Msg("it was paper: no order has left this process; fills are simulated at the exchange's bid and ask, whatever the amount")
+	}
 	for _, o := range open {
 		m := r.plan.catalog.Market(o.Market)
 		r.log.Info().Stringer("client_order_id", o.ClientOrderID).Str("market", m.Name).Stringer("side", o.Side).Str("amount", m.FormatQty(o.AmountRemaining)).

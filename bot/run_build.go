@@ -35,7 +35,9 @@ const recordingLead = 1 << 20
 type runner struct {
 	plan    *runPlan
 	log     zerolog.Logger
-	client  *rest.Client
+	client  *rest.Client // of the exchange: market data, and in live mode orders
+	trading *rest.Client // that orders go through
+	paper   *paper       // nil in live mode
 	ledger  *rest.Ledger
 	store   *state.BotStore
 	account *state.Account
@@ -44,6 +46,7 @@ type runner struct {
 	journal *botJournal
 	feed    *poll.Feed
 	loop    *live.Loop
+	watch   *watch // nil: nobody
 	run     uuid.UUID
 	needs   []strategy.Needs  // by StrategyID − 1
 	resumed bool              // the state file had an earlier run …
@@ -54,7 +57,7 @@ type runner struct {
 // warms it up. Close it, also after an error.
 func openRunner(ctx context.Context, p *runPlan, log zerolog.Logger) (r *runner, err error) {
 	r = &runner{plan: p, log: log, run: uuid.New()}
-	for _, step := range [...]func(context.Context) error{r.openStore, r.openClient, r.openEngine, r.openFeed, r.begin, r.openLoop} {
+	for _, step := range [...]func(context.Context) error{r.openStore, r.openWatch, r.openClient, r.openTrading, r.openEngine, r.openFeed, r.begin, r.openLoop} {
 		if err := step(ctx); err != nil {
 			return r, err
 		}
@@ -64,6 +67,7 @@ func openRunner(ctx context.Context, p *runPlan, log zerolog.Logger) (r *runner,
 
 // close gives back the state file and the connections.
 func (r *runner) close() (err error) {
+	r.watch.close()
 	if r.client != nil {
 		r.client.Close()
 	}
@@ -72,6 +76,9 @@ func (r *runner) close() (err error) {
 	}
 	if r.store != nil {
 		err = errors.Join(err, r.store.Close())
+	}
+	if r.paper != nil {
+		err = errors.Join(err, r.paper.Close())
 	}
 	return err
 }
@@ -108,7 +115,10 @@ func (r *runner) openClient(ctx context.Context) (err error) {
 }
 
 // warnOfBudget says what the ledger finds.
-func (r *runner) warnOfBudget(w rest.Warning) { r.log.Warn().Msg(w.String()) }
+func (r *runner) warnOfBudget(w rest.Warning) {
+	r.log.Warn().Msg(w.String())
+	r.watch.warned(w)
+}
 
 // restoreLedger takes over what an earlier run knew of budgets and bans.
 func (r *runner) restoreLedger() error {
@@ -126,13 +136,16 @@ func (r *runner) restoreLedger() error {
 
 // pollPlan is what the bot asks for again and again, in weight points.
 func (r *runner) pollPlan() (plan rest.Plan) {
-	p, signed := &r.plan.Poll, r.plan.Exchange.SignMarketData
+	p, signed := &r.plan.Poll, r.plan.Exchange.SignMarketData && r.plan.key != ""
 	plan = append(plan,
 		rest.Poll{Name: "GET /ticker/price", Weight: 1, Every: market.Duration(p.Tickers), Signed: signed},
 		rest.Poll{Name: "GET /ticker/book", Weight: 1, Every: market.Duration(p.Tickers), Signed: signed},
-		rest.Poll{Name: "GET /markets", Weight: 1, Every: market.Duration(p.Rules), Signed: signed},
-		rest.Poll{Name: "GET /ordersOpen", Weight: 100, Every: market.Duration(p.Orders), Signed: true},
-		rest.Poll{Name: "GET /balance", Weight: 5, Every: market.Duration(p.Balances), Signed: true})
+		rest.Poll{Name: "GET /markets", Weight: 1, Every: market.Duration(p.Rules), Signed: signed})
+	if r.plan.Bot.Mode == modeLive {
+		plan = append(plan,
+			rest.Poll{Name: "GET /ordersOpen", Weight: 100, Every: market.Duration(p.Orders), Signed: true},
+			rest.Poll{Name: "GET /balance", Weight: 5, Every: market.Duration(p.Balances), Signed: true})
+	}
 	for i := range r.plan.strategies {
 		s := &r.plan.strategies[i]
 		needs, err := s.Kind.Needs(s.Values)
@@ -174,9 +187,12 @@ func (r *runner) openEngine(context.Context) error {
 		seats, limits, r.needs = append(seats, seat), append(limits, s.Limits), append(r.needs, needs)
 	}
 	r.account = state.NewAccount(p.catalog, len(p.strategies), own)
-	r.gate = risk.New(p.catalog, risk.Config{Account: p.checked.plan.Account, Strategies: limits, Fees: p.fees})
-	r.engine = engine.New(engine.Config{Catalog: p.catalog, Account: r.account, Gate: r.gate, Seats: seats, TradeFrom: r.client.Now(), Run: r.run, Observer: r})
-	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account, seats: p.names(), ledger: r.weights, open: r.ledger.SetOpenOrders, currency: p.currency.ID}
+	r.gate = risk.New(p.catalog, risk.Config{Account: p.checked.plan.Account, Strategies: limits, Fees: p.fees, Explain: true})
+	r.engine = engine.New(engine.Config{Catalog: p.catalog, Account: r.account, Gate: r.gate, Seats: seats, TradeFrom: r.trading.Now(), Run: r.run, Observer: r})
+	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account, seats: p.names(), ledger: r.weights, currency: p.currency.ID, notes: newNotes(r.log)}
+	if r.paper == nil {
+		r.journal.open = r.ledger.SetOpenOrders
+	}
 	return r.openRecording()
 }
 
@@ -209,7 +225,7 @@ func (r *runner) weights() []byte {
 // openFeed makes the feed of what the strategies need, going on behind the last candles that were delivered.
 func (r *runner) openFeed(context.Context) error {
 	p := r.plan
-	config := poll.Config{Data: r.client, Catalog: p.catalog, Log: r.log, Depth: int(p.Poll.Depth), TickerEvery: market.Duration(p.Poll.Tickers), BookEvery: market.Duration(p.Poll.Books),
+	config := poll.Config{Data: r.watch.data(r.client), Catalog: p.catalog, Log: r.log, Depth: int(p.Poll.Depth), TickerEvery: market.Duration(p.Poll.Tickers), BookEvery: market.Duration(p.Poll.Books),
 		RulesEvery: market.Duration(p.Poll.Rules), Settle: market.Duration(p.Poll.Settle), MaxCandleAge: market.Duration(p.Poll.CandleAge), Stale: r.stale}
 	for i := range p.strategies {
 		s := &p.strategies[i]
@@ -259,12 +275,14 @@ func (r *runner) lastCandle(s *poll.Series) (market.Time, error) {
 
 // stale says that the exchange has gone silent.
 func (r *runner) stale(silent market.Duration) {
+	r.watch.stale(silent)
 	r.log.Warn().Stringer("silent_for", silent).Msg("no prices from the exchange: nothing is opened on old ones where max_data_age is set")
 }
 
 // begin brings the engine to where an earlier run left it, or warms it up and gives the strategies their money.
 func (r *runner) begin(ctx context.Context) (err error) {
-	now := r.client.Now()
+	now := r.trading.Now()
+	r.journal.batch.Blob(modeBlob, []byte(r.plan.Bot.Mode))
 	r.journal.batch.Start(now, &state.Start{Run: r.run, Version: codeVersion(debug.ReadBuildInfo()), ConfigHash: r.plan.hash, Currency: r.plan.currency.Symbol, Strategies: r.plan.names()})
 	if r.parts, r.resumed, err = savedParts(r.store, r.plan.names()); err != nil || r.resumed {
 		return err // openLoop restores, so that its commands are at hand
@@ -351,7 +369,7 @@ func groups(candles []market.Candle) iter.Seq[[]market.Candle] {
 // endow gives strategies with an allotment theirs, and the pool of the others what is left of the currency. Everything else on the
 // account is nobody's and is left alone.
 func (r *runner) endow(ctx context.Context, now market.Time) error {
-	held, err := r.client.Holdings(ctx)
+	held, err := r.trading.Holdings(ctx)
 	if err != nil {
 		return err
 	}
@@ -389,16 +407,16 @@ func (r *runner) transfer(at market.Time, money market.Money, owner market.Strat
 func (r *runner) openLoop(ctx context.Context) error {
 	p := r.plan
 	config := live.Config{
-		Engine: r.engine, Account: r.account, Trading: r.client, Journal: r.journal, Events: r.feed.Events(), Log: r.log,
+		Engine: r.engine, Account: r.account, Trading: r.trading, Journal: r.watch.journal(r.journal), Events: r.events(), Log: r.log,
 		OpenEvery: market.Duration(p.Poll.Orders), HoldingsEvery: market.Duration(p.Poll.Balances), StopWithin: market.Duration(p.Bot.StopWithin), KeepOrders: p.Bot.KeepOrders,
-		Groups: p.groups(), GroupExpiry: market.Duration(p.Exchange.CancelAfter), Start: func(market.Time) []market.Command { return nil },
+		Groups: p.groups(), GroupExpiry: market.Duration(p.Exchange.CancelAfter), Start: func(market.Time) []market.Command { return nil }, Stepped: r.watch.stepped(),
 	}
 	if r.resumed {
-		history, err := r.history(ctx, r.client.Now())
+		history, err := r.history(ctx, r.trading.Now())
 		if err != nil {
 			return err
 		}
-		commands, err := r.engine.Restore(r.client.Now(), func(part string) []byte { return r.parts[part] }, func(yield func([]market.Candle, error) bool) {
+		commands, err := r.engine.Restore(r.trading.Now(), func(part string) []byte { return r.parts[part] }, func(yield func([]market.Candle, error) bool) {
 			for group := range groups(history) {
 				if !yield(group, nil) {
 					return
@@ -412,6 +430,16 @@ func (r *runner) openLoop(ctx context.Context) error {
 		r.journal.halts = len(r.engine.Halts())
 		config.Start = func(market.Time) []market.Command { return commands }
 	}
+	config.Start = r.watch.starting(config.Start)
+	r.watch.attach()
 	r.loop = live.New(config)
 	return nil
+}
+
+// events are what the loop takes in: the feed's, in paper mode after the simulated exchange has heard them.
+func (r *runner) events() <-chan market.Event {
+	if r.paper != nil {
+		return r.paper.events
+	}
+	return r.feed.Events()
 }

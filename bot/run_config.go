@@ -8,23 +8,32 @@ import (
 // configs/live.toml show every key.
 type RunConfig struct {
 	Bot        BotSection                 `toml:"bot"`
+	Paper      PaperSection               `toml:"paper"`
 	Exchange   RemoteSection              `toml:"exchange"`
 	Poll       PollSection                `toml:"poll"`
 	Account    LiveAccountSection         `toml:"account"`
 	Risk       RiskSection                `toml:"risk"` // for the account, and the default for every strategy
 	Strategies map[string]StrategySection `toml:"strategies"`
+	Metrics    MetricsSection             `toml:"metrics"`
+	Alerts     AlertsSection              `toml:"alerts"`
 
 	source *configSource
 }
 
 // BotSection is what concerns the process.
 type BotSection struct {
+	Mode       string `toml:"mode"`        // live: orders go to the exchange; paper: to a simulated one in this process, at the exchange's prices
 	State      string `toml:"state"`       // folder of the state file and the socket; made where it is missing
 	Log        string `toml:"log"`         // on the standard error: off, error, warn, info, debug
 	KeepOrders bool   `toml:"keep_orders"` // leave open orders at the exchange when stopping; else they are cancelled
 	StopWithin Span   `toml:"stop_within"` // for stopping in good order
 	RecordMB   int64  `toml:"record_mb"`   // largest size of the recording of market events beside the state file; 0: none is kept
 	NeedLimits bool   `toml:"need_limits"` // refuse to start while a limit of the account or of a strategy is missing
+}
+
+// PaperSection is what paper mode needs beside.
+type PaperSection struct {
+	Start map[string]Decimal `toml:"start"` // balances by symbol with which a new state folder begins
 }
 
 // RemoteSection is the exchange that is traded on.
@@ -66,12 +75,14 @@ type LiveAccountSection struct {
 
 func defaultRunConfig() *RunConfig {
 	return &RunConfig{
-		Bot: BotSection{State: "state", Log: "info", RecordMB: 1024, StopWithin: Span(30 * time.Second)},
+		Bot: BotSection{Mode: modeLive, State: "state", Log: "info", RecordMB: 1024, StopWithin: Span(30 * time.Second)},
 		Exchange: RemoteSection{BaseURL: "http://127.0.0.1:8080/v2", Prefix: "Service", Window: Span(10 * time.Second), CancelAfter: Span(150 * time.Second),
 			PerKey: 1000, PerIP: 1000},
 		Poll: PollSection{Tickers: Span(time.Second), Books: Span(2 * time.Second), Rules: Span(30 * time.Second), Orders: Span(time.Minute), Balances: Span(30 * time.Second),
 			Settle: Span(2 * time.Second), Depth: 50},
 		Account: LiveAccountSection{Currency: "EUR", MakerFee: "0.0015", TakerFee: "0.0025"},
+		Metrics: MetricsSection{StaleAfter: Span(30 * time.Second)},
+		Alerts:  AlertsSection{Refusals: 20},
 	}
 }
 

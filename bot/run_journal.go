@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/exchange"
@@ -23,6 +24,8 @@ type botJournal struct {
 	unwritten error            // why the recording lost something; told once
 	currency  market.AssetID
 
+	committed func(took time.Duration) // hears how long commits take; nil: nobody measures
+
 	at     market.Time
 	cause  state.Cause
 	halts  int // of the engine's list, that have been noted
@@ -30,6 +33,7 @@ type botJournal struct {
 	seats  []string      // strategies by StrategyID − 1
 	ledger func() []byte // what the weight ledger knows; nil: nothing
 	open   func(int)     // told how many orders are open; nil: nobody
+	notes
 }
 
 const (
@@ -43,6 +47,7 @@ const (
 // Event notes what the engine has folded, and how far candles have been delivered.
 func (j *botJournal) Event(ev *market.Event) {
 	j.at = ev.At
+	j.hear(ev)
 	j.cause = state.Cause{Kind: ev.Kind, Market: ev.Market, At: ev.At, Recorded: j.record(ev)}
 	if ev.Kind == market.KindCandles {
 		for i := range ev.Candles {
@@ -103,7 +108,7 @@ func cursorOf(name string, interval market.Interval) string {
 
 // Intent notes a command that is about to be sent.
 func (j *botJournal) Intent(i *exchange.Intent) {
-	intent := state.Intent{Method: i.Method, Path: i.Path, Body: i.Body, Timestamp: i.Timestamp, WindowMS: i.Window, Cause: j.cause}
+	intent := state.Intent{Method: i.Method, Path: i.Path, Body: i.Body, Timestamp: i.Timestamp, WindowMS: i.Window, Cause: j.cause, Risk: j.leave(i)}
 	intent.Command = market.Command{Kind: i.Command, At: j.at, Order: market.Order{ID: i.Order, Market: i.Market, ClientOrderID: i.ClientOrderID}}
 	if o := j.account.Known(i.Order); o != nil {
 		intent.Command.Order = o.Order
@@ -122,6 +127,8 @@ func (j *botJournal) Outcome(i *exchange.Intent, err error) {
 			answer.Answer = state.AnswerRejected
 		}
 		answer.Status, answer.Code = codeOf(err)
+	} else {
+		j.accepted(i)
 	}
 	j.batch.Journal(j.at, &answer)
 }
@@ -138,7 +145,7 @@ func (j *botJournal) Commit(at market.Time) error {
 		j.open(len(j.account.Pending(nil)))
 	}
 	for _, h := range j.engine.Halts()[j.halts:] {
-		j.batch.Halt(h.At, &state.Halt{Scope: "strategy " + h.Name, Reason: h.Reason, By: "engine"})
+		j.batch.Halt(h.At, &state.Halt{Scope: "strategy " + h.Name, Reason: h.Reason, By: j.took()})
 	}
 	all := at >= j.whole+wholeEvery
 	err := j.engine.Save(all, func(part string, data []byte) error {
@@ -153,12 +160,12 @@ func (j *botJournal) Commit(at market.Time) error {
 			return err
 		}
 	}
-	if j.batch.Len() == 0 {
-		return nil
+	if j.batch.Len() > 0 {
+		if err := j.write(); err != nil {
+			return err
+		}
 	}
-	if err := j.store.Commit(j.batch); err != nil {
-		return err
-	}
+	j.afterwards()
 	j.halts = len(j.engine.Halts())
 	if all {
 		j.whole = at

@@ -23,6 +23,8 @@ type runPlan struct {
 	*RunConfig
 	kinds       []strategy.Kind
 	key, secret string
+	getenv      func(string) string
+	alertPlaces []*alertPlace
 	transport   http.RoundTripper // to the exchange; nil: over the network
 	now         func() time.Time  // the machine's clock; nil: that it has
 
@@ -36,11 +38,11 @@ type runPlan struct {
 
 // newRunPlan checks all of a config but what only the exchange knows.
 func newRunPlan(c *RunConfig, kinds []strategy.Kind, getenv func(string) string) (*runPlan, error) {
-	p := &runPlan{RunConfig: c, kinds: kinds}
-	if err := p.readKeys(getenv); err != nil {
+	p := &runPlan{RunConfig: c, kinds: kinds, getenv: getenv}
+	if err := p.checkSections(); err != nil {
 		return nil, c.source.place(err)
 	}
-	if err := p.checkSections(); err != nil {
+	if err := p.readKeys(getenv); err != nil {
 		return nil, c.source.place(err)
 	}
 	return p, c.source.place(p.check(-1))
@@ -58,6 +60,9 @@ func (p *runPlan) readKeys(getenv func(string) string) error {
 		return err
 	}
 	p.key, p.secret = key.text, words.text
+	if p.Bot.Mode == modePaper && p.key == "" && p.secret == "" {
+		return nil // market data is public
+	}
 	if p.key == "" || p.secret == "" {
 		return at([]string{"exchange", "key"}, errors.New("key and secret are missing; name them by key_env and secret_env, or key_file and secret_file"))
 	}
@@ -69,11 +74,24 @@ func (p *runPlan) checkSections() error {
 	if !slices.Contains(logLevels, p.Bot.Log) {
 		return at([]string{"bot", "log"}, fmt.Errorf("%q is not one of %s", clip(p.Bot.Log), strings.Join(logLevels, ", ")))
 	}
+	if !slices.Contains(modes, p.Bot.Mode) {
+		return at([]string{"bot", "mode"}, fmt.Errorf("%q is not one of %s", clip(p.Bot.Mode), strings.Join(modes, ", ")))
+	}
+	if start := p.Paper.Start[p.Account.Currency]; p.Bot.Mode == modePaper && strings.Trim(string(start), "0.") == "" {
+		return at([]string{"paper", "start", p.Account.Currency}, errors.New("is missing; paper mode has to know how much money it begins with"))
+	}
 	if p.Bot.State == "" {
 		return at([]string{"bot", "state"}, errors.New("is empty; want a folder, like \"state\""))
 	}
 	if after := time.Duration(p.Exchange.CancelAfter); after < 150*time.Second || after > 300*time.Second {
 		return at([]string{"exchange", "cancel_after"}, fmt.Errorf("%s is not in 150s to 300s", after))
+	}
+	var err error
+	if p.alertPlaces, err = newAlertPlaces(&p.Alerts, p.getenv); err != nil {
+		return err
+	}
+	if err := p.Metrics.check(); err != nil {
+		return err
 	}
 	for name, s := range p.Strategies {
 		if s.OperatorID == 0 {

@@ -143,6 +143,9 @@ func (e *Engine) name(c *market.Command, own *state.Order) {
 func (e *Engine) send(approved risk.Approved) {
 	e.out = append(e.out, *approved.Command())
 	e.out[len(e.out)-1].Attached = e.attached
+	if e.approver != nil {
+		e.approver.Approved(approved.Command(), e.gate.Figures())
+	}
 }
 
 // dropCallback takes back what a strategy asked for in the callback under way: it panicked and may have been half way. What

@@ -1,6 +1,14 @@
 package engine
 
-import "github.com/tidemark-trading/tidemark/market"
+import (
+	"errors"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
+)
+
+// TagFlatten is the tag of the orders by which Flatten sells.
+const TagFlatten = "flatten"
 
 // HaltAll halts every strategy, for a reason from outside, and cancels their orders but for the exits of brackets, which protect.
 func (e *Engine) HaltAll(at market.Time, reason string) []market.Command {
@@ -21,19 +29,98 @@ func (e *Engine) HaltOne(at market.Time, id market.StrategyID, reason string) []
 // Resume lets a halted strategy trade again. It hears of the next event as if it had never been halted.
 func (e *Engine) Resume(at market.Time, id market.StrategyID) []market.Command {
 	e.begin(at)
-	e.seats[id-1].halted = false
+	e.seats[id-1].halted, e.book.changed = false, true
 	e.gate.Resume(id)
 	return e.out
 }
 
+// Halted is the latest halt of a strategy, and whether it still lasts.
+func (e *Engine) Halted(id market.StrategyID) (latest Halt, halted bool) {
+	for _, h := range e.halts {
+		if h.Strategy == id {
+			latest = h
+		}
+	}
+	return latest, e.seats[id-1].halted
+}
+
+// Warming reports whether a strategy's warm-up still holds its orders.
+func (e *Engine) Warming(id market.StrategyID) bool { return e.seats[id-1].warming }
+
+// Protects reports whether an order is the exit of a bracket: a halt leaves it where it is.
+func (e *Engine) Protects(id market.OrderID) bool { return e.bracketOfExit(id) != nil }
+
 // CancelAll asks for every own open order to end, exits of brackets included; their brackets are dissolved.
 func (e *Engine) CancelAll(at market.Time) []market.Command {
 	e.begin(at)
-	for _, o := range e.account.Open(nil, 0, 0) {
+	e.cancelOf(0)
+	return e.out
+}
+
+// Cancel asks once more for own orders to end of which the exchange refused, or never heard, the first cancel. It leaves brackets alone.
+func (e *Engine) Cancel(at market.Time, ids []market.OrderID) []market.Command {
+	e.begin(at)
+	for _, id := range ids {
+		e.cancel(id)
+	}
+	return e.out
+}
+
+// cancelOf cancels the open orders of a strategy, 0 being all, and dissolves the brackets that they belong to.
+func (e *Engine) cancelOf(id market.StrategyID) {
+	for _, o := range e.account.Open(nil, id, 0) {
 		if b := e.bracketOf(o.ID); b != nil {
 			e.dissolve(b)
 		}
 		e.cancel(o.ID)
 	}
-	return e.out
+}
+
+// Unsold is something that Flatten could not ask to be sold: dust below the market's minimum, a market that is halted.
+type Unsold struct {
+	Market  market.ID
+	Amount  market.Qty
+	Refusal risk.Refusal
+}
+
+// Flatten brings a strategy one step nearer to holding nothing. While it has open orders they are asked to end, exits of brackets
+// included; once none is left, what it holds is sold at market, through the gate, as orders that only reduce and that its limits do not hold up.
+// Orders of an earlier call are waited for. The strategy is halted with the first call. Where neither commands nor
+// open orders are left, it is as flat as it gets: unsold is the rest.
+func (e *Engine) Flatten(at market.Time, id market.StrategyID, reason string) (commands []market.Command, unsold []Unsold) {
+	e.begin(at)
+	e.halt(&e.seats[id-1], reason)
+	open := e.account.Open(nil, id, 0)
+	for _, o := range open {
+		if o.Tag != TagFlatten {
+			e.cancelOf(id)
+			break
+		}
+	}
+	if len(open) > 0 {
+		return e.out, nil
+	}
+	for _, m := range e.catalog.Markets() {
+		if held := e.account.Position(id, m.ID).Amount; held > 0 {
+			if refusal := e.sellOff(id, m.ID, held); refusal != nil {
+				unsold = append(unsold, Unsold{Market: m.ID, Amount: held, Refusal: *refusal})
+			}
+		}
+	}
+	return e.out, unsold
+}
+
+// sellOff sells at market as an exit, of which the gate asks what the exchange would ask and nothing else.
+func (e *Engine) sellOff(id market.StrategyID, m market.ID, amount market.Qty) *risk.Refusal {
+	c := &e.command
+	*c = market.Command{Kind: market.CommandPlace, At: e.now, Attached: true}
+	o := &c.Order
+	o.Strategy, o.Market, o.Side, o.Type, o.Amount, o.Tag = id, m, market.Sell, market.TypeMarket, amount, TagFlatten
+	o.TimeInForce, o.SelfTradePrevention = market.GTC, market.DecrementAndCancel
+	e.attached = true
+	_, err := e.place(c)
+	e.attached = false
+	var refusal *risk.Refusal
+	errors.As(err, &refusal)
+	return refusal
 }

@@ -38,6 +38,12 @@ type Observer interface {
 	Closed(o *state.Order)
 }
 
+// Approver is an Observer that also hears of what the gate lets pass.
+type Approver interface {
+	// Approved is told of every order and change that is about to leave, with what the gate looked at (risk.Gate.Figures), and of every cancel.
+	Approved(c *market.Command, figures []state.Figure)
+}
+
 // Config is what an Engine is made of.
 type Config struct {
 	Catalog   *market.Catalog
@@ -45,7 +51,7 @@ type Config struct {
 	Gate      *risk.Gate
 	Seats     []Seat      // StrategyID 1 is the first
 	TradeFrom market.Time // asks before are refused as warm-up; 0: from the first event
-	Observer  Observer    // nil: nobody
+	Observer  Observer    // nil: nobody; may be an Approver too
 	Run       uuid.UUID   // the run id of a live bot: every order gets its client order id from it, and keeps it over restarts; zero: none
 }
 
@@ -55,6 +61,7 @@ type Engine struct {
 	account  *state.Account
 	gate     *risk.Gate
 	observer Observer
+	approver Approver  // the observer, where it is one
 	seats    []seat    // by StrategyID − 1
 	candles  [][]*seat // by market and interval: who receives them
 	tickers  [][]*seat // by market
@@ -130,6 +137,7 @@ func New(c Config) *Engine {
 		tickers: make([][]*seat, markets), books: make([][]*seat, markets), watches: make([]market.Watch, markets),
 	}
 	e.book = ledger{changed: true, last: make(map[string][]byte)}
+	e.approver, _ = c.Observer.(Approver)
 	for i := range c.Seats {
 		e.take(&e.seats[i], c.Seats[i], market.StrategyID(i+1))
 	}

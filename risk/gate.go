@@ -27,6 +27,9 @@ type Gate struct {
 	updated market.Order
 	facts   exchange.Facts
 	open    []*market.Order
+
+	explain bool
+	figures []state.Figure // of the last Check
 }
 
 // seat is what the gate knows of one strategy.
@@ -62,13 +65,14 @@ type Config struct {
 	Fees       func(*market.Market) exchange.Fees // nil: no fees
 	Spread     exchange.Spread                    // what market orders are reckoned to pay beyond the latest price
 	NoRounding bool                               // pass prices and amounts as they are; for tests of the venue
+	Explain    bool                               // keep the Figures of what passes, for a journal
 }
 
 // New returns a gate for the markets of the catalog.
 func New(catalog *market.Catalog, config Config) *Gate {
 	markets := len(catalog.Markets()) + 1
 	g := &Gate{
-		catalog: catalog, account: config.Account, spread: config.Spread, rounding: !config.NoRounding,
+		catalog: catalog, account: config.Account, spread: config.Spread, rounding: !config.NoRounding, explain: config.Explain,
 		fees:  make([]exchange.Fees, markets),
 		seats: make([]seat, len(config.Strategies)+1),
 	}
@@ -93,6 +97,7 @@ func New(catalog *market.Catalog, config Config) *Gate {
 // exchange's rules are asked of it. The error is a *Refusal, valid until the next Check.
 func (g *Gate) Check(a *state.Account, c *market.Command) (Approved, error) {
 	g.now = c.At
+	g.figures = g.figures[:0]
 	switch c.Kind {
 	case market.CommandPlace:
 		return g.checkPlace(a, c)
@@ -129,11 +134,13 @@ func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error)
 		return g.refuseCode(s, refused)
 	}
 	if c.Attached {
+		g.figure(a, s, m, o, ask{hold: hold, attached: true})
 		return Approved{command: c, hold: hold}, nil
 	}
 	if r := g.checkLimits(a, s, m, o, o.AmountRemaining, hold); r != nil {
 		return Approved{}, r
 	}
+	g.figure(a, s, m, o, ask{added: o.AmountRemaining, hold: hold})
 	g.count(s)
 	return Approved{command: c, hold: hold}, nil
 }
@@ -156,6 +163,7 @@ func (g *Gate) checkUpdate(a *state.Account, c *market.Command) (Approved, error
 		return g.refuseCode(s, refused)
 	}
 	if c.Attached {
+		g.figure(a, s, m, &g.updated, ask{hold: g.updated.OnHold - old.OnHold, attached: true})
 		return Approved{command: c, hold: g.updated.OnHold}, nil
 	}
 	more := g.updated.AmountRemaining - old.AmountRemaining
@@ -166,6 +174,7 @@ func (g *Gate) checkUpdate(a *state.Account, c *market.Command) (Approved, error
 	if r := g.checkLimits(a, s, m, &g.updated, max(0, more), max(0, g.updated.OnHold-old.OnHold)); r != nil {
 		return Approved{}, r
 	}
+	g.figure(a, s, m, &g.updated, ask{added: more, hold: g.updated.OnHold - old.OnHold})
 	g.count(s)
 	return Approved{command: c, hold: g.updated.OnHold}, nil
 }

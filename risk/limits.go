@@ -97,17 +97,8 @@ func (g *Gate) checkLimits(a *state.Account, s *seat, m *market.Market, o *marke
 
 // checkValue compares the order, and the position that it could lead to, with their largest values.
 func (g *Gate) checkValue(a *state.Account, s *seat, m *market.Market, o *market.Order, added market.Qty) error {
-	price := a.Last(m.ID)
-	switch {
-	case o.Type.HasPrice():
-		price = o.Price
-	case o.Type.HasTrigger():
-		price = o.TriggerAmount
-	}
-	value, err := worth(m, price, o.AmountRemaining)
-	if o.ByQuote() {
-		value = o.AmountQuoteRemaining
-	}
+	price := priceOf(a, o)
+	value, err := valueOf(m, o, price)
 	if limit := s.limits.MaxOrderValue; limit > 0 && (err != nil || value > limit) {
 		return g.objection(s, ReasonMaxOrderValue, int64(value), int64(limit))
 	}
@@ -118,6 +109,25 @@ func (g *Gate) checkValue(a *state.Account, s *seat, m *market.Market, o *market
 		}
 	}
 	return nil
+}
+
+// priceOf is what an order is valued at: its limit, its trigger, or else the latest price.
+func priceOf(a *state.Account, o *market.Order) market.Price {
+	switch {
+	case o.Type.HasPrice():
+		return o.Price
+	case o.Type.HasTrigger():
+		return o.TriggerAmount
+	}
+	return a.Last(o.Market)
+}
+
+// valueOf is what remains of an order in quote money.
+func valueOf(m *market.Market, o *market.Order, price market.Price) (market.Money, error) {
+	if o.ByQuote() {
+		return o.AmountQuoteRemaining, nil
+	}
+	return worth(m, price, o.AmountRemaining)
 }
 
 // reach is what the strategy's position could become worth at a price: what it holds, what its open buys may add and what the

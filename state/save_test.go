@@ -89,7 +89,7 @@ func TestAnAccountThatCannotGoOnSaysWhy(t *testing.T) {
 		{nil, seatNames, "", "", `account: strategy "one" had an allotment of its own and now has none`},
 		{[]bool{false, true, true}, seatNames, "", "", `account: strategy "two" had no allotment and now has one of its own`},
 		{[]bool{false, true}, []string{"other", "two"}, "", "", `account: strategy "one" is gone and its allotment is not empty; take it back into the config`},
-		{[]bool{false, true}, []string{"one"}, "", "", "account: 2 strategies have 1 seatNames"},
+		{[]bool{false, true}, []string{"one"}, "", "", "account: 2 strategies have 1 names"},
 		{[]bool{false, true}, seatNames, `"EUR":93999`, `"EUR":3`, "account: purse 1 asset 3 has 3 and holds 5000"},
 		{[]bool{false, true}, seatNames, `"amountRemaining":40000000`, `"amountRemaining":5`, "order 1: filled 60000000 and remaining 5 are not amount 100000000"},
 		{[]bool{false, true}, seatNames, `"extra":1000`, `"extra":9999`, "order 1: holds 5000 while partiallyFilled, 9999 of it for an update"},

@@ -12,29 +12,39 @@ type request struct {
 }
 
 // Do runs f in the loop's goroutine, between two events, and waits for it: f may read engine and account, and returns commands of the
-// engine (HaltAll, CancelAll …) that the loop then sends. Do returns before they are sent.
+// engine (HaltAll, CancelAll …) that the loop then sends. Do returns before they are sent; the next Do or Look returns after they have been
+// committed. While the loop reconciles with the exchange Do waits; a loop that stops refuses with ErrStopping.
 func (l *Loop) Do(ctx context.Context, f func(at market.Time) []market.Command) error {
-	done := make(chan error, 1)
-	r := request{run: func() {
+	return l.hand(ctx, func() error {
 		if l.stopped {
-			done <- errStopped
-			return
+			return ErrStopping
 		}
 		l.take(f(l.stamp()))
-		done <- nil
-	}}
+		return nil
+	})
+}
+
+// Look runs f like Do, also in a loop that stops. f changes nothing.
+func (l *Loop) Look(ctx context.Context, f func(at market.Time)) error {
+	return l.hand(ctx, func() error {
+		f(l.stamp())
+		return nil
+	})
+}
+
+// hand gives the loop something to run and waits until it has.
+func (l *Loop) hand(ctx context.Context, run func() error) error {
+	done := make(chan error, 1)
 	select {
-	case l.orders <- r:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	select {
-	case err := <-done:
-		return err
+	case l.orders <- request{run: func() { done <- run() }}:
+		return <-done // the loop has it in hand
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
+
+// Stopping reports whether the loop has begun to stop. Call it within Look.
+func (l *Loop) Stopping() bool { return l.stopped }
 
 // Foreign is how many open orders of the account are not this bot's, as far as the last list told. Call it within Do.
 func (l *Loop) Foreign() int { return l.foreign }

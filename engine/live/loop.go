@@ -38,6 +38,8 @@ type Config struct {
 	KeepOrders    bool            // leave open orders at the exchange when stopping
 	Groups        []uint16        // cancel-on-disconnect groups to keep armed while the loop is well
 	GroupExpiry   market.Duration // of their timers, 150 s at least; 150 s
+
+	Stepped func(kind market.EventKind, took time.Duration) // hears of every step of the engine, in the loop's goroutine; nil: nobody measures
 }
 
 // most is how many events one turn takes, at most: they share one commit.
@@ -207,7 +209,7 @@ func (l *Loop) step(ev *market.Event) {
 		return
 	}
 	ev.At = l.stamp()
-	commands := l.Engine.Step(ev)
+	commands := l.stepEngine(ev)
 	l.Journal.Event(ev)
 	l.take(commands)
 	l.notice(ev)
@@ -276,5 +278,5 @@ func (l *Loop) untilDue() time.Duration {
 	return max(0, next.Sub(l.Trading.Now()))
 }
 
-// errStopped is what a request hears that came too late.
-var errStopped = errors.New("the bot is stopping")
+// ErrStopping is what a request hears that came too late.
+var ErrStopping = errors.New("the bot is stopping")

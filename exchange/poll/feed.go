@@ -91,7 +91,12 @@ func (f *Feed) AskRules() {
 func (f *Feed) Run(ctx context.Context) {
 	var asking sync.WaitGroup
 	if len(f.Tickers) > 0 {
-		asking.Go(func() { f.every(ctx, f.TickerEvery, nil, f.tickers()) })
+		priced := make(chan struct{})
+		asking.Go(func() { f.every(ctx, f.TickerEvery, nil, first(f.tickers(), priced)) })
+		select {
+		case <-priced: // what is decided on a book needs a price to be held against
+		case <-ctx.Done():
+		}
 	}
 	for _, id := range f.Books {
 		asking.Go(func() { f.every(ctx, f.BookEvery, nil, f.book(id)) })
@@ -101,6 +106,18 @@ func (f *Feed) Run(ctx context.Context) {
 	}
 	asking.Go(func() { f.every(ctx, f.RulesEvery, f.poke, f.rules()) })
 	asking.Wait()
+}
+
+// first closes done when ask has returned for the first time, with an answer or without.
+func first(ask func(context.Context) error, done chan<- struct{}) func(context.Context) error {
+	return func(ctx context.Context) error {
+		err := ask(ctx)
+		if done != nil {
+			close(done)
+			done = nil
+		}
+		return err
+	}
 }
 
 // every calls ask at once and then again and again, a tenth of the period earlier or later so that many feeds do not beat in time, and

@@ -277,6 +277,17 @@ func TestBooksAreToldWhenTheyChange(t *testing.T) {
 	})
 }
 
+func TestBooksBeginBehindTheFirstPrices(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1)
+		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Tickers: []market.ID{1}, Books: []market.ID{1}}, 10*time.Second)
+		prices := func(ev market.Event) bool { return ev.Kind == market.KindTicker }
+		books := func(ev market.Event) bool { return ev.Kind == market.KindBook }
+		require.Positive(t, slices.IndexFunc(told, books))
+		require.Less(t, slices.IndexFunc(told, prices), slices.IndexFunc(told, books))
+	})
+}
+
 func TestAHistoryIsPagedBackFromTheNewest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t, 1)

@@ -94,6 +94,7 @@ type House struct {
 	HalfSpread market.Rate // from the price to the best level
 	Step       int         // ticks between levels; 0: one
 	Size       string      // base amount of an average level
+	Endless    bool        // what a level offers has no end; Size is nothing then
 }
 
 // Account is one client of the exchange.

@@ -10,10 +10,11 @@ import (
 type screen struct {
 	tape    tape
 	candles candles
-	nonce   int64        // of the book
-	price   market.Price // that the source has come to, also while the market is not trading; 0: none yet
-	told    market.Trade // scratch: the movement that the venue hears of
-	event   market.Event // scratch
+	nonce   int64           // of the book
+	price   market.Price    // that the source has come to, also while the market is not trading; 0: none yet
+	quote   [2]market.Price // bid and ask of the latest Quote, as its price is that of the latest; 0: none
+	told    market.Trade    // scratch: the movement that the venue hears of
+	event   market.Event    // scratch
 }
 
 // touch notes that the market's book has changed: its nonce goes up by one. Whoever changes a book calls it once for each change.

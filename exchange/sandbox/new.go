@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -122,8 +123,8 @@ func (ex *Exchange) openVenue() error {
 			return fmt.Errorf("market %s: house: size: %w", l.Name, err)
 		case h.Levels < 0 || h.Levels > 1000 || h.Step < 0 || h.HalfSpread < 0 || size < 0:
 			return fmt.Errorf("market %s: house: 0 to 1000 levels, and nothing below zero", l.Name)
-		case h.Levels > 0 && size == 0:
-			return fmt.Errorf("market %s: house: %d levels without a size", l.Name, h.Levels)
+		case h.Levels > 0 && (size == 0) != h.Endless:
+			return fmt.Errorf("market %s: house: %d levels want a size or no end, one of the two", l.Name, h.Levels)
 		}
 		houses[l.ID] = sim.House{Levels: h.Levels, HalfSpread: h.HalfSpread, Step: market.Price(h.Step) * max(1, l.TickSize), Size: size}
 	}
@@ -216,7 +217,7 @@ func Default() Config {
 			Name: "demo", Balances: map[string]string{"EUR": "100000", "BTC": "1", "ETH": "10", "ADA": "10000"},
 			Keys: []Key{{Key: digest("demo", "key")[2:], Secret: digest("demo", "secret")[2:] + digest("demo", "rest of the secret")[2:], Read: true, Trade: true, Withdraw: true}},
 		}},
-		Tiers: standardTiers(), Seed: 1, History: 24 * time.Hour,
+		Tiers: standardTiers(), Seed: 1, History: 24 * time.Hour, Rules: Rules{FeeRounding: exchange.RoundFill},
 	}
 }
 

@@ -87,7 +87,7 @@ func (v *Venue) meet(b *book, o *order, at *offer) bool {
 		v.fail(o, err)
 		return false
 	}
-	if amount = min(amount, at.amount); amount == 0 {
+	if amount = min(amount, at.amount, v.room(b, o), v.room(b, at.resting)); amount == 0 {
 		v.finishDust(b, o)
 		return false
 	}
@@ -102,6 +102,14 @@ func (v *Venue) meet(b *book, o *order, at *offer) bool {
 		v.trade(b, o, at.price, amount, true)
 	}
 	return true
+}
+
+// room is how much more base a buyer's balance can count. Sellers, and the house, have room for everything.
+func (v *Venue) room(b *book, o *order) market.Qty {
+	if o == nil || o.Side == market.Sell {
+		return noCap
+	}
+	return noCap - market.Qty(o.account.balances[b.market.Base].Total)
 }
 
 // wantedOf is the base that a taker wants at a price and can pay for there: unlike a candle's, the next level is dearer than what

@@ -9,7 +9,7 @@ import (
 )
 
 // House is what the exchange itself offers in a Book, around the price that its source moves: so many levels on each side. What
-// the price runs through it takes, whatever the amount.
+// the price runs through it takes, whatever the amount. Where the source is a ticker with bid and ask, they are its best levels.
 type House struct {
 	Levels     int          // of each side; 0: it offers nothing and takes nothing
 	HalfSpread market.Rate  // from the price to its best levels, as a fraction; 0: Config.HalfSpread
@@ -24,7 +24,36 @@ type anchor struct {
 	sequence int64           // since when: orders that came later stand behind it at the same price
 	step     market.Price    // between two levels
 	best     [2]market.Price // by the taker's side
+	quoted   [2]market.Price // by the taker's side, of a ticker that told them; 0: it makes its own
 	taken    [2][]market.Qty
+}
+
+// follow lets the house of a Book quote what a ticker tells, until the next, or until a trade outside of it. A ticker that tells only one
+// side, or a bid that is not below its ask, lets the house make its own.
+func (b *book) follow(bid, ask market.Price) {
+	b.house.quoted = [2]market.Price{}
+	if b.bids != nil && 0 < bid && bid < ask {
+		b.house.quoted[market.Sell-1], b.house.quoted[market.Buy-1] = bid, ask
+	}
+}
+
+// doubt ends a quote that a trade has left.
+func (b *book) doubt(traded market.Price) {
+	if traded < b.house.quoted[market.Sell-1] || traded > b.house.quoted[market.Buy-1] {
+		b.house.quoted = [2]market.Price{}
+	}
+}
+
+// takeCrossed lets the house take, at their limits, the orders that its quote has come to or gone beyond: somebody offers what they want.
+func (v *Venue) takeCrossed(b *book) {
+	if b.bids == nil || b.house.Levels == 0 || b.house.quoted[0] == 0 || b.market.Status != market.Trading {
+		return
+	}
+	for _, side := range [...]*depth{b.bids, b.asks} {
+		for l := side.first; v.err == nil && l != nil && crosses(l.first.Side, l.price, b.house.quoted[l.first.Side-1]); l = side.first {
+			v.happen(b, l.first, false)
+		}
+	}
 }
 
 // anchorAt lets the house offer around another price; what was taken of its levels is there again.
@@ -39,6 +68,9 @@ func (v *Venue) anchorAt(b *book, price market.Price) {
 	h.best[market.Buy-1] = market.CeilTo(spread.Offered(market.Buy, price), tick)
 	if h.best[0] == h.best[1] && h.Size != 0 {
 		h.best[market.Buy-1] += tick
+	}
+	if h.quoted[0] != 0 {
+		h.best = h.quoted
 	}
 	h.step = market.CeilTo(max(h.Step, tick), tick)
 	v.sequence++

@@ -43,3 +43,31 @@ func TestMoneyThatBuysMoreThanThereIsOfACoinStopsNothing(t *testing.T) {
 	require.Equal(t, Balance{Total: 2e15}, v.BalanceOf(rich, shib))
 	require.Equal(t, Balance{Total: 100_000_00 - 2*10}, v.BalanceOf(rich, eur))
 }
+
+// A balance that is as large as a number can be takes no more base: the orders that would bring it end, and nothing else does.
+func TestABalanceThatCanCountNoMoreEndsTheOrderAndNotTheExchange(t *testing.T) {
+	catalog := &market.Catalog{}
+	for _, symbol := range [...]string{"EUR", "BTC"} {
+		_, err := catalog.AddAsset(symbol, 2)
+		require.NoError(t, err)
+	}
+	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, QuantityDecimals: 2, NotionalDecimals: 2}))
+	v := New(catalog, Config{Book: true, House: func(*market.Market) House { return House{Levels: 1} }}, func(*market.Event) {})
+	other := v.OpenAccount(nil)
+	require.NoError(t, v.Transfer(0, 2, 1<<63-1-100)) // room for one coin
+	require.NoError(t, v.Transfer(0, 1, 1000_00))
+	require.NoError(t, v.Transfer(other, 2, 10_00))
+	place := func(a AccountID, o market.Order) {
+		o.Market, o.TimeInForce, o.SelfTradePrevention = 1, market.GTC, market.CancelOldest
+		refused, err := v.Perform(a, 1, &market.Command{Kind: market.CommandPlace, Order: o})
+		require.NoError(t, err)
+		require.Nil(t, refused)
+	}
+	place(0, market.Order{ID: 1, Side: market.Buy, Type: market.TypeLimit, Amount: 5_00, Price: 10_00})
+	place(other, market.Order{ID: 2, Side: market.Sell, Type: market.TypeMarket, Amount: 2_00})
+	require.Equal(t, market.Money(1<<63-1), v.BalanceOf(0, 2).Total, "one coin")
+	require.NoError(t, v.Advance(&market.Event{At: 2, Kind: market.KindTrade, Trade: &market.Trade{Market: 1, Price: 20_00}}))
+	require.NoError(t, v.Advance(&market.Event{At: 3, Kind: market.KindTrade, Trade: &market.Trade{Market: 1, Price: 5_00}}))
+	require.Nil(t, v.Order(1), "it has ended")
+	require.NoError(t, v.Err())
+}

@@ -55,6 +55,8 @@ func (v *Venue) meetInAuction(b *book, bid, ask *order, price market.Price) {
 		v.end(b, bid, market.StatusCanceled, market.CancelPostOnlyOnAuctionMatching)
 	case ask.PostOnly:
 		v.end(b, ask, market.StatusCanceled, market.CancelPostOnlyOnAuctionMatching)
+	case v.room(b, bid) < bid.AmountRemaining:
+		v.end(b, bid, market.StatusExpired, 0)
 	case bid.account == ask.account:
 		v.resolve(b, younger, older)
 	default:
@@ -72,6 +74,10 @@ func (v *Venue) sellRestToHouse(b *book, side *depth, price market.Price) {
 	for o := side.accepting(price); o != nil && v.err == nil; o = side.accepting(price) {
 		if o.PostOnly {
 			v.end(b, o, market.StatusCanceled, market.CancelPostOnlyOnAuctionMatching)
+			continue
+		}
+		if v.room(b, o) < o.AmountRemaining {
+			v.end(b, o, market.StatusExpired, 0)
 			continue
 		}
 		b.filled++

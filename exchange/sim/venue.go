@@ -260,8 +260,10 @@ func (v *Venue) Advance(ev *market.Event) error {
 	case market.KindTicker:
 		b := &v.books[ev.Ticker.Market]
 		b.bid, b.ask = ev.Ticker.Bid, ev.Ticker.Ask
+		b.follow(b.bid, b.ask)
 		v.jump(ev.Ticker.Market, ev.Ticker.Last, ev.At, false)
 	case market.KindTrade:
+		v.books[ev.Trade.Market].doubt(ev.Trade.Price)
 		v.jump(ev.Trade.Market, ev.Trade.Price, ev.At, true)
 	case market.KindMarketStatus:
 		v.status(ev)

@@ -82,6 +82,8 @@ func (v *Venue) happen(b *book, o *order, gap bool) {
 	if waitsForTrigger(&o.Order) {
 		v.anchorAt(b, b.last)
 		v.fire(b, o, b.last)
+	} else if b.bids != nil && v.room(b, o) < o.AmountRemaining {
+		v.end(b, o, market.StatusExpired, 0)
 	} else {
 		price := o.Price
 		if gap && b.bids == nil {
@@ -157,6 +159,7 @@ func (v *Venue) jump(id market.ID, price market.Price, at market.Time, traded bo
 	v.active = append(v.active[:0], b)
 	v.walk(b, 1)
 	v.anchorAt(b, price)
+	v.takeCrossed(b)
 	if traded && price == b.points[0] {
 		v.reach(b, false)
 	}

@@ -1,0 +1,306 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+const (
+	confirmEvery = 200 * time.Millisecond // between two looks at what is not confirmed yet
+	againAfter   = 2 * time.Second        // before a cancel that came to nothing is asked for again
+	sellRounds   = 5                      // in which flatten tries to sell what a strategy holds
+)
+
+// actReport is what became of a command of the operator.
+type actReport struct {
+	Done       bool           `json:"done"` // everything was confirmed
+	Strategies []string       `json:"strategies"`
+	Unchanged  []string       `json:"unchanged"`  // of these: halted before, or not halted
+	Cancelled  int            `json:"cancelled"`  // orders that have ended
+	Open       []orderInfo    `json:"open"`       // that were to end and are open
+	Protecting []orderInfo    `json:"protecting"` // exits of brackets, which a halt leaves
+	Sold       int            `json:"sold"`       // orders by which flatten sold
+	Held       []positionInfo `json:"held"`       // after flatten
+	Unsold     []string       `json:"unsold"`     // why
+	Trading    []string       `json:"trading"`    // strategies that may place new orders at once
+}
+
+// act carries a command out, with the time that it may take. Its end does not depend on who asked for it.
+func (c *control) act(ask *operatorAsk, run func(context.Context, *operatorAsk) (*actReport, error)) (*actReport, error) {
+	wait := time.Duration(ask.WaitMS) * time.Millisecond
+	if wait <= 0 || wait > longestAct {
+		return nil, usagef("a wait of %s is not in 1ms to %s", wait, longestAct)
+	}
+	if !c.acting.TryLock() {
+		return nil, errors.New("another command is under way: ask again when it is done")
+	}
+	defer c.acting.Unlock()
+	ctx, cancel := context.WithTimeout(c.ctx, wait)
+	defer cancel()
+	return run(ctx, ask)
+}
+
+// strategies finds those that a command is for.
+func (c *control) strategies(name string) (ids []market.StrategyID, names []string, err error) {
+	for i, known := range c.r.plan.names() {
+		if name == "" || name == known {
+			ids, names = append(ids, strategyID(i+1)), append(names, known)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil, usagef("no strategy %q; there are %v", clip(name), c.r.plan.names())
+	}
+	return ids, names, nil
+}
+
+// until lets step act again and again until it says that nothing is left to wait for, or the time is over.
+func (c *control) until(ctx context.Context, step func(at market.Time) (commands []market.Command, done bool)) (confirmed bool, err error) {
+	ticker := time.NewTicker(confirmEvery)
+	defer ticker.Stop()
+	for {
+		done := false
+		err := c.do(c.ctx, func(at market.Time) (commands []market.Command) {
+			commands, done = step(at)
+			return commands
+		})
+		if err != nil || done {
+			return done, err
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return false, unheard(c.ctx.Err())
+		}
+	}
+}
+
+// ended waits until orders have ended and asks again where a cancel came to nothing. The report says what is open.
+func (c *control) ended(ctx context.Context, ids []market.OrderID, report *actReport) error {
+	var next market.Time
+	done, err := c.until(ctx, func(at market.Time) (commands []market.Command, done bool) {
+		left := slices.DeleteFunc(slices.Clone(ids), func(id market.OrderID) bool { return c.r.account.Own(id) == nil })
+		report.Cancelled, report.Open = len(ids)-len(left), c.describe(left)
+		if len(left) > 0 && at >= next {
+			next = at.Add(againAfter)
+			commands = c.r.engine.Cancel(at, left)
+		}
+		return commands, len(left) == 0
+	})
+	report.Done = done
+	return err
+}
+
+// describe lists own open orders. Call it in the loop's goroutine.
+func (c *control) describe(ids []market.OrderID) []orderInfo {
+	list := []orderInfo{}
+	for _, id := range ids {
+		if o := c.r.account.Own(id); o != nil {
+			list = append(list, orderInfoOf(c.r.plan.catalog, c.row(o)))
+		}
+	}
+	return list
+}
+
+// row is an own order as the state file would keep it.
+func (c *control) row(o *state.Order) *state.OrderRow {
+	return &state.OrderRow{Order: o.Order, StrategyName: c.r.nameOf(o.Strategy), State: o.State, InFlight: o.InFlight, CancelWanted: o.CancelWanted, Reported: o.Reported, Code: o.Code}
+}
+
+// halt stops strategies and waits until their orders, but for exits of brackets, have ended.
+func (c *control) halt(ctx context.Context, ask *operatorAsk) (*actReport, error) {
+	ids, names, err := c.strategies(ask.Strategy)
+	if err != nil {
+		return nil, err
+	}
+	report := newActReport(names)
+	var open []market.OrderID
+	err = c.do(ctx, func(at market.Time) (commands []market.Command) {
+		for i, id := range ids {
+			if _, halted := c.r.engine.Halted(id); halted {
+				report.Unchanged = append(report.Unchanged, names[i])
+			}
+			commands = append(commands, c.r.engine.HaltOne(at, id, reasonOf(ask, "halted"))...)
+			var exits []market.OrderID
+			for _, o := range c.r.account.Open(nil, id, 0) {
+				if c.r.engine.Protects(o.ID) {
+					exits = append(exits, o.ID)
+				} else {
+					open = append(open, o.ID)
+				}
+			}
+			report.Protecting = append(report.Protecting, c.describe(exits)...)
+		}
+		return commands
+	})
+	if err != nil {
+		return nil, err
+	}
+	return report, c.ended(ctx, open, report)
+}
+
+// reasonOf is why, for the journal.
+func reasonOf(ask *operatorAsk, verb string) string {
+	if ask.Reason != "" {
+		return verb + " by the operator: " + ask.Reason
+	}
+	return verb + " by the operator"
+}
+
+func newActReport(names []string) *actReport {
+	return &actReport{Strategies: names, Unchanged: []string{}, Open: []orderInfo{}, Protecting: []orderInfo{}, Held: []positionInfo{}, Unsold: []string{}, Trading: []string{}}
+}
+
+// resume lets strategies trade again.
+func (c *control) resume(ctx context.Context, ask *operatorAsk) (*actReport, error) {
+	ids, names, err := c.strategies(ask.Strategy)
+	if err != nil {
+		return nil, err
+	}
+	report := newActReport(names)
+	err = c.do(ctx, func(at market.Time) (commands []market.Command) {
+		for i, id := range ids {
+			if _, halted := c.r.engine.Halted(id); !halted {
+				report.Unchanged = append(report.Unchanged, names[i])
+				continue
+			}
+			commands = append(commands, c.r.engine.Resume(at, id)...)
+			c.r.journal.batch.Resume(at, &state.Resume{Scope: haltScope(names[i]), By: byOperator})
+			c.r.log.Info().Str("strategy", names[i]).Msg("resumed by the operator")
+		}
+		return commands
+	})
+	if err != nil {
+		return nil, err
+	}
+	report.Done = true
+	return report, c.look(ctx, func(market.Time) {}) // the turn of the resume has been committed
+}
+
+// haltScope is a strategy's name in the journal's halts.
+func haltScope(name string) string { return "strategy " + name }
+
+// cancelAll cancels every own open order, and the account's other ones where that is asked for.
+func (c *control) cancelAll(ctx context.Context, ask *operatorAsk) (*actReport, error) {
+	report := newActReport([]string{})
+	var open []market.OrderID
+	err := c.do(ctx, func(at market.Time) []market.Command {
+		for _, o := range c.r.account.Open(nil, 0, 0) {
+			open = append(open, o.ID)
+		}
+		for i, name := range c.r.plan.names() {
+			if _, halted := c.r.engine.Halted(strategyID(i + 1)); !halted {
+				report.Trading = append(report.Trading, name)
+			}
+		}
+		return c.r.engine.CancelAll(at)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := c.ended(ctx, open, report); err != nil || !ask.Foreign {
+		return report, err
+	}
+	return report, c.cancelForeign(ctx, report)
+}
+
+// flatten halts strategies, cancels all their orders, and sells what they hold.
+func (c *control) flatten(ctx context.Context, ask *operatorAsk) (*actReport, error) {
+	ids, names, err := c.strategies(ask.Strategy)
+	if err != nil {
+		return nil, err
+	}
+	report := newActReport(names)
+	f := flattening{control: c, ids: ids, reason: reasonOf(ask, "flattened"), seats: make([]flatSeat, len(ids)), report: report}
+	report.Done, err = c.until(ctx, f.step)
+	report.Done = report.Done && len(report.Held)+len(report.Open) == 0
+	return report, err
+}
+
+// flattening is a flatten under way.
+type flattening struct {
+	*control
+	ids    []market.StrategyID
+	reason string
+	seats  []flatSeat // by place in ids
+	report *actReport
+}
+
+// flatSeat is how far a strategy is.
+type flatSeat struct {
+	begun  bool
+	open   []market.OrderID // that have to end first
+	next   market.Time      // to ask again while orders are open
+	rounds int              // in which something was sold
+}
+
+// step brings every strategy one step nearer to holding nothing.
+func (f *flattening) step(at market.Time) (commands []market.Command, done bool) {
+	r, done := f.r, true
+	f.report.Open, f.report.Held, f.report.Unsold, f.report.Cancelled = []orderInfo{}, []positionInfo{}, []string{}, 0
+	for i, id := range f.ids {
+		asked := f.stepOne(&f.seats[i], at, id)
+		commands = append(commands, asked...)
+		open := r.account.Open(nil, id, 0)
+		done = done && len(open) == 0
+		for _, o := range open {
+			f.report.Open = append(f.report.Open, orderInfoOf(r.plan.catalog, f.row(r.account.Own(o.ID))))
+		}
+		for _, ended := range f.seats[i].open {
+			if r.account.Own(ended) == nil {
+				f.report.Cancelled++
+			}
+		}
+		f.report.Held = append(f.report.Held, f.held(id)...)
+	}
+	return commands, done
+}
+
+func (f *flattening) stepOne(s *flatSeat, at market.Time, id market.StrategyID) []market.Command {
+	r := f.r
+	open := r.account.Open(nil, id, 0)
+	if !s.begun {
+		for _, o := range open {
+			s.open = append(s.open, o.ID)
+		}
+		s.begun = true
+	}
+	switch {
+	case len(open) > 0 && at < s.next:
+		return nil
+	case len(open) == 0 && s.rounds >= sellRounds && len(f.held(id)) > 0:
+		f.report.Unsold = append(f.report.Unsold, fmt.Sprintf("%s: not all could be sold in %d rounds", r.nameOf(id), sellRounds))
+		return nil
+	}
+	asked, unsold := r.engine.Flatten(at, id, f.reason)
+	s.next = at.Add(againAfter)
+	for _, u := range unsold {
+		m := r.plan.catalog.Market(u.Market)
+		f.report.Unsold = append(f.report.Unsold, fmt.Sprintf("%s: %s %s: %s", r.nameOf(id), m.FormatQty(u.Amount), m.Name, u.Refusal.Error()))
+	}
+	sold := 0
+	for i := range asked {
+		if asked[i].Kind == market.CommandPlace {
+			sold++
+		}
+	}
+	f.report.Sold += sold
+	s.rounds += min(sold, 1)
+	return asked
+}
+
+// held is what a strategy holds. Call it in the loop's goroutine.
+func (c *control) held(id market.StrategyID) (list []positionInfo) {
+	for _, m := range c.r.plan.catalog.Markets() {
+		if p := c.r.account.Position(id, m.ID); p.Amount != 0 {
+			row := state.PositionRow{Position: p, StrategyName: c.r.nameOf(id), Strategy: id, Market: m.ID}
+			list = append(list, positionInfoOf(m, &row, c.r.account.Last(m.ID)))
+		}
+	}
+	return list
+}

@@ -1,0 +1,255 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// AlertsSection is who is told what happens, and of what.
+type AlertsSection struct {
+	Refusals int64                   `toml:"refusals"` // so many refusals within a minute are a storm
+	To       map[string]AlertSection `toml:"to"`       // receivers by name
+}
+
+// AlertSection is one receiver of alerts: a webhook, which gets a POST for each.
+type AlertSection struct {
+	Template string   `toml:"template"` // json, telegram, slack, discord, ntfy
+	URL      string   `toml:"url"`      // of url, url_file and url_env one; https, or http to this machine. It is a secret
+	URLFile  string   `toml:"url_file"` // a file that only its owner may read
+	URLEnv   string   `toml:"url_env"`  // a variable of the environment
+	Chat     string   `toml:"chat"`     // telegram: the chat_id
+	Skip     []string `toml:"skip"`     // kinds that are not sent
+}
+
+// start makes json the template of who names none.
+func (s *AlertSection) start() { s.Template = "json" }
+
+// The kinds of alerts.
+const (
+	alertStart      = "start"
+	alertStop       = "stop"
+	alertHalt       = "halt"
+	alertResume     = "resume"
+	alertFill       = "fill"
+	alertRefusals   = "refusals"
+	alertDifference = "difference"
+	alertBan        = "ban"
+	alertStale      = "stale"
+)
+
+// alertKinds are all kinds.
+var alertKinds = []string{alertStart, alertStop, alertHalt, alertResume, alertFill, alertRefusals, alertDifference, alertBan, alertStale}
+
+// alert is something that a person is told.
+type alert struct {
+	Kind    string    `json:"kind"`
+	At      time.Time `json:"at"`
+	Run     string    `json:"run"`
+	Text    string    `json:"text"`
+	Dropped int       `json:"dropped,omitempty"` // alerts before it that were never sent
+}
+
+// alertRoom is how many alerts wait for a receiver, at most.
+const alertRoom = 64
+
+// alertPlace is a receiver with what waits for it.
+//
+// Queue: up to alertRoom alerts. One more drops the oldest, and the next that is sent says how many were.
+type alertPlace struct {
+	AlertSection
+	name string
+	url  string
+	log  zerolog.Logger
+	http *http.Client
+
+	pace alertPace
+
+	mu      sync.Mutex // guards everything below
+	waiting []alert
+	dropped int
+	closing bool
+	wake    chan struct{} // has room for one: there is something to look at
+}
+
+// alerter tells receivers what happens. A nil one tells nobody.
+type alerter struct {
+	places  []*alertPlace
+	cancel  context.CancelFunc
+	workers sync.WaitGroup
+	log     zerolog.Logger
+}
+
+// newAlertPlaces checks the receivers of a config.
+func newAlertPlaces(c *AlertsSection, getenv func(string) string) (places []*alertPlace, err error) {
+	keys := &exchangePlan{getenv: getenv}
+	for _, name := range sortedKeys(c.To) {
+		section, path := c.To[name], []string{"alerts", "to", name}
+		if err := oneOf(join(path, "template"), section.Template, alertTemplates...); err != nil {
+			return nil, err
+		}
+		for _, kind := range section.Skip {
+			if err := oneOf(join(path, "skip"), kind, alertKinds...); err != nil {
+				return nil, err
+			}
+		}
+		if (section.Template == "telegram") != (section.Chat != "") {
+			return nil, at(join(path, "chat"), errors.New("belongs to telegram, which needs it: the chat_id"))
+		}
+		words, err := keys.secretOf(path, "url", section.URL, section.URLFile, section.URLEnv)
+		if err != nil {
+			return nil, err
+		}
+		if err := checkAlertURL(words.text); err != nil {
+			return nil, at(join(path, "url"), err)
+		}
+		places = append(places, &alertPlace{AlertSection: section, name: name, url: words.text, wake: make(chan struct{}, 1), pace: alertPaceDefault()})
+	}
+	return places, nil
+}
+
+// checkAlertURL refuses what would send a secret in clear. Its errors do not repeat the URL.
+func checkAlertURL(text string) error {
+	u, err := url.Parse(text)
+	switch {
+	case text == "":
+		return errors.New("is missing; name it by url_env or url_file")
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
+		return errors.New("is no address; want https://…")
+	case u.Scheme == "http" && !loopbackHost(u.Hostname()):
+		return errors.New("would be sent in clear; want https, or http to this machine")
+	}
+	return nil
+}
+
+// loopbackHost reports whether a host is this machine.
+func loopbackHost(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	address, err := netip.ParseAddr(host)
+	return err == nil && address.Unmap().IsLoopback()
+}
+
+// newAlerter starts a worker for each receiver. Call stop.
+func newAlerter(places []*alertPlace, log zerolog.Logger) *alerter {
+	if len(places) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	a := &alerter{places: places, cancel: cancel, log: log}
+	for _, p := range places {
+		p.log = log
+		p.http = &http.Client{
+			Timeout:       p.pace.answer,
+			Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: p.pace.answer}).DialContext, MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}
+		a.workers.Go(func() { p.work(ctx) })
+	}
+	return a
+}
+
+// tell hands an alert to the receivers that want it. It never waits for them.
+func (a *alerter) tell(one alert) {
+	if a == nil {
+		return
+	}
+	for _, p := range a.places {
+		if !slices.Contains(p.Skip, one.Kind) {
+			p.add(one)
+		}
+	}
+}
+
+// add queues an alert; of too many the oldest goes.
+func (p *alertPlace) add(one alert) {
+	p.mu.Lock()
+	if len(p.waiting) >= alertRoom {
+		p.waiting = p.waiting[1:]
+		p.dropped++
+	}
+	p.waiting = append(p.waiting, one)
+	p.mu.Unlock()
+	p.nudge()
+}
+
+func (p *alertPlace) nudge() {
+	select {
+	case p.wake <- struct{}{}:
+	default: // it is awake
+	}
+}
+
+// next takes the oldest alert. done says that there is none and none will come.
+func (p *alertPlace) next() (one alert, any, done bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.waiting) == 0 {
+		return one, false, p.closing
+	}
+	one = p.waiting[0]
+	p.waiting = p.waiting[1:]
+	one.Dropped, p.dropped = p.dropped, 0
+	return one, true, false
+}
+
+// work sends what waits, one after the other, until there is nothing left and none will come, or ctx ends.
+func (p *alertPlace) work(ctx context.Context) {
+	defer p.http.CloseIdleConnections()
+	for ctx.Err() == nil {
+		one, any, done := p.next()
+		switch {
+		case done:
+			return
+		case any:
+			p.deliver(ctx, &one)
+			continue
+		}
+		select {
+		case <-p.wake:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// stop sends what waits for so long at most, and says what was left. It returns when every worker has ended.
+func (a *alerter) stop(within time.Duration) {
+	if a == nil {
+		return
+	}
+	for _, p := range a.places {
+		p.mu.Lock()
+		p.closing = true
+		p.mu.Unlock()
+		p.nudge()
+	}
+	late := time.AfterFunc(within, a.cancel)
+	a.workers.Wait()
+	late.Stop()
+	a.cancel()
+	for _, p := range a.places {
+		if left := len(p.waiting) + p.dropped; left > 0 {
+			a.log.Warn().Str("to", p.name).Int("alerts", left).Msg("alerts were not sent")
+		}
+	}
+}
+
+// line is the alert as a person reads it.
+func (a *alert) line() string {
+	text := fmt.Sprintf("[%s] %s", a.Kind, a.Text)
+	if a.Dropped > 0 {
+		text += fmt.Sprintf(" (%d alerts before this one were not sent)", a.Dropped)
+	}
+	return strings.ToValidUTF8(text, "?")
+}

@@ -1,0 +1,129 @@
+package bot
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+)
+
+// alertTemplates are the ways in which an alert can be written.
+var alertTemplates = []string{"json", "telegram", "slack", "discord", "ntfy"}
+
+// alertPace is how patiently alerts are sent.
+type alertPace struct {
+	answer      time.Duration // one attempt
+	first, most time.Duration // pauses between attempts
+	total       time.Duration // all attempts of one alert
+}
+
+func alertPaceDefault() alertPace {
+	return alertPace{answer: 10 * time.Second, first: time.Second, most: time.Minute, total: 10 * time.Minute}
+}
+
+// deliver sends an alert again and again until the receiver takes it, says that it never will, or patience ends.
+func (p *alertPlace) deliver(ctx context.Context, one *alert) {
+	pauses := backoff.NewExponentialBackOff()
+	pauses.InitialInterval, pauses.MaxInterval = p.pace.first, p.pace.most
+	_, err := backoff.Retry(ctx, func() (struct{}, error) { return struct{}{}, p.send(ctx, one) },
+		backoff.WithBackOff(pauses), backoff.WithMaxElapsedTime(p.pace.total))
+	if err != nil {
+		p.mu.Lock()
+		p.dropped += one.Dropped + 1
+		p.mu.Unlock()
+		p.log.Warn().Str("to", p.name).Str("kind", one.Kind).Str("reason", p.scrub(err)).Msg("an alert was not sent")
+	}
+}
+
+// send makes one attempt.
+func (p *alertPlace) send(ctx context.Context, one *alert) error {
+	body, contentType, err := p.write(one)
+	if err != nil {
+		return backoff.Permanent(err)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url, bytes.NewReader(body))
+	if err != nil {
+		return backoff.Permanent(err)
+	}
+	request.Header.Set("Content-Type", contentType)
+	if p.Template == "ntfy" {
+		request.Header.Set("Title", "Tidemark: "+one.Kind)
+	}
+	answer, err := p.http.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<16)) // so that the connection can be used again
+	return alertAnswer(answer)
+}
+
+// alertAnswer reads whether the receiver took an alert, and whether it is worth asking again.
+func alertAnswer(answer *http.Response) error {
+	if answer.StatusCode/100 == 2 {
+		return nil
+	}
+	err := fmt.Errorf("the receiver answered %d", answer.StatusCode)
+	switch {
+	case answer.StatusCode == http.StatusTooManyRequests:
+		if seconds, failed := strconv.Atoi(answer.Header.Get("Retry-After")); failed == nil && seconds > 0 {
+			return backoff.RetryAfter(min(seconds, 60))
+		}
+		return err
+	case answer.StatusCode >= 500, answer.StatusCode == http.StatusRequestTimeout:
+		return err
+	}
+	return backoff.Permanent(err)
+}
+
+// write writes an alert as the receiver wants it.
+func (p *alertPlace) write(one *alert) (body []byte, contentType string, err error) {
+	contentType = "application/json"
+	switch p.Template {
+	case "telegram":
+		body, err = json.Marshal(map[string]any{"chat_id": p.Chat, "text": one.line(), "disable_web_page_preview": true})
+	case "slack":
+		body, err = json.Marshal(map[string]string{"text": one.line()})
+	case "discord":
+		body, err = json.Marshal(map[string]any{"content": clipTo(one.line(), discordRoom), "allowed_mentions": map[string][]string{"parse": {}}})
+	case "ntfy":
+		return []byte(one.line()), "text/plain; charset=utf-8", nil
+	default:
+		body, err = json.Marshal(one)
+	}
+	return body, contentType, err
+}
+
+// discordRoom is how many characters a message may have there.
+const discordRoom = 2000
+
+// clipTo keeps the first so many characters.
+func clipTo(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most])
+	}
+	return text
+}
+
+// scrub is an error without the URL, which is a secret.
+func (p *alertPlace) scrub(err error) string {
+	var failed *url.Error
+	for errors.As(err, &failed) {
+		err = failed.Err
+		failed = nil
+	}
+	text := strings.ReplaceAll(err.Error(), p.url, "the URL")
+	if u, wrong := url.Parse(p.url); wrong == nil && len(u.RequestURI()) > 1 {
+		text = strings.ReplaceAll(text, u.RequestURI(), "/…")
+	}
+	return text
+}

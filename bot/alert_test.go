@@ -1,0 +1,241 @@
+package bot
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/require"
+)
+
+// mailbox is a receiver that keeps what it gets.
+type mailbox struct {
+	*httptest.Server
+	mu     sync.Mutex
+	bodies []string
+	titles []string
+	before func(n int, w http.ResponseWriter) bool // says that the n-th request, from 0, has had its answer
+}
+
+func newMailbox(t *testing.T, before func(n int, w http.ResponseWriter) bool) *mailbox {
+	m := &mailbox{before: before}
+	asked := 0
+	m.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		m.mu.Lock()
+		n := asked
+		asked++
+		m.mu.Unlock()
+		if m.before != nil && m.before(n, w) {
+			return
+		}
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.bodies, m.titles = append(m.bodies, string(body)), append(m.titles, r.Header.Get("Title"))
+	}))
+	t.Cleanup(m.Close)
+	return m
+}
+
+func (m *mailbox) got() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return append([]string(nil), m.bodies...)
+}
+
+// secretPath is what no log may show.
+const secretPath = "/bot123:SECRET/send?token=SECRET"
+
+// place is a receiver of a config, with little patience.
+func place(t *testing.T, url string, change func(*AlertSection)) *alertPlace {
+	s := AlertSection{Template: "json", URL: url}
+	if change != nil {
+		change(&s)
+	}
+	places, err := newAlertPlaces(&AlertsSection{To: map[string]AlertSection{"me": s}}, func(string) string { return "" })
+	require.NoError(t, err)
+	places[0].pace = alertPace{answer: 200 * time.Millisecond, first: time.Millisecond, most: 5 * time.Millisecond, total: 2 * time.Second}
+	return places[0]
+}
+
+func TestEveryTemplateIsWhatItsReceiverReads(t *testing.T) {
+	one := alert{Kind: alertHalt, At: time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC), Run: "r", Text: `trend "halted" & <b>`, Dropped: 2}
+	const line = `[halt] trend "halted" & <b> (2 alerts before this one were not sent)`
+	for template, want := range map[string]map[string]any{
+		"json":     {"kind": "halt", "at": "2026-03-02T12:00:00Z", "run": "r", "text": one.Text, "dropped": 2.0},
+		"telegram": {"chat_id": "42", "text": line, "disable_web_page_preview": true},
+		"slack":    {"text": line},
+		"discord":  {"content": line, "allowed_mentions": map[string]any{"parse": []any{}}},
+		"ntfy":     nil,
+	} {
+		m := newMailbox(t, nil)
+		p := place(t, m.URL+secretPath, func(s *AlertSection) {
+			if s.Template = template; template == "telegram" {
+				s.Chat = "42"
+			}
+		})
+		p.dropped = 2
+		a := newAlerter([]*alertPlace{p}, zerolog.Nop())
+		a.tell(one)
+		a.stop(time.Second)
+		require.Len(t, m.got(), 1)
+		if want == nil {
+			require.Equal(t, line, m.got()[0])
+			require.Equal(t, "Tidemark: halt", m.titles[0])
+			continue
+		}
+		var have map[string]any
+		require.NoError(t, json.Unmarshal([]byte(m.got()[0]), &have))
+		require.Equal(t, want, have)
+	}
+}
+
+func TestAnAlertIsSentAgainUntilItIsTaken(t *testing.T) {
+	m := newMailbox(t, func(n int, w http.ResponseWriter) bool {
+		switch n {
+		case 0:
+			w.WriteHeader(http.StatusInternalServerError)
+		case 1:
+			panic(http.ErrAbortHandler) // the connection breaks
+		case 2:
+			time.Sleep(300 * time.Millisecond) // longer than an attempt may take
+		}
+		return n < 3
+	})
+	a := newAlerter([]*alertPlace{place(t, m.URL, nil)}, zerolog.Nop())
+	a.tell(alert{Kind: alertBan, Text: "once"})
+	a.stop(3 * time.Second)
+	require.Len(t, m.got(), 1)
+}
+
+func TestWhatAReceiverRefusesForEverIsNotSentAgain(t *testing.T) {
+	var log bytes.Buffer
+	asked := 0
+	m := newMailbox(t, func(n int, w http.ResponseWriter) bool {
+		asked = n + 1
+		if n == 0 {
+			http.Redirect(w, &http.Request{Method: http.MethodPost}, "http://127.0.0.1:1/elsewhere", http.StatusFound) // nobody follows it
+			return true
+		}
+		return false
+	})
+	a := newAlerter([]*alertPlace{place(t, m.URL+secretPath, nil)}, zerolog.New(&log))
+	a.tell(alert{Kind: alertFill, Text: "lost"})
+	a.tell(alert{Kind: alertFill, Text: "next"})
+	a.stop(2 * time.Second)
+	require.Equal(t, 2, asked)
+	require.Len(t, m.got(), 1)
+	require.Contains(t, m.got()[0], `"dropped":1`)
+	require.Contains(t, log.String(), "the receiver answered 302")
+	require.NotContains(t, log.String(), "SECRET")
+}
+
+func TestASlowReceiverHoldsUpNobodyAndLosesTheOldest(t *testing.T) {
+	release := make(chan struct{})
+	slow := newMailbox(t, func(n int, _ http.ResponseWriter) bool {
+		if n == 0 {
+			<-release
+		}
+		return false
+	})
+	quick := newMailbox(t, nil)
+	late := place(t, slow.URL, nil)
+	late.pace.answer = 20 * time.Second
+	a := newAlerter([]*alertPlace{late, place(t, quick.URL, nil)}, zerolog.Nop())
+	a.tell(alert{Kind: alertFill, Text: "first"})
+	require.Eventually(t, func() bool { late.mu.Lock(); defer late.mu.Unlock(); return len(late.waiting) == 0 }, time.Second, time.Millisecond)
+	began := time.Now()
+	const more = 3 * alertRoom
+	for i := range more {
+		a.tell(alert{Kind: alertFill, Text: strconv.Itoa(i)})
+		if i%32 == 0 {
+			require.Eventually(t, func() bool { return len(quick.got()) >= i }, 2*time.Second, time.Millisecond, "the quick one is not held up")
+		}
+	}
+	require.Less(t, time.Since(began), 4*time.Second)
+	close(release)
+	a.stop(5 * time.Second)
+	require.Len(t, quick.got(), more+1)
+	got := slow.got()
+	require.Len(t, got, alertRoom+1)
+	require.Contains(t, got[1], fmt.Sprintf(`"text":"%d","dropped":%d`, more-alertRoom, more-alertRoom))
+	require.Contains(t, got[alertRoom], fmt.Sprintf(`"text":"%d"`, more-1))
+}
+
+func TestAStopWaitsForAlertsOnlySoLong(t *testing.T) {
+	var log bytes.Buffer
+	m := newMailbox(t, func(_ int, w http.ResponseWriter) bool {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return true
+	})
+	p := place(t, m.URL+secretPath, nil)
+	p.pace.total = time.Hour
+	a := newAlerter([]*alertPlace{p}, zerolog.New(&log))
+	a.tell(alert{Kind: alertStop, Text: "one"})
+	a.tell(alert{Kind: alertStop, Text: "two"})
+	began := time.Now()
+	a.stop(100 * time.Millisecond)
+	require.Less(t, time.Since(began), time.Second)
+	require.Contains(t, log.String(), `"alerts":2,"message":"alerts were not sent"`)
+	require.NotContains(t, log.String(), "SECRET")
+}
+
+func TestNoErrorOfSendingShowsTheURL(t *testing.T) {
+	var log bytes.Buffer
+	p := place(t, "http://127.0.0.1:1"+secretPath, nil)
+	p.pace.total = 20 * time.Millisecond
+	a := newAlerter([]*alertPlace{p}, zerolog.New(&log))
+	a.tell(alert{Kind: alertStart})
+	time.Sleep(100 * time.Millisecond)
+	a.stop(time.Second)
+	require.Contains(t, log.String(), "refused")
+	require.NotContains(t, log.String(), "SECRET")
+}
+
+func TestKindsThatAreSkippedAreNotSent(t *testing.T) {
+	m := newMailbox(t, nil)
+	a := newAlerter([]*alertPlace{place(t, m.URL, func(s *AlertSection) { s.Skip = []string{alertFill, alertStart} })}, zerolog.Nop())
+	for _, kind := range alertKinds {
+		a.tell(alert{Kind: kind})
+	}
+	a.stop(time.Second)
+	require.Len(t, m.got(), len(alertKinds)-2)
+	var nobody *alerter
+	nobody.tell(alert{})
+	nobody.stop(0)
+	require.Nil(t, newAlerter(nil, zerolog.Nop()))
+}
+
+func TestReceiversOfAConfigAreChecked(t *testing.T) {
+	open := filepath.Join(t.TempDir(), "url")
+	require.NoError(t, os.WriteFile(open, []byte("https://example.com/SECRET"), 0o644))
+	for _, row := range []struct {
+		section AlertSection
+		want    string
+	}{
+		{AlertSection{Template: "json"}, "is missing"},
+		{AlertSection{Template: "jsn", URL: "https://example.com"}, `the nearest is "json"`},
+		{AlertSection{Template: "json", URL: "http://example.com/SECRET"}, "in clear"},
+		{AlertSection{Template: "json", URL: "SECRET"}, "is no address"},
+		{AlertSection{Template: "json", URL: "https://example.com:x/SECRET"}, "is no address"},
+		{AlertSection{Template: "telegram", URL: "https://example.com/SECRET"}, "chat_id"},
+		{AlertSection{Template: "slack", URL: "https://example.com/SECRET", Chat: "1"}, "telegram"},
+		{AlertSection{Template: "json", URLFile: open}, "others may read"},
+		{AlertSection{Template: "json", URLEnv: "NOT_SET"}, "no variable NOT_SET"},
+		{AlertSection{Template: "json", URL: "https://example.com", Skip: []string{"fil"}}, `the nearest is "fill"`},
+	} {
+		_, err := newAlertPlaces(&AlertsSection{To: map[string]AlertSection{"me": row.section}}, func(string) string { return "" })
+		require.ErrorContains(t, err, row.want)
+		require.NotContains(t, err.Error(), "SECRET")
+	}
+}

@@ -1,0 +1,139 @@
+package bot
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// callerFlags say which bot a command is for, and how its answer is wanted.
+type callerFlags struct {
+	config, state string
+	json          bool
+}
+
+// register adds the flags to a command.
+func (f *callerFlags) register(c *cobra.Command) {
+	c.Flags().StringVarP(&f.config, "config", "c", "", "the bot that runs with this config `FILE`")
+	c.Flags().StringVar(&f.state, "state", "", "the bot whose state is in this `FOLDER`; without it that of -c, or state")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+}
+
+// folder is the bot's state folder.
+func (f *callerFlags) folder() (string, error) {
+	shared := stateFlags{path: f.state, config: f.config}
+	path, err := shared.file()
+	return filepath.Dir(path), err
+}
+
+// errNoBot is wrapped where nobody listens on a socket.
+var errNoBot = errors.New("no bot is running")
+
+// call asks the running bot of a folder, for at most within, and decodes its answer into value. The answer as it came is returned too.
+func call(ctx context.Context, folder, path string, ask *operatorAsk, within time.Duration, value any) (answer []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	socket := filepath.Join(folder, socketFile)
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	}}
+	defer transport.CloseIdleConnections()
+	body, err := json.Marshal(ask)
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://bot"+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	response, err := (&http.Client{Transport: transport}).Do(request)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
+		return nil, fmt.Errorf("%w with its state in %s", errNoBot, folder)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ask the bot at %s: %w", socket, err)
+	}
+	defer response.Body.Close()
+	var into bytes.Buffer
+	if _, err := into.ReadFrom(response.Body); err != nil {
+		return nil, fmt.Errorf("answer of the bot at %s: %w", socket, err)
+	}
+	if response.StatusCode != http.StatusOK {
+		return nil, refusalOf(response.StatusCode, into.Bytes())
+	}
+	if err := json.Unmarshal(into.Bytes(), value); err != nil {
+		return nil, fmt.Errorf("answer of the bot at %s: %w", socket, err)
+	}
+	return into.Bytes(), nil
+}
+
+// refusalOf is the error that a bot answered with.
+func refusalOf(status int, answer []byte) error {
+	var told operatorError
+	if err := json.Unmarshal(answer, &told); err != nil || told.Error == "" {
+		return fmt.Errorf("the bot answered %d", status)
+	}
+	if status == http.StatusBadRequest {
+		return usageError{errors.New(told.Error)}
+	}
+	return errors.New(told.Error)
+}
+
+// found is an answer that a running bot gave, or that its state file gives.
+type found[T any] struct {
+	value *T
+	raw   []byte // as it came over the socket; nil: from the file
+}
+
+// ask asks the running bot, and where there is none its state file.
+func askOrRead[T any](ctx context.Context, f *callerFlags, path string, ask *operatorAsk, read func(*state.BotStore) (*T, error)) (answer found[T], err error) {
+	folder, err := f.folder()
+	if err != nil {
+		return answer, err
+	}
+	answer.value = new(T)
+	answer.raw, err = call(ctx, folder, path, ask, 2*answerWithin, answer.value)
+	if !errors.Is(err, errNoBot) {
+		return answer, err
+	}
+	store, err := state.ReadBot(filepath.Join(folder, stateFile))
+	if err != nil {
+		return answer, stateError{err}
+	}
+	answer.value, err = read(store)
+	if err := errors.Join(err, store.Close()); err != nil {
+		return answer, stateError{err}
+	}
+	return answer, nil
+}
+
+// show prints an answer: as JSON, or for a person with a word where the bot does not run.
+func show[T any](a *app, f *callerFlags, answer found[T], print func(*T) error) error {
+	switch {
+	case f.json && answer.raw != nil:
+		var text bytes.Buffer
+		if err := json.Indent(&text, answer.raw, "", "  "); err != nil {
+			return err
+		}
+		_, err := text.WriteTo(a.Stdout)
+		return err
+	case f.json:
+		return a.printJSON(answer.value)
+	}
+	if answer.raw == nil {
+		fmt.Fprintln(a.Stderr, "the bot does not run: this is what its state file says")
+	}
+	return print(answer.value)
+}

@@ -1,0 +1,192 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/engine/live"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// socketFile is the name of the socket in the state folder.
+const socketFile = "bot.sock"
+
+const (
+	answerWithin  = 3 * time.Second  // for what only has to be looked up
+	longestAct    = 10 * time.Minute // that somebody may ask to wait for
+	longestAsk    = 1 << 16          // bytes of a request
+	socketGoodbye = 2 * time.Second  // for answers that are being written when the bot ends
+)
+
+// control is the operator's side of a running bot: HTTP over a unix socket that only the bot's own user may open. Questions are answered as of
+// the last commit or by the loop; what acts goes through the loop, one command at a time, and is answered once the exchange has
+// confirmed it. A command goes on when the one who asked has gone.
+type control struct {
+	r        *runner
+	path     string
+	listener net.Listener
+	server   *http.Server
+	serving  sync.WaitGroup
+	ctx      context.Context // ends with the bot's loop
+	end      context.CancelFunc
+	acting   sync.Mutex
+}
+
+// openControl listens on the socket of a state folder, whose state file this process holds: a socket that is there was left by a bot that
+// died.
+func openControl(ctx context.Context, r *runner) (*control, error) {
+	path := filepath.Join(r.plan.Bot.State, socketFile)
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("socket of an earlier run: %w", err)
+	}
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("socket for bot status and its like: %w; a path of more than 100 letters is too long for one: choose a shorter bot.state", err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	c := &control{r: r, path: path, listener: listener}
+	c.ctx, c.end = context.WithCancel(context.WithoutCancel(ctx))
+	c.server = &http.Server{Handler: c.routes(), ReadHeaderTimeout: answerWithin, ReadTimeout: answerWithin, BaseContext: func(net.Listener) context.Context { return c.ctx }}
+	c.serving.Go(func() { _ = c.server.Serve(listener) }) // it ends by close alone
+	return c, nil
+}
+
+// close ends what is under way, answers it, and removes the socket.
+func (c *control) close() error {
+	c.end()
+	ctx, cancel := context.WithTimeout(context.Background(), socketGoodbye)
+	defer cancel()
+	err := c.server.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = c.server.Close()
+	}
+	c.serving.Wait()
+	if gone := os.Remove(c.path); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
+		err = errors.Join(err, gone)
+	}
+	return err
+}
+
+// The paths of the socket.
+const (
+	pathStatus    = "/status"
+	pathOrders    = "/orders"
+	pathPositions = "/positions"
+	pathExplain   = "/explain"
+	pathHalt      = "/halt"
+	pathResume    = "/resume"
+	pathCancelAll = "/cancel-all"
+	pathFlatten   = "/flatten"
+	pathBackup    = "/backup"
+)
+
+func (c *control) routes() http.Handler {
+	mux := http.NewServeMux()
+	for path, look := range map[string]func(context.Context, *operatorAsk) (any, error){
+		pathStatus: c.status, pathOrders: c.orders, pathPositions: c.positions, pathExplain: c.explain, pathBackup: c.backup,
+	} {
+		mux.HandleFunc("POST "+path, answer(look))
+	}
+	for path, act := range map[string]func(context.Context, *operatorAsk) (*actReport, error){
+		pathHalt: c.halt, pathResume: c.resume, pathCancelAll: c.cancelAll, pathFlatten: c.flatten,
+	} {
+		mux.HandleFunc("POST "+path, answer(func(_ context.Context, ask *operatorAsk) (any, error) { return c.act(ask, act) }))
+	}
+	return mux
+}
+
+// operatorAsk is a request.
+type operatorAsk struct {
+	Strategy string `json:"strategy,omitempty"` // empty: all
+	Order    string `json:"order,omitempty"`
+	All      bool   `json:"all,omitempty"`
+	Foreign  bool   `json:"foreign,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+	File     string `json:"file,omitempty"`
+	WaitMS   int64  `json:"wait_ms,omitempty"`
+}
+
+// operatorError is an answer that is none.
+type operatorError struct {
+	Error string `json:"error"`
+}
+
+// answer reads a request and writes what serve makes of it.
+func answer(serve func(context.Context, *operatorAsk) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, request *http.Request) {
+		var ask operatorAsk
+		status := http.StatusOK
+		err := json.NewDecoder(http.MaxBytesReader(w, request.Body, longestAsk)).Decode(&ask)
+		var value any
+		if err != nil {
+			err = usagef("request: %w", err)
+		} else {
+			value, err = serve(request.Context(), &ask)
+		}
+		if err != nil {
+			value, status = operatorError{err.Error()}, statusOf(err)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_ = json.NewEncoder(w).Encode(value) // who has hung up hears nothing
+	}
+}
+
+func statusOf(err error) int {
+	switch {
+	case errors.As(err, new(usageError)):
+		return http.StatusBadRequest
+	case errors.Is(err, live.ErrStopping), errors.Is(err, errNotTrading):
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusInternalServerError
+}
+
+// errNotTrading is the answer while the loop cannot be asked.
+var errNotTrading = errors.New("the bot's loop does not answer: it is reconciling with the exchange, or ending")
+
+// look asks the loop.
+func (c *control) look(ctx context.Context, f func(at market.Time)) error {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	return unheard(c.r.loop.Look(ctx, f))
+}
+
+// do lets the loop do something.
+func (c *control) do(ctx context.Context, f func(at market.Time) []market.Command) error {
+	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	return unheard(c.r.loop.Do(ctx, func(at market.Time) []market.Command {
+		c.r.journal.operate()
+		return f(at)
+	}))
+}
+
+func unheard(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return errNotTrading
+	}
+	return err
+}
+
+// backup writes a copy of the state file.
+func (c *control) backup(_ context.Context, ask *operatorAsk) (any, error) {
+	if !filepath.IsAbs(ask.File) {
+		return nil, usagef("%q is no absolute path", clip(ask.File))
+	}
+	if sameFile(ask.File, c.r.store.Path()) {
+		return nil, usagef("%s is the state file itself; name another", ask.File)
+	}
+	return struct{}{}, c.r.store.Backup(ask.File)
+}

@@ -1,0 +1,21 @@
+//go:build linux || darwin || freebsd
+
+package bot
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// roomIn returns the free bytes of the file system that a folder is on, and whether files can be made in the folder.
+func roomIn(folder string) (free uint64, writable bool) {
+	var fs unix.Statfs_t
+	if err := unix.Statfs(folder, &fs); err != nil {
+		return 0, false
+	}
+	return uint64(fs.Bavail) * uint64(fs.Bsize), unix.Access(folder, unix.W_OK|unix.X_OK) == nil
+}
+
+// openToOthers reports whether a folder's mode lets others look into it.
+func openToOthers(info os.FileInfo) bool { return info.Mode().Perm()&0o077 != 0 }

@@ -1,0 +1,172 @@
+package bot
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// knownState is what the state file tells about the account.
+type knownState struct {
+	readable bool
+	resumed  bool                   // an earlier run has been given its money
+	orders   map[uuid.UUID]struct{} // open ones
+}
+
+// missed reports whether an order is certainly not one that the state file knows.
+func (k *knownState) missed(client uuid.UUID) bool {
+	_, there := k.orders[client]
+	return k.readable && !there
+}
+
+// stateFile checks the state file as `bot state check` does.
+func (d *doctor) stateFile() {
+	d.known = &knownState{orders: map[uuid.UUID]struct{}{}}
+	path := filepath.Join(d.plan.Bot.State, stateFile)
+	store, err := state.ReadBot(path)
+	switch {
+	case errors.Is(err, state.ErrNoState):
+		d.known.readable = true
+		d.ok("state file", "%s is not there yet; the first start makes it", path)
+		return
+	case errors.Is(err, state.ErrLocked):
+		d.known.resumed = true
+		d.warn("state file", path+" is held by a running bot and was not looked at", "ask that bot, or stop it and look again")
+		return
+	case err != nil:
+		d.fail("state file", err.Error(), "take it from a backup, or use the program that wrote it")
+		return
+	}
+	defer store.Close()
+	if err := d.examine(path, store); err != nil {
+		d.fail("state file", fmt.Sprintf("%s: %v", path, err), "take it from a backup")
+	}
+}
+
+// examine reads a state file.
+func (d *doctor) examine(path string, store *state.BotStore) error {
+	report, err := store.Check()
+	if err != nil {
+		return err
+	}
+	if len(report.Flaws) > 0 {
+		found := finding{Check: "state file", Level: levelFail, Text: fmt.Sprintf("%s has %d flaws", path, len(report.Flaws)), Mend: "take it from a backup"}
+		for _, flaw := range report.Flaws[:min(10, len(report.Flaws))] {
+			found.Lines = append(found.Lines, flaw.String())
+		}
+		d.findings = append(d.findings, found)
+		return nil
+	}
+	d.ok("state file", "%s is whole: %d journal entries, %d orders (%d open), %d fills", path, report.Entries, report.Orders, report.Open, report.Fills)
+	if _, d.known.resumed, err = savedParts(store, d.plan.names()); err != nil {
+		return err
+	}
+	open, err := store.OpenOrders()
+	if err != nil {
+		return err
+	}
+	for i := range open {
+		d.known.orders[open[i].ClientOrderID] = struct{}{}
+	}
+	d.known.readable = true
+	halts, err := store.Halts()
+	for i := range halts {
+		d.warn("halt", fmt.Sprintf("%s has been halted since %s: %s", halts[i].Scope, halts[i].At, halts[i].Reason), "find out why, then: bot resume")
+	}
+	return err
+}
+
+// The room that a state folder should have.
+const (
+	littleRoom = 1 << 30
+	noRoom     = 100 << 20
+)
+
+// disk looks at the state folder: room, and who may do what in it.
+func (d *doctor) disk() {
+	folder := d.plan.Bot.State
+	info, err := os.Stat(folder)
+	there := existing(folder)
+	switch {
+	case err == nil && !info.IsDir():
+		d.fail("folder", folder+" is a file", "name another folder as bot.state")
+		return
+	case err == nil && openToOthers(info):
+		d.warn("folder", "others may look into "+folder, "do: chmod 700 "+inQuotes(folder))
+	}
+	room, writable := roomIn(there)
+	switch {
+	case !writable:
+		d.fail("folder", there+" cannot be written to", "give it to the user that the bot runs as")
+	case room < noRoom:
+		d.fail("disk", fmt.Sprintf("%d MB free for %s", room>>20, folder), "make room: a bot that cannot write its journal stops")
+	case room < littleRoom:
+		d.warn("disk", fmt.Sprintf("%d MB free for %s", room>>20, folder), "make room: the journal grows for as long as the bot trades")
+	default:
+		d.ok("disk", "%d GB free for %s", room>>30, folder)
+	}
+}
+
+// existing is the folder, or the first one above it that is there.
+func existing(folder string) string {
+	folder, err := filepath.Abs(folder)
+	for err == nil {
+		if _, missing := os.Stat(folder); missing == nil || filepath.Dir(folder) == folder {
+			break
+		}
+		folder = filepath.Dir(folder)
+	}
+	return folder
+}
+
+// secrets tells where key and secret stand, and whether others may read them there. A file of their own that others may read has been refused before.
+func (d *doctor) secrets() {
+	e, file := &d.plan.Exchange, d.plan.source.file
+	var places []string
+	for _, place := range [...]struct{ inline, file, env string }{{e.Key, e.KeyFile, e.KeyEnv}, {e.Secret, e.SecretFile, e.SecretEnv}} {
+		switch {
+		case place.file != "":
+			places = append(places, place.file+", which only its owner may read")
+		case place.env != "":
+			places = append(places, "the environment ("+place.env+")")
+		case place.inline != "":
+			places = append(places, file)
+		}
+	}
+	text := "key and secret come from " + strings.Join(slices.Compact(places), " and ")
+	others, err := readableByOthers(file)
+	switch {
+	case !slices.Contains(places, file):
+		d.ok("secrets", "%s", text)
+	case strings.HasPrefix(e.BaseURL, "http:"):
+		d.ok("secrets", "%s, for an exchange on this machine", text)
+	case err != nil || others:
+		d.fail("secrets", text+", and others may read it", "use key_env and secret_env, or key_file and secret_file; at least do: chmod 600 "+inQuotes(file))
+	default:
+		d.warn("secrets", text, "use key_env and secret_env, or key_file and secret_file, so that the config can be shown to others")
+	}
+}
+
+// limits tells which limits are not set.
+func (d *doctor) limits(needed bool) {
+	missing := d.plan.checked.unlimited()
+	if len(missing) == 0 {
+		d.ok("limits", "every limit of account and strategies is set")
+		return
+	}
+	for _, line := range missing {
+		line = strings.TrimPrefix(line, "no limit: ")
+		if needed {
+			d.fail("limits", line+": not set, and bot.need_limits is", "set them in [risk]")
+			continue
+		}
+		d.warn("limits", line+": not set", "set them in [risk] before real money is at stake")
+	}
+}

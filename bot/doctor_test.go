@@ -1,0 +1,221 @@
+package bot_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot"
+	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// doctorExchange has an account with a key for everything, one that may not withdraw, and one that may only read.
+const doctorExchange = `
+[accounts.demo]
+balances = { EUR = "10000" }
+[accounts.demo.keys]
+all = { permissions = ["read", "trade", "withdraw"] }
+bot = { permissions = ["read", "trade"] }
+look = { permissions = ["read"] }
+`
+
+// doctorRun is a config of `bot run` that lacks nothing.
+const doctorRun = `
+[bot]
+state = %q
+need_limits = true
+[exchange]
+base_url = %q
+key_env = "BOT_KEY"
+secret_env = "BOT_SECRET"
+[risk]
+max_exposure = "5000"
+max_daily_loss = "500"
+max_drawdown = "0.2"
+max_open_orders = 10
+max_order_value = "1000"
+max_position = "3000"
+price_collar = "0.05"
+orders_per_minute = 30
+max_data_age = "30s"
+cool_down_losses = 3
+cool_down = "1h"
+[strategies.trend]
+kind = "smacross"
+markets = ["BTC-EUR"]
+interval = "1m"
+allotment = "5000"
+operator_id = 7
+`
+
+// found is what a test looks at of a finding.
+type found struct{ Check, Level, Text, Mend string }
+
+// practice is an exchange with a patient in front of it.
+type practice struct {
+	t      *testing.T
+	ex     *served
+	config string
+	dir    string
+	env    map[string]string
+}
+
+func newPractice(t *testing.T) *practice {
+	p := &practice{t: t, dir: t.TempDir(), env: map[string]string{}}
+	file := filepath.Join(p.dir, "exchange.toml")
+	require.NoError(t, os.WriteFile(file, []byte(doctorExchange), 0o600))
+	p.ex = serve(t, nil, "-c", file)
+	p.config = filepath.Join(p.dir, "run.toml")
+	require.NoError(t, os.Mkdir(filepath.Join(p.dir, "state"), 0o700))
+	require.NoError(t, os.WriteFile(p.config, fmt.Appendf(nil, doctorRun, filepath.Join(p.dir, "state"), p.ex.facts.BaseURL), 0o600))
+	p.use(1)
+	return p
+}
+
+// use gives the bot one of the keys: 0 all, 1 bot, 2 look.
+func (p *practice) use(key int) {
+	k := p.ex.facts.Accounts[0].Keys[key]
+	p.env["BOT_KEY"], p.env["BOT_SECRET"] = k.Key, k.Secret
+}
+
+// call runs the doctor.
+func (p *practice) call(args ...string) (code int, stdout, stderr string) {
+	var out, failed bytes.Buffer
+	code = bot.Run(p.t.Context(), bot.Process{Args: append([]string{"doctor", "-c", p.config}, args...), Stdin: bytes.NewReader(nil), Stdout: &out, Stderr: &failed,
+		Getenv: func(name string) string { return p.env[name] }, Kinds: kinds()})
+	return code, out.String(), failed.String()
+}
+
+// examine runs the doctor and returns its exit code with what it found.
+func (p *practice) examine(args ...string) (int, []found) {
+	p.t.Helper()
+	code, out, failed := p.call(append(args, "--json")...)
+	var all []found
+	require.NoError(p.t, json.Unmarshal([]byte(out), &all), failed)
+	for _, secret := range p.env {
+		require.NotContains(p.t, out+failed, secret)
+	}
+	return code, all
+}
+
+// wants wants a finding with a level and a text, and the exit code that follows from all of them.
+func (p *practice) wants(check, level, text string, args ...string) {
+	p.t.Helper()
+	code, all := p.examine(args...)
+	want := 0
+	there := false
+	for _, f := range all {
+		if f.Level == "fail" {
+			want = 1
+		}
+		if f.Level != "ok" {
+			require.NotEmpty(p.t, f.Mend, "%v", f)
+		}
+		there = there || f.Check == check && f.Level == level && strings.Contains(f.Text, text)
+	}
+	require.True(p.t, there, "want %s %s %q among %+v", level, check, text, all)
+	require.Equal(p.t, want, code)
+}
+
+func TestTheDoctorFindsNothingWhereAllIsWell(t *testing.T) {
+	p := newPractice(t)
+	code, all := p.examine()
+	require.Zero(t, code)
+	checks := map[string]bool{}
+	for _, f := range all {
+		require.Equal(t, "ok", f.Level, "%+v", f)
+		checks[f.Check] = true
+	}
+	for _, check := range []string{"secrets", "limits", "disk", "state file", "exchange", "clock", "key", "trade right", "withdrawals", "market", "polling", "balances", "others", "orders"} {
+		require.True(t, checks[check], check)
+	}
+	left, err := os.ReadDir(filepath.Join(p.dir, "state"))
+	require.NoError(t, err)
+	require.Empty(t, left, "looking changes nothing")
+	code, out, _ := p.call()
+	require.Zero(t, code)
+	require.Regexp(t, `(?m)^ok    exchange +http://127.0.0.1:\d+/v2 answers, on this machine$`, out)
+	require.Regexp(t, `(?m)^ +100 a minute  GET /ordersOpen: weight 100 every 1m0s$`, out)
+	require.Regexp(t, `(?m)^\d+ ok, 0 to be judged, 0 fail$`, out)
+}
+
+func TestTheDoctorKnowsTheRightsOfAKey(t *testing.T) {
+	p := newPractice(t)
+	p.use(0)
+	p.wants("withdrawals", "warn", "may withdraw")
+	p.use(2)
+	p.wants("trade right", "fail", "310")
+	p.wants("withdrawals", "ok", "may not withdraw")
+	p.env["BOT_SECRET"] = strings.Repeat("0", 128)
+	p.wants("key", "fail", "309")
+	p.env["BOT_KEY"] = strings.Repeat("0", 64)
+	p.wants("key", "fail", "305")
+}
+
+func TestTheDoctorFindsWhatIsMissingAndWhatIsTooMuch(t *testing.T) {
+	p := newPractice(t)
+	p.wants("limits", "fail", "max_position", "--set", "risk.max_position=0")
+	p.wants("limits", "warn", "max_position", "--set", "risk.max_position=0", "--set", "bot.need_limits=false")
+	p.wants("allotment", "fail", "20000", "--set", "strategies.trend.allotment=20000")
+	p.wants("orders", "fail", "max_order_value", "--set", "risk.max_order_value=1")
+	p.wants("orders", "fail", "more than the strategy has", "--set", "strategies.trend.allotment=1")
+	p.wants("markets", "fail", "no market XYZ-EUR", "--set", "strategies.trend.markets=XYZ-EUR")
+	p.wants("polling", "fail", "of 1000 weight points", "--set", "poll.orders=5s")
+	p.wants("exchange", "fail", "does not answer", "--set", "exchange.base_url=http://127.0.0.1:1/v2")
+	code, _, failed := p.call("--set", "exchange.base_url=http://198.51.100.1/v2")
+	require.Equal(t, 2, code, failed)
+	require.Contains(t, failed, "in clear")
+}
+
+func TestTheDoctorLooksAtFilesAndFolders(t *testing.T) {
+	p := newPractice(t)
+	state := filepath.Join(p.dir, "state")
+	require.NoError(t, os.Chmod(state, 0o755))
+	p.wants("folder", "warn", "others may look into")
+	require.NoError(t, os.Chmod(state, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(state, "bot.db"), []byte("no database"), 0o600))
+	p.wants("state file", "fail", "bot.db")
+	require.NoError(t, os.Remove(filepath.Join(state, "bot.db")))
+	key := filepath.Join(p.dir, "key")
+	require.NoError(t, os.WriteFile(key, []byte("x"), 0o644))
+	code, _, failed := p.call("--set", "exchange.key_env=", "--set", "exchange.key_file="+key)
+	require.Equal(t, 2, code)
+	require.Contains(t, failed, "others may read")
+}
+
+func TestTheDoctorSeesSomebodyElseOnTheAccount(t *testing.T) {
+	p := newPractice(t)
+	k := p.ex.facts.Accounts[0].Keys[1]
+	client, err := rest.New(rest.Config{BaseURL: p.ex.facts.BaseURL, Key: rest.NewSecret(k.Key), Secret: rest.NewSecret(k.Secret)})
+	require.NoError(t, err)
+	defer client.Close()
+	require.NoError(t, client.Sync(t.Context()))
+	catalog, _, err := client.Catalog(t.Context())
+	require.NoError(t, err)
+	client.Use(catalog)
+	place := func(operator int64) {
+		m := catalog.MarketNamed("BTC-EUR")
+		price, err := m.ParsePrice("10000")
+		require.NoError(t, err)
+		amount, err := m.ParseQty("0.01")
+		require.NoError(t, err)
+		intent, err := client.Prepare(&market.Command{Kind: market.CommandPlace, Order: market.Order{ID: 1, ClientOrderID: uuid.New(), OperatorID: operator, Market: m.ID, Side: market.Buy,
+			Type: market.TypeLimit, Amount: amount, Price: price, TimeInForce: market.GTC, SelfTradePrevention: market.CancelNewest}})
+		require.NoError(t, err)
+		_, err = client.Send(t.Context(), &intent)
+		require.NoError(t, err)
+	}
+	p.wants("others", "ok", "0 open orders")
+	place(8)
+	p.wants("others", "warn", "1 open orders have another operatorId")
+	place(7)
+	p.wants("others", "warn", "1 open orders have this bot's operator_id and are not in its state file")
+}

@@ -1,0 +1,60 @@
+package bot
+
+import (
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// notifier tells systemd how the service is (sd_notify(3)). A nil one tells nobody.
+type notifier struct {
+	socket string
+	every  time.Duration // between two signs of life; 0: nobody waits for them
+	last   time.Time
+}
+
+// notifyPatience is how long a message may take: the loop waits for it.
+const notifyPatience = 100 * time.Millisecond
+
+// newNotifier reads what systemd has put into the environment; nil where it is not there.
+func newNotifier(getenv func(string) string) *notifier {
+	socket := getenv("NOTIFY_SOCKET")
+	if socket == "" {
+		return nil
+	}
+	if strings.HasPrefix(socket, "@") {
+		socket = "\x00" + socket[1:] // an abstract name
+	}
+	n := &notifier{socket: socket}
+	micros, err := strconv.ParseInt(getenv("WATCHDOG_USEC"), 10, 64)
+	if pid := getenv("WATCHDOG_PID"); err == nil && micros > 0 && (pid == "" || pid == strconv.Itoa(os.Getpid())) {
+		n.every = time.Duration(micros) * time.Microsecond / 3
+	}
+	return n
+}
+
+// say sends a message. Nothing depends on whether it arrives: who waits for it acts when it does not.
+func (n *notifier) say(message string) {
+	if n == nil {
+		return
+	}
+	connection, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: n.socket, Net: "unixgram"})
+	if err != nil {
+		return
+	}
+	defer connection.Close()
+	if connection.SetWriteDeadline(time.Now().Add(notifyPatience)) == nil {
+		_, _ = connection.Write([]byte(message))
+	}
+}
+
+// alive gives a sign of life when one is due. The loop calls it at each turn, and nobody else: a loop that stands still falls silent.
+func (n *notifier) alive(now time.Time) {
+	if n == nil || n.every == 0 || now.Sub(n.last) < n.every {
+		return
+	}
+	n.last = now
+	n.say("WATCHDOG=1")
+}

@@ -1,0 +1,204 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// operatorCommands are the commands that talk to a running bot.
+func (a *app) operatorCommands() []*cobra.Command {
+	return []*cobra.Command{a.statusCommand(), a.ordersCommand(), a.positionsCommand(), a.explainCommand(), a.haltCommand(), a.resumeCommand(), a.cancelAllCommand(), a.flattenCommand()}
+}
+
+func (a *app) statusCommand() *cobra.Command {
+	f := &callerFlags{}
+	c := &cobra.Command{
+		Use: "status", Short: "Say how a bot stands", Args: onlyFlags, Example: "  bot status -c configs/sandbox.toml\n  bot status --state state --json",
+		Long: "Says how a running bot stands: strategies and halts, equity and today's result, orders, weight budget, feeds, clock. Of a bot that does not run\nit tells what the state file knows.",
+		RunE: a.enter(func(ctx context.Context, _ []string) error {
+			answer, err := askOrRead(ctx, f, pathStatus, &operatorAsk{}, func(store *state.BotStore) (*statusInfo, error) {
+				return stoppedStatus(store, filepath.Dir(store.Path()))
+			})
+			if err != nil {
+				return err
+			}
+			return show(a, f, answer, func(s *statusInfo) error { return s.print(a.Stdout) })
+		}),
+	}
+	f.register(c)
+	return c
+}
+
+func (a *app) ordersCommand() *cobra.Command {
+	f, all := &callerFlags{}, false
+	c := &cobra.Command{
+		Use: "orders", Short: "List a bot's open orders, or all", Args: onlyFlags, Example: "  bot orders -c configs/sandbox.toml\n  bot orders --state state --all --json",
+		RunE: a.enter(func(ctx context.Context, _ []string) error {
+			answer, err := askOrRead(ctx, f, pathOrders, &operatorAsk{All: all}, func(store *state.BotStore) (*ordersInfo, error) { return ordersOf(store, all) })
+			if err != nil {
+				return err
+			}
+			return show(a, f, answer, func(list *ordersInfo) error { return printOrders(a.Stdout, list.Orders) })
+		}),
+	}
+	f.register(c)
+	c.Flags().BoolVar(&all, "all", false, fmt.Sprintf("those that are done too, the latest %d", mostOrders))
+	return c
+}
+
+func (a *app) positionsCommand() *cobra.Command {
+	f := &callerFlags{}
+	c := &cobra.Command{
+		Use: "positions", Short: "List what a bot's strategies hold", Args: onlyFlags, Example: "  bot positions -c configs/sandbox.toml\n  bot positions --state state --json",
+		RunE: a.enter(func(ctx context.Context, _ []string) error {
+			answer, err := askOrRead(ctx, f, pathPositions, &operatorAsk{}, func(store *state.BotStore) (*positionsInfo, error) { return positionsOf(store, noPrice) })
+			if err != nil {
+				return err
+			}
+			return show(a, f, answer, func(list *positionsInfo) error { return printPositions(a.Stdout, list.Positions) })
+		}),
+	}
+	f.register(c)
+	return c
+}
+
+func (a *app) explainCommand() *cobra.Command {
+	f := &callerFlags{}
+	c := &cobra.Command{
+		Use: "explain ORDER", Short: "Tell the story of an order", Args: cobra.ExactArgs(1), Example: "  bot explain 12 -c configs/sandbox.toml\n  bot explain 8254ec74-367c-5f0f-afff-335be62ce9f0 --json",
+		Long: "Tells from the journal how an order came about: the event, the decision, what the gate looked at before and after, the request, the answers, the\nstates, the fills. ORDER is its number, its client order id, or the exchange's order id.",
+		RunE: a.enter(func(ctx context.Context, args []string) error {
+			answer, err := askOrRead(ctx, f, pathExplain, &operatorAsk{Order: args[0]}, func(store *state.BotStore) (*storyInfo, error) { return storyOf(store, args[0]) })
+			if err != nil {
+				return err
+			}
+			return show(a, f, answer, func(s *storyInfo) error { return s.print(a.Stdout) })
+		}),
+	}
+	f.register(c)
+	return c
+}
+
+// actFlags are those of commands that act.
+type actFlags struct {
+	callerFlags
+	wait    time.Duration
+	reason  string
+	foreign bool
+}
+
+// actCommand makes a command that acts, on one strategy or on all.
+func (a *app) actCommand(c *cobra.Command, path string, f *actFlags, print func(*actReport) string) *cobra.Command {
+	c.RunE = a.enter(func(ctx context.Context, args []string) error {
+		ask := &operatorAsk{Strategy: strings.Join(args, ""), Reason: f.reason, Foreign: f.foreign, WaitMS: f.wait.Milliseconds()}
+		return a.act(ctx, f, path, ask, print)
+	})
+	f.register(c)
+	c.Flags().DurationVar(&f.wait, "wait", 30*time.Second, "how long to wait for the exchange to confirm")
+	return c
+}
+
+// errUnconfirmed is the end of a command of which something is still open.
+var errUnconfirmed = errors.New("not everything was confirmed in time; bot status and bot orders tell how it goes on")
+
+// act lets a running bot act and says what became of it.
+func (a *app) act(ctx context.Context, f *actFlags, path string, ask *operatorAsk, print func(*actReport) string) error {
+	folder, err := f.folder()
+	if err != nil {
+		return err
+	}
+	report := &actReport{}
+	raw, err := call(ctx, folder, path, ask, f.wait+2*answerWithin, report)
+	if err != nil {
+		return err
+	}
+	err = show(a, &f.callerFlags, found[actReport]{report, raw}, func(r *actReport) error {
+		_, err := fmt.Fprint(a.Stdout, print(r), r.left())
+		return err
+	})
+	if err == nil && !report.Done {
+		return errUnconfirmed
+	}
+	return err
+}
+
+// left lists what is not as it was asked for.
+func (r *actReport) left() (text string) {
+	for i := range r.Open {
+		o := &r.Open[i]
+		text += fmt.Sprintf("still open: %d %s %s %s %s: %s\n", o.Number, o.ClientOrderID, o.Strategy, o.Market, o.terms(), o.how())
+	}
+	for i := range r.Held {
+		p := &r.Held[i]
+		text += fmt.Sprintf("still held: %s %s %s\n", p.Strategy, p.Amount, p.Market)
+	}
+	for _, why := range r.Unsold {
+		text += "not sold: " + why + "\n"
+	}
+	for i := range r.Protecting {
+		o := &r.Protecting[i]
+		text += fmt.Sprintf("left to protect: %d %s %s %s\n", o.Number, o.Strategy, o.Market, o.terms())
+	}
+	if len(r.Trading) > 0 {
+		text += fmt.Sprintf("not halted, so they may place new orders: %s\n", strings.Join(r.Trading, ", "))
+	}
+	return text
+}
+
+// unchanged says of which strategies nothing had to be changed.
+func (r *actReport) unchanged(how string) string {
+	if len(r.Unchanged) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s before: %s)", how, strings.Join(r.Unchanged, ", "))
+}
+
+func (a *app) haltCommand() *cobra.Command {
+	f := &actFlags{}
+	c := a.actCommand(&cobra.Command{
+		Use: "halt [STRATEGY]", Short: "Stop a strategy, or all, until bot resume", Args: cobra.MaximumNArgs(1), Example: "  bot halt -c configs/sandbox.toml\n  bot halt maker --reason 'exchange maintenance'",
+		Long: "Stops a strategy, or all: it is called no more and its orders are cancelled, but for the exits of its brackets, which protect what it holds. A halt\nlasts over restarts until bot resume. The command succeeds once the exchange has confirmed the cancels.",
+	}, pathHalt, f, func(r *actReport) string {
+		return fmt.Sprintf("halted: %s%s; %d orders cancelled\n", strings.Join(r.Strategies, ", "), r.unchanged("halted"), r.Cancelled)
+	})
+	c.Flags().StringVar(&f.reason, "reason", "", "`WHY`, for the journal")
+	return c
+}
+
+func (a *app) resumeCommand() *cobra.Command {
+	return a.actCommand(&cobra.Command{
+		Use: "resume [STRATEGY]", Short: "Let a halted strategy, or all, trade again", Args: cobra.MaximumNArgs(1), Example: "  bot resume -c configs/sandbox.toml\n  bot resume maker",
+	}, pathResume, &actFlags{}, func(r *actReport) string {
+		return fmt.Sprintf("trading: %s%s\n", strings.Join(r.Strategies, ", "), r.unchanged("not halted"))
+	})
+}
+
+func (a *app) cancelAllCommand() *cobra.Command {
+	f := &actFlags{}
+	c := a.actCommand(&cobra.Command{
+		Use: "cancel-all", Short: "Cancel all open orders of a bot", Args: onlyFlags, Example: "  bot cancel-all -c configs/sandbox.toml\n  bot cancel-all --including-foreign --wait 1m",
+		Long: "Cancels every open order of the bot, exits that protect positions included, and succeeds once the exchange has confirmed each. Strategies go on: halt\nthem first, or they place new ones. Orders of others on the account are left alone unless --including-foreign names them, and then those in the\nmarkets that this bot trades are cancelled.",
+	}, pathCancelAll, f, func(r *actReport) string { return fmt.Sprintf("%d orders cancelled\n", r.Cancelled) })
+	c.Flags().BoolVar(&f.foreign, "including-foreign", false, "orders of others on the same account too")
+	return c
+}
+
+func (a *app) flattenCommand() *cobra.Command {
+	f := &actFlags{}
+	c := a.actCommand(&cobra.Command{
+		Use: "flatten [STRATEGY]", Short: "Halt a strategy, or all, and sell what it holds", Args: cobra.MaximumNArgs(1), Example: "  bot flatten maker -c configs/sandbox.toml\n  bot flatten --wait 2m",
+		Long: "Halts a strategy, or all, cancels its orders, exits included, and sells what it holds at market once the cancels are confirmed. It succeeds once\nnothing is open and nothing is held; what is below the market's minimum cannot be sold and is listed.",
+	}, pathFlatten, f, func(r *actReport) string {
+		return fmt.Sprintf("halted: %s; %d orders cancelled, sold by %d\n", strings.Join(r.Strategies, ", "), r.Cancelled, r.Sold)
+	})
+	c.Flags().StringVar(&f.reason, "reason", "", "`WHY`, for the journal")
+	return c
+}

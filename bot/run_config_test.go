@@ -1,0 +1,91 @@
+package bot
+
+import (
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/maker"
+	"github.com/tidemark-trading/tidemark/strategy/smacross"
+)
+
+var sampleRuns = []string{"sandbox", "paper", "live"}
+
+// samplePlan checks one of configs/ with settings over it, as far as that goes without an exchange.
+func samplePlan(t *testing.T, name string, environment map[string]string, sets ...string) (*runPlan, error) {
+	var overrides []override
+	for _, set := range sets {
+		o, err := parseSet(set)
+		require.NoError(t, err)
+		overrides = append(overrides, o)
+	}
+	source, err := readSource("../configs/"+name+".toml", overrides)
+	require.NoError(t, err)
+	c, err := loadRun(source)
+	if err != nil {
+		return nil, err
+	}
+	return newRunPlan(c, []strategy.Kind{maker.Kind, smacross.Kind}, func(name string) string { return environment[name] })
+}
+
+// liveKeys is the environment that configs/live.toml asks for.
+func liveKeys() map[string]string {
+	return map[string]string{"TIDEMARK_KEY": strings.Repeat("a", 64), "TIDEMARK_SECRET": strings.Repeat("b", 128)}
+}
+
+func TestTheSampleRunsShowEveryKey(t *testing.T) {
+	var text string
+	for _, name := range sampleRuns {
+		one, err := os.ReadFile("../configs/" + name + ".toml")
+		require.NoError(t, err)
+		text += string(one)
+	}
+	for _, key := range append(keys(reflect.TypeFor[RunConfig]()), "EUR") {
+		require.Regexp(t, `(?m)^(# )?`+key+` = `, text)
+	}
+}
+
+func TestTheSampleRunsAreValid(t *testing.T) {
+	for _, name := range sampleRuns {
+		p, err := samplePlan(t, name, liveKeys())
+		require.NoError(t, err, name)
+		require.Empty(t, p.checked.unlimited(), name)
+	}
+}
+
+func TestLiveDoesNotStartWithoutKeys(t *testing.T) {
+	for missing := range liveKeys() {
+		environment := liveKeys()
+		delete(environment, missing)
+		_, err := samplePlan(t, "live", environment)
+		require.ErrorContains(t, err, missing)
+		_, err = samplePlan(t, "live", environment, "bot.mode=paper", "paper.start.EUR=1000", "exchange.key_env=", "exchange.secret_env=")
+		require.NoError(t, err, "paper mode asks for public data alone")
+	}
+	_, err := samplePlan(t, "live", nil, "exchange.key_env=", "exchange.secret_env=")
+	require.ErrorContains(t, err, "key and secret are missing")
+}
+
+func TestLiveDoesNotStartWhileALimitIsMissing(t *testing.T) {
+	limits := []string{"max_exposure", "max_daily_loss", "max_drawdown", "max_order_value", "max_position", "price_collar", "orders_per_minute", "max_data_age"}
+	for _, limit := range limits {
+		_, err := samplePlan(t, "live", liveKeys(), "risk."+limit+"=0")
+		require.ErrorContains(t, err, "configs/live.toml", limit)
+		require.ErrorContains(t, err, limit)
+	}
+	_, err := samplePlan(t, "live", liveKeys(), "strategies.trend.risk.max_open_orders=0")
+	require.ErrorContains(t, err, "strategy trend: max_open_orders")
+	_, err = samplePlan(t, "live", liveKeys(), "risk.cool_down=0s", "risk.cool_down_losses=0")
+	require.ErrorContains(t, err, "cool_down")
+}
+
+func TestPaperHasToKnowItsMoney(t *testing.T) {
+	_, err := samplePlan(t, "paper", nil, "paper.start.EUR=0.00")
+	require.ErrorContains(t, err, "paper.start.EUR: is missing")
+	_, err = samplePlan(t, "paper", nil, "bot.mode=papier")
+	require.ErrorContains(t, err, `bot.mode: "papier" is not one of live, paper`)
+}

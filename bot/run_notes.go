@@ -1,0 +1,134 @@
+package bot
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/rs/zerolog"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// byOperator is who halts and resumes over the socket, for the journal.
+const byOperator = "operator"
+
+// notes are what the journal keeps in memory beside what it writes: for the log, and for who asks over the socket. They belong to the
+// loop's goroutine.
+type notes struct {
+	log     zerolog.Logger
+	by      string // who asked for the halts of this turn; empty: the engine itself
+	figures map[market.OrderID][]state.Figure
+	leaving []leaving
+	heard   map[feedKey]market.Time
+}
+
+// leaving is a command whose intent the turn's commit makes durable.
+type leaving struct {
+	kind  market.CommandKind
+	order market.OrderID
+}
+
+// feedKey is a feed of market events.
+type feedKey struct {
+	kind     market.EventKind
+	market   market.ID
+	interval market.Interval // of candles
+}
+
+func newNotes(log zerolog.Logger) notes {
+	return notes{log: log, figures: map[market.OrderID][]state.Figure{}, heard: map[feedKey]market.Time{}}
+}
+
+// hear notes when a feed was heard last.
+func (n *notes) hear(ev *market.Event) {
+	switch ev.Kind {
+	case market.KindCandles:
+		for i := range ev.Candles {
+			n.heard[feedKey{ev.Kind, ev.Candles[i].Market, ev.Candles[i].Interval}] = ev.At
+		}
+	case market.KindTicker:
+		n.heard[feedKey{kind: ev.Kind, market: ev.Ticker.Market}] = ev.At
+	case market.KindBook, market.KindTrade, market.KindMarketStatus:
+		n.heard[feedKey{kind: ev.Kind, market: ev.Market}] = ev.At
+	}
+}
+
+// approved keeps the gate's figures until the intent is noted.
+func (n *notes) approved(c *market.Command, figures []state.Figure) {
+	if c.Kind != market.CommandCancel {
+		n.figures[c.Order.ID] = slices.Clone(figures)
+	}
+}
+
+// leave takes the figures of an intent.
+func (n *notes) leave(i *exchange.Intent) (figures []state.Figure) {
+	n.leaving = append(n.leaving, leaving{i.Command, i.Order})
+	if i.Command != market.CommandCancel {
+		figures = n.figures[i.Order]
+	}
+	return figures
+}
+
+// took says whose halts a commit notes.
+func (n *notes) took() string { return cmp.Or(n.by, "engine") }
+
+// operate makes what follows in this turn the operator's doing.
+func (j *botJournal) operate() {
+	j.by, j.cause = byOperator, state.Cause{}
+}
+
+// afterwards logs what leaves now, and forgets what concerned the turn.
+func (j *botJournal) afterwards() {
+	for _, l := range j.leaving {
+		if o := j.account.Known(l.order); o != nil {
+			level := zerolog.DebugLevel
+			if l.kind == market.CommandPlace {
+				level = zerolog.InfoLevel
+			}
+			j.sayOrder(j.log.WithLevel(level), o).Msg(wordOf(l.kind) + " sent")
+		}
+	}
+	j.leaving, j.by = j.leaving[:0], ""
+	clear(j.figures)
+}
+
+// accepted logs what the exchange took.
+func (j *botJournal) accepted(i *exchange.Intent) {
+	if o := j.account.Known(i.Order); o != nil {
+		j.sayOrder(j.log.Info(), o).Msg(wordOf(i.Command) + " accepted")
+	}
+}
+
+// wordOf is what the log calls a command.
+func wordOf(kind market.CommandKind) string {
+	switch kind {
+	case market.CommandCancel:
+		return "cancel"
+	case market.CommandUpdate:
+		return "change"
+	}
+	return "order"
+}
+
+// sayOrder names an order with its terms.
+func (j *botJournal) sayOrder(line *zerolog.Event, o *state.Order) *zerolog.Event {
+	m := j.account.Catalog().Market(o.Market)
+	if o.Strategy > 0 && int(o.Strategy) <= len(j.seats) {
+		line.Str("strategy", j.seats[o.Strategy-1])
+	}
+	line.Str("market", m.Name).Stringer("side", o.Side).Stringer("type", o.Type)
+	if o.ByQuote() {
+		line.Str("amount_quote", m.FormatMoney(o.AmountQuote))
+	} else {
+		line.Str("amount", m.FormatQty(o.Amount))
+	}
+	if o.Price != 0 {
+		line.Str("price", m.FormatPrice(o.Price))
+	}
+	if o.TriggerAmount != 0 {
+		line.Str("trigger", m.FormatPrice(o.TriggerAmount))
+	}
+	return line.Int64("order", int64(o.ID)).Stringer("client_order_id", o.ClientOrderID)
+}

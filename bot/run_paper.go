@@ -1,0 +1,233 @@
+package bot
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/rs/zerolog"
+
+	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// The modes of `bot run`.
+const (
+	modeLive  = "live"
+	modePaper = "paper"
+)
+
+var modes = []string{modeLive, modePaper}
+
+const (
+	paperFile = "paper.db" // the simulated exchange, in the state folder
+	modeBlob  = "mode"     // of the state file
+)
+
+// paper is the exchange of paper mode: simulated, in this process, kept in a file of its own beside the bot's. It has the markets, the
+// rules, bid and ask of the exchange that the market data comes from. The bot speaks to it with a client as to any other: what is signed,
+// journalled, unknown and reconciled in live mode is so here.
+type paper struct {
+	*sandbox.Exchange
+	client  *rest.Client
+	catalog *market.Catalog
+	log     zerolog.Logger
+	events  chan market.Event // what the feed told and the simulated exchange has heard, in that order
+	failed  bool
+}
+
+// openTrading makes the client that orders go through: that of the exchange, or in paper mode one of a simulated exchange.
+func (r *runner) openTrading(ctx context.Context) error {
+	began, err := r.checkMode()
+	if err != nil {
+		return err
+	}
+	if r.trading = r.client; r.plan.Bot.Mode == modeLive {
+		return nil
+	}
+	path := filepath.Join(r.plan.Bot.State, paperFile)
+	if _, err := os.Stat(path); began && errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s is gone: without it %s speaks of orders and money that are nowhere; begin anew with another bot.state", path, stateFile)
+	}
+	p := &paper{catalog: r.plan.catalog, log: r.log, events: make(chan market.Event, 64)}
+	config, err := r.plan.paperExchange(path, r.client.Now())
+	if err != nil {
+		return err
+	}
+	if p.Exchange, err = sandbox.New(config); err != nil {
+		return fmt.Errorf("simulated exchange of paper mode: %w", err)
+	}
+	r.paper = p
+	key := &config.Accounts[0].Keys[0]
+	p.client, err = rest.New(rest.Config{
+		BaseURL: "http://127.0.0.1", Key: rest.NewSecret(key.Key), Secret: rest.NewSecret(key.Secret), Window: market.Duration(r.plan.Exchange.Window), Transport: inProcess{p},
+	})
+	if err != nil {
+		return err
+	}
+	p.client.Use(p.catalog)
+	r.trading = p.client
+	return errors.Join(p.client.Sync(ctx), p.begin(ctx, r.client))
+}
+
+// checkMode refuses a state folder that was traded with in the other mode. began reports whether it was traded with at all.
+func (r *runner) checkMode() (began bool, err error) {
+	before, err := r.store.Blob(modeBlob)
+	if err != nil {
+		return false, err
+	}
+	account, err := r.store.Blob(partPrefix + engine.PartAccount)
+	if err != nil {
+		return false, err
+	}
+	began = account != nil
+	if before == nil && began {
+		before = []byte(modeLive) // a file from before there were modes
+	}
+	if before != nil && string(before) != r.plan.Bot.Mode {
+		return began, r.plan.source.place(at([]string{"bot", "mode"}, fmt.Errorf("is %s, and the state folder %s was traded with in mode %s; name another in bot.state", r.plan.Bot.Mode, r.plan.Bot.State, before)))
+	}
+	return began, nil
+}
+
+// paperExchange is the config of the simulated exchange: the markets that are traded, and one account with the balances of paper.start,
+// which count where the file is new. Its time begins at now.
+func (p *runPlan) paperExchange(path string, now market.Time) (sandbox.Config, error) {
+	account := sandbox.Account{Name: "paper", Balances: map[string]string{}, Keys: slices.Clone(sandbox.Default().Accounts[0].Keys)} // nobody else can reach it
+	for _, symbol := range sortedKeys(p.Paper.Start) {
+		asset := p.catalog.AssetNamed(symbol)
+		if asset == nil {
+			return sandbox.Config{}, p.source.place(at([]string{"paper", "start", symbol}, errors.New("no market of the strategies has this asset")))
+		}
+		if _, err := p.Paper.Start[symbol].fixed(asset.Digits); err != nil {
+			return sandbox.Config{}, p.source.place(at([]string{"paper", "start", symbol}, err))
+		}
+		account.Balances[symbol] = string(p.Paper.Start[symbol])
+	}
+	config := sandbox.Config{
+		Accounts: []sandbox.Account{account}, Tiers: []sandbox.Tier{{Volume: "0", Fees: map[string]exchange.Fees{"": p.fees(nil)}}},
+		Clock: sandbox.NewClock(now, 1), Budget: sandbox.Budget{PerKey: -1, PerIP: -1}, Rules: sandbox.Rules{GroupsPerAccount: 1000}, State: path,
+	}
+	for _, a := range p.catalog.Assets() {
+		config.Assets = append(config.Assets, sandbox.Asset{Symbol: a.Symbol, Decimals: a.Digits})
+	}
+	for _, m := range p.catalog.Markets() {
+		config.Markets = append(config.Markets, sandbox.Market{
+			Name: m.Name, PriceDigits: m.PriceDigits, TickSize: m.FormatPrice(m.TickSize), QuantityDecimals: m.QuantityDecimals, NotionalDecimals: m.NotionalDecimals,
+			MinOrderInBase: m.FormatQty(m.MinOrderInBase), MinOrderInQuote: m.FormatMoney(m.MinOrderInQuote), MaxOrderInBase: m.FormatQty(m.MaxOrderInBase),
+			MaxOrderInQuote: m.FormatMoney(m.MaxOrderInQuote), MaxOpenOrders: m.MaxOpenOrders, FeeCategory: m.FeeCategory, Status: m.Status,
+			House: sandbox.House{Levels: 1, Endless: true},
+		})
+	}
+	return config, nil
+}
+
+// begin brings the simulated exchange up to the other one before anything is traded.
+func (p *paper) begin(ctx context.Context, data exchange.MarketData) error {
+	for _, m := range p.catalog.Markets() {
+		if err := p.Govern(m.Name, m); err != nil {
+			return err
+		}
+	}
+	prices, err := data.TickerPrices(ctx, nil)
+	if err != nil && !errors.Is(err, exchange.ErrUnits) {
+		return err
+	}
+	books, err := data.TickerBooks(ctx, nil)
+	if err != nil && !errors.Is(err, exchange.ErrUnits) {
+		return err
+	}
+	for i := range prices {
+		t := &prices[i]
+		if at := slices.IndexFunc(books, func(b market.Ticker) bool { return b.Market == t.Market }); at >= 0 {
+			t.Bid, t.Ask = books[at].Bid, books[at].Ask
+		}
+		if err := p.hear(&market.Event{Kind: market.KindTicker, Ticker: t}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// relay lets the simulated exchange hear what the feed tells before the loop does, until ctx ends. Queue: 64 events; one that finds no room
+// waits, and the feed behind it drops prices.
+func (p *paper) relay(ctx context.Context, from <-chan market.Event) {
+	for {
+		select {
+		case ev := <-from:
+			if err := p.hear(&ev); err != nil && !p.failed {
+				p.failed = true
+				p.log.Error().Err(err).Msg("the simulated exchange has stopped")
+			}
+			select {
+			case p.events <- ev:
+			case <-ctx.Done():
+				return
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// hear tells the simulated exchange of prices, status and rules.
+func (p *paper) hear(ev *market.Event) error {
+	switch ev.Kind {
+	case market.KindTicker:
+		t := ev.Ticker
+		return p.Quote(p.catalog.Market(t.Market).Name, t.Last, t.Bid, t.Ask)
+	case market.KindMarketStatus:
+		return p.Govern(ev.Rules.Name, ev.Rules)
+	}
+	return nil
+}
+
+// inProcess carries requests to a handler of this process.
+type inProcess struct{ handler http.Handler }
+
+// RoundTrip returns the handler's answer.
+func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		defer r.Body.Close()
+	}
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	arriving := r.WithContext(r.Context())
+	arriving.RemoteAddr = "127.0.0.1:1"
+	if arriving.Body == nil {
+		arriving.Body = http.NoBody
+	}
+	w := &answerInProcess{header: http.Header{}, status: http.StatusOK}
+	t.handler.ServeHTTP(w, arriving)
+	return &http.Response{
+		Status: http.StatusText(w.status), StatusCode: w.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: w.header,
+		Body: io.NopCloser(&w.body), ContentLength: int64(w.body.Len()), Request: r,
+	}, nil
+}
+
+// answerInProcess is an http.ResponseWriter in memory.
+type answerInProcess struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header returns the header of the answer.
+func (a *answerInProcess) Header() http.Header { return a.header }
+
+// WriteHeader sets the status.
+func (a *answerInProcess) WriteHeader(status int) { a.status = status }
+
+// Write appends to the body.
+func (a *answerInProcess) Write(data []byte) (int, error) { return a.body.Write(data) }

@@ -1,0 +1,128 @@
+package bot_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/exchange/rest"
+)
+
+// traded is what `bot run` wrote into its log.
+type traded struct {
+	text  string
+	lines []map[string]any
+}
+
+// said returns the lines with a message.
+func (r *traded) said(message string) (lines []map[string]any) {
+	for _, line := range r.lines {
+		if line["message"] == message {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// after is how long a run goes on when it has said what was waited for.
+const after = 500 * time.Millisecond
+
+// tradeUntil runs one of configs/ in a process of its own against an exchange until a while after it has said something, then interrupts
+// it and wants exit code 0.
+func tradeUntil(t *testing.T, s *served, config, state, message string, sets ...string) *traded {
+	path, err := exec.LookPath("bot")
+	require.NoError(t, err)
+	args := []string{"run", "-c", filepath.Join("..", "configs", config), "--set", "exchange.base_url=" + s.facts.BaseURL, "--set", "bot.state=" + state}
+	for _, set := range sets {
+		args = append(args, "--set", set)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, args...)
+	out, err := cmd.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	r, interrupted := &traded{}, false
+	for scanner := bufio.NewScanner(out); scanner.Scan(); {
+		r.text += scanner.Text() + "\n"
+		line := map[string]any{}
+		if json.Unmarshal(scanner.Bytes(), &line) == nil {
+			r.lines = append(r.lines, line)
+		}
+		if !interrupted && line["message"] == message {
+			interrupted = true
+			time.AfterFunc(after, func() { _ = cmd.Process.Signal(os.Interrupt) })
+		}
+	}
+	require.NoError(t, cmd.Wait(), r.text)
+	require.True(t, interrupted, r.text)
+	return r
+}
+
+func TestTheSandboxConfigTradesAndLeavesNothingOpen(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	r := tradeUntil(t, s, "sandbox.toml", t.TempDir(), "fill")
+	ended := r.said("trading has ended")
+	require.Len(t, ended, 1, r.text)
+	require.Zero(t, ended[0]["open_orders"], r.text)
+	key := s.facts.Accounts[0].Keys[0]
+	c, err := rest.New(rest.Config{BaseURL: s.facts.BaseURL, Key: rest.NewSecret(key.Key), Secret: rest.NewSecret(key.Secret)})
+	require.NoError(t, err)
+	require.NoError(t, c.Sync(t.Context()))
+	catalog, _, err := c.Catalog(t.Context())
+	require.NoError(t, err)
+	c.Use(catalog)
+	open, err := c.OpenOrders(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, open)
+	trades, _, err := c.Trades(t.Context(), catalog.MarketNamed("BTC-EUR").ID, c.Now().Add(-time.Hour))
+	require.NoError(t, err)
+	require.NotEmpty(t, trades)
+	s.stop()
+}
+
+func TestThePaperConfigFillsAtRealPricesAndSendsNoOrder(t *testing.T) {
+	t.Parallel()
+	s, state := serve(t, nil, "--log", "info"), filepath.Join(t.TempDir(), "paper")
+	r := tradeUntil(t, s, "paper.toml", state, "fill")
+	require.Zero(t, r.said("trading has ended")[0]["open_orders"], r.text)
+	require.Equal(t, "paper", r.said("trading has ended")[0]["mode"])
+	require.Contains(t, r.text, "it was paper: no order has left this process")
+	held := r.said("position held")
+	require.Len(t, held, 1, r.text)
+
+	again := tradeUntil(t, s, "paper.toml", state, "trading begins; Ctrl-C stops")
+	require.Equal(t, true, again.said("trading begins; Ctrl-C stops")[0]["resumed"])
+	require.NotEmpty(t, append(again.said("position held"), again.said("fill")...), "it still has what it held, or has sold it since")
+	require.Empty(t, again.said("order left open"))
+	s.stop()
+	require.NotContains(t, s.stderr.String(), `"method":"POST"`)
+	require.NotContains(t, s.stderr.String(), `"path":"/v2/balance"`)
+}
+
+func TestAStateFolderBelongsToOneMode(t *testing.T) {
+	t.Parallel()
+	s, state := serve(t, nil), filepath.Join(t.TempDir(), "state")
+	start := "trading begins; Ctrl-C stops"
+	tradeUntil(t, s, "paper.toml", state, start)
+	set := []string{"--set", "exchange.base_url=" + s.facts.BaseURL, "--set", "bot.state=" + state}
+	code, _, failed := call(t.Context(), append([]string{"run", "-c", "../configs/sandbox.toml"}, set...)...)
+	require.Equal(t, 2, code)
+	require.Contains(t, failed, "was traded with in mode paper")
+	require.NoError(t, os.Remove(filepath.Join(state, "paper.db")))
+	code, _, failed = call(t.Context(), append([]string{"run", "-c", "../configs/paper.toml"}, set...)...)
+	require.Equal(t, 1, code)
+	require.Contains(t, failed, "paper.db is gone")
+	code, _, failed = call(t.Context(), append([]string{"run", "-c", "../configs/paper.toml", "--set", "paper.start.DOGE=5"}, append(set, "--set", "bot.state="+state+"2")...)...)
+	require.Equal(t, 2, code)
+	require.Contains(t, failed, "paper.start.DOGE: no market of the strategies has this asset")
+	s.stop()
+}

@@ -1,0 +1,286 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// The states of a bot.
+const (
+	botTrading  = "trading"
+	botStopping = "stopping"
+	botStopped  = "stopped"
+)
+
+// statusInfo is how a bot stands, as a program reads it. Money is in Currency. Of a stopped bot what only a running one knows is missing.
+type statusInfo struct {
+	State          string           `json:"state"` // trading, stopping, stopped
+	Folder         string           `json:"folder"`
+	PID            int              `json:"pid,omitempty"`
+	Exchange       string           `json:"exchange,omitempty"`
+	Mode           string           `json:"mode,omitempty"` // live, paper
+	Version        string           `json:"version"`
+	Run            string           `json:"run"`
+	SinceMS        int64            `json:"since_ms"`
+	AtMS           int64            `json:"at_ms,omitempty"` // of the figures, on the exchange's clock
+	Strategies     []strategyStatus `json:"strategies"`
+	Currency       string           `json:"currency"`
+	Equity         string           `json:"equity,omitempty"`
+	Exposure       string           `json:"exposure,omitempty"` // positions and open buys
+	DayResult      string           `json:"day_result,omitempty"`
+	Drawdown       string           `json:"drawdown,omitempty"` // from the high-water mark, as a fraction of it
+	Opening        string           `json:"opening,omitempty"`  // why the account's limits let nothing be opened
+	OpenOrders     int              `json:"open_orders"`
+	ForeignOrders  int              `json:"foreign_orders"` // open orders of the account that are not this bot's
+	Weight         []weightInfo     `json:"weight,omitempty"`
+	Feeds          []feedInfo       `json:"feeds,omitempty"`
+	ClockOffsetMS  int64            `json:"clock_offset_ms"` // of the exchange's clock ahead of this machine's
+	RoundTripMS    float64          `json:"round_trip_ms,omitempty"`
+	JournalEntries uint64           `json:"journal_entries"`
+}
+
+// strategyStatus is how a strategy stands.
+type strategyStatus struct {
+	Name       string `json:"name"`
+	Kind       string `json:"kind,omitempty"`
+	State      string `json:"state"`            // trading, warming up, halted
+	Reason     string `json:"reason,omitempty"` // of a halt
+	HaltedMS   int64  `json:"halted_ms,omitempty"`
+	OpenOrders int    `json:"open_orders"`
+}
+
+// weightInfo is what is left of a weight budget.
+type weightInfo struct {
+	Of            string `json:"of"` // key, ip
+	Left          int    `json:"left"`
+	ResetMS       int64  `json:"reset_ms"`
+	BannedUntilMS int64  `json:"banned_until_ms,omitempty"`
+}
+
+// feedInfo is when a feed was heard last.
+type feedInfo struct {
+	Feed   string `json:"feed"`
+	LastMS int64  `json:"last_ms"`
+}
+
+// status answers `bot status`.
+func (c *control) status(ctx context.Context, _ *operatorAsk) (any, error) {
+	r := c.r
+	s := &statusInfo{State: botTrading, Folder: r.plan.Bot.State, PID: os.Getpid(), Exchange: r.plan.Exchange.BaseURL, Mode: r.plan.Bot.Mode, Run: r.run.String(), Currency: r.plan.currency.Symbol,
+		ClockOffsetMS: time.Duration(r.client.Offset()).Milliseconds(), RoundTripMS: float64(r.client.RoundTrip()) / float64(time.Millisecond)}
+	var failed error
+	err := c.look(ctx, func(at market.Time) {
+		if r.loop.Stopping() {
+			s.State = botStopping
+		}
+		s.AtMS = at.Millis()
+		failed = c.statusOfLoop(s)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if failed != nil {
+		return nil, failed
+	}
+	for _, signed := range [...]bool{true, false} {
+		left, reset := r.ledger.Left(signed)
+		w := weightInfo{Of: "key", Left: left, ResetMS: reset.Millis(), BannedUntilMS: r.ledger.BannedUntil(signed).Millis()}
+		if !signed {
+			w.Of = "ip"
+		}
+		s.Weight = append(s.Weight, w)
+	}
+	return s, s.fromStore(r.store)
+}
+
+// statusOfLoop fills in what belongs to the loop.
+func (c *control) statusOfLoop(s *statusInfo) error {
+	r, digits := c.r, c.r.plan.currency.Digits
+	for i, name := range r.plan.names() {
+		id := strategyID(i + 1)
+		info := strategyStatus{Name: name, Kind: r.plan.strategies[i].Kind.Name, State: "trading", OpenOrders: r.account.OpenBy(id)}
+		if r.engine.Warming(id) {
+			info.State = "warming up"
+		}
+		if halt, halted := r.engine.Halted(id); halted {
+			info.State, info.Reason, info.HaltedMS = "halted", halt.Reason, halt.At.Millis()
+		}
+		s.Strategies = append(s.Strategies, info)
+	}
+	equity, err := r.account.Equity(r.plan.currency.ID)
+	if err != nil {
+		return err
+	}
+	exposure, err := r.account.Exposure(r.plan.currency.ID)
+	if err != nil {
+		return err
+	}
+	s.Equity, s.Exposure = market.FormatFixed(int64(equity), digits), market.FormatFixed(int64(exposure), digits)
+	if e := r.gate.Equity(); e.Known {
+		s.DayResult, s.Drawdown = market.FormatFixed(int64(equity-e.DayStart), digits), market.FormatFixed(int64(e.Drawdown()), market.RateDigits)
+		switch {
+		case e.Drawn:
+			s.Opening = "max_drawdown was reached: nothing is opened any more"
+		case e.Lost:
+			s.Opening = "max_daily_loss is used up: nothing is opened until tomorrow, UTC"
+		}
+	}
+	s.OpenOrders, s.ForeignOrders = len(r.account.Open(nil, 0, 0)), r.loop.Foreign()
+	for feed, at := range r.journal.heard {
+		s.Feeds = append(s.Feeds, feedInfo{Feed: feed.name(r.plan.catalog), LastMS: at.Millis()})
+	}
+	slices.SortFunc(s.Feeds, func(a, b feedInfo) int { return strings.Compare(a.Feed, b.Feed) })
+	return nil
+}
+
+// name is a feed's name for a person.
+func (k feedKey) name(c *market.Catalog) string {
+	text := k.kind.String()
+	if k.market != 0 {
+		text += " " + c.Market(k.market).Name
+	}
+	if k.kind == market.KindCandles {
+		text += " " + k.interval.String()
+	}
+	return text
+}
+
+// fromStore fills in what the state file knows alone.
+func (s *statusInfo) fromStore(store *state.BotStore) (err error) {
+	runs, err := store.Runs()
+	if err != nil {
+		return err
+	}
+	if len(runs) > 0 {
+		last := &runs[len(runs)-1]
+		s.Run, s.Version, s.SinceMS, s.Currency = last.Run.String(), last.Version, last.At.Millis(), last.Currency
+	}
+	s.JournalEntries, err = store.LastNumber()
+	return err
+}
+
+// stoppedStatus is the status of a bot that does not run, from its state file.
+func stoppedStatus(store *state.BotStore, folder string) (*statusInfo, error) {
+	s := &statusInfo{State: botStopped, Folder: folder, Strategies: []strategyStatus{}}
+	if err := s.fromStore(store); err != nil {
+		return nil, err
+	}
+	runs, err := store.Runs()
+	if err != nil {
+		return nil, err
+	}
+	halts, err := store.Halts()
+	if err != nil {
+		return nil, err
+	}
+	open, err := store.OpenOrders()
+	if err != nil {
+		return nil, err
+	}
+	s.OpenOrders = len(open)
+	if len(runs) > 0 {
+		for _, name := range runs[len(runs)-1].Strategies {
+			s.Strategies = append(s.Strategies, stoppedStrategy(name, halts, open))
+		}
+	}
+	curve, err := store.Equity("", 0, 0)
+	if err == nil && len(curve) > 0 {
+		if currency := store.Catalog().AssetNamed(s.Currency); currency != nil {
+			last := curve[len(curve)-1]
+			s.AtMS, s.Equity, s.Exposure = last.At.Millis(), market.FormatFixed(int64(last.Equity), currency.Digits), market.FormatFixed(int64(last.Exposure), currency.Digits)
+		}
+	}
+	return s, err
+}
+
+func stoppedStrategy(name string, halts []state.HaltRow, open []state.OrderRow) strategyStatus {
+	info := strategyStatus{Name: name, State: botStopped}
+	for i := range open {
+		if open[i].StrategyName == name {
+			info.OpenOrders++
+		}
+	}
+	for i := range halts {
+		if halts[i].Scope == haltScope(name) {
+			info.State, info.Reason, info.HaltedMS = "halted", halts[i].Reason, halts[i].At.Millis()
+		}
+	}
+	return info
+}
+
+// print writes the status for a person.
+func (s *statusInfo) print(w io.Writer) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(table, "%s\t%s\n", name, fmt.Sprintf(format, args...))
+	}
+	line("state", "%s%s", s.State, s.process())
+	if s.Exchange != "" {
+		line("exchange", "%s, %s", s.Exchange, s.Mode)
+	}
+	line("run", "%s since %s, version %s", s.Run, clockOf(s.SinceMS), s.Version)
+	for _, x := range s.Strategies {
+		line("strategy", "%s", x.text())
+	}
+	if s.Equity != "" {
+		line("equity", "%s %s, exposed %s%s", s.Equity, s.Currency, s.Exposure, s.results())
+	}
+	if s.Opening != "" {
+		line("limit", "%s", s.Opening)
+	}
+	line("open orders", "%d, of others on the account %d", s.OpenOrders, s.ForeignOrders)
+	for _, x := range s.Weight {
+		line("weight "+x.Of, "%d points left until %s%s", x.Left, clockOf(x.ResetMS), x.ban())
+	}
+	for _, x := range s.Feeds {
+		line("heard", "%s, %s", x.Feed, clockOf(x.LastMS))
+	}
+	if s.State != botStopped {
+		line("clock", "the exchange's is %d ms ahead; %.1f ms there and back", s.ClockOffsetMS, s.RoundTripMS)
+	}
+	line("journal", "%d entries", s.JournalEntries)
+	return table.Flush()
+}
+
+func (s *statusInfo) process() string {
+	if s.PID == 0 {
+		return ", this is what its state file says"
+	}
+	return fmt.Sprintf(", process %d", s.PID)
+}
+
+func (s *statusInfo) results() string {
+	if s.DayResult == "" {
+		return ""
+	}
+	return fmt.Sprintf(", today %s, drawdown %s", s.DayResult, s.Drawdown)
+}
+
+func (x *strategyStatus) text() string {
+	text := fmt.Sprintf("%s: %s, %d open orders", x.Name, x.State, x.OpenOrders)
+	if x.Reason != "" {
+		text += fmt.Sprintf(" (since %s: %s)", clockOf(x.HaltedMS), x.Reason)
+	}
+	return text
+}
+
+func (x *weightInfo) ban() string {
+	if x.BannedUntilMS == 0 {
+		return ""
+	}
+	return "; banned until " + clockOf(x.BannedUntilMS)
+}
+
+// clockOf is a time of Unix milliseconds for a person.
+func clockOf(ms int64) string {
+	return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05.000")
+}

@@ -1,0 +1,200 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// The feeds, as metrics name them.
+const (
+	feedPrices = iota
+	feedTops
+	feedBooks
+	feedCandles
+	feedRules
+	feeds
+)
+
+var feedNames = [feeds]string{"ticker_price", "ticker_book", "book", "candles", "rules"}
+
+// watch sees what a running bot does and passes it on to metrics, alerts and systemd, each of which may be nil. A nil watch sees nothing and
+// costs nothing. Its methods belong to the loop's goroutine where nothing else is said.
+type watch struct {
+	r       *runner
+	now     func() time.Time
+	began   time.Time
+	metrics *metrics
+	alerts  *alerter
+	notify  *notifier
+	server  *metricsServer
+
+	turned  atomic.Int64        // when the loop last turned, since began; 0: not yet
+	heard   [feeds]atomic.Int64 // when a feed last had an answer, likewise
+	trading atomic.Bool         // the loop has reconciled with the exchange
+
+	sampled  time.Time // when the figures were last taken
+	halted   []bool    // by StrategyID
+	stand    risk.Standing
+	peak     market.Money // highest equity so far
+	refused  map[refusalKind]int64
+	rejected int64 // by the exchange, since the last sample
+	storm    storm
+}
+
+// flushAlertsWithin is how long a stop waits for alerts.
+const flushAlertsWithin = 5 * time.Second
+
+// openWatch starts what a config wants to be told: nothing by default.
+func (r *runner) openWatch(ctx context.Context) error {
+	p := r.plan
+	notify := newNotifier(p.getenv)
+	if p.Metrics.Listen == "" && len(p.alertPlaces) == 0 && notify == nil {
+		return nil
+	}
+	w := &watch{r: r, now: time.Now, began: time.Now(), notify: notify, halted: make([]bool, len(p.strategies)+1), refused: map[refusalKind]int64{}, storm: storm{limit: p.Alerts.Refusals}}
+	r.watch = w
+	if p.Metrics.Listen != "" {
+		w.metrics = newMetrics(w)
+		server, err := newMetricsServer(w)
+		if err != nil {
+			return err
+		}
+		w.server = server
+		r.log.Info().Stringer("address", server.listener.Addr()).Msg("metrics and health are served")
+	}
+	w.alerts = newAlerter(p.alertPlaces, r.log)
+	if notify != nil {
+		context.AfterFunc(ctx, func() { notify.say("STOPPING=1") })
+	}
+	return nil
+}
+
+// attach lets metrics see parts of the runner that are there by now.
+func (w *watch) attach() {
+	if w != nil && w.metrics != nil {
+		w.metrics.attach(w.r)
+	}
+}
+
+// since is the time since the watch began.
+func (w *watch) since() int64 { return int64(w.now().Sub(w.began)) }
+
+// starting passes a start of the engine on, which comes when the loop has reconciled.
+func (w *watch) starting(start func(market.Time) []market.Command) func(market.Time) []market.Command {
+	if w == nil {
+		return start
+	}
+	return func(at market.Time) []market.Command {
+		w.countRefusals() // those of earlier runs are no news
+		commands := start(at)
+		w.trading.Store(true)
+		w.notify.say("READY=1")
+		w.tell(alertStart, "trading begins on %s", w.r.plan.Exchange.BaseURL)
+		return commands
+	}
+}
+
+// stopped says how a run has ended, or that it has not begun.
+func (w *watch) stopped(reason string, open int) {
+	if w == nil {
+		return
+	}
+	w.trading.Store(false)
+	reason, _, _ = strings.Cut(reason, "\n") // the log has all of it
+	w.tell(alertStop, "trading has ended with %d open orders: %s", open, reason)
+}
+
+// close sends what waits and ends everything.
+func (w *watch) close() {
+	if w == nil {
+		return
+	}
+	w.alerts.stop(flushAlertsWithin)
+	w.server.close()
+}
+
+// tell raises an alert. Any goroutine may.
+func (w *watch) tell(kind, format string, args ...any) {
+	if w != nil && w.alerts != nil {
+		w.alerts.tell(alert{Kind: kind, At: w.now().UTC(), Run: w.r.run.String(), Text: fmt.Sprintf(format, args...)})
+	}
+}
+
+// warned hears what the weight ledger has to say, in any goroutine.
+func (w *watch) warned(warning rest.Warning) {
+	if w == nil || warning.Kind != rest.WarnBan && warning.Kind != rest.WarnBanOver {
+		return
+	}
+	w.tell(alertBan, "%s", warning)
+	if w.metrics != nil && warning.Kind == rest.WarnBan {
+		w.metrics.bans.WithLabelValues(budgetName(warning.Signed)).Inc()
+	}
+}
+
+// stale hears that prices have stopped, in the feed's goroutine.
+func (w *watch) stale(silent market.Duration) {
+	if w == nil {
+		return
+	}
+	w.tell(alertStale, "no prices from the exchange for %s", silent.Round(time.Second))
+	if w.metrics != nil {
+		w.metrics.stale.Inc()
+	}
+}
+
+// filled hears of a fill of an own order.
+func (w *watch) filled(o *state.Order, f *market.Fill) {
+	if w == nil {
+		return
+	}
+	m := w.r.plan.catalog.Market(f.Market)
+	w.tell(alertFill, "%s: %s %s %s at %s, fee %s", w.r.nameOf(o.Strategy), f.Side, m.FormatQty(f.Amount), m.Name, m.FormatPrice(f.Price), m.FormatValue(f.Fee))
+	if w.metrics != nil {
+		w.metrics.fills.WithLabelValues(w.r.nameOf(o.Strategy), m.Name, f.Side.String()).Inc()
+	}
+}
+
+// closed hears of an own order that is done.
+func (w *watch) closed(o *state.Order) {
+	if w != nil && w.metrics != nil {
+		w.metrics.ended.WithLabelValues(o.State.String()).Inc()
+	}
+}
+
+// healthy reports whether the loop turns. One that has not begun is waiting for the exchange. Any goroutine may ask.
+func (w *watch) healthy() error {
+	turned := w.turned.Load()
+	if age := time.Duration(w.since() - turned); turned != 0 && age > stillAfter {
+		return fmt.Errorf("the loop has stood still for %s", age.Round(time.Second))
+	}
+	return nil
+}
+
+// stillAfter is how long a loop may take for a turn.
+const stillAfter = 30 * time.Second
+
+// ready reports whether the bot can trade. Any goroutine may ask.
+func (w *watch) ready() error {
+	if !w.trading.Load() {
+		return fmt.Errorf("the bot has not reconciled with the exchange, or is stopping")
+	}
+	if until := w.r.ledger.BannedUntil(true); until != 0 {
+		return fmt.Errorf("the exchange has banned the key until %s", until)
+	}
+	last := int64(0)
+	for i := range w.heard {
+		last = max(last, w.heard[i].Load())
+	}
+	if age := time.Duration(w.since() - last); age > time.Duration(w.r.plan.Metrics.StaleAfter) {
+		return fmt.Errorf("nothing was heard from the exchange for %s", age.Round(time.Second))
+	}
+	return w.healthy()
+}

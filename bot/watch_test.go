@@ -1,0 +1,223 @@
+package bot_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// busy does everything that a person wants to hear of: it buys, asks for what is refused, and panics.
+type busy struct {
+	strategy.Base
+	busyParams
+	seen int
+}
+
+type busyParams struct {
+	Panic bool `toml:"panic" default:"true" doc:"panic at the fourth price"`
+}
+
+func (s *busy) OnTicker(d *strategy.Desk, t *market.Ticker) {
+	s.seen++
+	unit := market.Qty(market.Pow10(d.Market(t.Market).AmountDigits))
+	switch {
+	case s.seen == 1:
+		_, _ = d.Buy(t.Market, unit/1000)
+	case s.seen == 2:
+		for range 30 {
+			_, _ = d.Limit(t.Market, market.Buy, 1000*unit, t.Last)
+		}
+	case s.seen == 4 && s.Panic:
+		panic("enough")
+	}
+}
+
+func busyKind() strategy.Kind {
+	return strategy.Define("busy", "does what a person wants to hear of", func(busyParams) strategy.Needs { return strategy.Needs{Ticker: true} },
+		func(p busyParams, _ strategy.Setup) (strategy.Strategy, error) {
+			return &busy{busyParams: p}, nil
+		})
+}
+
+// output collects what a running bot writes.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// watched is a bot at work in this process, with ears at all its mouths.
+type watched struct {
+	t      *testing.T
+	out    output
+	alerts output // a line for each
+	notes  output // what systemd would hear, a line for each
+	stop   func() int
+	base   string // of metrics and health
+	env    map[string]string
+}
+
+const pathSecret = "hook-SECRET"
+
+// watchBot runs a bot on an exchange until stop.
+func watchBot(t *testing.T, p *practice, args ...string) *watched {
+	w := &watched{t: t, env: map[string]string{}}
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		fmt.Fprintf(&w.alerts, "%s\n", body)
+	}))
+	t.Cleanup(receiver.Close)
+	socket := filepath.Join(t.TempDir(), "notify")
+	systemd, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
+	require.NoError(t, err)
+	var ears sync.WaitGroup
+	ears.Go(func() {
+		buffer := make([]byte, 256)
+		for {
+			n, err := systemd.Read(buffer)
+			if err != nil {
+				return
+			}
+			fmt.Fprintf(&w.notes, "%s\n", buffer[:n])
+		}
+	})
+	t.Cleanup(func() { systemd.Close(); ears.Wait() })
+	for name, value := range p.env {
+		w.env[name] = value
+	}
+	w.env["ALERT_URL"], w.env["NOTIFY_SOCKET"], w.env["WATCHDOG_USEC"] = receiver.URL+"/"+pathSecret, socket, "3000000"
+	ctx, cancel := context.WithCancel(t.Context())
+	code := 0
+	var running sync.WaitGroup
+	running.Go(func() {
+		code = bot.Run(ctx, bot.Process{Args: append([]string{"run", "-c", p.config, "--set", "metrics.listen=127.0.0.1:0", "--set", "alerts.to.me.url_env=ALERT_URL",
+			"--set", "strategies.trend.kind=busy", "--set", "poll.tickers=500ms"}, args...), Stdin: bytes.NewReader(nil), Stdout: &w.out, Stderr: &w.out,
+			Getenv: func(name string) string { return w.env[name] }, Kinds: append(kinds(), busyKind())})
+	})
+	w.stop = func() int { cancel(); running.Wait(); return code }
+	t.Cleanup(func() { w.stop() })
+	w.eventually(func() bool { return strings.Contains(w.out.String(), "metrics and health are served") })
+	w.base = "http://" + regexp.MustCompile(`"address":"([0-9.:]+)"`).FindStringSubmatch(w.out.String())[1]
+	return w
+}
+
+func (w *watched) eventually(what func() bool) {
+	w.t.Helper()
+	require.Eventually(w.t, what, 20*time.Second, 20*time.Millisecond, "%s\nalerts: %s\nnotes: %s", &w.out, &w.alerts, &w.notes)
+}
+
+// get returns status and body of a page.
+func (w *watched) get(path string) (int, string) {
+	answer, err := http.Get(w.base + path)
+	if err != nil {
+		return 0, ""
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	require.NoError(w.t, err)
+	return answer.StatusCode, string(body)
+}
+
+func TestWhatABotDoesCanBeWatchedFromStartToStop(t *testing.T) {
+	p := newPractice(t)
+	w := watchBot(t, p, "--set", "alerts.refusals=25")
+	w.eventually(func() bool { return strings.Contains(w.alerts.String(), `"kind":"halt"`) })
+	w.eventually(func() bool { return strings.Contains(w.notes.String(), "WATCHDOG=1") })
+	for _, kind := range []string{"start", "fill", "refusals", "halt"} {
+		require.Contains(t, w.alerts.String(), `"kind":"`+kind+`"`)
+	}
+	require.Contains(t, w.alerts.String(), "trend: buy 0.001")
+	require.Contains(t, w.alerts.String(), "30 refusals within a minute")
+	require.Regexp(t, `trend is halted: .*enough`, w.alerts.String())
+	w.eventually(func() bool { status, _ := w.get("/readyz"); return status == http.StatusOK })
+	status, _ := w.get("/healthz")
+	require.Equal(t, http.StatusOK, status)
+	var page string
+	w.eventually(func() bool {
+		_, page = w.get("/metrics")
+		return strings.Contains(page, `tidemark_strategy_halted{strategy="trend"} 1`)
+	})
+	for _, want := range []string{`tidemark_orders_total{command="place",outcome="accepted"} 1`, `tidemark_orders_ended_total{state="filled"} 1`, `tidemark_fills_total{market="BTC-EUR",side="buy",strategy="trend"} `,
+		`tidemark_refusals_total{reason="`, `tidemark_poll_age_seconds{feed="ticker_price"} 0.`, `tidemark_weight_left{budget="key"} `, `tidemark_weight_left{budget="ip"} `,
+		`tidemark_banned{budget="key"} 0`, "tidemark_journal_commit_seconds_count ", `tidemark_step_seconds_count{event="ticker"} `, "tidemark_queue_events ", "tidemark_open_orders 0",
+		`tidemark_equity{currency="EUR"} 49`, `tidemark_exposure{currency="EUR"} `, "tidemark_drawdown_ratio ", "tidemark_build_info{", "go_goroutines "} {
+		require.Contains(t, page, want)
+	}
+	require.Zero(t, w.stop(), w.out.String())
+	require.Contains(t, w.alerts.String(), "trading has ended with 0 open orders: asked to stop")
+	w.eventually(func() bool { return strings.Contains(w.notes.String(), "STOPPING=1") })
+	require.True(t, strings.HasPrefix(w.notes.String(), "READY=1\n"))
+	status, _ = w.get("/healthz")
+	require.Zero(t, status, "nobody answers any more")
+	for _, secret := range []string{w.env["BOT_KEY"], w.env["BOT_SECRET"], pathSecret} {
+		require.NotContains(t, w.out.String()+w.alerts.String()+page, secret)
+	}
+}
+
+func TestABotWithoutItsExchangeIsAliveAndNotReady(t *testing.T) {
+	t.Parallel() // prices have to be missed for ten seconds
+	p := newPractice(t)
+	w := watchBot(t, p, "--set", "strategies.trend.params.panic=false", "--set", "metrics.stale_after=2s")
+	w.eventually(func() bool { status, _ := w.get("/readyz"); return status == http.StatusOK })
+	p.ex.stop()
+	w.eventually(func() bool {
+		status, why := w.get("/readyz")
+		return status == http.StatusServiceUnavailable && strings.Contains(why, "nothing was heard from the exchange")
+	})
+	status, _ := w.get("/healthz")
+	require.Equal(t, http.StatusOK, status)
+	w.eventually(func() bool { return strings.Contains(w.alerts.String(), `"kind":"stale"`) })
+}
+
+func TestAHaltOfAnEarlierRunIsToldAgain(t *testing.T) {
+	p := newPractice(t)
+	w := watchBot(t, p)
+	w.eventually(func() bool { return strings.Contains(w.alerts.String(), `"kind":"halt"`) })
+	w.stop()
+	again := watchBot(t, p)
+	again.eventually(func() bool { return strings.Contains(again.alerts.String(), `"kind":"halt"`) })
+	code, all := p.examine("--set", "strategies.trend.kind=smacross")
+	require.Zero(t, code)
+	require.True(t, strings.Contains(fmt.Sprint(all), "held by a running bot"), "%v", all)
+}
+
+func TestNothingIsServedOrToldUnlessAskedFor(t *testing.T) {
+	p := newPractice(t)
+	for _, row := range []struct{ set, want string }{
+		{"metrics.listen=0.0.0.0:9090", "metrics.public"},
+		{"metrics.listen=:9090", "metrics.public"},
+		{"metrics.listen=9090", "want host:port"},
+		{"alerts.to.me.url_env=NOWHERE", "no variable NOWHERE"},
+	} {
+		code, _, failed := p.call("--set", row.set)
+		require.Equal(t, 2, code, row.set)
+		require.Contains(t, failed, row.want)
+	}
+}
