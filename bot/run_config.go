@@ -75,7 +75,7 @@ type LiveAccountSection struct {
 
 func defaultRunConfig() *RunConfig {
 	return &RunConfig{
-		Bot: BotSection{Mode: modeLive, State: "state", Log: "info", RecordMB: 1024, StopWithin: Span(30 * time.Second)},
+		Bot: BotSection{Mode: modeLive, State: "state", Log: "info", RecordMB: 1024, StopWithin: Span(75 * time.Second)},
 		Exchange: RemoteSection{BaseURL: "http://127.0.0.1:8080/v2", Prefix: "Service", Window: Span(10 * time.Second), CancelAfter: Span(150 * time.Second),
 			PerKey: 1000, PerIP: 1000},
 		Poll: PollSection{Tickers: Span(time.Second), Books: Span(2 * time.Second), Rules: Span(30 * time.Second), Orders: Span(time.Minute), Balances: Span(30 * time.Second),

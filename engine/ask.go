@@ -24,7 +24,10 @@ func (e *Engine) Catalog() *market.Catalog { return e.catalog }
 // Ask takes a strategy's wish: through the gate, into the account, into the step's commands. The error is a *risk.Refusal.
 func (e *Engine) Ask(id market.StrategyID, c *market.Command) (market.OrderID, error) {
 	if e.recalling {
-		return 0, e.refuse()
+		return 0, e.refuse(risk.ReasonWarmUp)
+	}
+	if e.stopped && c.Kind != market.CommandCancel {
+		return 0, e.refuse(risk.ReasonStopping)
 	}
 	c.At = e.now
 	c.Order.Strategy = id
@@ -44,9 +47,9 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command) (market.OrderID, e
 	return c.Order.ID, nil
 }
 
-// refuse is the answer to everything that is asked while strategies see the past again.
-func (e *Engine) refuse() error {
-	e.held = risk.Refusal{Reason: risk.ReasonWarmUp}
+// refuse is the answer to what is asked while strategies see the past again, or after the end.
+func (e *Engine) refuse(why risk.Reason) error {
+	e.held = risk.Refusal{Reason: why}
 	return &e.held
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -9,7 +10,7 @@ import (
 // already. Its id comes from the same sequence as those of orders.
 func (e *Engine) Protect(id market.StrategyID, m market.ID, levels market.Bracket) (market.OrderID, error) {
 	if e.recalling {
-		return 0, e.refuse()
+		return 0, e.refuse(risk.ReasonWarmUp)
 	}
 	amount := e.account.Position(id, m).Amount
 	for i := range e.brackets {

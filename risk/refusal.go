@@ -20,6 +20,7 @@ const (
 	ReasonTooSmall // nothing is left of the amount after rounding
 	ReasonWarmUp
 	ReasonHalted
+	ReasonStopping // after OnStop nothing is placed or changed any more
 	ReasonStale
 	ReasonReduceOnly
 	ReasonCoolDown
@@ -35,7 +36,7 @@ const (
 	reasons
 )
 
-var reasonNames = [reasons]string{"", "exchange", "unknown_market", "no_such_order", "in_flight", "too_small", "warm_up", "halted", "stale",
+var reasonNames = [reasons]string{"", "exchange", "unknown_market", "no_such_order", "in_flight", "too_small", "warm_up", "halted", "stopping", "stale",
 	"reduce_only", "cool_down", "orders_per_minute", "max_open_orders", "max_order_value", "max_position", "max_exposure",
 	"price_collar", "self_cross", "max_daily_loss", "max_drawdown"}
 

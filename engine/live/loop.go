@@ -34,7 +34,7 @@ type Config struct {
 	OpenEvery     market.Duration // between two lists of open orders; a minute
 	HoldingsEvery market.Duration // between two looks at the balances; 30 s
 	Margin        market.Duration // beyond an intent's window, until what was not found is certainly not there; 2 s
-	StopWithin    market.Duration // for a stop in good order; 30 s
+	StopWithin    market.Duration // for a stop in good order; 75 s, more than a doubt can last
 	KeepOrders    bool            // leave open orders at the exchange when stopping
 	Groups        []uint16        // cancel-on-disconnect groups to keep armed while the loop is well
 	GroupExpiry   market.Duration // of their timers, 150 s at least; 150 s
@@ -64,7 +64,7 @@ type Loop struct {
 	asking  int
 	looks   map[market.OrderID]*look
 	failed  error
-	stopped bool // no new commands of strategies
+	stopped bool // the engine has stopped: the world's events are let go by, for the next run to ask for
 
 	disconnect disconnect
 	open       regular
@@ -84,7 +84,7 @@ func New(c Config) *Loop {
 	defaults(&c.OpenEvery, time.Minute)
 	defaults(&c.HoldingsEvery, 30*time.Second)
 	defaults(&c.Margin, 2*time.Second)
-	defaults(&c.StopWithin, 30*time.Second)
+	defaults(&c.StopWithin, 75*time.Second)
 	defaults(&c.GroupExpiry, 150*time.Second)
 	if c.Start == nil {
 		c.Start = c.Engine.Start
@@ -150,7 +150,7 @@ func (l *Loop) turn(ctx, work context.Context) {
 	defer timer.Stop()
 	select {
 	case ev := <-l.Events:
-		l.step(&ev)
+		l.hear(&ev)
 	case reply := <-l.replies:
 		reply()
 	case r := <-l.orders:
@@ -162,7 +162,7 @@ func (l *Loop) turn(ctx, work context.Context) {
 	for range most - 1 {
 		select {
 		case ev := <-l.Events:
-			l.step(&ev)
+			l.hear(&ev)
 			continue
 		case reply := <-l.replies:
 			reply()
@@ -203,6 +203,13 @@ func (l *Loop) stamp() market.Time {
 	return l.now
 }
 
+// hear folds what the feeds tell. A loop that stops lets it go by: a candle that nobody trades on is not counted as seen.
+func (l *Loop) hear(ev *market.Event) {
+	if !l.stopped {
+		l.step(ev)
+	}
+}
+
 // step folds an event and takes what the strategies want.
 func (l *Loop) step(ev *market.Event) {
 	if l.failed != nil {
@@ -217,7 +224,7 @@ func (l *Loop) step(ev *market.Event) {
 
 // ring lets the engine's timers ring that are due.
 func (l *Loop) ring() {
-	for l.failed == nil {
+	for l.failed == nil && !l.stopped {
 		at, any := l.Engine.NextTimer()
 		if !any || at > l.now {
 			return
@@ -267,7 +274,7 @@ func (l *Loop) answer(c *market.Command, exec market.ExecutionType, code int) {
 // untilDue is how long nothing is to be done, as far as the loop knows.
 func (l *Loop) untilDue() time.Duration {
 	next := l.now.Add(time.Second)
-	if at, any := l.Engine.NextTimer(); any {
+	if at, any := l.Engine.NextTimer(); any && !l.stopped {
 		next = min(next, at)
 	}
 	for _, k := range l.looks {

@@ -17,6 +17,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // rig is a loop over a box.
@@ -29,6 +30,7 @@ type rig struct {
 	events  chan market.Event
 	seed    uint64
 	starts  int
+	player  strategy.Strategy // nil: a restless one
 }
 
 func newRig(t *testing.T, seed uint64, faults int) *rig {
@@ -47,8 +49,12 @@ func (r *rig) begin() {
 	r.account = state.NewAccount(r.box.catalog, 1, nil)
 	gate := risk.New(r.box.catalog, risk.Config{Strategies: []risk.Limits{{OperatorID: 7, MaxOpenOrders: 12}}, Fees: boxFees})
 	run := uuid.NewSHA1(uuid.NameSpaceOID, []byte{byte(r.seed), byte(r.starts)})
+	player := r.player
+	if player == nil {
+		player = &restless{chance: rand.New(rand.NewPCG(r.seed, uint64(r.starts)))}
+	}
 	e := engine.New(engine.Config{Run: run, Catalog: r.box.catalog, Account: r.account, Gate: gate, Seats: []engine.Seat{{
-		Name: "restless", Strategy: &restless{chance: rand.New(rand.NewPCG(r.seed, uint64(r.starts)))}, Markets: []market.ID{1}, Ticker: true, Log: zerolog.Nop(),
+		Name: "restless", Strategy: player, Markets: []market.ID{1}, Ticker: true, Log: zerolog.Nop(),
 	}}})
 	config := Config{Engine: e, Account: r.account, Trading: r.box, Journal: r.journal, Events: r.events, Log: zerolog.Nop(), StopWithin: 30 * time.Minute}
 	at := r.box.Now()
@@ -119,6 +125,64 @@ func TestAQuietExchangeAndTheBotAgree(t *testing.T) {
 		require.NoError(t, r.trade(1, 10*time.Minute))
 		r.agree()
 		require.Greater(t, len(r.box.records), 100)
+	})
+}
+
+// quoter wants three bids, always, and counts what it hears.
+type quoter struct {
+	strategy.Base
+	tickers int
+	refused []string
+}
+
+func (s *quoter) OnTicker(d *strategy.Desk, t *market.Ticker) {
+	if s.tickers++; len(d.OpenOrders(t.Market)) < 3 {
+		_, _ = d.Limit(t.Market, market.Buy, 12500000, t.Last-20_00)
+	}
+}
+
+func (s *quoter) OnOrder(d *strategy.Desk, o *market.Order, _ *market.Report) {
+	if o.Status.Terminal() {
+		if _, err := d.Limit(o.Market, market.Buy, 12500000, 70_00); err != nil {
+			s.refused = append(s.refused, err.Error())
+		}
+	}
+}
+
+// While nobody knows what became of one order, the others are cancelled already, and the strategy quotes no more.
+func TestAStopWaitsForADoubtAndForNothingElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &quoter{}
+		r := newRig(t, 1, 0)
+		r.player, r.box.swallow = s, 2
+		r.begin()
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- r.loop.Run(ctx) }()
+		tick := func() {
+			time.Sleep(time.Second)
+			r.events <- market.Event{Kind: market.KindTicker, Ticker: &market.Ticker{Market: 1, Last: 100_00, Bid: 99_00, Ask: 101_00}}
+			synctest.Wait()
+		}
+		for range 4 {
+			tick()
+		}
+		open, err := r.box.OpenOrders(ctx)
+		require.NoError(t, err)
+		require.Len(t, open, 2, "of three, one is in doubt")
+		heard := s.tickers
+		cancel()
+		for range 4 {
+			tick()
+		}
+		require.Len(t, done, 0, "its window has not ended")
+		open, err = r.box.OpenOrders(t.Context())
+		require.NoError(t, err)
+		require.Empty(t, open)
+		require.Equal(t, heard, s.tickers)
+		require.Equal(t, []string{"refused: stopping", "refused: stopping"}, s.refused)
+		require.NoError(t, <-done)
+		r.agree()
 	})
 }
 
