@@ -48,6 +48,7 @@ const killConfig = `
 [bot]
 state = %q
 log = "info"
+stop_within = "90s" # a change that was in flight at the last kill is in doubt for a minute
 [exchange]
 base_url = %q
 key = %q

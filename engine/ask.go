@@ -23,7 +23,7 @@ func (e *Engine) Catalog() *market.Catalog { return e.catalog }
 
 // Ask takes a strategy's wish: through the gate, into the account, into the step's commands. The error is a *risk.Refusal.
 func (e *Engine) Ask(id market.StrategyID, c *market.Command) (market.OrderID, error) {
-	if e.recalling {
+	if e.recalling || e.stopped && c.Kind != market.CommandCancel {
 		return 0, e.refuse()
 	}
 	c.At = e.now
@@ -44,9 +44,12 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command) (market.OrderID, e
 	return c.Order.ID, nil
 }
 
-// refuse is the answer to everything that is asked while strategies see the past again.
+// refuse is the answer to everything that is asked while strategies see the past again, or after the end.
 func (e *Engine) refuse() error {
 	e.held = risk.Refusal{Reason: risk.ReasonWarmUp}
+	if e.stopped {
+		e.held.Reason = risk.ReasonHalted
+	}
 	return &e.held
 }
 

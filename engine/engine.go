@@ -94,6 +94,7 @@ type Engine struct {
 
 	run       uuid.UUID
 	recalling bool         // strategies see the past again: nothing may be asked
+	stopped   bool         // strategies may cancel and nothing else
 	held      risk.Refusal // the answer then
 	book      ledger       // of what Save has written
 }
@@ -175,8 +176,13 @@ func (e *Engine) take(s *seat, from Seat, id market.StrategyID) {
 // Start calls the strategies' OnStart. Call it once, before the first Step.
 func (e *Engine) Start(at market.Time) []market.Command { return e.each(at, start) }
 
-// Stop calls the strategies' OnStop. Call it once, after the last Step.
-func (e *Engine) Stop(at market.Time) []market.Command { return e.each(at, stop) }
+// Stop calls the strategies' OnStop, which may still ask for anything. Call it once. Steps that follow let strategies hear what their orders come
+// to, and refuse whatever they ask for but cancels.
+func (e *Engine) Stop(at market.Time) []market.Command {
+	commands := e.each(at, stop)
+	e.stopped = true
+	return commands
+}
 
 func start(s *seat) {
 	if starter, ok := s.Strategy.(strategy.Starter); ok {
