@@ -20,7 +20,7 @@ func (l *Loop) stop(work context.Context) error {
 			return err
 		}
 	}
-	next := l.now // the first time at once, then again where a cancel was lost, or refused before it is known why
+	next := l.now // at once, whatever is in flight, then again where a cancel was lost, or refused before it is known why
 	for l.failed == nil && !l.finished() && ctx.Err() == nil {
 		if !l.KeepOrders && next <= l.now {
 			next = l.now.Add(firstWait)
