@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -14,21 +13,21 @@ import (
 const (
 	confirmEvery = 200 * time.Millisecond // between two looks at what is not confirmed yet
 	againAfter   = 2 * time.Second        // before a cancel that came to nothing is asked for again
-	sellRounds   = 5                      // in which flatten tries to sell what a strategy holds
 )
 
 // actReport is what became of a command of the operator.
 type actReport struct {
 	Done       bool           `json:"done"` // everything was confirmed
 	Strategies []string       `json:"strategies"`
-	Unchanged  []string       `json:"unchanged"`  // of these: halted before, or not halted
-	Cancelled  int            `json:"cancelled"`  // orders that have ended
-	Open       []orderInfo    `json:"open"`       // that were to end and are open
-	Protecting []orderInfo    `json:"protecting"` // exits of brackets, which a halt leaves
-	Sold       int            `json:"sold"`       // orders by which flatten sold
-	Held       []positionInfo `json:"held"`       // after flatten
-	Unsold     []string       `json:"unsold"`     // why
-	Trading    []string       `json:"trading"`    // strategies that may place new orders at once
+	Unchanged  []string       `json:"unchanged"`         // of these: halted before, or not halted
+	Cancelled  int            `json:"cancelled"`         // orders that have ended
+	Open       []orderInfo    `json:"open"`              // that were to end and are open
+	Protecting []orderInfo    `json:"protecting"`        // exits of brackets, which a halt leaves
+	Sold       int            `json:"sold"`              // orders by which flatten sold
+	Held       []positionInfo `json:"held"`              // after flatten
+	Unsold     []string       `json:"unsold"`            // why
+	Trading    []string       `json:"trading"`           // strategies that may place new orders at once
+	Opening    string         `json:"opening,omitempty"` // after resume: why the account's limits let nothing be opened all the same
 }
 
 // act carries a command out, with the time that it may take. Its end does not depend on who asked for it.
@@ -173,6 +172,7 @@ func (c *control) resume(ctx context.Context, ask *operatorAsk) (*actReport, err
 			c.r.journal.batch.Resume(at, &state.Resume{Scope: haltScope(names[i]), By: byOperator})
 			c.r.log.Info().Str("strategy", names[i]).Msg("resumed by the operator")
 		}
+		report.Opening = c.opening()
 		return commands
 	})
 	if err != nil {
@@ -207,91 +207,6 @@ func (c *control) cancelAll(ctx context.Context, ask *operatorAsk) (*actReport, 
 		return report, err
 	}
 	return report, c.cancelForeign(ctx, report)
-}
-
-// flatten halts strategies, cancels all their orders, and sells what they hold.
-func (c *control) flatten(ctx context.Context, ask *operatorAsk) (*actReport, error) {
-	ids, names, err := c.strategies(ask.Strategy)
-	if err != nil {
-		return nil, err
-	}
-	report := newActReport(names)
-	f := flattening{control: c, ids: ids, reason: reasonOf(ask, "flattened"), seats: make([]flatSeat, len(ids)), report: report}
-	report.Done, err = c.until(ctx, f.step)
-	report.Done = report.Done && len(report.Held)+len(report.Open) == 0
-	return report, err
-}
-
-// flattening is a flatten under way.
-type flattening struct {
-	*control
-	ids    []market.StrategyID
-	reason string
-	seats  []flatSeat // by place in ids
-	report *actReport
-}
-
-// flatSeat is how far a strategy is.
-type flatSeat struct {
-	begun  bool
-	open   []market.OrderID // that have to end first
-	next   market.Time      // to ask again while orders are open
-	rounds int              // in which something was sold
-}
-
-// step brings every strategy one step nearer to holding nothing.
-func (f *flattening) step(at market.Time) (commands []market.Command, done bool) {
-	r, done := f.r, true
-	f.report.Open, f.report.Held, f.report.Unsold, f.report.Cancelled = []orderInfo{}, []positionInfo{}, []string{}, 0
-	for i, id := range f.ids {
-		asked := f.stepOne(&f.seats[i], at, id)
-		commands = append(commands, asked...)
-		open := r.account.Open(nil, id, 0)
-		done = done && len(open) == 0
-		for _, o := range open {
-			f.report.Open = append(f.report.Open, orderInfoOf(r.plan.catalog, f.row(r.account.Own(o.ID))))
-		}
-		for _, ended := range f.seats[i].open {
-			if r.account.Own(ended) == nil {
-				f.report.Cancelled++
-			}
-		}
-		f.report.Held = append(f.report.Held, f.held(id)...)
-	}
-	return commands, done
-}
-
-func (f *flattening) stepOne(s *flatSeat, at market.Time, id market.StrategyID) []market.Command {
-	r := f.r
-	open := r.account.Open(nil, id, 0)
-	if !s.begun {
-		for _, o := range open {
-			s.open = append(s.open, o.ID)
-		}
-		s.begun = true
-	}
-	switch {
-	case len(open) > 0 && at < s.next:
-		return nil
-	case len(open) == 0 && s.rounds >= sellRounds && len(f.held(id)) > 0:
-		f.report.Unsold = append(f.report.Unsold, fmt.Sprintf("%s: not all could be sold in %d rounds", r.nameOf(id), sellRounds))
-		return nil
-	}
-	asked, unsold := r.engine.Flatten(at, id, f.reason)
-	s.next = at.Add(againAfter)
-	for _, u := range unsold {
-		m := r.plan.catalog.Market(u.Market)
-		f.report.Unsold = append(f.report.Unsold, fmt.Sprintf("%s: %s %s: %s", r.nameOf(id), m.FormatQty(u.Amount), m.Name, u.Refusal.Error()))
-	}
-	sold := 0
-	for i := range asked {
-		if asked[i].Kind == market.CommandPlace {
-			sold++
-		}
-	}
-	f.report.Sold += sold
-	s.rounds += min(sold, 1)
-	return asked
 }
 
 // held is what a strategy holds. Call it in the loop's goroutine.

@@ -54,7 +54,7 @@ func Run(ctx context.Context, p Process) int {
 		return exitDone
 	}
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && !errors.As(err, new(tradingError)):
 		err = errors.New("interrupted; nothing half-written is left behind")
 	case errors.Is(err, state.ErrCorrupt) && !errors.As(err, new(stateError)):
 		err = fmt.Errorf("%w; take the file from a copy, or move it away and import again", err)

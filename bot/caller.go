@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"syscall"
 	"time"
@@ -33,6 +34,9 @@ func (f *callerFlags) register(c *cobra.Command) {
 
 // folder is the bot's state folder.
 func (f *callerFlags) folder() (string, error) {
+	if info, err := os.Stat(f.state); f.state != "" && (err != nil || info.IsDir()) {
+		return f.state, nil
+	}
 	shared := stateFlags{path: f.state, config: f.config}
 	path, err := shared.file()
 	return filepath.Dir(path), err
@@ -45,9 +49,15 @@ var errNoBot = errors.New("no bot is running")
 func call(ctx context.Context, folder, path string, ask *operatorAsk, within time.Duration, value any) (answer []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	socket := filepath.Join(folder, socketFile)
+	socket, err := socketIn(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w with its state in %s", errNoBot, folder)
+	} else if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, socket.close()) }()
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket.path)
 	}}
 	defer transport.CloseIdleConnections()
 	body, err := json.Marshal(ask)
@@ -63,18 +73,18 @@ func call(ctx context.Context, folder, path string, ask *operatorAsk, within tim
 		return nil, fmt.Errorf("%w with its state in %s", errNoBot, folder)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("ask the bot at %s: %w", socket, err)
+		return nil, fmt.Errorf("ask the bot in %s: %w", folder, err)
 	}
 	defer response.Body.Close()
 	var into bytes.Buffer
 	if _, err := into.ReadFrom(response.Body); err != nil {
-		return nil, fmt.Errorf("answer of the bot at %s: %w", socket, err)
+		return nil, fmt.Errorf("answer of the bot in %s: %w", folder, err)
 	}
 	if response.StatusCode != http.StatusOK {
 		return nil, refusalOf(response.StatusCode, into.Bytes())
 	}
 	if err := json.Unmarshal(into.Bytes(), value); err != nil {
-		return nil, fmt.Errorf("answer of the bot at %s: %w", socket, err)
+		return nil, fmt.Errorf("answer of the bot in %s: %w", folder, err)
 	}
 	return into.Bytes(), nil
 }
@@ -109,6 +119,9 @@ func askOrRead[T any](ctx context.Context, f *callerFlags, path string, ask *ope
 		return answer, err
 	}
 	store, err := state.ReadBot(filepath.Join(folder, stateFile))
+	if errors.Is(err, state.ErrLocked) {
+		return answer, fmt.Errorf("a bot that does not listen yet, or any more, holds %s: ask again", filepath.Join(folder, stateFile))
+	}
 	if err != nil {
 		return answer, stateError{err}
 	}

@@ -31,35 +31,46 @@ const (
 // the last commit or by the loop; what acts goes through the loop, one command at a time, and is answered once the exchange has
 // confirmed it. A command goes on when the one who asked has gone.
 type control struct {
-	r        *runner
-	path     string
-	listener net.Listener
-	server   *http.Server
-	serving  sync.WaitGroup
-	ctx      context.Context // ends with the bot's loop
-	end      context.CancelFunc
-	acting   sync.Mutex
+	r       *runner
+	socket  *socket
+	server  *http.Server
+	serving sync.WaitGroup
+	ctx     context.Context // ends with the bot's loop
+	end     context.CancelFunc
+	acting  sync.Mutex
 }
 
 // openControl listens on the socket of a state folder, whose state file this process holds: a socket that is there was left by a bot that
 // died.
 func openControl(ctx context.Context, r *runner) (*control, error) {
-	path := filepath.Join(r.plan.Bot.State, socketFile)
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("socket of an earlier run: %w", err)
-	}
-	listener, err := net.Listen("unix", path)
+	socket, err := socketIn(r.plan.Bot.State)
 	if err != nil {
-		return nil, fmt.Errorf("socket for bot status and its like: %w; a path of more than 100 letters is too long for one: choose a shorter bot.state", err)
+		return nil, fmt.Errorf("socket for bot status and its like: %w", err)
 	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		return nil, errors.Join(err, listener.Close())
+	listener, err := listenOn(socket.path)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("socket for bot status and its like: %w", err), socket.close())
 	}
-	c := &control{r: r, path: path, listener: listener}
+	c := &control{r: r, socket: socket}
 	c.ctx, c.end = context.WithCancel(context.WithoutCancel(ctx))
 	c.server = &http.Server{Handler: c.routes(), ReadHeaderTimeout: answerWithin, ReadTimeout: answerWithin, BaseContext: func(net.Listener) context.Context { return c.ctx }}
 	c.serving.Go(func() { _ = c.server.Serve(listener) }) // it ends by close alone
 	return c, nil
+}
+
+// listenOn listens on a socket that only this user may open.
+func listenOn(path string) (net.Listener, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	return listener, nil
 }
 
 // close ends what is under way, answers it, and removes the socket.
@@ -72,10 +83,10 @@ func (c *control) close() error {
 		err = c.server.Close()
 	}
 	c.serving.Wait()
-	if gone := os.Remove(c.path); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
+	if gone := os.Remove(c.socket.path); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
 		err = errors.Join(err, gone)
 	}
-	return err
+	return errors.Join(err, c.socket.close())
 }
 
 // The paths of the socket.

@@ -80,7 +80,9 @@ func (a *app) doctor(ctx context.Context, f *runFlags, asJSON bool) error {
 	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
 	defer cancel()
 	d := &doctor{plan: p, held: map[market.AssetID]market.Money{}}
-	d.secrets()
+	if p.Bot.Mode == modeLive {
+		d.secrets()
+	}
 	d.limits(needed)
 	d.disk()
 	d.stateFile()
@@ -110,8 +112,8 @@ func (d *doctor) atExchange(ctx context.Context) (err error) {
 		return nil
 	}
 	d.clock()
-	live := d.plan.Bot.Mode == modeLive
-	readable := live && d.rights(ctx)
+	paper := d.plan.Bot.Mode == modePaper
+	readable := !paper && d.rights(ctx)
 	if err := d.plan.learn(ctx, d.client, zerolog.Nop()); err != nil {
 		d.fail("markets", err.Error(), "correct the markets and account.currency of the config")
 		return nil
@@ -123,11 +125,10 @@ func (d *doctor) atExchange(ctx context.Context) (err error) {
 		d.balances(ctx)
 		d.others(ctx)
 	}
-	if !live {
-		d.held[d.plan.currency.ID], _ = moneyOf(d.plan.Paper.Start[d.plan.Account.Currency], d.plan.currency) // it was checked with the config
-		d.ok("mode", "paper: no order leaves the process, and no key is needed")
+	if paper {
+		d.paperAccount()
 	}
-	if readable || !live { // else nobody knows what the strategies have
+	if readable || paper { // else nobody knows what the strategies have
 		d.smallestOrders(ctx)
 	}
 	return nil

@@ -147,6 +147,9 @@ func (r *actReport) left() (text string) {
 		o := &r.Protecting[i]
 		text += fmt.Sprintf("left to protect: %d %s %s %s\n", o.Number, o.Strategy, o.Market, o.terms())
 	}
+	if r.Opening != "" {
+		text += "limit: " + r.Opening + "\n"
+	}
 	if len(r.Trading) > 0 {
 		text += fmt.Sprintf("not halted, so they may place new orders: %s\n", strings.Join(r.Trading, ", "))
 	}

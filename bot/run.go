@@ -87,16 +87,26 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 		log.Warn().Msg(line)
 	}
 	log.Info().Str("mode", p.Bot.Mode).Str("exchange", p.Exchange.BaseURL).Strs("strategies", p.names()).Stringer("run", r.run).Bool("resumed", r.resumed).Msg("trading begins; Ctrl-C stops")
-	failed := r.trade(ctx)
-	return errors.Join(failed, r.leave(failed))
-}
-
-// trade runs feed and loop until ctx ends.
-func (r *runner) trade(ctx context.Context) error {
 	operator, err := openControl(ctx, r)
 	if err != nil {
 		return err
 	}
+	failed := errors.Join(r.trade(ctx), operator.close())
+	err = errors.Join(failed, r.leave(failed))
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return tradingError{err}
+	}
+	return err
+}
+
+// tradingError is the end of a run that was not in good order. It is told as it is, also after a Ctrl-C.
+type tradingError struct{ error }
+
+// Unwrap returns the error itself.
+func (t tradingError) Unwrap() error { return t.error }
+
+// trade runs feed and loop until ctx ends.
+func (r *runner) trade(ctx context.Context) error {
 	feeding, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	var feed sync.WaitGroup
@@ -104,10 +114,10 @@ func (r *runner) trade(ctx context.Context) error {
 	if r.paper != nil {
 		feed.Go(func() { r.paper.relay(feeding, r.feed.Events()) })
 	}
-	err = r.loop.Run(ctx)
+	err := r.loop.Run(ctx)
 	cancel()
 	feed.Wait()
-	return errors.Join(err, operator.close())
+	return err
 }
 
 // leave writes the end of the run down and says what is left.

@@ -165,7 +165,7 @@ func (j *botJournal) Commit(at market.Time) error {
 			return err
 		}
 	}
-	j.committed()
+	j.afterwards()
 	j.halts = len(j.engine.Halts())
 	if all {
 		j.whole = at

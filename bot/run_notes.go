@@ -79,8 +79,8 @@ func (j *botJournal) operate() {
 	j.by, j.cause = byOperator, state.Cause{}
 }
 
-// committed logs what leaves now, and forgets what concerned the turn.
-func (j *botJournal) committed() {
+// afterwards logs what leaves now, and forgets what concerned the turn.
+func (j *botJournal) afterwards() {
 	for _, l := range j.leaving {
 		if o := j.account.Known(l.order); o != nil {
 			level := zerolog.DebugLevel

@@ -174,9 +174,13 @@ func (a *app) stateBackupCommand(f *stateFlags) *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use: "backup", Short: "Write a copy that is whole", Args: cobra.NoArgs, Example: "  bot state backup --out copy.db",
-		RunE: a.enter(func(context.Context, []string) error {
+		Long: "Writes a copy as of the last commit, also of a bot that runs: then that one writes it.",
+		RunE: a.enter(func(ctx context.Context, _ []string) error {
 			if out == "" {
 				return usagef("--out is needed, like --out copy.db")
+			}
+			if asked, err := f.backupByBot(ctx, out); asked {
+				return a.written(f, out, err)
 			}
 			return f.with(state.ReadBot, func(s *state.BotStore) error {
 				if sameFile(out, s.Path()) {
@@ -189,6 +193,20 @@ func (a *app) stateBackupCommand(f *stateFlags) *cobra.Command {
 	c.Flags().StringVar(&out, "out", "", "`FILE` to write (needed)")
 	f.jsonFlag(c)
 	return c
+}
+
+// backupByBot lets the running bot write the copy, where there is one.
+func (f *stateFlags) backupByBot(ctx context.Context, out string) (asked bool, err error) {
+	path, err := f.file()
+	if err != nil || filepath.Base(path) != stateFile {
+		return false, nil // opening the file tells
+	}
+	whole, err := filepath.Abs(out)
+	if err != nil {
+		return true, err
+	}
+	_, err = call(ctx, filepath.Dir(path), pathBackup, &operatorAsk{File: whole}, longestAct, &struct{}{})
+	return !errors.Is(err, errNoBot), err
 }
 
 func sameFile(one, other string) bool {

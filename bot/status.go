@@ -125,21 +125,28 @@ func (c *control) statusOfLoop(s *statusInfo) error {
 		return err
 	}
 	s.Equity, s.Exposure = market.FormatFixed(int64(equity), digits), market.FormatFixed(int64(exposure), digits)
-	if e := r.gate.Equity(); e.Known {
-		s.DayResult, s.Drawdown = market.FormatFixed(int64(equity-e.DayStart), digits), market.FormatFixed(int64(e.Drawdown()), market.RateDigits)
-		switch {
-		case e.Drawn:
-			s.Opening = "max_drawdown was reached: nothing is opened any more"
-		case e.Lost:
-			s.Opening = "max_daily_loss is used up: nothing is opened until tomorrow, UTC"
-		}
+	if stand, followed := r.gate.Standing(); followed {
+		s.DayResult, s.Drawdown = market.FormatFixed(int64(equity-stand.DayStart), digits), market.FormatFixed(int64(stand.Drawdown()), market.RateDigits)
 	}
+	s.Opening = c.opening()
 	s.OpenOrders, s.ForeignOrders = len(r.account.Open(nil, 0, 0)), r.loop.Foreign()
 	for feed, at := range r.journal.heard {
 		s.Feeds = append(s.Feeds, feedInfo{Feed: feed.name(r.plan.catalog), LastMS: at.Millis()})
 	}
 	slices.SortFunc(s.Feeds, func(a, b feedInfo) int { return strings.Compare(a.Feed, b.Feed) })
 	return nil
+}
+
+// opening says why the account's limits let nothing be opened; empty: they do. A resume does not change it.
+func (c *control) opening() string {
+	stand, _ := c.r.gate.Standing()
+	switch {
+	case stand.Drawn:
+		return "max_drawdown was reached: nothing is opened any more"
+	case stand.Lost:
+		return "max_daily_loss is used up: nothing is opened until tomorrow, UTC"
+	}
+	return ""
 }
 
 // name is a feed's name for a person.

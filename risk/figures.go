@@ -74,11 +74,11 @@ func (g *Gate) figureWorth(a *state.Account, l *Limits, m *market.Market, o *mar
 
 // figureEquity notes how far the account's limits are used up; an ask does not move them.
 func (g *Gate) figureEquity(l *AccountLimits) {
-	if e := g.Equity(); e.Known {
+	if stand, followed := g.Standing(); followed {
 		digits := g.catalog.Asset(l.Currency).Digits
-		loss := fixed(digits, int64(max(0, e.DayStart-e.Latest)))
+		loss := fixed(digits, int64(max(0, stand.DayStart-stand.Latest)))
 		g.note("max_daily_loss", loss, loss, some(int64(l.MaxDailyLoss), digits))
-		fall := fixed(market.RateDigits, int64(e.Drawdown()))
+		fall := fixed(market.RateDigits, int64(stand.Drawdown()))
 		g.note("max_drawdown", fall, fall, some(int64(l.MaxDrawdown), market.RateDigits))
 	}
 }
@@ -105,36 +105,4 @@ func (s *seat) lately(now market.Time) (n int) {
 		}
 	}
 	return n
-}
-
-// Equity is the account's equity as the gate follows it where a limit depends on it, in units of the account's currency.
-type Equity struct {
-	Known     bool // a limit depends on it, and there was a price
-	DayStart  market.Money
-	HighWater market.Money
-	Latest    market.Money
-	Lost      bool // the day's loss is used up: nothing is opened until the next day
-	Drawn     bool // the drawdown was reached: nothing is opened any more
-}
-
-// Equity returns how the account stands against its limits.
-func (g *Gate) Equity() Equity {
-	w := &g.equity
-	return Equity{Known: w.started, DayStart: w.dayStart, HighWater: w.highWater, Latest: w.latest, Lost: w.lost, Drawn: w.drawn}
-}
-
-// Drawdown is how far the equity has fallen from its high-water mark, rounded down; 0 where that is not positive.
-func (e Equity) Drawdown() market.Rate {
-	if e.HighWater <= 0 || e.Latest >= e.HighWater {
-		return 0
-	}
-	fall, err := market.ValueOf(int64(e.HighWater - e.Latest)).MulRate(1e8)
-	if err != nil {
-		return 0
-	}
-	rate, err := fall.QuoInt(int64(e.HighWater)).FloorMoney(0)
-	if err != nil {
-		return 0
-	}
-	return market.Rate(rate)
 }

@@ -42,5 +42,6 @@ func TestFiguresAreNotKeptUnasked(t *testing.T) {
 	b := newBench(t, risk.Limits{}, risk.AccountLimits{})
 	b.passes(limit(buy, btc, 90*at1))
 	require.Empty(t, b.gate.Figures())
-	require.False(t, b.gate.Equity().Known)
+	_, followed := b.gate.Standing()
+	require.False(t, followed)
 }

@@ -17,3 +17,19 @@ func (g *Gate) Standing() (s Standing, followed bool) {
 	w := &g.equity
 	return Standing{Latest: w.latest, DayStart: w.dayStart, HighWater: w.highWater, Lost: w.lost, Drawn: w.drawn}, w.started
 }
+
+// Drawdown is how far the equity has fallen from its high-water mark, rounded down; 0 where that is not positive.
+func (s Standing) Drawdown() market.Rate {
+	if s.HighWater <= 0 || s.Latest >= s.HighWater {
+		return 0
+	}
+	fall, err := market.ValueOf(int64(s.HighWater - s.Latest)).MulRate(1e8)
+	if err != nil {
+		return 0
+	}
+	rate, err := fall.QuoInt(int64(s.HighWater)).FloorMoney(0)
+	if err != nil {
+		return 0
+	}
+	return market.Rate(rate)
+}

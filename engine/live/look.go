@@ -170,6 +170,8 @@ func (l *Loop) found(k *look, asked market.Time, record *exchange.Record) {
 	case asked > d.until: // the exchange cannot take it any more, and has not
 		k.doubt = nil
 		defer l.answer(&d.command, market.ExecRejected, 0)
+	default:
+		k.next = min(k.next, d.until+1) // then it is certain, whichever way
 	}
 	l.report(k.id, record, exec)
 }
