@@ -80,9 +80,7 @@ func (a *app) doctor(ctx context.Context, f *runFlags, asJSON bool) error {
 	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
 	defer cancel()
 	d := &doctor{plan: p, held: map[market.AssetID]market.Money{}}
-	if p.Bot.Mode == modeLive {
-		d.secrets()
-	}
+	d.secrets()
 	d.limits(needed)
 	d.disk()
 	d.stateFile()

@@ -10,7 +10,7 @@ import (
 func (d *doctor) paperAccount() {
 	config, err := d.plan.paperExchange("", d.client.Now())
 	if err != nil {
-		d.fail("account", err.Error(), "correct [paper.start]")
+		d.fail("mode", err.Error(), "correct [paper.start]")
 		return
 	}
 	var parts []string
@@ -21,5 +21,5 @@ func (d *doctor) paperAccount() {
 		d.held[asset.ID] = market.Money(money)
 		parts = append(parts, text+" "+symbol)
 	}
-	d.ok("account", "paper: simulated, with %s at the first start; no key is needed", strings.Join(parts, ", "))
+	d.ok("mode", "paper: simulated, with %s at the first start; no key is needed", strings.Join(parts, ", "))
 }
