@@ -225,6 +225,6 @@ func TestTheDoctorTellsAWrongClockAndPaperMode(t *testing.T) {
 	p.wants("clock", "warn", "behind this machine")
 	p.wants("key", "ok", "works") // requests are signed with the exchange's time
 	p.env = map[string]string{}
-	p.wants("account", "ok", "no key is needed", "--set", "bot.mode=paper", "--set", "paper.start.EUR=10000", "--set", "exchange.key_env=", "--set", "exchange.secret_env=")
+	p.wants("mode", "ok", "no key is needed", "--set", "bot.mode=paper", "--set", "paper.start.EUR=10000", "--set", "exchange.key_env=", "--set", "exchange.secret_env=")
 	p.wants("allotment", "fail", "5000 of 100 EUR", "--set", "bot.mode=paper", "--set", "paper.start.EUR=100", "--set", "exchange.key_env=", "--set", "exchange.secret_env=")
 }
