@@ -36,7 +36,11 @@ func (d *doctor) reach(ctx context.Context) bool {
 // clock compares the machine's clock with the exchange's. A bot signs with the exchange's, so a difference alone stops nothing.
 func (d *doctor) clock() {
 	offset, trip := d.client.Offset(), d.client.RoundTrip()
-	text := fmt.Sprintf("the exchange is %s ahead of this machine, measured with a round trip of %s", offset.Round(time.Millisecond), trip.Round(10*time.Microsecond))
+	side := "ahead of"
+	if offset < 0 {
+		side = "behind"
+	}
+	text := fmt.Sprintf("the exchange is %s %s this machine, measured with a round trip of %s", offset.Abs().Round(time.Millisecond), side, trip.Round(10*time.Microsecond))
 	switch {
 	case offset.Abs() > farOff:
 		d.warn("clock", text, "let NTP set this machine's clock; the bot signs with the exchange's time, but logs and files tell the machine's")

@@ -222,7 +222,7 @@ func TestTheDoctorSeesSomebodyElseOnTheAccount(t *testing.T) {
 
 func TestTheDoctorTellsAWrongClockAndPaperMode(t *testing.T) {
 	p := newPractice(t, "[clock]", "start = 2026-03-02")
-	p.wants("clock", "warn", "ahead of this machine")
+	p.wants("clock", "warn", "behind this machine")
 	p.wants("key", "ok", "works") // requests are signed with the exchange's time
 	p.env = map[string]string{}
 	p.wants("mode", "ok", "no key is needed", "--set", "bot.mode=paper", "--set", "paper.start.EUR=10000", "--set", "exchange.key_env=", "--set", "exchange.secret_env=")

@@ -24,7 +24,7 @@ type botJournal struct {
 	unwritten error            // why the recording lost something; told once
 	currency  market.AssetID
 
-	committed func(took time.Duration) // hears how long commits take; nil: nobody measures
+	timed func(took time.Duration) // hears how long commits take; nil: nobody measures
 
 	at     market.Time
 	cause  state.Cause

@@ -22,7 +22,7 @@ func (w *watch) journal(j *botJournal) live.Journal {
 		return j
 	}
 	if w.metrics != nil {
-		j.committed = func(took time.Duration) { w.metrics.commits.Observe(took.Seconds()) }
+		j.timed = func(took time.Duration) { w.metrics.commits.Observe(took.Seconds()) }
 	}
 	return &watchedJournal{j, w}
 }
@@ -59,12 +59,12 @@ func (j *watchedJournal) Commit(at market.Time) error {
 
 // write commits the batch, and tells how long that took who asked for it.
 func (j *botJournal) write() error {
-	if j.committed == nil {
+	if j.timed == nil {
 		return j.store.Commit(j.batch)
 	}
 	began := time.Now()
 	err := j.store.Commit(j.batch)
-	j.committed(time.Since(began))
+	j.timed(time.Since(began))
 	return err
 }
 
