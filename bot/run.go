@@ -87,7 +87,12 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 		log.Warn().Msg(line)
 	}
 	log.Info().Str("mode", p.Bot.Mode).Str("exchange", p.Exchange.BaseURL).Strs("strategies", p.names()).Stringer("run", r.run).Bool("resumed", r.resumed).Msg("trading begins; Ctrl-C stops")
-	failed := r.trade(ctx)
+	operator, err := openControl(ctx, r)
+	if err != nil {
+		r.watch.stopped("it could not start: "+err.Error(), 0)
+		return err
+	}
+	failed := errors.Join(r.trade(ctx), operator.close())
 	err = errors.Join(failed, r.leave(failed))
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return tradingError{err}
@@ -103,10 +108,6 @@ func (t tradingError) Unwrap() error { return t.error }
 
 // trade runs feed and loop until ctx ends.
 func (r *runner) trade(ctx context.Context) error {
-	operator, err := openControl(ctx, r)
-	if err != nil {
-		return err
-	}
 	feeding, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	var feed sync.WaitGroup
@@ -114,10 +115,10 @@ func (r *runner) trade(ctx context.Context) error {
 	if r.paper != nil {
 		feed.Go(func() { r.paper.relay(feeding, r.feed.Events()) })
 	}
-	err = r.loop.Run(ctx)
+	err := r.loop.Run(ctx)
 	cancel()
 	feed.Wait()
-	return errors.Join(err, operator.close())
+	return err
 }
 
 // leave writes the end of the run down and says what is left.
