@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/google/uuid"
@@ -20,7 +21,21 @@ type audit struct{ orders, fills, rejected, updates int }
 
 // agree requires that the exchange and the state file of a bot that has ended tell the same story: every order with its status, amounts
 // and fees, every fill, no order that only one of them has, and the balances.
-func (s *stage) agree(p *process) (a audit) {
+func (s *stage) agree(p *process) audit {
+	a := s.agreeOnFile()
+	after := s.holdings()
+	for _, asset := range p.plan.catalog.Assets() {
+		ours := p.account.Total(asset.ID)
+		if asset.ID == p.plan.currency.ID {
+			ours.Total -= p.plan.allotments[1]
+		}
+		require.Equal(s.t, after[asset.ID]-s.before[asset.ID], ours.Total, "balance of %s", asset.Symbol)
+	}
+	return a
+}
+
+// agreeOnFile is agree without the balances, which the account in memory tells.
+func (s *stage) agreeOnFile() (a audit) {
 	t, store := s.t, s.stored()
 	theirs := s.ordersAtTheExchange()
 	err := store.Orders(0, func(row *state.OrderRow) error {
@@ -38,14 +53,6 @@ func (s *stage) agree(p *process) (a audit) {
 	require.NoError(t, err)
 	require.Empty(t, theirs, "orders of the account that the bot does not know")
 	s.sameFills(store, &a)
-	after := s.holdings()
-	for _, asset := range p.plan.catalog.Assets() {
-		ours := p.account.Total(asset.ID)
-		if asset.ID == p.plan.currency.ID {
-			ours.Total -= p.plan.allotments[1]
-		}
-		require.Equal(t, after[asset.ID]-s.before[asset.ID], ours.Total, "balance of %s", asset.Symbol)
-	}
 	report, err := store.Check()
 	require.NoError(t, err)
 	require.Empty(t, report.Flaws)
@@ -66,7 +73,9 @@ func (s *stage) sameOrder(theirs *market.Order, row *state.OrderRow) {
 	of := func(o *market.Order) figures {
 		return figures{o.Amount, o.FilledAmount, o.Price, o.FilledAmountQuote, o.FeePaid, o.ExchangeID}
 	}
-	require.Equal(t, of(theirs), of(&row.Order), "order %s", row.ClientOrderID)
+	if of(theirs) != of(&row.Order) {
+		require.Equal(t, of(theirs), of(&row.Order), "order %s: %s", row.ClientOrderID, s.story(s.stored(), row.ID))
+	}
 	require.Zero(t, row.InFlight, "order %s", row.ClientOrderID)
 }
 
@@ -143,4 +152,14 @@ func codeIn(err error) int {
 		return refused.Code
 	}
 	return 0
+}
+
+// story is the journal of an order, for a person who looks into a failure.
+func (s *stage) story(store *state.BotStore, id market.OrderID) (text string) {
+	entries, err := store.Story(id)
+	require.NoError(s.t, err)
+	for i := range entries {
+		text += fmt.Sprintf("\n%s %s %+v", entries[i].At, entries[i].Kind, entries[i].Record)
+	}
+	return text
 }

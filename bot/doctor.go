@@ -110,7 +110,8 @@ func (d *doctor) atExchange(ctx context.Context) (err error) {
 		return nil
 	}
 	d.clock()
-	readable := d.rights(ctx)
+	paper := d.plan.Bot.Mode == modePaper
+	readable := !paper && d.rights(ctx)
 	if err := d.plan.learn(ctx, d.client, zerolog.Nop()); err != nil {
 		d.fail("markets", err.Error(), "correct the markets and account.currency of the config")
 		return nil
@@ -122,7 +123,12 @@ func (d *doctor) atExchange(ctx context.Context) (err error) {
 		d.balances(ctx)
 		d.others(ctx)
 	}
-	d.smallestOrders(ctx)
+	if paper {
+		d.paperAccount()
+	}
+	if readable || paper { // else nobody knows what the strategies have
+		d.smallestOrders(ctx)
+	}
 	return nil
 }
 

@@ -130,6 +130,10 @@ func existing(folder string) string {
 func (d *doctor) secrets() {
 	e, file := &d.plan.Exchange, d.plan.source.file
 	var places []string
+	if d.plan.Bot.Mode == modePaper && d.plan.key == "" {
+		d.ok("secrets", "there are none")
+		return
+	}
 	for _, place := range [...]struct{ inline, file, env string }{{e.Key, e.KeyFile, e.KeyEnv}, {e.Secret, e.SecretFile, e.SecretEnv}} {
 		switch {
 		case place.file != "":

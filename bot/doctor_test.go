@@ -68,10 +68,10 @@ type practice struct {
 	env    map[string]string
 }
 
-func newPractice(t *testing.T) *practice {
+func newPractice(t *testing.T, settings ...string) *practice {
 	p := &practice{t: t, dir: t.TempDir(), env: map[string]string{}}
 	file := filepath.Join(p.dir, "exchange.toml")
-	require.NoError(t, os.WriteFile(file, []byte(doctorExchange), 0o600))
+	require.NoError(t, os.WriteFile(file, []byte(strings.Join(settings, "\n")+doctorExchange), 0o600))
 	p.ex = serve(t, nil, "-c", file)
 	p.config = filepath.Join(p.dir, "run.toml")
 	require.NoError(t, os.Mkdir(filepath.Join(p.dir, "state"), 0o700))
@@ -218,4 +218,13 @@ func TestTheDoctorSeesSomebodyElseOnTheAccount(t *testing.T) {
 	p.wants("others", "warn", "1 open orders have another operatorId")
 	place(7)
 	p.wants("others", "warn", "1 open orders have this bot's operator_id and are not in its state file")
+}
+
+func TestTheDoctorTellsAWrongClockAndPaperMode(t *testing.T) {
+	p := newPractice(t, "[clock]", "start = 2026-03-02")
+	p.wants("clock", "warn", "ahead of this machine")
+	p.wants("key", "ok", "works") // requests are signed with the exchange's time
+	p.env = map[string]string{}
+	p.wants("mode", "ok", "no key is needed", "--set", "bot.mode=paper", "--set", "paper.start.EUR=10000", "--set", "exchange.key_env=", "--set", "exchange.secret_env=")
+	p.wants("allotment", "fail", "5000 of 100 EUR", "--set", "bot.mode=paper", "--set", "paper.start.EUR=100", "--set", "exchange.key_env=", "--set", "exchange.secret_env=")
 }

@@ -62,7 +62,7 @@ func newMetrics(w *watch) *metrics {
 
 // attach registers what asks parts of a runner.
 func (m *metrics) attach(r *runner) {
-	m.function("queue_events", "Events of the feeds that wait for the loop.", nil, func() float64 { return float64(len(r.feed.Events())) })
+	m.function("queue_events", "Events of the feeds that wait for the loop.", nil, func() float64 { return float64(len(r.events())) })
 	m.function("clock_offset_seconds", "How far the exchange's clock is ahead of this machine's.", nil, func() float64 { return r.client.Offset().Seconds() })
 	for _, signed := range []bool{true, false} {
 		budget := prometheus.Labels{"budget": budgetName(signed)}

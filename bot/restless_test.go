@@ -60,3 +60,30 @@ func (s *restless) change(d *strategy.Desk, t *market.Ticker, draw int) {
 	}
 	_ = d.Cancel(o.ID)
 }
+
+// keeperKind places one order to buy far below and leaves it there.
+var keeperKind = strategy.Define("keeper", "rests one order", func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
+	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &keeper{}, nil })
+
+type keeper struct{ strategy.Base }
+
+func (*keeper) OnTicker(d *strategy.Desk, t *market.Ticker) {
+	if len(d.OpenOrders(t.Market)) == 0 && d.Position(t.Market).Amount == 0 {
+		_, _ = d.Limit(t.Market, market.Buy, 30_500_000, 29_000_00)
+	}
+}
+
+const keeperBot = `
+[bot]
+keep_orders = true
+[exchange]
+base_url = "https://exchange.test/v2"
+key_env = "KEY"
+secret_env = "SECRET"
+[strategies.keeper]
+kind = "keeper"
+markets = ["BTC-EUR"]
+interval = "1m"
+allotment = "12000"
+operator_id = 7
+`

@@ -31,6 +31,11 @@ func (r *traded) said(message string) (lines []map[string]any) {
 	return lines
 }
 
+// lively is an exchange whose prices move fast enough for a fill within seconds, whatever else the machine does.
+func lively(t *testing.T, args ...string) *served {
+	return serve(t, nil, append([]string{"-c", filepath.Join("..", "configs", "exchange.toml"), "--set", "markets.BTC-EUR.source.volatility=0.2"}, args...)...)
+}
+
 // after is how long a run goes on when it has said what was waited for.
 const after = 500 * time.Millisecond
 
@@ -43,7 +48,7 @@ func tradeUntil(t *testing.T, s *served, config, state, message string, sets ...
 	for _, set := range sets {
 		args = append(args, "--set", set)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...)
 	out, err := cmd.StderrPipe()
@@ -68,12 +73,12 @@ func tradeUntil(t *testing.T, s *served, config, state, message string, sets ...
 
 func TestTheSandboxConfigTradesAndLeavesNothingOpen(t *testing.T) {
 	t.Parallel()
-	s := serve(t, nil)
-	r := tradeUntil(t, s, "sandbox.toml", t.TempDir(), "fill")
+	s := lively(t)
+	key := s.facts.Accounts[0].Keys[0]
+	r := tradeUntil(t, s, "sandbox.toml", t.TempDir(), "fill", "exchange.key="+key.Key, "exchange.secret="+key.Secret)
 	ended := r.said("trading has ended")
 	require.Len(t, ended, 1, r.text)
 	require.Zero(t, ended[0]["open_orders"], r.text)
-	key := s.facts.Accounts[0].Keys[0]
 	c, err := rest.New(rest.Config{BaseURL: s.facts.BaseURL, Key: rest.NewSecret(key.Key), Secret: rest.NewSecret(key.Secret)})
 	require.NoError(t, err)
 	require.NoError(t, c.Sync(t.Context()))
@@ -91,7 +96,7 @@ func TestTheSandboxConfigTradesAndLeavesNothingOpen(t *testing.T) {
 
 func TestThePaperConfigFillsAtRealPricesAndSendsNoOrder(t *testing.T) {
 	t.Parallel()
-	s, state := serve(t, nil, "--log", "info"), filepath.Join(t.TempDir(), "paper")
+	s, state := lively(t, "--log", "info"), filepath.Join(t.TempDir(), "paper")
 	r := tradeUntil(t, s, "paper.toml", state, "fill")
 	require.Zero(t, r.said("trading has ended")[0]["open_orders"], r.text)
 	require.Equal(t, "paper", r.said("trading has ended")[0]["mode"])
@@ -124,5 +129,30 @@ func TestAStateFolderBelongsToOneMode(t *testing.T) {
 	code, _, failed = call(t.Context(), append([]string{"run", "-c", "../configs/paper.toml", "--set", "paper.start.DOGE=5"}, append(set, "--set", "bot.state="+state+"2")...)...)
 	require.Equal(t, 2, code)
 	require.Contains(t, failed, "paper.start.DOGE: no market of the strategies has this asset")
+	s.stop()
+}
+
+func TestTheDoctorFindsPaperReadyWithoutAKey(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	code, out, failed := call(t.Context(), "doctor", "-c", "../configs/paper.toml", "--set", "exchange.base_url="+s.facts.BaseURL, "--set", "bot.state="+filepath.Join(t.TempDir(), "state"))
+	require.Zero(t, code, out+failed)
+	require.Contains(t, out, "paper: simulated, with 0 BTC, 10000 EUR at the first start")
+	s.stop()
+}
+
+func TestPaperThatIsKilledGoesOnWithItsOrdersAndMoney(t *testing.T) {
+	t.Parallel()
+	s, state := lively(t), filepath.Join(t.TempDir(), "paper")
+	config, err := filepath.Abs(filepath.Join("..", "configs", "paper.toml"))
+	require.NoError(t, err)
+	for n := range 5 {
+		killed(t, t.TempDir(), time.Duration(n+1)*600*time.Millisecond, "run", "-c", config, "--set", "exchange.base_url="+s.facts.BaseURL, "--set", "bot.state="+state)
+	}
+	r := tradeUntil(t, s, "paper.toml", state, "trading begins; Ctrl-C stops", "poll.balances=100ms", "poll.orders=100ms", "bot.stop_within=90s")
+	require.Equal(t, true, r.said("trading begins; Ctrl-C stops")[0]["resumed"])
+	require.NotContains(t, r.text, `"level":"error"`, "neither an order nor money is missing")
+	require.NotContains(t, r.text, "not ours")
+	require.Zero(t, r.said("trading has ended")[0]["open_orders"])
 	s.stop()
 }

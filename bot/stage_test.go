@@ -39,6 +39,7 @@ type stage struct {
 	log      journalOfLogs
 	starts   int
 	everySet []override
+	placed   market.OrderID // by other clients
 }
 
 // The keys of the stage's accounts.

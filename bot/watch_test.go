@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot"
+	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -220,4 +221,20 @@ func TestNothingIsServedOrToldUnlessAskedFor(t *testing.T) {
 		require.Equal(t, 2, code, row.set)
 		require.Contains(t, failed, row.want)
 	}
+}
+
+func TestMoneyThatGoesMissingIsTold(t *testing.T) {
+	p := newPractice(t)
+	w := watchBot(t, p, "--set", "poll.balances=1s", "--set", "strategies.trend.params.panic=false")
+	w.eventually(func() bool { return strings.Contains(w.alerts.String(), `"kind":"fill"`) })
+	k := p.ex.facts.Accounts[0].Keys[0]
+	client, err := rest.New(rest.Config{BaseURL: p.ex.facts.BaseURL, Key: rest.NewSecret(k.Key), Secret: rest.NewSecret(k.Secret), AllowWithdrawals: true})
+	require.NoError(t, err)
+	defer client.Close()
+	_, err = client.Withdraw(t.Context(), rest.Withdrawal{Symbol: "EUR", Amount: "9000", Address: "GB82WEST12345698765432"})
+	require.NoError(t, err)
+	w.eventually(func() bool { return strings.Contains(w.alerts.String(), `"kind":"halt"`) })
+	require.Regexp(t, `"kind":"difference",.*reconcile difference: [0-9.]+ EUR`, w.alerts.String())
+	_, page := w.get("/metrics")
+	require.Contains(t, page, `tidemark_differences_total{kind="reconcile difference"} 1`)
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -30,12 +31,13 @@ type traffic struct {
 	placed map[string]bool // clientOrderIds that were
 	count  int             // of writes
 	down   bool            // nothing comes through
+	most   float64         // that an order may be worth
 	// hook is called for each write that is about to reach the exchange (before), and for each that has (not before).
 	hook func(r *http.Request, before bool)
 }
 
 func newTraffic(t *testing.T, ex *sandbox.Exchange) *traffic {
-	return &traffic{t: t, ex: ex, writes: map[string]bool{}, placed: map[string]bool{}}
+	return &traffic{t: t, ex: ex, writes: map[string]bool{}, placed: map[string]bool{}, most: stageValue}
 }
 
 // wire is the transport of one life of the bot: a RoundTripper over the exchange's handler.
@@ -46,6 +48,9 @@ type wire struct {
 	dead  bool
 	store *state.BotStore
 }
+
+// trip is how long a request of the bot is on its way.
+const trip = 15 * time.Millisecond
 
 var errWire = errors.New("read tcp 192.0.2.1:443: connection reset by peer")
 
@@ -98,6 +103,9 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	w.handlers.Add(1)
 	go func() {
 		defer w.handlers.Done()
+		if !w.quiet {
+			time.Sleep(trip) // the way there; the way back costs nothing
+		}
 		answer, err := w.serve(r, body)
 		if isWrite {
 			w.call(r, false)
@@ -203,7 +211,7 @@ func (w *wire) examine(r *http.Request, body []byte, store *state.BotStore) {
 			w.t.Errorf("placed twice: %s", identity)
 		}
 		w.placed[name] = true
-		if value > stageValue {
+		if value > w.most {
 			w.t.Errorf("an order over %f, beyond the limit: %s", value, identity)
 		}
 	}

@@ -28,7 +28,7 @@ type AccountLimits struct {
 	Currency       market.AssetID
 	MaxExposure    market.Money // worth of all positions and open buys
 	MaxDailyLoss   market.Money // since the last equity of the UTC day before; opening orders are refused until the next
-	MaxDrawdown    market.Rate  // from the high-water mark; opening orders are refused from then on
+	MaxDrawdown    market.Rate  // from the high-water mark; opening orders are refused from then on, until Resume
 	AllowSelfCross bool         // let an order meet an own resting one
 }
 
@@ -232,7 +232,7 @@ type equityWatch struct {
 	latest    market.Money
 	started   bool
 	lost      bool // the daily loss is used up
-	drawn     bool // the drawdown was reached: stays
+	drawn     bool // the drawdown was reached: stays until Resume
 }
 
 func (w *equityWatch) loss() market.Money { return w.dayStart - w.latest }
@@ -318,8 +318,13 @@ func (g *Gate) Closed(a *state.Account, o *market.Order, at market.Time) {
 // Halt refuses everything but cancels of a strategy until Resume.
 func (g *Gate) Halt(s market.StrategyID) { g.halt(s, true) }
 
-// Resume ends a halt.
-func (g *Gate) Resume(s market.StrategyID) { g.halt(s, false) }
+// Resume ends a Halt. It is a person's word: a drawdown that was reached is forgiven, and the next counts from the present equity.
+func (g *Gate) Resume(s market.StrategyID) {
+	g.halt(s, false)
+	if w := &g.equity; w.drawn {
+		w.drawn, w.highWater = false, w.latest
+	}
+}
 
 func (g *Gate) halt(s market.StrategyID, on bool) { g.seats[s].halted, g.changed = on, true }
 

@@ -255,6 +255,20 @@ func TestAWithdrawalIsNoLossAndADepositNoGain(t *testing.T) {
 	b.refused(limit(buy, btc, 10*at1), risk.ReasonDailyLoss)
 }
 
+func TestAResumeForgivesTheDrawdown(t *testing.T) {
+	b := newBench(t, risk.Limits{}, risk.AccountLimits{MaxDrawdown: 1_000_000})
+	b.price(200 * at1)
+	b.price(188 * at1) // 11 880 EUR
+	b.refused(limit(buy, btc, 10*at1), risk.ReasonDrawdown)
+	b.gate.Halt(1)
+	b.gate.Resume(1)
+	b.passes(limit(buy, btc, 10*at1))
+	b.price(180 * at1)
+	b.passes(limit(buy, btc, 10*at1))
+	b.price(176 * at1) // 1 % of 11 880 is 118.80: it counts from where it was resumed
+	b.refused(limit(buy, btc, 10*at1), risk.ReasonDrawdown)
+}
+
 func TestHaltAndWarmUpHoldAllButCancels(t *testing.T) {
 	b := newBench(t, risk.Limits{}, risk.AccountLimits{})
 	o := b.sent(limit(buy, btc, 10*at1))

@@ -242,3 +242,22 @@ func TestABackupIsTakenWhileTheBotCommits(t *testing.T) {
 		}
 	}
 }
+
+func TestACheckpointInTheMiddleOfABatchFitsTheJournal(t *testing.T) {
+	s := botStore(t)
+	b := s.NewBatch()
+	for n := range market.Time(3*checkpointEvery + 10) {
+		b.Journal(n+1, &Timer{})
+		if n%7 == 6 {
+			require.NoError(t, s.Commit(b))
+		}
+	}
+	require.NoError(t, s.Commit(b))
+	report, err := s.Check()
+	require.NoError(t, err)
+	require.Empty(t, report.Flaws)
+	require.NoError(t, s.Close())
+	s, err = OpenBot(s.path)
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+}

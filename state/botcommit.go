@@ -130,7 +130,7 @@ func (c *committer) entry(journal *bbolt.Bucket, o *op) error {
 		return err
 	}
 	if c.head.number%checkpointEvery == 0 {
-		if err := c.tx.Bucket(bucketCheckpoints).Put(key, c.head.hash[:]); err != nil {
+		if err := c.tx.Bucket(bucketCheckpoints).Put(key, bytes.Clone(c.head.hash[:])); err != nil { // bbolt keeps the value until the transaction ends
 			return err
 		}
 	}

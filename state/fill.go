@@ -130,6 +130,10 @@ func (a *Account) move(o *Order, m *market.Market, amount market.Money, cash mar
 // applyFee takes a fee that was not known when its fill was counted.
 func (a *Account) applyFee(o *Order, f *market.Fill) (err error) {
 	position := a.positions[o.Strategy][o.Market]
+	paid, err := o.FeePaid.Add(f.Fee)
+	if err != nil {
+		return err
+	}
 	if position.Fees, err = position.Fees.Add(f.Fee); err != nil {
 		return err
 	}
@@ -145,6 +149,7 @@ func (a *Account) applyFee(o *Order, f *market.Fill) (err error) {
 		return err
 	}
 	a.positions[o.Strategy][o.Market] = position
+	o.FeePaid = paid
 	return nil
 }
 

@@ -158,7 +158,11 @@ func (a *Account) applyLate(o *Order, ev *market.Event) (Applied, error) {
 	if answered {
 		a.TakeBack(o)
 	}
+	paid := o.FeePaid
 	fresh, err := a.foldAlone(o, ev)
+	if o.FeePaid != paid {
+		o.FeePaid = ev.Report.FeePaid // the whole of it, where a fee was settled after the order's end
+	}
 	if err != nil || fresh == 0 && !answered {
 		return Applied{}, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -20,7 +19,7 @@ const samples = 5
 type clock struct {
 	now       func() time.Time
 	anchor    atomic.Pointer[anchor]
-	measuring sync.Mutex
+	measuring chan struct{} // of one: whoever has put something into it measures
 }
 
 type anchor struct {
@@ -31,7 +30,7 @@ type anchor struct {
 
 // start trusts the machine until the first measurement.
 func (k *clock) start(now func() time.Time) {
-	k.now = now
+	k.now, k.measuring = now, make(chan struct{}, 1)
 	local := now()
 	k.anchor.Store(&anchor{local: local, server: market.Time(local.UnixNano())})
 }
@@ -54,15 +53,31 @@ func (c *Client) RoundTrip() market.Duration { return c.clock.anchor.Load().roun
 // Sync measures the exchange's clock by GET /time (specification 1): several times, of which the shortest round trip counts. It
 // returns an error, and keeps what it knew, where no answer came.
 func (c *Client) Sync(ctx context.Context) error {
-	c.clock.measuring.Lock()
-	defer c.clock.measuring.Unlock()
+	if err := c.clock.claim(ctx); err != nil {
+		return err
+	}
+	defer c.clock.release()
 	return c.measure(ctx)
 }
 
+// claim waits until nobody else measures.
+func (k *clock) claim(ctx context.Context) error {
+	select {
+	case k.measuring <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (k *clock) release() { <-k.measuring }
+
 // resync measures again, unless somebody has since the clock showed seen.
 func (c *Client) resync(ctx context.Context, seen *anchor) error {
-	c.clock.measuring.Lock()
-	defer c.clock.measuring.Unlock()
+	if err := c.clock.claim(ctx); err != nil {
+		return err
+	}
+	defer c.clock.release()
 	if c.clock.anchor.Load() != seen {
 		return nil
 	}

@@ -12,8 +12,13 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 func TestAStormOfRefusalsIsToldOnceAMinute(t *testing.T) {
@@ -98,4 +103,25 @@ func TestSystemdHearsOnlyWhatIsMeantForIt(t *testing.T) {
 	began := time.Now()
 	n.say("nobody listens")
 	require.Less(t, time.Since(began), time.Second)
+}
+
+func TestHaltsAndResumesAreToldAsTheyCome(t *testing.T) {
+	m, catalog := newMailbox(t, nil), &market.Catalog{}
+	gate := risk.New(catalog, risk.Config{Strategies: []risk.Limits{{}}})
+	seats := engine.New(engine.Config{Catalog: catalog, Account: state.NewAccount(catalog, 1, nil), Gate: gate, Seats: []engine.Seat{{Name: "trend", Strategy: strategy.Base{}}}})
+	w := &watch{now: time.Now, halted: make([]bool, 2), alerts: newAlerter([]*alertPlace{place(t, m.URL, nil)}, zerolog.Nop()),
+		r: &runner{plan: &runPlan{strategies: []backtest.StrategyPlan{{Name: "trend"}}}, gate: gate, engine: seats}}
+	w.lookAtHalts()
+	seats.HaltOne(1, 1, "by hand")
+	w.lookAtHalts()
+	w.lookAtHalts() // once
+	seats.Resume(2, 1)
+	w.lookAtHalts()
+	w.alerts.stop(time.Second)
+	got := m.got()
+	require.Len(t, got, 2)
+	require.Contains(t, got[0], `"kind":"halt"`)
+	require.Contains(t, got[0], "trend is halted: by hand")
+	require.Contains(t, got[1], `"kind":"resume"`)
+	require.Contains(t, got[1], "trend trades again")
 }

@@ -1,0 +1,141 @@
+package bot
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/exchange/rest"
+)
+
+// A longer run of the kills:
+//
+//	go test ./bot -run KilledProcess -kill-for 10m -timeout 20m
+var killFor = flag.Duration("kill-for", 10*time.Second, "how long TestAKilledProcessLosesNothing kills a bot again and again")
+
+// killFaults befall what the bot asks while it is being killed.
+const killFaults = `
+[[faults]]
+kind = "dropAnswer"
+endpoints = ["POST /order", "PUT /order", "DELETE /order"]
+probability = 0.08
+until = %[1]q
+[[faults]]
+kind = "resetRequest"
+endpoints = ["POST /order", "PUT /order", "DELETE /order", "GET /order"]
+probability = 0.08
+until = %[1]q
+[[faults]]
+kind = "error"
+code = 101
+work = true
+endpoints = ["POST /order", "PUT /order", "DELETE /order"]
+probability = 0.08
+until = %[1]q
+`
+
+// killConfig is a bot that moves its quotes all the time.
+const killConfig = `
+[bot]
+state = %q
+log = "info"
+[exchange]
+base_url = %q
+key = %q
+secret = %q
+weight_per_key = 100000
+weight_per_ip = 100000
+[poll]
+tickers = "300ms"
+books = "300ms"
+[risk]
+max_open_orders = 6
+max_position = "3000"
+[strategies.maker]
+kind = "maker"
+markets = ["BTC-EUR"]
+interval = "1m"
+allotment = "5000"
+operator_id = 1
+cod_group_id = 1
+params = { half_spread_bps = "1", move_bps = "0.05", money = "200", max_money = "2000" }
+`
+
+// TestAKilledProcessLosesNothing kills a real `bot run` with SIGKILL at random moments, in front of a real `bot exchange` that loses
+// answers, and starts it again; in the end the state file and the exchange tell the same story.
+func TestAKilledProcessLosesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes 20 s")
+	}
+	dir := t.TempDir()
+	faults := filepath.Join(dir, "faults.toml")
+	require.NoError(t, os.WriteFile(faults, fmt.Appendf(nil, killFaults, killFor.String()), 0o600))
+	facts := exchangeChild(t, dir, "--faults", faults, "--state", filepath.Join(dir, "exchange.db"), "--set", "budget.per_key=100000", "--set", "budget.per_ip=100000") // every start lists all open orders
+	key := facts.Accounts[0].Keys[0]
+	config := filepath.Join(dir, "bot.toml")
+	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, killConfig, filepath.Join(dir, "state"), facts.BaseURL, key.Key, key.Secret), 0o600))
+
+	seed := uint64(time.Now().UnixNano())
+	random, kills := rand.New(rand.NewPCG(seed, 0)), 0
+	t.Logf("seed %d", seed)
+	for began := time.Now(); time.Since(began) < *killFor; kills++ {
+		cmd := child(t, dir, "run", "-c", config)
+		time.Sleep(300*time.Millisecond + time.Duration(random.Int64N(int64(2*time.Second))))
+		require.NoError(t, cmd.Process.Kill())
+		require.Error(t, cmd.Wait())
+	}
+	last := child(t, dir, "run", "-c", config)
+	time.Sleep(4 * time.Second)
+	require.NoError(t, last.Process.Signal(os.Interrupt))
+	require.NoError(t, last.Wait(), "%s", last.Stderr)
+
+	s := &stage{t: t, folder: filepath.Join(dir, "state")}
+	var err error
+	s.auditor, err = rest.New(rest.Config{BaseURL: facts.BaseURL, Key: rest.NewSecret(key.Key), Secret: rest.NewSecret(key.Secret)})
+	require.NoError(t, err)
+	require.NoError(t, s.auditor.Sync(t.Context()))
+	s.units, _, err = s.auditor.Catalog(t.Context())
+	require.NoError(t, err)
+	s.auditor.Use(s.units)
+	require.Empty(t, s.openAtTheExchange())
+	a := s.agreeOnFile()
+	t.Logf("%d kills, %+v", kills, a)
+	require.Positive(t, a.orders)
+}
+
+// child starts the program as a process of its own, which the end of the test kills.
+func child(t *testing.T, dir string, args ...string) *exec.Cmd {
+	path, err := exec.LookPath("bot")
+	require.NoError(t, err, "testscript.Main puts it on the path")
+	cmd := exec.Command(path, args...)
+	cmd.Dir, cmd.Stderr = dir, new(bytes.Buffer)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	return cmd
+}
+
+// exchangeChild starts `bot exchange` on a free port and returns what it tells.
+func exchangeChild(t *testing.T, dir string, args ...string) (facts exchangeFacts) {
+	path, err := exec.LookPath("bot")
+	require.NoError(t, err)
+	cmd := exec.Command(path, append([]string{"exchange", "--listen", "127.0.0.1:0", "--json"}, args...)...)
+	cmd.Dir = dir
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	require.NoError(t, json.NewDecoder(out).Decode(&facts))
+	return facts
+}

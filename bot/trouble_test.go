@@ -1,0 +1,234 @@
+package bot
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// trouble lets a bot trade for six minutes at an exchange where something happens, and requires that in the end the two agree.
+func trouble(t *testing.T, change func(*sandbox.Config), prepare func(*stage), meanwhile func(*stage, *process)) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 4, change)
+		if prepare != nil {
+			prepare(s)
+		}
+		p := s.start()
+		time.Sleep(2 * time.Minute)
+		if meanwhile != nil {
+			meanwhile(s, p)
+		}
+		before := s.traffic.sent()
+		time.Sleep(3 * time.Minute)
+		require.Greater(t, s.traffic.sent(), before, "it goes on by itself")
+		require.NoError(t, p.end())
+		require.Empty(t, s.openAtTheExchange())
+		require.Positive(t, s.agree(p).fills)
+	})
+}
+
+// sent is how many writes there were.
+func (t *traffic) sent() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.count
+}
+
+// orders is how many orders were placed.
+func (t *traffic) orders() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.placed)
+}
+
+func TestAMachineWhoseClockIsFiveMinutesWrongTradesByTheExchangesTime(t *testing.T) {
+	for _, wrong := range []time.Duration{5 * time.Minute, -5 * time.Minute} {
+		trouble(t, nil, func(s *stage) { s.now = func() time.Time { return time.Now().Add(wrong) } }, nil)
+	}
+}
+
+func TestAMachineWhoseClockIsSetWhileItTradesGoesOn(t *testing.T) {
+	var jump time.Duration
+	trouble(t, nil, func(s *stage) { s.now = func() time.Time { return time.Now().Add(jump) } }, func(*stage, *process) { jump = 5 * time.Minute })
+}
+
+func TestAMinuteWithoutTheNetworkIsSurvived(t *testing.T) {
+	trouble(t, nil, nil, func(s *stage, _ *process) {
+		s.traffic.cut(true)
+		time.Sleep(time.Minute)
+		s.traffic.cut(false)
+		require.Contains(s.t, s.log.String(), "no prices from the exchange")
+	})
+}
+
+func TestABanIsWaitedFor(t *testing.T) {
+	ban := sandbox.Fault{Kind: sandbox.FaultError, Code: 105, Endpoints: []string{"POST /order"}, After: 2 * time.Minute, Count: 1, Key: stageKey}
+	trouble(t, func(c *sandbox.Config) { c.Faults = []sandbox.Fault{ban} }, nil, func(s *stage, _ *process) {
+		time.Sleep(30 * time.Second)
+		sent := s.traffic.sent()
+		time.Sleep(20 * time.Second)
+		require.Equal(s.t, sent, s.traffic.sent(), "nothing is sent during a ban")
+		require.Contains(s.t, s.log.String(), "the exchange has banned the key")
+	})
+}
+
+func TestAMarketThatHaltsAndComesBackIsTradedAgain(t *testing.T) {
+	for _, status := range []market.MarketStatus{market.Halted, market.Auction, market.CancelOnly} {
+		trouble(t, func(c *sandbox.Config) {
+			c.Faults = []sandbox.Fault{{Kind: sandbox.FaultMarketStatus, Market: "BTC-EUR", Status: status, After: 2 * time.Minute},
+				{Kind: sandbox.FaultMarketStatus, Market: "BTC-EUR", Status: market.Trading, After: 3 * time.Minute}}
+		}, nil, func(s *stage, _ *process) {
+			time.Sleep(35 * time.Second) // the rules are asked for every 30 s
+			orders := s.traffic.orders()
+			time.Sleep(20 * time.Second)
+			if status != market.Auction { // which collects orders
+				require.Equal(s.t, orders, s.traffic.orders(), "nothing is placed in a market that is %s", status)
+			}
+		})
+	}
+}
+
+func TestATickThatChangesUnderRestingOrdersIsKeptTo(t *testing.T) {
+	for _, tick := range []string{"5", "0.5"} {
+		trouble(t, func(c *sandbox.Config) {
+			c.Faults = []sandbox.Fault{{Kind: sandbox.FaultTickSize, Market: "BTC-EUR", Tick: tick, After: 2 * time.Minute}}
+		}, nil, func(*stage, *process) { time.Sleep(time.Minute) })
+	}
+}
+
+func TestOrdersThatTheExchangeCancelsAreNotMissed(t *testing.T) {
+	trouble(t, func(c *sandbox.Config) {
+		c.Faults = []sandbox.Fault{{Kind: sandbox.FaultCancelOrders, Account: "bot", After: 90 * time.Second}, {Kind: sandbox.FaultCancelOrders, Account: "bot", After: 110 * time.Second}}
+	}, nil, nil)
+}
+
+func TestASecondBotOnTheSameStateIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 1, nil)
+		p := s.start()
+		time.Sleep(10 * time.Second)
+		_, err := s.open()
+		require.ErrorIs(t, err, state.ErrLocked)
+		require.NoError(t, p.end())
+		s.agree(p)
+	})
+}
+
+func TestOrdersOfSomebodyElseOnTheAccountAreReportedAndLeftAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 1, nil)
+		p := s.start()
+		time.Sleep(30 * time.Second)
+		foreign := s.place(s.auditor, 99, market.Buy, "0.01", "15000")
+		time.Sleep(25 * time.Second) // a reconcile is due every 20 s
+		require.Contains(t, s.log.String(), "open orders on this account that are not ours")
+		require.NoError(t, p.end())
+		open := s.openAtTheExchange()
+		require.Len(t, open, 1)
+		require.Equal(t, foreign, open[0].Order.ClientOrderID)
+	})
+}
+
+// place places a limit order by a client, and returns the name that it gave it.
+func (s *stage) place(c *rest.Client, operator int64, side market.Side, amount, price string) uuid.UUID {
+	m := s.market()
+	q, err := m.ParseQty(amount)
+	require.NoError(s.t, err)
+	at, err := m.ParsePrice(price)
+	require.NoError(s.t, err)
+	s.placed++
+	name := market.ClientOrderID(uuid.UUID{9}, s.placed)
+	intent, err := c.Prepare(&market.Command{Kind: market.CommandPlace, Order: market.Order{ID: s.placed, ClientOrderID: name, OperatorID: operator, Market: m.ID, Side: side,
+		Type: market.TypeLimit, Amount: q, Price: at, TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel}})
+	require.NoError(s.t, err)
+	_, err = c.Send(context.Background(), &intent)
+	require.NoError(s.t, err)
+	return name
+}
+
+// Kills at the boundaries of an order's life: as a write is about to reach the exchange, and when it has been carried out and the bot has
+// not heard of it.
+func TestABotKilledAtAnyBoundaryOfAnOrdersLifeGoesOn(t *testing.T) {
+	for _, kind := range []market.CommandKind{market.CommandPlace, market.CommandUpdate, market.CommandCancel} {
+		for _, before := range []bool{true, false} {
+			name := kind.String() + " done"
+			if before {
+				name = kind.String() + " about to be sent"
+			}
+			t.Run(name, func(t *testing.T) {
+				for seed := range uint64(2 * *liveSeeds) {
+					synctest.Test(t, func(t *testing.T) { killAt(t, seed+1, kind, before) })
+				}
+			})
+		}
+	}
+}
+
+func killAt(t *testing.T, seed uint64, kind market.CommandKind, before bool) {
+	s := newStage(t, seed, nil)
+	for range 4 {
+		p, killed, writes := s.start(), make(chan struct{}), 0
+		s.traffic.on(func(r *http.Request, about bool) {
+			if commandOf(r) == kind && about == before {
+				if writes++; writes == 5 {
+					p.kill()
+					close(killed)
+				}
+			}
+		})
+		select {
+		case <-killed:
+			p.bury()
+		case <-time.After(5 * time.Minute): // so few of them
+			s.traffic.on(nil)
+			p.kill()
+			p.bury()
+		}
+		time.Sleep(time.Duration(seed) * 20 * time.Second)
+	}
+	s.traffic.on(nil)
+	p := s.start()
+	time.Sleep(2 * time.Minute)
+	require.NoError(t, p.end())
+	require.Empty(t, s.openAtTheExchange())
+	require.Positive(t, s.agree(p).orders)
+}
+
+func TestFillsOfAWeekendAreBookedAtTheNextStart(t *testing.T) {
+	const fills = 1500
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 1, func(c *sandbox.Config) {
+			c.Markets[0].Source, c.Markets[0].House = sandbox.Fixed("30000"), sandbox.House{}
+		})
+		s.config, s.traffic.most = keeperBot, 9000
+		s.kinds = append(s.kinds, keeperKind)
+		other, _ := s.client(otherKey, "secret of the other")
+		p := s.start()
+		time.Sleep(30 * time.Second)
+		require.NoError(t, p.end())
+		open := s.openAtTheExchange()
+		require.Len(t, open, 1, "kept")
+		for n := range fills {
+			s.place(other, 1, market.Sell, "0.0002", "29000")
+			if n%10 == 9 {
+				time.Sleep(25 * time.Minute)
+			}
+		}
+		p = s.start()
+		time.Sleep(10 * time.Minute)
+		require.NoError(t, p.end())
+		require.Equal(t, fills, s.agree(p).fills)
+		held := p.account.Position(1, 1)
+		require.EqualValues(t, fills*20_000, held.Amount)
+	})
+}
