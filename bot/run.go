@@ -89,6 +89,7 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 	log.Info().Str("mode", p.Bot.Mode).Str("exchange", p.Exchange.BaseURL).Strs("strategies", p.names()).Stringer("run", r.run).Bool("resumed", r.resumed).Msg("trading begins; Ctrl-C stops")
 	operator, err := openControl(ctx, r)
 	if err != nil {
+		r.watch.stopped("it could not start: "+err.Error(), 0)
 		return err
 	}
 	failed := errors.Join(r.trade(ctx), operator.close())
