@@ -23,11 +23,8 @@ func (e *Engine) Catalog() *market.Catalog { return e.catalog }
 
 // Ask takes a strategy's wish: through the gate, into the account, into the step's commands. The error is a *risk.Refusal.
 func (e *Engine) Ask(id market.StrategyID, c *market.Command) (market.OrderID, error) {
-	if e.recalling {
-		return 0, e.refuse(risk.ReasonWarmUp)
-	}
-	if e.stopped && c.Kind != market.CommandCancel {
-		return 0, e.refuse(risk.ReasonStopping)
+	if e.recalling || e.stopped && c.Kind != market.CommandCancel {
+		return 0, e.refuse()
 	}
 	c.At = e.now
 	c.Order.Strategy = id
@@ -48,8 +45,11 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command) (market.OrderID, e
 }
 
 // refuse is the answer to what is asked while strategies see the past again, or after the end.
-func (e *Engine) refuse(why risk.Reason) error {
-	e.held = risk.Refusal{Reason: why}
+func (e *Engine) refuse() error {
+	e.held = risk.Refusal{Reason: risk.ReasonWarmUp}
+	if e.stopped {
+		e.held.Reason = risk.ReasonStopping
+	}
 	return &e.held
 }
 

@@ -2,15 +2,14 @@ package engine
 
 import (
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // Protect opens a bracket over what a strategy holds in a market and no other bracket covers: one whose entry has filled
 // already. Its id comes from the same sequence as those of orders.
 func (e *Engine) Protect(id market.StrategyID, m market.ID, levels market.Bracket) (market.OrderID, error) {
-	if e.recalling {
-		return 0, e.refuse(risk.ReasonWarmUp)
+	if e.recalling || e.stopped {
+		return 0, e.refuse()
 	}
 	amount := e.account.Position(id, m).Amount
 	for i := range e.brackets {
