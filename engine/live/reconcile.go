@@ -44,7 +44,11 @@ func (l *Loop) reconcile(ctx context.Context) error {
 func (l *Loop) reconcileOrder(ctx context.Context, o *state.Order) error {
 	k := l.lookAt(o.ID)
 	if o.InFlight != 0 {
-		k.doubt = &doubt{command: market.Command{Kind: o.InFlight, Order: o.Order}, blind: true, until: l.stamp().Add(longestWindow + l.Margin)}
+		sent := l.stamp() // or earlier: of a change it is not known
+		if o.InFlight == market.CommandPlace {
+			sent = min(sent, o.Created)
+		}
+		k.doubt = &doubt{command: market.Command{Kind: o.InFlight, Order: o.Order}, blind: true, until: sent.Add(longestWindow + l.Margin)}
 	}
 	asked := l.stamp()
 	record, err := l.Trading.Order(ctx, o.Market, o.ClientOrderID, o.ExchangeID)
