@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -58,8 +59,8 @@ func TestAMachineWhoseClockIsFiveMinutesWrongTradesByTheExchangesTime(t *testing
 }
 
 func TestAMachineWhoseClockIsSetWhileItTradesGoesOn(t *testing.T) {
-	var jump time.Duration
-	trouble(t, nil, func(s *stage) { s.now = func() time.Time { return time.Now().Add(jump) } }, func(*stage, *process) { jump = 5 * time.Minute })
+	var jump atomic.Int64
+	trouble(t, nil, func(s *stage) { s.now = func() time.Time { return time.Now().Add(time.Duration(jump.Load())) } }, func(*stage, *process) { jump.Store(int64(5 * time.Minute)) })
 }
 
 func TestAMinuteWithoutTheNetworkIsSurvived(t *testing.T) {
@@ -166,7 +167,11 @@ func TestABotKilledAtAnyBoundaryOfAnOrdersLifeGoesOn(t *testing.T) {
 				name = kind.String() + " about to be sent"
 			}
 			t.Run(name, func(t *testing.T) {
-				for seed := range uint64(2 * *liveSeeds) {
+				seeds := 2 * *liveSeeds
+				if testing.Short() {
+					seeds = 1
+				}
+				for seed := range uint64(seeds) {
 					synctest.Test(t, func(t *testing.T) { killAt(t, seed+1, kind, before) })
 				}
 			})
@@ -177,10 +182,10 @@ func TestABotKilledAtAnyBoundaryOfAnOrdersLifeGoesOn(t *testing.T) {
 func killAt(t *testing.T, seed uint64, kind market.CommandKind, before bool) {
 	s := newStage(t, seed, nil)
 	for range 4 {
-		p, killed, writes := s.start(), make(chan struct{}), 0
+		p, killed, writes := s.start(), make(chan struct{}), atomic.Int64{}
 		s.traffic.on(func(r *http.Request, about bool) {
 			if commandOf(r) == kind && about == before {
-				if writes++; writes == 5 {
+				if writes.Add(1) == 5 {
 					p.kill()
 					close(killed)
 				}
@@ -205,7 +210,10 @@ func killAt(t *testing.T, seed uint64, kind market.CommandKind, before bool) {
 }
 
 func TestFillsOfAWeekendAreBookedAtTheNextStart(t *testing.T) {
-	const fills = 1500
+	fills := 1500
+	if testing.Short() {
+		fills = 150
+	}
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 1, func(c *sandbox.Config) {
 			c.Markets[0].Source, c.Markets[0].House = sandbox.Fixed("30000"), sandbox.House{}
