@@ -157,7 +157,9 @@ func (w *witness) live() {
 		case draw < 90:
 			var status int
 			if status, _, answered = w.ask(http.MethodDelete, "/order?market=BTC-EUR&operatorId=1&clientOrderId="+known, ""); answered && status == http.StatusOK {
-				w.orders[known].gone = true
+				if o := w.orders[known]; o != nil { // nil: the answer to its place was lost in a kill, and told nothing
+					o.gone = true
+				}
 			}
 		case draw < 95:
 			var text []byte
