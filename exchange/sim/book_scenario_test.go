@@ -55,32 +55,7 @@ func bookStage(t *testing.T) *stage {
 //
 // and "ticker" and "trade" move the source's price. Lines about an order of another account than 0 do not name it: ids do.
 func TestABookBetweenAccounts(t *testing.T) {
-	files, err := filepath.Glob("testdata/book/*.txt")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { playBook(t, file) })
-	}
-}
-
-func playBook(t *testing.T, file string) {
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	var played []string
-	for _, scenario := range split(string(text)) {
-		title, _, _ := strings.Cut(scenario, "\n")
-		t.Run(strings.TrimPrefix(title, "# "), func(t *testing.T) {
-			script, want, _ := strings.Cut(scenario, "----\n")
-			got := playOver(t, accountStage(t), strings.TrimSpace(script))
-			played = append(played, strings.TrimSpace(script)+"\n----\n"+got)
-			if !*update {
-				require.Equal(t, want, got)
-			}
-		})
-	}
-	if *update && !t.Failed() {
-		require.NoError(t, os.WriteFile(file, []byte(strings.Join(played, "\n")), 0o644))
-	}
+	playFiles(t, "testdata/book/*.txt", func(t *testing.T, script string) string { return playOver(t, accountStage(t), script) })
 }
 
 func accountStage(t *testing.T) *stage {

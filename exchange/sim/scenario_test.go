@@ -19,15 +19,20 @@ var update = flag.Bool("update", false, "write what the scenarios did into testd
 // TestVenueDoesWhatTheScenariosSay plays testdata/*.txt. A scenario is a title ("# …"), commands, a line "----" and what happened. The script's
 // words are explained in script_test.go, the answers in account_test.go; after every line the venue is checked.
 func TestVenueDoesWhatTheScenariosSay(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
+	playFiles(t, "testdata/*.txt", play)
+}
+
+// playFiles plays the scenarios of all files that a pattern names; with -update it writes down what happened.
+func playFiles(t *testing.T, pattern string, play func(*testing.T, string) string) {
+	files, err := filepath.Glob(pattern)
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { playFile(t, file) })
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { playFile(t, file, play) })
 	}
 }
 
-func playFile(t *testing.T, file string) {
+func playFile(t *testing.T, file string, play func(*testing.T, string) string) {
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	var played []string

@@ -32,7 +32,7 @@ import (
 //	only path: WHY                      shows what the book between accounts does not do, or does otherwise
 func (s *stage) perform(words []string) {
 	switch verb := words[0]; verb {
-	case "only": // which liquidity it is about: play and playBook read it
+	case "only": // which liquidity it is about: TestABookWithAnEndlessHouseDoesTheSame reads it
 	case "market":
 		s.rules(words[1:])
 	case "set":
