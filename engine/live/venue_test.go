@@ -33,7 +33,6 @@ type box struct {
 	records map[uuid.UUID]*exchange.Record // by client id: every order that was ever taken
 	next    market.OrderID
 	expired int
-	closed  bool // for writes, as a market that halts everything
 }
 
 var errKilled = errors.New("killed")

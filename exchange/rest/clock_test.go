@@ -16,12 +16,10 @@ import (
 
 // skewed is a rig whose machine's clock is wrong by an offset.
 func skewed(t *testing.T, wrong time.Duration) *rig {
-	var r *rig
-	r = newRig(t, func(_ *sandbox.Config, c *Config) {
+	return newRig(t, func(_ *sandbox.Config, c *Config) {
 		clock := c.Now
 		c.Now = func() time.Time { return clock().Add(wrong) }
 	})
-	return r
 }
 
 func TestClockFiveMinutesWrongIsMadeGood(t *testing.T) {

@@ -143,11 +143,8 @@ func (l *integerLadder) best(side uint8) int32 {
 	return -1
 }
 
-// flow is a stream of operations: 60 % limit orders, 30 % cancels, 10 % market orders, around resting so many orders.
-type flow struct {
-	chance  *rand.Rand
-	resting int
-}
+// flow is a stream of operations: 60 % limit orders, 30 % cancels, 10 % market orders.
+type flow struct{ chance *rand.Rand }
 
 // limit draws a limit order's side, distance from the middle in ticks, and amount. Few cross.
 func (f *flow) limit() (side uint8, away int32, amount int64) {
