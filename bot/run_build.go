@@ -247,6 +247,7 @@ func (r *runner) openFeed(context.Context) error {
 		config.Series[i].Last = last
 	}
 	r.feed = poll.New(config)
+	r.journal.rules = r.feed.AskRules
 	return nil
 }
 

@@ -33,6 +33,7 @@ type botJournal struct {
 	seats  []string      // strategies by StrategyID − 1
 	ledger func() []byte // what the weight ledger knows; nil: nothing
 	open   func(int)     // told how many orders are open; nil: nobody
+	rules  func()        // told that a command broke a market's rules; nil: nobody
 	notes
 }
 
@@ -127,10 +128,19 @@ func (j *botJournal) Outcome(i *exchange.Intent, err error) {
 			answer.Answer = state.AnswerRejected
 		}
 		answer.Status, answer.Code = codeOf(err)
+		j.outdated(err)
 	} else {
 		j.accepted(i)
 	}
 	j.batch.Journal(j.at, &answer)
+}
+
+// outdated lets the rules of the markets be asked for where a refusal shows that they have changed.
+func (j *botJournal) outdated(err error) {
+	var no *exchange.Error
+	if j.rules != nil && errors.As(err, &no) && no.OfMarket() {
+		j.rules()
+	}
 }
 
 // Remark notes something that a person will want to know.

@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -105,6 +106,15 @@ func TestATickThatChangesUnderRestingOrdersIsKeptTo(t *testing.T) {
 			c.Faults = []sandbox.Fault{{Kind: sandbox.FaultTickSize, Market: "BTC-EUR", Tick: tick, After: 2 * time.Minute}}
 		}, nil, func(*stage, *process) { time.Sleep(time.Minute) })
 	}
+}
+
+func TestARefusalByNewRulesHasThemAskedForAtOnce(t *testing.T) {
+	trouble(t, func(c *sandbox.Config) {
+		c.Faults = []sandbox.Fault{{Kind: sandbox.FaultTickSize, Market: "BTC-EUR", Tick: "50", After: 2 * time.Minute}}
+	}, func(s *stage) { s.config = strings.Replace(s.config, "[poll]", "[poll]\nrules = \"1h\"", 1) }, func(s *stage, _ *process) {
+		time.Sleep(time.Minute)
+		require.Equal(s.t, 1, strings.Count(s.log.String(), "(code 422,"), "one order is off the new tick, those after it know it")
+	})
 }
 
 func TestOrdersThatTheExchangeCancelsAreNotMissed(t *testing.T) {

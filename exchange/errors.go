@@ -101,6 +101,10 @@ func (o Outcome) String() string {
 	return fmt.Sprintf("outcome(%d)", uint8(o))
 }
 
+// OfMarket reports whether a market's status or rules, as they are now, stood against the request: codes 422 to 431 (specification 7). Whoever
+// meets one knows older rules than the exchange and should ask for them.
+func (e *Error) OfMarket() bool { return e.Code >= CodeTick && e.Code <= CodeNotTrading }
+
 // Outcome returns Rejected for the exchange's own JSON with a 4xx status, bans and failed authentication included, and
 // Unknown for everything else: a 5xx, a body that was not the exchange's.
 func (e *Error) Outcome() Outcome {
