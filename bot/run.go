@@ -53,13 +53,9 @@ func (a *app) runConfigOf(f *runFlags) (*RunConfig, error) {
 	if f.config == "" {
 		return nil, usagef("want a config: -c configs/sandbox.toml")
 	}
-	var overrides []override
-	for _, set := range f.sets {
-		o, err := parseSet(set)
-		if err != nil {
-			return nil, err
-		}
-		overrides = append(overrides, o)
+	overrides, err := parseSets(f.sets)
+	if err != nil {
+		return nil, err
 	}
 	source, err := readSource(f.config, overrides)
 	if err != nil {

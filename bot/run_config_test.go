@@ -17,12 +17,8 @@ var sampleRuns = []string{"sandbox", "paper", "live"}
 
 // samplePlan checks one of configs/ with settings over it, as far as that goes without an exchange.
 func samplePlan(t *testing.T, name string, environment map[string]string, sets ...string) (*runPlan, error) {
-	var overrides []override
-	for _, set := range sets {
-		o, err := parseSet(set)
-		require.NoError(t, err)
-		overrides = append(overrides, o)
-	}
+	overrides, err := parseSets(sets)
+	require.NoError(t, err)
 	source, err := readSource("../configs/"+name+".toml", overrides)
 	require.NoError(t, err)
 	c, err := loadRun(source)

@@ -146,6 +146,25 @@ func (l *integerLadder) best(side uint8) int32 {
 // flow is a stream of operations: 60 % limit orders, 30 % cancels, 10 % market orders.
 type flow struct{ chance *rand.Rand }
 
+// play places resting orders and returns what plays so many operations of the mix.
+func (f *flow) play(resting int, place, cancel, take func()) func(operations int) {
+	for range resting {
+		place()
+	}
+	return func(operations int) {
+		for range operations {
+			switch draw := f.chance.IntN(10); {
+			case draw < 6:
+				place()
+			case draw < 9:
+				cancel()
+			default:
+				take()
+			}
+		}
+	}
+}
+
 // limit draws a limit order's side, distance from the middle in ticks, and amount. Few cross.
 func (f *flow) limit() (side uint8, away int32, amount int64) {
 	draw := f.chance.Uint64()
@@ -199,21 +218,11 @@ func playLadder(resting int) func(operations int) {
 			alive = append(alive, id)
 		}
 	}
-	for range resting {
-		place()
-	}
-	return func(operations int) {
-		for range operations {
-			switch draw := f.chance.IntN(10); {
-			case draw < 6:
-				place()
-			case draw < 9:
-				alive.cancel(f.chance, l.remove)
-			default:
-				l.market(uint8(f.chance.Uint64()&1), taken)
-			}
-		}
-	}
+	return f.play(resting, place, func() {
+		alive.cancel(f.chance, l.remove)
+	}, func() {
+		l.market(uint8(f.chance.Uint64()&1), taken)
+	})
 }
 
 // core is the matching without the money: both sides of a book, orders found by their UUID, self-trades prevented.
@@ -304,21 +313,11 @@ func playCore(resting int) func(operations int) {
 			alive = append(alive, o.ExchangeID)
 		}
 	}
-	for range resting {
-		place()
-	}
-	return func(operations int) {
-		for range operations {
-			switch draw := f.chance.IntN(10); {
-			case draw < 6:
-				place()
-			case draw < 9:
-				alive.cancel(f.chance, c.cancel)
-			default:
-				c.place(market.Side(f.chance.Uint64()&1+1), 0, taken)
-			}
-		}
-	}
+	return f.play(resting, place, func() {
+		alive.cancel(f.chance, c.cancel)
+	}, func() {
+		c.place(market.Side(f.chance.Uint64()&1+1), 0, taken)
+	})
 }
 
 func playVenue(b *testing.B, resting int) func(operations int) {
@@ -360,26 +359,16 @@ func playVenue(b *testing.B, resting int) func(operations int) {
 			alive = append(alive, o.ExchangeID)
 		}
 	}
-	for range resting {
-		place()
-	}
-	return func(operations int) {
-		for range operations {
-			switch draw := f.chance.IntN(10); {
-			case draw < 6:
-				place()
-			case draw < 9:
-				alive.cancel(f.chance, func(name uuid.UUID) bool {
-					id := countOf(name) // all orders are taken, so that the venue's count is ours
-					c = market.Command{Kind: market.CommandCancel, Order: market.Order{ID: id, Market: 1}}
-					refused, _ := v.Perform(AccountID(id&7), 1, &c)
-					return refused == nil
-				})
-			default:
-				next++
-				c = market.Command{Kind: market.CommandPlace, Order: market.Order{ID: next, Market: 1, Side: market.Side(f.chance.Uint64()&1 + 1), Type: market.TypeMarket, Amount: taken, TimeInForce: market.GTC, SelfTradePrevention: market.CancelOldest}}
-				v.Perform(AccountID(next&7), 1, &c)
-			}
-		}
-	}
+	return f.play(resting, place, func() {
+		alive.cancel(f.chance, func(name uuid.UUID) bool {
+			id := countOf(name) // all orders are taken, so that the venue's count is ours
+			c = market.Command{Kind: market.CommandCancel, Order: market.Order{ID: id, Market: 1}}
+			refused, _ := v.Perform(AccountID(id&7), 1, &c)
+			return refused == nil
+		})
+	}, func() {
+		next++
+		c = market.Command{Kind: market.CommandPlace, Order: market.Order{ID: next, Market: 1, Side: market.Side(f.chance.Uint64()&1 + 1), Type: market.TypeMarket, Amount: taken, TimeInForce: market.GTC, SelfTradePrevention: market.CancelOldest}}
+		v.Perform(AccountID(next&7), 1, &c)
+	})
 }
