@@ -15,6 +15,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // doctorExchange has an account with a key for everything, one that may not withdraw, and one that may only read.
@@ -90,7 +91,7 @@ func (p *practice) use(key int) {
 func (p *practice) call(args ...string) (code int, stdout, stderr string) {
 	var out, failed bytes.Buffer
 	code = bot.Run(p.t.Context(), bot.Process{Args: append([]string{"doctor", "-c", p.config}, args...), Stdin: bytes.NewReader(nil), Stdout: &out, Stderr: &failed,
-		Getenv: func(name string) string { return p.env[name] }, Kinds: kinds()})
+		Getenv: func(name string) string { return p.env[name] }, Kinds: shipped.Kinds()})
 	return code, out.String(), failed.String()
 }
 
