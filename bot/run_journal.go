@@ -75,12 +75,7 @@ func (j *botJournal) Event(ev *market.Event) {
 
 // record adds a market event to the recording and returns its number there, 0 for what it does not keep.
 func (j *botJournal) record(ev *market.Event) uint64 {
-	switch ev.Kind {
-	case market.KindCandles, market.KindTicker, market.KindBook, market.KindTrade, market.KindMarketStatus:
-	default:
-		return 0
-	}
-	if j.recording == nil {
+	if j.recording == nil || !state.Recordable(ev.Kind) {
 		return 0
 	}
 	number, err := j.recording.Append(ev)

@@ -28,14 +28,14 @@ type Config struct {
 	Depth   int         // levels of each side; 0: 50
 	Series  []Series    // closed candles
 
-	TickerEvery  market.Duration // a second
-	BookEvery    market.Duration // two seconds
-	RulesEvery   market.Duration // 30 s
-	Settle       market.Duration // from a candle's close to the question; 2 s
-	Grace        market.Duration // how long a group of candles waits for one that could not be got; 20 s
-	MaxCandleAge market.Duration // older ones are marked late; 0: twice their interval
-	StaleAfter   market.Duration // without a ticker for so long, Stale is called; 10 s
-	Stale        func(for_ market.Duration)
+	TickerEvery  market.Duration              // a second
+	BookEvery    market.Duration              // two seconds
+	RulesEvery   market.Duration              // 30 s
+	Settle       market.Duration              // from a candle's close to the question; 2 s
+	Grace        market.Duration              // how long a group of candles waits for one that could not be got; 20 s
+	MaxCandleAge market.Duration              // older ones are marked late; 0: twice their interval
+	StaleAfter   market.Duration              // without a ticker for so long, Stale is called; 10 s
+	Stale        func(silent market.Duration) // nil: nobody is told
 }
 
 // Series is one row of candles that a strategy receives.

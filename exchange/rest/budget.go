@@ -129,13 +129,3 @@ var endpoints = [...]struct {
 	postWithdrawal:        {"POST /withdrawal", Weight{One: 1}, Order, true},
 	getWithdrawalHistory:  {"GET /withdrawalHistory", Weight{One: 5}, Reconcile, true},
 }
-
-// Weights returns the weight of every endpoint by its name, "GET /{market}/book", as the specification and venue-facts 1.1 have it.
-// The map is the caller's.
-func Weights() map[string]Weight {
-	all := make(map[string]Weight, len(endpoints))
-	for i := range endpoints {
-		all[endpoints[i].name] = endpoints[i].weight
-	}
-	return all
-}
