@@ -86,6 +86,9 @@ func (p *runPlan) checkSections() error {
 	if after := time.Duration(p.Exchange.CancelAfter); after < 150*time.Second || after > 300*time.Second {
 		return at([]string{"exchange", "cancel_after"}, fmt.Errorf("%s is not in 150s to 300s", after))
 	}
+	if err := p.checkBounds(); err != nil {
+		return err
+	}
 	var err error
 	if p.alertPlaces, err = newAlertPlaces(&p.Alerts, p.getenv); err != nil {
 		return err
@@ -117,6 +120,9 @@ func (p *runPlan) check(decimals int64) error {
 		c.plan.Strategies[i].Own = p.allotments[i+1] > 0
 	}
 	p.checked, p.strategies = c, c.plan.Strategies
+	if err := p.checkAges(); err != nil {
+		return err
+	}
 	if missing := c.unlimited(); p.Bot.NeedLimits && len(missing) > 0 {
 		return at([]string{"risk"}, fmt.Errorf("bot.need_limits is set, and there is %s", strings.Join(missing, "; ")))
 	}
