@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/exchange/rest"
@@ -112,7 +111,11 @@ func (d *doctor) atExchange(ctx context.Context) (err error) {
 	d.clock()
 	paper := d.plan.Bot.Mode == modePaper
 	readable := !paper && d.rights(ctx)
-	if err := d.plan.learn(ctx, d.client, zerolog.Nop()); err != nil {
+	offered, err := d.plan.ask(ctx, d.client)
+	if err == nil {
+		err = d.plan.learn(offered)
+	}
+	if err != nil {
 		d.fail("markets", err.Error(), "correct the markets and account.currency of the config")
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -71,6 +72,7 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 		return err
 	}
 	log := a.logger(p.Bot.Log)
+	log.Info().Str("mode", p.Bot.Mode).Str("exchange", p.Exchange.BaseURL).Str("state", p.Bot.State).Str("version", codeVersion(debug.ReadBuildInfo())).Msg("the bot starts")
 	r, err := openRunner(ctx, p, log)
 	if r != nil {
 		defer func() { err = errors.Join(err, r.close()) }()
@@ -82,7 +84,6 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 	for _, line := range p.checked.unlimited() {
 		log.Warn().Msg(line)
 	}
-	log.Info().Str("mode", p.Bot.Mode).Str("exchange", p.Exchange.BaseURL).Strs("strategies", p.names()).Stringer("run", r.run).Bool("resumed", r.resumed).Msg("trading begins; Ctrl-C stops")
 	operator, err := openControl(ctx, r)
 	if err != nil {
 		r.watch.stopped("it could not start: "+err.Error(), 0)
@@ -94,6 +95,15 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 		return tradingError{err}
 	}
 	return err
+}
+
+// announce lets the log say that the bot has reconciled with the exchange, and trades.
+func (r *runner) announce(start func(market.Time) []market.Command) func(market.Time) []market.Command {
+	return func(at market.Time) []market.Command {
+		r.log.Info().Str("mode", r.plan.Bot.Mode).Strs("strategies", r.plan.names()).Stringer("run", r.run).Bool("resumed", r.resumed).
+			Int("open_orders", len(r.account.Open(nil, 0, 0))).Msg("trading begins; Ctrl-C stops")
+		return start(at)
+	}
 }
 
 // tradingError is the end of a run that was not in good order. It is told as it is, also after a Ctrl-C.

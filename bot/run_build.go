@@ -17,6 +17,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/engine/live"
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/poll"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
@@ -104,7 +105,15 @@ func (r *runner) openClient(ctx context.Context) (err error) {
 	if err := r.restoreLedger(); err != nil {
 		return err
 	}
-	if err := r.plan.learn(ctx, r.client, r.log); err != nil {
+	var offered listing
+	err = live.Insist(ctx, r.log, func() (err error) {
+		offered, err = r.plan.ask(ctx, r.client)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := r.plan.learn(offered); err != nil {
 		return err
 	}
 	if err := r.pollPlan().Check(int(r.plan.Exchange.PerKey), int(r.plan.Exchange.PerIP)); err != nil {
@@ -327,11 +336,16 @@ func (r *runner) history(ctx context.Context, now market.Time) (all []market.Can
 				if before != 0 {
 					end = interval.End(before)
 				}
-				got, err := r.feed.History(ctx, series, end, count)
+				err = live.Insist(ctx, r.log, func() error {
+					got, err := r.feed.History(ctx, series, end, count)
+					if err == nil {
+						all = append(all, got...)
+					}
+					return err
+				})
 				if err != nil {
 					return nil, err
 				}
-				all = append(all, got...)
 			}
 		}
 	}
@@ -370,7 +384,11 @@ func groups(candles []market.Candle) iter.Seq[[]market.Candle] {
 // endow gives strategies with an allotment theirs, and the pool of the others what is left of the currency. Everything else on the
 // account is nobody's and is left alone.
 func (r *runner) endow(ctx context.Context, now market.Time) error {
-	held, err := r.trading.Holdings(ctx)
+	var held []exchange.Holding
+	err := live.Insist(ctx, r.log, func() (err error) {
+		held, err = r.trading.Holdings(ctx)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -431,7 +449,7 @@ func (r *runner) openLoop(ctx context.Context) error {
 		r.journal.halts = len(r.engine.Halts())
 		config.Start = func(market.Time) []market.Command { return commands }
 	}
-	config.Start = r.watch.starting(config.Start)
+	config.Start = r.announce(r.watch.starting(config.Start))
 	r.watch.attach()
 	r.loop = live.New(config)
 	return nil

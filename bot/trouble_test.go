@@ -2,7 +2,9 @@ package bot
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -70,8 +72,43 @@ func TestAMinuteWithoutTheNetworkIsSurvived(t *testing.T) {
 		time.Sleep(time.Minute)
 		s.traffic.cut(false)
 		require.Contains(s.t, s.log.String(), "no prices from the exchange")
+		time.Sleep(30 * time.Second)
+		require.Regexp(s.t, `"feed":"tickers".*"the exchange answers again"`, s.log.String())
 	})
 }
+
+func TestTheLogTellsAChangeByWhatItAsksFor(t *testing.T) {
+	trouble(t, nil, nil, func(s *stage, _ *process) {
+		price := func(message string) (prices []string) {
+			for line := range strings.Lines(s.log.String()) {
+				var said struct{ Message, Price string }
+				if json.Unmarshal([]byte(line), &said) == nil && said.Message == message {
+					prices = append(prices, said.Price)
+				}
+			}
+			return prices
+		}
+		asked := s.traffic.changes()
+		require.NotEmpty(s.t, asked)
+		require.ElementsMatch(s.t, asked, price("change sent"))
+		require.Subset(s.t, asked, price("change accepted"))
+		require.NotEmpty(s.t, price("change accepted"))
+	})
+}
+
+// changes are the prices that changes of orders asked for.
+func (t *traffic) changes() (prices []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for write := range t.writes {
+		if price := changedPrice.FindStringSubmatch(write); price != nil {
+			prices = append(prices, price[1])
+		}
+	}
+	return prices
+}
+
+var changedPrice = regexp.MustCompile(`^PUT .*"price":"([^"]+)"`)
 
 func TestABanIsWaitedFor(t *testing.T) {
 	ban := sandbox.Fault{Kind: sandbox.FaultError, Code: 105, Endpoints: []string{"POST /order"}, After: 2 * time.Minute, Count: 1, Key: stageKey}
@@ -96,6 +133,9 @@ func TestAMarketThatHaltsAndComesBackIsTradedAgain(t *testing.T) {
 			if status != market.Auction { // which collects orders
 				require.Equal(s.t, orders, s.traffic.orders(), "nothing is placed in a market that is %s", status)
 			}
+			time.Sleep(40 * time.Second)
+			require.Contains(s.t, s.log.String(), `"market":"BTC-EUR","status":"`+status.String()+`","message":"the market does not trade`)
+			require.Contains(s.t, s.log.String(), "the market trades again")
 		})
 	}
 }
@@ -104,7 +144,10 @@ func TestATickThatChangesUnderRestingOrdersIsKeptTo(t *testing.T) {
 	for _, tick := range []string{"5", "0.5"} {
 		trouble(t, func(c *sandbox.Config) {
 			c.Faults = []sandbox.Fault{{Kind: sandbox.FaultTickSize, Market: "BTC-EUR", Tick: tick, After: 2 * time.Minute}}
-		}, nil, func(*stage, *process) { time.Sleep(time.Minute) })
+		}, nil, func(s *stage, _ *process) {
+			time.Sleep(time.Minute)
+			require.Contains(s.t, s.log.String(), `"tick_size":"`+tick+`","before":"1"`)
+		})
 	}
 }
 
@@ -120,7 +163,9 @@ func TestARefusalByNewRulesHasThemAskedForAtOnce(t *testing.T) {
 func TestOrdersThatTheExchangeCancelsAreNotMissed(t *testing.T) {
 	trouble(t, func(c *sandbox.Config) {
 		c.Faults = []sandbox.Fault{{Kind: sandbox.FaultCancelOrders, Account: "bot", After: 90 * time.Second}, {Kind: sandbox.FaultCancelOrders, Account: "bot", After: 110 * time.Second}}
-	}, nil, nil)
+	}, nil, func(s *stage, _ *process) {
+		require.Regexp(s.t, `"state":"canceled".*"reason":"cancelOnAdminRequest".*"order ended"`, s.log.String())
+	})
 }
 
 func TestASecondBotOnTheSameStateIsRefused(t *testing.T) {

@@ -123,25 +123,9 @@ func (l *Loop) Run(ctx context.Context) error {
 	return l.stop(work)
 }
 
-// insist tries until the exchange can be reached, or says no. A ban is no no: it ends.
+// insist is Insist with the loop's log.
 func (l *Loop) insist(ctx context.Context, try func() error) error {
-	for wait := firstWait; ; wait = min(2*wait, lastWait/2) {
-		err := try()
-		if err == nil || ctx.Err() != nil || refused(err) {
-			return err
-		}
-		l.Log.Warn().Err(err).Stringer("again in", wait).Msg("the exchange cannot be reached")
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-		}
-	}
-}
-
-// refused reports whether the exchange has said no, and would say so again.
-func refused(err error) bool {
-	var no *exchange.Error
-	return as(err, &no) && no.Outcome() == exchange.Rejected && no.Code != exchange.CodeBanned
+	return Insist(ctx, l.Log, try)
 }
 
 // turn waits for something to happen, takes what else has happened meanwhile, commits it, and sends.
