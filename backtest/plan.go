@@ -85,7 +85,7 @@ type driver struct {
 	venue    *sim.Venue
 	recorder *Recorder
 	record   func(equity market.Money, from market.Time) (*Recorder, error)
-	tracer   *Decisions
+	tracer   func(*market.Command)
 	progress func(market.Time)
 	feeds    []feed
 	tickers  []bool // by market: a strategy wants tickers

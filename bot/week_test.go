@@ -34,6 +34,7 @@ func TestTheMemoryOfABotStaysFlat(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 1, func(c *sandbox.Config) {
+			c.Tiers = nil // no fees, or its money would not last the week
 			c.Keep, c.Budget = sandbox.Keep{Orders: 50, Trades: 50, Candles: 10, Transactions: 50}, sandbox.Budget{PerKey: -1, PerIP: -1}
 		})
 		s.everySet = []override{{path: []string{"poll", "tickers"}, text: ticker.String()}, {path: []string{"risk", "max_daily_loss"}, text: "0"}}
