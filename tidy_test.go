@@ -66,6 +66,7 @@ var exceptions = map[string]map[string]string{
 	"bot/watch_hooks.go":              {"time.Now": "how long a commit takes is measured for the metrics", "time.Since": "the same"},
 	"bot/notify.go":                   {"time.Now": "a message to systemd has a deadline"},
 	"bot/alert.go":                    {"time.AfterFunc": "a stop waits for alerts only so long"},
+	"bot/doctor_alerts.go":            {"time.Now": "a message that is tried says when"},
 	"bot/act.go":                      {"time.NewTicker": "a command of the operator looks again and again whether the exchange has confirmed it"},
 	"bot/act_foreign.go":              {"time.NewTicker": "the same, of orders that are not this bot's"},
 	"bot/timer.go":                    {"time.AfterFunc": "the timer of the weight ledger, which has no clock"},

@@ -89,7 +89,7 @@ func CheckLookahead(ctx context.Context, p *Plan, cuts int) (*LookaheadReport, e
 // decisions runs the plan without a recorder and returns what was decided, and the first and last close.
 func decisions(ctx context.Context, p *Plan, o runOptions) (trace *trail, first, last market.Time, err error) {
 	trace = &trail{}
-	o.tracer = trace
+	o.tracer = trace.add
 	d, err := newDriver(p, o)
 	if err != nil {
 		return nil, 0, 0, err

@@ -85,7 +85,7 @@ type driver struct {
 	venue    *sim.Venue
 	recorder *recorder
 	record   func(equity market.Money, from market.Time) (*recorder, error)
-	tracer   *trail
+	tracer   func(*market.Command)
 	progress func(market.Time)
 	feeds    []feed
 	tickers  []bool // by market: a strategy wants tickers

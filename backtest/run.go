@@ -25,7 +25,7 @@ type runOptions struct {
 	to       market.Time // 0: the plan's
 	extra    int         // candles of history more than the warm-up needs
 	record   func(equity market.Money, from market.Time) (*recorder, error)
-	tracer   *trail
+	tracer   func(*market.Command) // hears every command
 	progress func(market.Time)
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -20,7 +21,7 @@ import (
 // killedWriter names the file that this test's binary, run as a child, commits to until it is killed.
 const killedWriter = "TIDEMARK_TEST_KILLED_WRITER"
 
-// TestMain runs the tests, or in a child process the writer that a test kills.
+// TestMain runs the tests, or in a child process the writer that a test kills. A goroutine that outlives the tests fails them.
 func TestMain(m *testing.M) {
 	if path := os.Getenv(killedWriter); path != "" {
 		if err := writeUntilKilled(path, os.Stdout); err != nil {
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m)
 }
 
 // writeUntilKilled goes on where the file ends, and acknowledges each order whose commit has returned.
