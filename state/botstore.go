@@ -18,7 +18,7 @@ import (
 // ErrNoState is wrapped when there is no state file, or it does not hold what was asked for.
 var ErrNoState = errors.New("not found")
 
-// ErrNewer is wrapped when a newer program wrote the state file.
+// ErrNewer is wrapped when a newer program wrote the state file or the candle store.
 var ErrNewer = errors.New("written by a newer program")
 
 // The buckets of the state file. Numbers in keys are big-endian, so that keys sort like the numbers.

@@ -111,9 +111,9 @@ func adminEndpoint(method, path string) *endpoint {
 
 // invalid says of a parameter of the admin interface what is wrong with it.
 func invalid(err error) *exchange.Error {
-	refusal := exchange.ErrCode(exchange.CodeInvalid)
+	refusal := *exchange.ErrCode(exchange.CodeInvalid)
 	refusal.Message = err.Error()
-	return refusal
+	return &refusal
 }
 
 // answerJSON makes an answer of the admin interface.
