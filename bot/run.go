@@ -81,12 +81,16 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 	}
 	if err != nil {
 		r.watch.stopped("it could not start: "+err.Error(), 0)
-		return err
+		return r.early(ctx, err)
 	}
 	for _, line := range p.checked.unlimited() {
 		log.Warn().Msg(line)
 	}
-	log.Info().Str("mode", p.Bot.Mode).Str("exchange", p.Exchange.BaseURL).Strs("strategies", p.names()).Stringer("run", r.run).Bool("resumed", r.resumed).Msg("trading begins; Ctrl-C stops")
+	says := "trading begins; Ctrl-C stops"
+	if ctx.Err() != nil {
+		says = "asked to stop before trading began: the last run's orders are looked up"
+	}
+	log.Info().Str("mode", p.Bot.Mode).Str("exchange", p.Exchange.BaseURL).Strs("strategies", p.names()).Stringer("run", r.run).Bool("resumed", r.resumed).Msg(says)
 	operator, err := openControl(ctx, r)
 	if err != nil {
 		r.watch.stopped("it could not start: "+err.Error(), 0)
@@ -94,10 +98,10 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 	}
 	failed := errors.Join(r.trade(ctx), operator.close())
 	err = errors.Join(failed, r.leave(failed))
-	if err != nil && !errors.Is(err, context.Canceled) {
+	if err != nil {
 		return tradingError{err}
 	}
-	return err
+	return nil
 }
 
 // tradingError is the end of a run that was not in good order. It is told as it is, also after a Ctrl-C.

@@ -87,18 +87,16 @@ func (w *watch) attach() {
 // since is the time since the watch began.
 func (w *watch) since() int64 { return int64(w.now().Sub(w.began)) }
 
-// starting passes a start of the engine on, which comes when the loop has reconciled.
-func (w *watch) starting(start func(market.Time) []market.Command) func(market.Time) []market.Command {
+// started returns what hears that the loop has reconciled and trades; nil: nobody.
+func (w *watch) started() func() {
 	if w == nil {
-		return start
+		return nil
 	}
-	return func(at market.Time) []market.Command {
+	return func() {
 		w.countRefusals() // those of earlier runs are no news
-		commands := start(at)
 		w.trading.Store(true)
 		w.notify.say("READY=1")
 		w.tell(alertStart, "trading begins on %s", w.r.plan.Exchange.BaseURL)
-		return commands
 	}
 }
 

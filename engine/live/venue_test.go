@@ -223,6 +223,11 @@ func (b *box) Order(_ context.Context, _ market.ID, client, _ uuid.UUID) (exchan
 	return record, nil
 }
 
+// Ending is Order.
+func (b *box) Ending(ctx context.Context, m market.ID, client, name uuid.UUID) (exchange.Record, error) {
+	return b.Order(ctx, m, client, name)
+}
+
 // OpenOrders lists what is open.
 func (b *box) OpenOrders(context.Context) (open []exchange.Record, err error) {
 	if err := b.ask("open"); err != nil {
@@ -295,7 +300,7 @@ type ledger struct {
 	commits int
 }
 
-func (j *ledger) Event(*market.Event) {}
+func (j *ledger) Event(*market.Event)             {}
 func (j *ledger) Intent(i *exchange.Intent)       { j.noted = append(j.noted, *i) }
 func (j *ledger) Outcome(*exchange.Intent, error) {}
 func (j *ledger) Remark(string, string)           {}
