@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -57,7 +58,7 @@ weight_per_ip = 100000
 tickers = "300ms"
 books = "300ms"
 [risk]
-max_open_orders = 6
+max_open_orders = 2
 max_position = "3000"
 [strategies.maker]
 kind = "maker"
@@ -79,11 +80,13 @@ func TestAKilledProcessLosesNothing(t *testing.T) {
 	dir := t.TempDir()
 	faults := filepath.Join(dir, "faults.toml")
 	require.NoError(t, os.WriteFile(faults, fmt.Appendf(nil, killFaults, killFor.String()), 0o600))
-	facts, _ := exchangeChild(t, dir, "--faults", faults, "--state", filepath.Join(dir, "exchange.db"), "--set", "budget.per_key=100000", "--set", "budget.per_ip=100000") // every start lists all open orders
+	facts, _ := exchangeChild(t, dir, "--faults", faults, "--state", filepath.Join(dir, "exchange.db"), "--set", "budget.per_key=1000000", "--set", "budget.per_ip=1000000") // every start lists all open orders
 	key := facts.Accounts[0].Keys[0]
 	config := filepath.Join(dir, "bot.toml")
 	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, killConfig, filepath.Join(dir, "state"), facts.BaseURL, key.Key, key.Secret), 0o600))
 
+	s := auditOf(t, dir, &facts)
+	most := s.mostOpen()
 	seed := uint64(time.Now().UnixNano())
 	random, kills := rand.New(rand.NewPCG(seed, 0)), 0
 	t.Logf("seed %d", seed)
@@ -98,7 +101,7 @@ func TestAKilledProcessLosesNothing(t *testing.T) {
 	require.NoError(t, last.Process.Signal(os.Interrupt))
 	require.NoError(t, last.Wait(), "%s", last.Stderr)
 
-	s := auditOf(t, dir, &facts)
+	require.Equal(t, 2, most(), "open orders at any time, which the limit allows")
 	require.Empty(t, s.openAtTheExchange())
 	a := s.agreeOnFile()
 	t.Logf("%d kills, %+v", kills, a)
@@ -116,6 +119,29 @@ func auditOf(t *testing.T, dir string, facts *exchangeFacts) *stage {
 	require.NoError(t, err)
 	s.auditor.Use(s.units)
 	return s
+}
+
+// mostOpen begins to count the open orders at the exchange, again and again. What it returns ends that and tells the highest count.
+func (s *stage) mostOpen() func() int {
+	ctx, stop := context.WithCancel(s.t.Context())
+	done := make(chan int)
+	go func() {
+		most := 0
+		for ctx.Err() == nil {
+			if open, err := s.auditor.OpenOrders(ctx); err == nil {
+				most = max(most, len(open))
+			}
+			select {
+			case <-time.After(250 * time.Millisecond):
+			case <-ctx.Done():
+			}
+		}
+		done <- most
+	}()
+	return func() int {
+		stop()
+		return <-done
+	}
 }
 
 // child starts the program as a process of its own, which the end of the test kills.

@@ -36,14 +36,14 @@ func TestABotThatIsAskedToStopPlacesNothingMore(t *testing.T) {
 	})
 }
 
-// ladderKind rests six bids far below the market.
-var ladderKind = strategy.Define("ladder", "rests six orders", func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
+// ladderKind rests four bids far below the market.
+var ladderKind = strategy.Define("ladder", "rests four orders", func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
 	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &ladder{}, nil })
 
 type ladder struct{ strategy.Base }
 
 func (*ladder) OnTicker(d *strategy.Desk, t *market.Ticker) {
-	if open := len(d.OpenOrders(t.Market)); open < 6 {
+	if open := len(d.OpenOrders(t.Market)); open < 4 {
 		_, _ = d.Limit(t.Market, market.Buy, 1_000_000, t.Last/100*98-market.Price(open)*100)
 	}
 }
@@ -71,7 +71,7 @@ func TestAStopIsNotHeldUpByAWeightBudgetThatIsSpent(t *testing.T) {
 		p := s.start()
 		time.Sleep(3*time.Minute + 5*time.Second) // the bubble's time begins with a full minute
 		open := len(s.openAtTheExchange())
-		require.Equal(t, 6, open)
+		require.Equal(t, 4, open)
 		m := &meter{RoundTripper: &wire{traffic: s.traffic, quiet: true}, left: 1000}
 		other, err := rest.New(rest.Config{BaseURL: "https://exchange.test/v2", Key: rest.NewSecret(stageKey), Secret: rest.NewSecret(stageSecret), Transport: m})
 		require.NoError(t, err)
