@@ -102,7 +102,7 @@ func TestLiveAndBacktestTradeTheSame(t *testing.T) {
 		s := newStage(t, 1, func(c *sandbox.Config) {
 			c.Markets[0].Source, c.Markets[0].House = stairs{3}, sandbox.House{Levels: 1, HalfSpread: 100_000, Size: "1000"}
 		})
-		s.config, s.traffic.most = agreeBot, 20_000
+		s.config, s.traffic.limits = agreeBot, limits{value: 20_000}
 		time.Sleep(10 * time.Second)
 		from = market.Interval1m.Floor(s.ex.Clock().Now())
 		p := s.start()

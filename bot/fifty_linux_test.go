@@ -65,7 +65,7 @@ func TestFiftyMarketsAndSixStrategiesAreTradedByOneBot(t *testing.T) {
 	dir := t.TempDir()
 	market, config, program := filepath.Join(dir, "exchange.toml"), filepath.Join(dir, "bot.toml"), "bot"
 	require.NoError(t, os.WriteFile(market, []byte(fiftyExchange()), 0o600))
-	facts := exchangeChild(t, dir, "-c", market)
+	facts, _ := exchangeChild(t, dir, "-c", market)
 	require.NoError(t, os.WriteFile(config, []byte(fiftyBot(&facts, filepath.Join(dir, "state"))), 0o600))
 	if *measureFor > 0 {
 		program = filepath.Join(dir, "shipped")

@@ -79,10 +79,13 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 	}
 	if err != nil {
 		r.watch.stopped("it could not start: "+err.Error(), 0)
-		return err
+		return r.early(ctx, err)
 	}
 	for _, line := range p.checked.unlimited() {
 		log.Warn().Msg(line)
+	}
+	if ctx.Err() != nil {
+		log.Info().Msg("asked to stop before trading began: the last run's orders are looked up")
 	}
 	operator, err := openControl(ctx, r)
 	if err != nil {
@@ -91,19 +94,17 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 	}
 	failed := errors.Join(r.trade(ctx), operator.close())
 	err = errors.Join(failed, r.leave(failed))
-	if err != nil && !errors.Is(err, context.Canceled) {
+	if err != nil {
 		return tradingError{err}
 	}
-	return err
+	return nil
 }
 
-// announce lets the log say that the bot has reconciled with the exchange, and trades.
-func (r *runner) announce(start func(market.Time) []market.Command) func(market.Time) []market.Command {
-	return func(at market.Time) []market.Command {
-		r.log.Info().Str("mode", r.plan.Bot.Mode).Strs("strategies", r.plan.names()).Stringer("run", r.run).Bool("resumed", r.resumed).
-			Int("open_orders", len(r.account.Open(nil, 0, 0))).Msg("trading begins; Ctrl-C stops")
-		return start(at)
-	}
+// ready lets the log and whoever watches know that the bot has reconciled with the exchange, and trades.
+func (r *runner) ready() {
+	r.log.Info().Str("mode", r.plan.Bot.Mode).Strs("strategies", r.plan.names()).Stringer("run", r.run).Bool("resumed", r.resumed).
+		Int("open_orders", len(r.account.Open(nil, 0, 0))).Msg("trading begins; Ctrl-C stops")
+	r.watch.started()
 }
 
 // tradingError is the end of a run that was not in good order. It is told as it is, also after a Ctrl-C.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"sync/atomic"
 
 	"github.com/google/uuid"
 	"github.com/rs/zerolog"
@@ -52,14 +53,27 @@ type runner struct {
 	needs   []strategy.Needs  // by StrategyID − 1
 	resumed bool              // the state file had an earlier run …
 	parts   map[string][]byte // … which left these
+	asked   atomic.Int64      // when the bot was asked to stop while it opened, in Unix ns; 0: it was not
 }
 
 // openRunner makes a bot of a plan: it locks the state file, asks the exchange what there is, and brings the engine to where it was, or
-// warms it up. Close it, also after an error.
+// warms it up. Close it, also after an error. Where ctx ends meanwhile, a bot that may have orders at the exchange is opened all the same, to
+// end them.
 func openRunner(ctx context.Context, p *runPlan, log zerolog.Logger) (r *runner, err error) {
 	r = &runner{plan: p, log: log, run: uuid.New()}
-	for _, step := range [...]func(context.Context) error{r.openStore, r.openWatch, r.openClient, r.openTrading, r.openEngine, r.openFeed, r.begin, r.openLoop} {
-		if err := step(ctx); err != nil {
+	if err := r.openStore(ctx); err != nil {
+		return r, err
+	}
+	if err := r.openWatch(ctx); err != nil {
+		return r, err
+	}
+	opening, end, err := r.opening(ctx)
+	if err != nil {
+		return r, err
+	}
+	defer end()
+	for _, step := range [...]func(context.Context) error{r.openClient, r.openTrading, r.openEngine, r.openFeed, r.begin, r.openLoop} {
+		if err := step(opening); err != nil {
 			return r, err
 		}
 	}
@@ -105,6 +119,7 @@ func (r *runner) openClient(ctx context.Context) (err error) {
 	if err := r.restoreLedger(); err != nil {
 		return err
 	}
+	r.log.Info().Str("exchange", r.plan.Exchange.BaseURL).Msg("asking the exchange for its markets")
 	var offered listing
 	err = live.Insist(ctx, r.log, func() (err error) {
 		offered, err = r.plan.ask(ctx, r.client)
@@ -427,8 +442,9 @@ func (r *runner) openLoop(ctx context.Context) error {
 	p := r.plan
 	config := live.Config{
 		Engine: r.engine, Account: r.account, Trading: r.trading, Journal: r.watch.journal(r.journal), Events: r.events(), Log: r.log,
-		OpenEvery: market.Duration(p.Poll.Orders), HoldingsEvery: market.Duration(p.Poll.Balances), StopWithin: market.Duration(p.Bot.StopWithin), KeepOrders: p.Bot.KeepOrders,
+		OpenEvery: market.Duration(p.Poll.Orders), HoldingsEvery: market.Duration(p.Poll.Balances), StopWithin: r.stopWithin(), KeepOrders: p.Bot.KeepOrders,
 		Groups: p.groups(), GroupExpiry: market.Duration(p.Exchange.CancelAfter), Start: func(market.Time) []market.Command { return nil }, Stepped: r.watch.stepped(),
+		Ready: r.ready, Sent: r.lastChance,
 	}
 	if r.resumed {
 		history, err := r.history(ctx, r.trading.Now())
@@ -449,7 +465,6 @@ func (r *runner) openLoop(ctx context.Context) error {
 		r.journal.halts = len(r.engine.Halts())
 		config.Start = func(market.Time) []market.Command { return commands }
 	}
-	config.Start = r.announce(r.watch.starting(config.Start))
 	r.watch.attach()
 	r.loop = live.New(config)
 	return nil

@@ -35,6 +35,7 @@ func trouble(t *testing.T, change func(*sandbox.Config), prepare func(*stage), m
 		before := s.traffic.sent()
 		time.Sleep(3 * time.Minute)
 		require.Greater(t, s.traffic.sent(), before, "it goes on by itself")
+		s.sameOpen(p)
 		require.NoError(t, p.end())
 		require.Empty(t, s.openAtTheExchange())
 		require.Positive(t, s.agree(p).fills)
@@ -259,6 +260,7 @@ func killAt(t *testing.T, seed uint64, kind market.CommandKind, before bool) {
 	s.traffic.on(nil)
 	p := s.start()
 	time.Sleep(2 * time.Minute)
+	s.sameOpen(p)
 	require.NoError(t, p.end())
 	require.Empty(t, s.openAtTheExchange())
 	require.Positive(t, s.agree(p).orders)
@@ -273,7 +275,7 @@ func TestFillsOfAWeekendAreBookedAtTheNextStart(t *testing.T) {
 		s := newStage(t, 1, func(c *sandbox.Config) {
 			c.Markets[0].Source, c.Markets[0].House = sandbox.Fixed("30000"), sandbox.House{}
 		})
-		s.config, s.traffic.most = keeperBot, 9000
+		s.config, s.traffic.limits = keeperBot, limits{value: 9000}
 		s.kinds = append(s.kinds, keeperKind)
 		other, _ := s.client(otherKey, "secret of the other")
 		p := s.start()
