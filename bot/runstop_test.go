@@ -70,7 +70,7 @@ func TestAProcessThatIsStoppedBeforeItTradesEndsWhatTheLastOneLeft(t *testing.T)
 	t.Parallel()
 	o := newOrphans(t)
 	o.strike("GET /trades") // the reconcile does not come to an end
-	bot := o.begin("trading begins; Ctrl-C stops")
+	bot := o.begin("the exchange cannot be reached")
 	require.NoError(t, bot.Process.Signal(syscall.SIGTERM))
 	require.NoError(t, bot.Wait(), "%s", bot.Stderr)
 	require.Contains(t, logOf(bot), `"open_orders":0`)
