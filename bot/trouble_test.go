@@ -163,7 +163,9 @@ func TestARefusalByNewRulesHasThemAskedForAtOnce(t *testing.T) {
 
 func TestOrdersThatTheExchangeCancelsAreNotMissed(t *testing.T) {
 	trouble(t, func(c *sandbox.Config) {
-		c.Faults = []sandbox.Fault{{Kind: sandbox.FaultCancelOrders, Account: "bot", After: 90 * time.Second}, {Kind: sandbox.FaultCancelOrders, Account: "bot", After: 110 * time.Second}}
+		for after := 30 * time.Second; after < 2*time.Minute; after += 5 * time.Second { // at some of them an order is open
+			c.Faults = append(c.Faults, sandbox.Fault{Kind: sandbox.FaultCancelOrders, Account: "bot", After: after})
+		}
 	}, nil, func(s *stage, _ *process) {
 		require.Regexp(s.t, `"state":"canceled".*"reason":"cancelOnAdminRequest".*"order ended"`, s.log.String())
 	})
