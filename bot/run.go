@@ -122,6 +122,7 @@ func (r *runner) trade(ctx context.Context) error {
 	defer cancel()
 	var feed sync.WaitGroup
 	feed.Go(func() { r.feed.Run(feeding) })
+	feed.Go(func() { r.keepTime(feeding) })
 	if r.paper != nil {
 		feed.Go(func() { r.paper.relay(feeding, r.feed.Events()) })
 	}

@@ -149,7 +149,8 @@ func (r *runner) pollPlan() (plan rest.Plan) {
 	plan = append(plan,
 		rest.Poll{Name: "GET /ticker/price", Weight: 1, Every: market.Duration(p.Tickers), Signed: signed},
 		rest.Poll{Name: "GET /ticker/book", Weight: 1, Every: market.Duration(p.Tickers), Signed: signed},
-		rest.Poll{Name: "GET /markets", Weight: 1, Every: market.Duration(p.Rules), Signed: signed})
+		rest.Poll{Name: "GET /markets", Weight: 1, Every: market.Duration(p.Rules), Signed: signed},
+		rest.Poll{Name: "GET /time", Weight: rest.TimeSamples, Every: clockEvery})
 	if r.plan.Bot.Mode == modeLive {
 		plan = append(plan,
 			rest.Poll{Name: "GET /ordersOpen", Weight: 100, Every: market.Duration(p.Orders), Signed: true},
