@@ -75,6 +75,7 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 	if err != nil {
 		return err
 	}
+	outlive()
 	log := a.logger(p.Bot.Log)
 	log.Info().Str("mode", p.Bot.Mode).Str("exchange", p.Exchange.BaseURL).Str("state", p.Bot.State).Str("version", codeVersion(debug.ReadBuildInfo())).Msg("the bot starts")
 	r, err := openRunner(ctx, p, log)
