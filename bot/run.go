@@ -71,6 +71,7 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 	if err != nil {
 		return err
 	}
+	outlive()
 	log := a.logger(p.Bot.Log)
 	log.Info().Str("mode", p.Bot.Mode).Str("exchange", p.Exchange.BaseURL).Str("state", p.Bot.State).Str("version", codeVersion(debug.ReadBuildInfo())).Msg("the bot starts")
 	r, err := openRunner(ctx, p, log)
@@ -119,6 +120,7 @@ func (r *runner) trade(ctx context.Context) error {
 	defer cancel()
 	var feed sync.WaitGroup
 	feed.Go(func() { r.feed.Run(feeding) })
+	feed.Go(func() { r.keepTime(feeding) })
 	if r.paper != nil {
 		feed.Go(func() { r.paper.relay(feeding, r.feed.Events()) })
 	}

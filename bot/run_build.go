@@ -18,7 +18,6 @@ import (
 
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/engine/live"
-	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/poll"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
@@ -164,7 +163,8 @@ func (r *runner) pollPlan() (plan rest.Plan) {
 	plan = append(plan,
 		rest.Poll{Name: "GET /ticker/price", Weight: 1, Every: market.Duration(p.Tickers), Signed: signed},
 		rest.Poll{Name: "GET /ticker/book", Weight: 1, Every: market.Duration(p.Tickers), Signed: signed},
-		rest.Poll{Name: "GET /markets", Weight: 1, Every: market.Duration(p.Rules), Signed: signed})
+		rest.Poll{Name: "GET /markets", Weight: 1, Every: market.Duration(p.Rules), Signed: signed},
+		rest.Poll{Name: "GET /time", Weight: rest.TimeSamples, Every: clockEvery})
 	if r.plan.Bot.Mode == modeLive {
 		plan = append(plan,
 			rest.Poll{Name: "GET /ordersOpen", Weight: 100, Every: market.Duration(p.Orders), Signed: true},
@@ -320,7 +320,7 @@ func (r *runner) begin(ctx context.Context) (err error) {
 	for group := range groups(history) {
 		r.engine.Step(&market.Event{At: group[0].End(), Kind: market.KindCandles, Candles: group})
 	}
-	return r.endow(ctx, now)
+	return r.fund(ctx, now)
 }
 
 // beginning is when the warm-up begins.
@@ -396,47 +396,6 @@ func groups(candles []market.Candle) iter.Seq[[]market.Candle] {
 	}
 }
 
-// endow gives strategies with an allotment theirs, and the pool of the others what is left of the currency. Everything else on the
-// account is nobody's and is left alone.
-func (r *runner) endow(ctx context.Context, now market.Time) error {
-	var held []exchange.Holding
-	err := live.Insist(ctx, r.log, func() (err error) {
-		held, err = r.trading.Holdings(ctx)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	var free market.Money
-	for _, h := range held {
-		if h.Asset == r.plan.currency.ID {
-			free = h.Available
-		}
-	}
-	shared := false
-	for i := range r.plan.strategies {
-		own := r.plan.allotments[i+1]
-		if shared = shared || own == 0; own == 0 {
-			continue
-		}
-		if own > free {
-			return fmt.Errorf("strategy %s: its allotment is more than the account has left: %s %s", r.plan.strategies[i].Name, market.FormatFixed(int64(free), r.plan.currency.Digits), r.plan.currency.Symbol)
-		}
-		free -= own
-		r.transfer(now, own, market.StrategyID(i+1))
-	}
-	if shared && free > 0 {
-		r.transfer(now, free, 0)
-	}
-	return r.engine.Err()
-}
-
-func (r *runner) transfer(at market.Time, money market.Money, owner market.StrategyID) {
-	ev := market.Event{At: max(at, r.engine.Now()), Kind: market.KindTransfer, Asset: r.plan.currency.ID, Money: money, Owner: owner}
-	r.engine.Step(&ev)
-	r.journal.Event(&ev)
-}
-
 // openLoop makes the loop, on an engine that is restored where an earlier run left something.
 func (r *runner) openLoop(ctx context.Context) error {
 	p := r.plan
@@ -463,6 +422,9 @@ func (r *runner) openLoop(ctx context.Context) error {
 		}
 		commands = slices.Clone(commands)
 		r.journal.halts = len(r.engine.Halts())
+		if err := r.fund(ctx, r.trading.Now()); err != nil {
+			return err
+		}
 		config.Start = func(market.Time) []market.Command { return commands }
 	}
 	r.watch.attach()

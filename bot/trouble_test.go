@@ -67,6 +67,17 @@ func TestAMachineWhoseClockIsSetWhileItTradesGoesOn(t *testing.T) {
 	trouble(t, nil, func(s *stage) { s.now = func() time.Time { return time.Now().Add(time.Duration(jump.Load())) } }, func(*stage, *process) { jump.Store(int64(5 * time.Minute)) })
 }
 
+func TestAMachineWhoseClockGoesTooSlowlyIsSetRightAgain(t *testing.T) {
+	trouble(t, nil, func(s *stage) {
+		begun := time.Now()
+		s.now = func() time.Time { return time.Now().Add(-time.Since(begun) / 100) } // a second behind in a hundred
+	}, func(s *stage, p *process) {
+		time.Sleep(3*time.Minute + 30*time.Second)
+		require.Less(s.t, market.Time(time.Now().UnixNano()).Sub(p.client.Now()).Abs(), time.Second)
+		require.Contains(s.t, s.log.String(), "the exchange's clock was not where it had been reckoned to be")
+	})
+}
+
 func TestAMinuteWithoutTheNetworkIsSurvived(t *testing.T) {
 	trouble(t, nil, nil, func(s *stage, _ *process) {
 		s.traffic.cut(true)
