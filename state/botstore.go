@@ -133,6 +133,9 @@ func (s *BotStore) prepare(readOnly bool, wanted schema) (err error) {
 		if err := wanted.apply(s); err != nil {
 			return err
 		}
+		if err := syncPlace(s.path); err != nil {
+			return fmt.Errorf("sync the folder of %s: %w", s.path, err)
+		}
 	}
 	catalog := &market.Catalog{}
 	err = s.db.View(func(tx *bbolt.Tx) error {
