@@ -63,7 +63,6 @@ var exceptions = map[string]map[string]string{
 	"bot/exchange_server.go":          {"go": "the server serves beside the signal to stop, and is waited for", "time.NewTicker": "an exchange that nobody asks goes on each second"},
 	"exchange/sandbox/faultscript.go": {"math/rand/v2": "whether a fault with a probability strikes is drawn from a PCG of its own, by the seed of the script and its place in it"},
 	"bot/run_build.go":                {"uuid.New": "the run id of a live start: a fresh one, journalled before anything is sent"},
-	"bot/run_stop.go":                 {"time.Now": "when the bot was asked to stop while it opened: what is left of stop_within", "time.Since": "the same", "time.NewTimer": "a start that was asked to stop goes on only so long"},
 	"bot/watch.go":                    {"time.Now": "how old the loop's last turn and the feeds' last answers are; nothing is traded by it"},
 	"bot/watch_hooks.go":              {"time.Now": "how long a commit takes is measured for the metrics", "time.Since": "the same"},
 	"bot/run_clock.go":                {"time.After": "the exchange's clock is measured again after a while"},
