@@ -39,6 +39,7 @@ type watch struct {
 	turned  atomic.Int64        // when the loop last turned, since began; 0: not yet
 	heard   [feeds]atomic.Int64 // when a feed last had an answer, likewise
 	trading atomic.Bool         // the loop has reconciled with the exchange
+	leaving atomic.Bool         // the bot has been asked to stop
 
 	sampled  time.Time // when the figures were last taken
 	halted   []bool    // by StrategyID
@@ -72,7 +73,10 @@ func (r *runner) openWatch(ctx context.Context) error {
 	}
 	w.alerts = newAlerter(p.alertPlaces, r.log)
 	if notify != nil {
-		context.AfterFunc(ctx, func() { notify.say("STOPPING=1") })
+		context.AfterFunc(ctx, func() {
+			notify.say("STOPPING=1")
+			w.leaving.Store(true)
+		})
 	}
 	return nil
 }

@@ -42,7 +42,23 @@ func (s *BotStore) Commit(b *Batch) error {
 		return s.failed(before, err)
 	}
 	b.Reset()
+	if s.commits++; s.commits%releaseEvery == 0 {
+		return s.release()
+	}
 	return nil
+}
+
+// releaseEvery is after how many commits the pages that they have touched are given back.
+const releaseEvery = 64
+
+// release gives back the pages of the file that are mapped: what was touched once would count as this process's memory for ever, and in the end
+// that is the whole file. A page that is needed again comes from the system's cache.
+func (s *BotStore) release() error {
+	return s.view(func(tx *bbolt.Tx) error {
+		pages := newPageReleaser(tx)
+		pages.all()
+		return nil
+	})
 }
 
 // failed finds out whether a commit that failed is there all the same: its last step is one write and a sync of it.
