@@ -5,16 +5,19 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot"
@@ -181,6 +184,45 @@ func TestWhatABotDoesCanBeWatchedFromStartToStop(t *testing.T) {
 	for _, secret := range []string{w.env["BOT_KEY"], w.env["BOT_SECRET"], pathSecret} {
 		require.NotContains(t, w.out.String()+w.alerts.String()+page, secret)
 	}
+}
+
+// value is a figure of a page of metrics; NaN where it is not there.
+func value(t *testing.T, page, name string) float64 {
+	found := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + ` (\S+)$`).FindStringSubmatch(page)
+	if found == nil {
+		return math.NaN()
+	}
+	figure, err := strconv.ParseFloat(found[1], 64)
+	require.NoError(t, err)
+	return figure
+}
+
+func TestMetricsMoveWithWhatTheBotDoes(t *testing.T) {
+	w := watchBot(t, newPractice(t), "--set", "strategies.trend.params.panic=false")
+	var page string
+	is := func(name string, holds func(float64) bool) {
+		t.Helper()
+		w.eventually(func() bool { _, page = w.get("/metrics"); return holds(value(t, page, name)) })
+	}
+	above := func(least float64) func(float64) bool { return func(v float64) bool { return v > least } }
+	is(`tidemark_orders_total{command="place",outcome="accepted"}`, above(0))
+	is(`tidemark_refusals_total{reason="exchange 216",strategy="trend"}`, above(29))
+	is(`tidemark_exposure{currency="EUR"}`, above(10))
+	is(`tidemark_drawdown_ratio`, above(0)) // its fee is gone
+	is(`tidemark_equity{currency="EUR"}`, func(v float64) bool { return v > 4990 && v < 5000 })
+	is(`tidemark_weight_left{budget="key"}`, func(v float64) bool { return v > 0 && v < 1000 })
+	is(`tidemark_weight_left{budget="ip"}`, func(v float64) bool { return v > 0 && v < 1000 })
+	is(`tidemark_poll_age_seconds{feed="ticker_price"}`, func(v float64) bool { return v >= 0 && v < 10 })
+	is(`tidemark_poll_age_seconds{feed="rules"}`, func(v float64) bool { return v >= 0 && v < 60 })
+	for _, name := range []string{"tidemark_journal_commit_seconds", "tidemark_step_seconds"} {
+		labels := map[string]string{"tidemark_step_seconds": `{event="ticker"}`}[name]
+		before := value(t, page, name+"_count"+labels)
+		is(name+"_count"+labels, above(before))
+		is(name+"_sum"+labels, above(0))
+	}
+	problems, err := promlint.New(strings.NewReader(page)).Lint()
+	require.NoError(t, err)
+	require.Empty(t, problems)
 }
 
 func TestABotWithoutItsExchangeIsAliveAndNotReady(t *testing.T) {
