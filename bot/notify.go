@@ -72,5 +72,9 @@ func (n *notifier) patience(now time.Time) {
 		return
 	}
 	n.begged = now
-	n.say("EXTEND_TIMEOUT_USEC=" + strconv.FormatInt(begFor.Microseconds(), 10))
+	n.say(begging(begFor))
+}
+
+func begging(more time.Duration) string {
+	return "EXTEND_TIMEOUT_USEC=" + strconv.FormatInt(more.Microseconds(), 10)
 }
