@@ -20,7 +20,8 @@ import (
 //go:embed template
 var templates embed.FS
 
-const initHelp = `Start an own Go module in DIR: a strategy, a test that backtests it, a main with every command, and a config.
+const initHelp = `Start an own Go module in DIR: a strategy, a test that backtests it, a main with every command, and
+configs for a backtest and for the simulated exchange.
 
 The module uses the Tidemark that this program was built from: the checkout around the current folder, the one that --replace
 names, or the released version. Files that are there are never overwritten.`
@@ -163,7 +164,7 @@ func (a *app) printNext(dir string, files []newFile, from *dependency) error {
 	if len(from.sums) == 0 {
 		tidy = "  go mod tidy\n"
 	}
-	_, err := fmt.Fprintf(a.Stdout, "Next:\n  cd %s\n%s  go test ./...\n  go run . backtest\n  go run . backtest -c config.toml\n", shellWord(dir), tidy)
+	_, err := fmt.Fprintf(a.Stdout, "Next:\n  cd %s\n%s  go test ./...\n  go run . backtest\n  go run . backtest -c config.toml\n  go run . run -c sandbox.toml     # while another terminal has: go run . exchange\n", shellWord(dir), tidy)
 	return err
 }
 
