@@ -50,9 +50,7 @@ func (d *describer) rest(record Record) {
 	case *Refusal:
 		d.text("strategy", r.Strategy)
 		d.text("reason", r.Reason)
-		d.text("detail", r.Detail)
-		d.command(&r.Command, "")
-		d.cause(&r.Cause)
+		d.refusal(r)
 	case *Difference:
 		d.text("what", r.What)
 		d.text("ours", r.Ours)
@@ -71,6 +69,24 @@ func (d *describer) rest(record Record) {
 		d.text("reason", r.Reason)
 		d.integer("open", int64(r.Open))
 	}
+}
+
+func (d *describer) refusal(r *Refusal) {
+	d.text("detail", r.Detail)
+	d.text("value", r.Have)
+	d.text("limit", r.Limit)
+	d.command(&r.Command, "")
+	if r.Rounded != TermsOf(&r.Command.Order) {
+		d.price("rounded price", r.Rounded.Price)
+		d.price("rounded triggerAmount", r.Rounded.TriggerAmount)
+		d.qty("rounded amount", r.Rounded.Amount)
+		d.quote("rounded amountQuote", r.Rounded.AmountQuote)
+		d.price("rounded stop", r.Rounded.Stop)
+		d.price("rounded target", r.Rounded.Target)
+	}
+	d.cause(&r.Cause)
+	d.integer("times", r.Count)
+	d.time("first", r.First)
 }
 
 // printable is bytes as they are where that is text, else in hexadecimal.

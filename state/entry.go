@@ -160,13 +160,31 @@ type Cursor struct {
 	Value []byte
 }
 
-// Refusal is an order or a change that the gate refused.
+// Refusal is an order or a change that the gate refused, the last of Count that were refused alike.
 type Refusal struct {
 	Strategy string
 	Command  market.Command // as it was asked; its order may have no id
-	Reason   string         // the refusal's word, like "max_position"
-	Detail   string         // with its numbers
+	Rounded  Terms          // as the gate would have let it go
+	Reason   string         // the refusal's word, like "max_position", or "exchange 216" with the code that the exchange would answer
+	Detail   string         // the refusal in words
+	Have     string         // the value that the reason is about, as a decimal; empty: it has none
+	Limit    string         // and its limit
 	Cause    Cause
+	Count    int64       // 0 in entries of version 1, which stand for one
+	First    market.Time // when the first of Count was asked
+}
+
+// Terms are the numbers of an order that the gate rounds; what does not apply is 0.
+type Terms struct {
+	Price, TriggerAmount market.Price
+	Amount               market.Qty
+	AmountQuote          market.Money
+	Stop, Target         market.Price // of its bracket
+}
+
+// TermsOf returns the terms of an order.
+func TermsOf(o *market.Order) Terms {
+	return Terms{o.Price, o.TriggerAmount, o.Amount, o.AmountQuote, o.Bracket.Stop, o.Bracket.Target}
 }
 
 // Difference is something in which the exchange's books and ours disagreed, and what was made of it.

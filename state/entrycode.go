@@ -57,7 +57,7 @@ func (e *encoder) kind(k EntryKind) *encoder {
 // record reads what the encoder's wrote.
 func (d *decoder) record() Record {
 	kind := EntryKind(d.byte())
-	d.version()
+	version := d.version()
 	if d.err != nil {
 		return nil
 	}
@@ -84,7 +84,7 @@ func (d *decoder) record() Record {
 	case EntryCursor:
 		return &Cursor{d.text(), d.bytes()}
 	case EntryRefusal:
-		return d.refusal()
+		return d.refusal(version)
 	case EntryDifference:
 		return &Difference{d.text(), d.text(), d.text(), d.text(), market.OrderID(d.int())}
 	case EntryHalt:
@@ -206,14 +206,28 @@ func (e *encoder) refusal(r *Refusal) {
 	e.text(r.Strategy)
 	e.command(&r.Command)
 	e.texts(r.Reason, r.Detail)
+	t := &r.Rounded // of the command's market, like its order's
+	for _, n := range [...]int64{int64(t.Price), int64(t.TriggerAmount), int64(t.Amount), int64(t.AmountQuote), int64(t.Stop), int64(t.Target)} {
+		e.int(n)
+	}
+	e.texts(r.Have, r.Limit)
 	e.cause(&r.Cause)
+	e.int(r.Count)
+	e.int(int64(r.First))
 }
 
-func (d *decoder) refusal() *Refusal {
+func (d *decoder) refusal(version byte) *Refusal {
 	r := &Refusal{Strategy: d.text()}
 	d.command(&r.Command)
 	r.Reason, r.Detail = d.text(), d.text()
+	if version > 1 {
+		r.Rounded = Terms{d.price(), d.price(), market.Qty(d.int()), market.Money(d.int()), d.price(), d.price()}
+		r.Have, r.Limit = d.text(), d.text()
+	}
 	d.cause(&r.Cause)
+	if version > 1 {
+		r.Count, r.First = d.int(), market.Time(d.int())
+	}
 	return r
 }
 
