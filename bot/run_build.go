@@ -213,7 +213,7 @@ func (r *runner) openEngine(context.Context) error {
 	r.account = state.NewAccount(p.catalog, len(p.strategies), own)
 	r.gate = risk.New(p.catalog, risk.Config{Account: p.checked.plan.Account, Strategies: limits, Fees: p.fees, Explain: true})
 	r.engine = engine.New(engine.Config{Catalog: p.catalog, Account: r.account, Gate: r.gate, Seats: seats, TradeFrom: r.trading.Now(), Run: r.run, Observer: r})
-	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account, seats: p.names(), ledger: r.weights, currency: p.currency.ID, notes: newNotes(r.log)}
+	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account, seats: p.names(), ledger: r.weights, currency: p.currency.ID, refusals: refusals{kinds: map[refusalKey]*refusedKind{}}, notes: newNotes(r.log)}
 	if r.paper == nil {
 		r.journal.open = r.ledger.SetOpenOrders
 	}

@@ -28,8 +28,8 @@ func (w *watch) journal(j *botJournal) live.Journal {
 }
 
 // Outcome counts what became of a command.
-func (j *watchedJournal) Outcome(i *exchange.Intent, err error) {
-	j.Journal.Outcome(i, err)
+func (j *watchedJournal) Outcome(at market.Time, i *exchange.Intent, err error) {
+	j.Journal.Outcome(at, i, err)
 	outcome := exchange.OutcomeOf(err)
 	if outcome == exchange.Rejected {
 		j.watch.rejected++

@@ -76,17 +76,20 @@ func (d *describer) refusal(r *Refusal) {
 	d.text("value", r.Have)
 	d.text("limit", r.Limit)
 	d.command(&r.Command, "")
-	if r.Rounded != TermsOf(&r.Command.Order) {
-		d.price("rounded price", r.Rounded.Price)
-		d.price("rounded triggerAmount", r.Rounded.TriggerAmount)
-		d.qty("rounded amount", r.Rounded.Amount)
-		d.quote("rounded amountQuote", r.Rounded.AmountQuote)
-		d.price("rounded stop", r.Rounded.Stop)
-		d.price("rounded target", r.Rounded.Target)
-	}
+	d.numbers("rounded ", r.Rounded.Beside(&r.Command.Order))
 	d.cause(&r.Cause)
 	d.integer("times", r.Count)
 	d.time("first", r.First)
+}
+
+// numbers are the terms that the gate rounds.
+func (d *describer) numbers(how string, t Terms) {
+	d.price(how+"price", t.Price)
+	d.price(how+"triggerAmount", t.TriggerAmount)
+	d.qty(how+"amount", t.Amount)
+	d.quote(how+"amountQuote", t.AmountQuote)
+	d.price(how+"stop", t.Stop)
+	d.price(how+"target", t.Target)
 }
 
 // printable is bytes as they are where that is text, else in hexadecimal.
@@ -108,6 +111,7 @@ func (d *describer) about(id market.OrderID, c market.CommandKind) {
 
 func (d *describer) intent(r *Intent) {
 	d.command(&r.Command, r.Strategy)
+	d.numbers("asked ", r.Asked.Beside(&r.Command.Order))
 	d.text("request", r.Method+" "+r.Path)
 	d.text("body", string(r.Body))
 	d.integer("timestamp_ms", r.Timestamp)

@@ -76,6 +76,7 @@ type Intent struct {
 	WindowMS  int64  // how long the exchange accepts it
 	Cause     Cause
 	Risk      []Figure // what the gate looked at, before and after
+	Asked     Terms    // the order's as the strategy asked for them, before rounding; zero for cancels, and in entries of version 1
 }
 
 // Cause is the event in whose callback something was decided.
@@ -180,6 +181,29 @@ type Terms struct {
 	Amount               market.Qty
 	AmountQuote          market.Money
 	Stop, Target         market.Price // of its bracket
+}
+
+// Beside returns those terms that are set and are not the order's.
+func (t Terms) Beside(o *market.Order) Terms {
+	if t.Price == o.Price {
+		t.Price = 0
+	}
+	if t.TriggerAmount == o.TriggerAmount {
+		t.TriggerAmount = 0
+	}
+	if t.Amount == o.Amount {
+		t.Amount = 0
+	}
+	if t.AmountQuote == o.AmountQuote {
+		t.AmountQuote = 0
+	}
+	if t.Stop == o.Bracket.Stop {
+		t.Stop = 0
+	}
+	if t.Target == o.Bracket.Target {
+		t.Target = 0
+	}
+	return t
 }
 
 // TermsOf returns the terms of an order.

@@ -4,7 +4,7 @@ import "github.com/tidemark-trading/tidemark/market"
 
 // recordVersion begins every stored order, fill, position and journal entry; a decoder reads this one and all before it.
 //
-// Version 2: a Refusal holds the rounded terms, its value and limit, and how many it stands for.
+// Version 2: an Intent holds the terms as they were asked for, a Refusal the rounded terms, its value and limit, and how many it stands for.
 const recordVersion = 2
 
 func (d *decoder) version() byte {

@@ -12,8 +12,10 @@ type Journal interface {
 	Event(ev *market.Event)
 	// Intent notes a command that is about to be sent.
 	Intent(i *exchange.Intent)
+	// Sent notes that an intent, durable since the last Commit, is being sent. It may be committed with what is noted next.
+	Sent(at market.Time, i *exchange.Intent)
 	// Outcome notes what became of an intent: err is nil, the exchange's refusal, or why nobody knows.
-	Outcome(i *exchange.Intent, err error)
+	Outcome(at market.Time, i *exchange.Intent, err error)
 	// Remark notes something that a person will want to know: a halt, a difference, a foreign order.
 	Remark(kind, text string)
 	// Commit makes all since the last Commit durable, with the state of engine, gate, account and strategies as they are now. Where

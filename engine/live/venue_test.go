@@ -300,10 +300,11 @@ type ledger struct {
 	commits int
 }
 
-func (j *ledger) Event(*market.Event)             {}
-func (j *ledger) Intent(i *exchange.Intent)       { j.noted = append(j.noted, *i) }
-func (j *ledger) Outcome(*exchange.Intent, error) {}
-func (j *ledger) Remark(string, string)           {}
+func (j *ledger) Event(*market.Event)                          {}
+func (j *ledger) Intent(i *exchange.Intent)                    { j.noted = append(j.noted, *i) }
+func (j *ledger) Sent(market.Time, *exchange.Intent)           {}
+func (j *ledger) Outcome(market.Time, *exchange.Intent, error) {}
+func (j *ledger) Remark(string, string)                        {}
 
 // committed reports whether an intent is durable.
 func (j *ledger) committed(i *exchange.Intent) bool {
