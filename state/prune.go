@@ -125,7 +125,8 @@ func (p *pruner) over(o *OrderRow) (bool, error) {
 		return false, nil
 	}
 	name := p.store.names.catalog.Market(o.Market).Name
-	if since, held := p.held[string(positionKey(o.StrategyName, name))]; held && o.Updated >= since {
+	since, held := p.held[string(positionKey(o.StrategyName, name))]
+	if held && o.Updated >= since {
 		return false, nil
 	}
 	prefix := part(orderKey(o.ID), partFill, nil)
@@ -133,7 +134,7 @@ func (p *pruner) over(o *OrderRow) (bool, error) {
 	for key, at := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, at = cursor.Next() {
 		full := append(append(bytes.Clone(at), key[:8]...), key[9:]...)
 		f, err := p.store.names.readFill(full, p.from.Bucket(bucketFills).Get(full))
-		if err != nil || !f.Settled {
+		if err != nil || !f.Settled || held && f.Time >= since {
 			return false, err
 		}
 	}

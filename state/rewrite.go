@@ -79,6 +79,7 @@ func (s *BotStore) rewrite(path string, write func(into *bbolt.DB) error) error 
 		if err != nil {
 			return err
 		}
+		into.AllocSize = growStep
 		return cmp.Or(write(into), into.Close())
 	})
 	if err == nil && path == s.path {
