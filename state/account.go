@@ -28,6 +28,7 @@ type Account struct {
 	openBy    []int               // by strategy
 	spare     []*Order
 	closed    []*Order       // closed by the last Apply: spare from the next one on
+	absent    []*Order       // refused as far as could be inferred, the latest: the exchange may still show one
 	foreign   int64          // reports and fills of orders that are not ours
 	changed   bool           // since the last Saved
 	released  []market.Money // by asset: what Restore moved to the pool
