@@ -30,11 +30,12 @@ type botJournal struct {
 	cause  state.Cause
 	halts  int // of the engine's list, that have been noted
 	whole  market.Time
-	seats  []string      // strategies by StrategyID − 1
-	ledger func() []byte // what the weight ledger knows; nil: nothing
-	open   func(int)     // told how many orders are open; nil: nobody
-	rules  func()        // told that a command broke a market's rules; nil: nobody
-	riding int           // entries of the batch that can wait for the next commit that is needed anyway
+	seats  []string                  // strategies by StrategyID − 1
+	ledger func() []byte             // what the weight ledger knows; nil: nothing
+	open   func(int)                 // told how many orders are open; nil: nobody
+	rules  func()                    // told that a command broke a market's rules; nil: nobody
+	agreed map[string]savedAgreement // by symbol
+	riding int                       // entries of the batch that can wait for the next commit that is needed anyway
 	refusals
 	notes
 }
@@ -202,6 +203,9 @@ func (j *botJournal) Commit(at market.Time) error {
 // minute notes what is noted now and then: the weight ledger, the equity, and how far the recording reaches.
 func (j *botJournal) minute(at market.Time) error {
 	j.due(at, false, j.journalRefusal)
+	if len(j.agreed) > 0 {
+		j.saveAgreed()
+	}
 	if j.ledger != nil {
 		j.batch.Blob(ledgerBlob, j.ledger())
 	}

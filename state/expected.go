@@ -50,6 +50,19 @@ func (o *Order) Shows(r *market.Report, fills []market.Fill) bool {
 	return true
 }
 
+// Unsettled reports whether an own order waits for a fee in an asset: until then our books have what the exchange may have taken already.
+func (a *Account) Unsettled(asset market.AssetID) bool {
+	for _, o := range a.orders.All {
+		if o.unsettled > 0 && o.FeeCurrency == asset {
+			return true
+		}
+	}
+	return false
+}
+
+// Knows reports whether a fill of an order has been counted.
+func (o *Order) Knows(f *market.Fill) bool { return o.markOf(f) != nil }
+
 // Fresh moves those fills of an event to the front that an order has not counted or whose fee it does not know yet, and returns them.
 func (o *Order) Fresh(fills []market.Fill) []market.Fill {
 	fresh := 0
