@@ -255,7 +255,7 @@ func TestTheStoryOfAnOrderIsToldByAnyNameAndAfterTheEnd(t *testing.T) {
 		return out
 	}
 	story := tell("1")
-	require.Regexp(t, `(?s)decided   place on (book|ticker) BTC-EUR of .*risk      max_position 0 to \d.*, limit 3000\n.*request   POST /v2/order \{.*answer    place accepted.*report    trade: filled.*fill      `, story)
+	require.Regexp(t, `(?s)event     (book|ticker) BTC-EUR of .*decided   place buy limit .*risk      max_position 0 to \d.*, limit 3000\n.*request   POST /v2/order \{.*sent      place.*answer    place accepted.*state     .*filled, .*fill      `, story)
 	require.Equal(t, story, tell(list.Orders[0].ClientOrderID))
 	require.Equal(t, story, tell(list.Orders[0].OrderID))
 	code, _, failed := call(t.Context(), "explain", "999999", "--state", b.folder)

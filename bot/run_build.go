@@ -51,6 +51,7 @@ type runner struct {
 	watch   *watch // nil: nobody
 	run     uuid.UUID
 	needs   []strategy.Needs  // by StrategyID − 1
+	given   market.Money      // of the currency, to strategies and the pool at this start
 	resumed bool              // the state file had an earlier run …
 	parts   map[string][]byte // … which left these
 	asked   atomic.Int64      // when the bot was asked to stop while it opened, in Unix ns; 0: it was not
@@ -214,7 +215,7 @@ func (r *runner) openEngine(context.Context) error {
 	r.account = state.NewAccount(p.catalog, len(p.strategies), own)
 	r.gate = risk.New(p.catalog, risk.Config{Account: p.checked.plan.Account, Strategies: limits, Fees: p.fees, Explain: true})
 	r.engine = engine.New(engine.Config{Catalog: p.catalog, Account: r.account, Gate: r.gate, Seats: seats, TradeFrom: r.trading.Now(), Run: r.run, Observer: r})
-	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account, seats: p.names(), ledger: r.weights, currency: p.currency.ID, notes: newNotes(r.log)}
+	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account, seats: p.names(), ledger: r.weights, currency: p.currency.ID, agreed: map[string]savedAgreement{}, refusals: refusals{kinds: map[refusalKey]*refusedKind{}}, notes: newNotes(r.log)}
 	if r.paper == nil {
 		r.journal.open = r.ledger.SetOpenOrders
 	}
@@ -422,6 +423,11 @@ func (r *runner) openLoop(ctx context.Context) error {
 		}
 		config.Start = func(market.Time) []market.Command { return commands }
 	}
+	var err error
+	if config.Agreed, err = r.agreements(); err != nil {
+		return err
+	}
+	config.Owns = r.owns
 	r.watch.attach()
 	r.loop = live.New(config)
 	return nil

@@ -266,7 +266,7 @@ func TestNothingIsServedOrToldUnlessAskedFor(t *testing.T) {
 	}
 }
 
-func TestMoneyThatGoesMissingIsTold(t *testing.T) {
+func TestMoneyThatLeavesIsTold(t *testing.T) {
 	p := newPractice(t)
 	w := watchBot(t, p, "--set", "poll.balances=1s", "--set", "strategies.trend.params.panic=false")
 	w.eventually(func() bool { return strings.Contains(w.alerts.String(), `"kind":"fill"`) })
@@ -276,8 +276,9 @@ func TestMoneyThatGoesMissingIsTold(t *testing.T) {
 	defer client.Close()
 	_, err = client.Withdraw(t.Context(), rest.Withdrawal{Symbol: "EUR", Amount: "9000", Address: "GB82WEST12345698765432"})
 	require.NoError(t, err)
-	w.eventually(func() bool { return strings.Contains(w.alerts.String(), `"kind":"halt"`) })
-	require.Regexp(t, `"kind":"difference",.*reconcile difference: [0-9.]+ EUR`, w.alerts.String())
+	w.eventually(func() bool { return strings.Contains(w.alerts.String(), `"kind":"difference"`) })
+	require.Regexp(t, `"kind":"difference",.*balance EUR: books [0-9.]+, exchange [0-9.]+; explained by withdrawal, -9000; taken out of the books`, w.alerts.String())
+	require.NotContains(t, w.alerts.String(), `"kind":"halt"`)
 	_, page := w.get("/metrics")
-	require.Contains(t, page, `tidemark_differences_total{kind="reconcile difference"} 1`)
+	require.Contains(t, page, `tidemark_differences_total{kind="balance"} 1`)
 }

@@ -85,12 +85,18 @@ type committer struct {
 	head  head
 	table *bbolt.Bucket // of orders
 	ids   clientIDs
+	gone  market.OrderID // the highest number of an order that Prune took out
 }
 
 func (c *committer) run() error {
 	c.table = c.tx.Bucket(bucketOrders)
 	c.table.FillPercent = ordersFill
 	c.ids = clientIDsOf(c.tx)
+	from, err := cutOf(c.tx)
+	if err != nil {
+		return err
+	}
+	c.gone = from.orders
 	journal := c.tx.Bucket(bucketJournal)
 	journal.FillPercent = journalFill
 	for i := range c.ops {
@@ -162,6 +168,9 @@ func (c *committer) entry(journal *bbolt.Bucket, o *op) error {
 func (c *committer) order(o *op) error {
 	key, id := c.slice(o.key), c.slice(o.key)[:8]
 	client, exchange, name := indexed(c.slice(o.index))
+	if orderOfKey(id) <= c.gone && c.table.Get(part(id, partRow, nil)) == nil {
+		return fmt.Errorf("order %d: its number was that of an order which bot state compact took out", orderOfKey(id))
+	}
 	if err := c.ids.claim(id, client); err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 
 	"github.com/tidemark-trading/tidemark/engine"
@@ -41,6 +42,9 @@ type Config struct {
 	KeepOrders    bool            // leave open orders at the exchange when stopping
 	Groups        []uint16        // cancel-on-disconnect groups to keep armed while the loop is well
 	GroupExpiry   market.Duration // of their timers, 150 s at least; 150 s
+
+	Agreed map[market.AssetID]Agreement // what the last run noted of the balances; nil: there was none
+	Owns   func(client uuid.UUID) bool  // whether an order of this name that has ended was this bot's, asked in the loop's goroutine; nil: nobody knows
 
 	Stepped func(kind market.EventKind, took time.Duration) // hears of every step of the engine, in the loop's goroutine; nil: nobody measures
 }
@@ -75,8 +79,8 @@ type Loop struct {
 
 	disconnect disconnect
 	open       regular
-	holdings   regular
-	short      map[market.AssetID]market.Money // what the last look at the balances missed
+	holdings   holdings
+	began      market.Time
 	foreign    int
 }
 
@@ -93,10 +97,14 @@ func New(c Config) *Loop {
 	defaults(&c.Margin, 2*time.Second)
 	defaults(&c.StopWithin, 75*time.Second)
 	defaults(&c.GroupExpiry, 150*time.Second)
+	if c.Agreed == nil {
+		c.Agreed = map[market.AssetID]Agreement{}
+	}
 	if c.Start == nil {
 		c.Start = c.Engine.Start
 	}
-	return &Loop{Config: c, replies: make(chan func(), 2*inFlight+lists), orders: make(chan request), looks: map[market.OrderID]*look{}}
+	return &Loop{Config: c, replies: make(chan func(), 2*inFlight+lists), orders: make(chan request), looks: map[market.OrderID]*look{},
+		holdings: holdings{agreed: c.Agreed, said: map[market.AssetID]market.Money{}}}
 }
 
 func defaults(d *market.Duration, otherwise market.Duration) {
@@ -116,6 +124,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	defer l.workers.Wait()
 	defer cancel()
 	l.now = l.Trading.Now()
+	l.began = l.now
 	switch err := l.prepare(ctx); {
 	case l.failed != nil:
 		return l.failed
