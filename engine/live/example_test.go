@@ -35,13 +35,16 @@ func (s *eager) OnTicker(d *strategy.Desk, t *market.Ticker) {
 // forgetful is a journal that keeps nothing and prints what it is told. A bot's writes to its state file.
 type forgetful struct{}
 
-func (forgetful) Event(*market.Event)                   {}
-func (forgetful) Agreed(market.AssetID, live.Agreement) {}
-func (forgetful) Sent(market.Time, *exchange.Intent)    {}
-func (forgetful) Intent(i *exchange.Intent)             { fmt.Println("intent:", i.Method, i.Path) }
-func (forgetful) Outcome(_ *exchange.Intent, e error)   { fmt.Println("outcome:", exchange.OutcomeOf(e)) }
-func (forgetful) Remark(kind, text string)              { fmt.Println(kind, text) }
-func (forgetful) Commit(market.Time) error              { return nil }
+func (forgetful) Event(*market.Event)                    {}
+func (forgetful) Differs(market.Time, *state.Difference) {}
+func (forgetful) Agreed(market.AssetID, live.Agreement)  {}
+func (forgetful) Sent(market.Time, *exchange.Intent)     {}
+func (forgetful) Intent(i *exchange.Intent)              { fmt.Println("intent:", i.Method, i.Path) }
+func (forgetful) Outcome(_ market.Time, _ *exchange.Intent, e error) {
+	fmt.Println("outcome:", exchange.OutcomeOf(e))
+}
+func (forgetful) Remark(kind, text string) { fmt.Println(kind, text) }
+func (forgetful) Commit(market.Time) error { return nil }
 
 // until ends the example with the first fill.
 type until struct{ end func() }
