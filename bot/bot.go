@@ -1,6 +1,6 @@
 // Package bot is the command line: every command of the program, its config file and the files that it starts a project with.
 // It never decides what to trade and holds no state between two runs; what a command does lives in the package that it calls.
-// Start at Main, which an own program calls with its own strategies, then at backtest.go; config.go lists every setting.
+// Start at Main, which an own program calls with its own strategies, then at backtest.go or run.go; config.go and run_config.go list every setting.
 package bot
 
 import (

@@ -121,6 +121,9 @@ func (p *project) files() (files []newFile, err error) {
 		}
 		var out bytes.Buffer
 		name := strings.TrimSuffix(strings.TrimPrefix(path, "template/"), ".tmpl")
+		if name == "gitignore" {
+			name = ".gitignore" // which go:embed leaves out
+		}
 		err = filled.Execute(&out, p)
 		files = append(files, newFile{path: name, text: out.Bytes()})
 		return err

@@ -1,6 +1,7 @@
 // Package exchange holds what gate and venue share: the exchange's error table, the JSON record of an order, and the rules
-// that say whether a market takes an order, what it holds and what it costs. It never sends anything and never decides what
-// to trade. Start at CheckPlace for the rules, at Error for refusals, at AppendOrder and ParseOrder for the wire.
+// that say whether a market takes an order, what it holds and what it costs; and the two ports of a live bot, MarketData and Trading. It
+// never sends anything and never decides what to trade. Start at CheckPlace for the rules, at Error for refusals, at AppendOrder and
+// ParseOrder for the wire, at Intent for what Trading sends.
 package exchange
 
 import (
