@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -128,10 +127,12 @@ func (l *Loop) Run(ctx context.Context) error {
 	switch err := l.prepare(ctx); {
 	case l.failed != nil:
 		return l.failed
-	case err != nil && (ctx.Err() == nil || refused(err)):
-		return err
+	case refused(err) && ctx.Err() != nil:
+		return errors.Join(err, l.stopEarly(work))
 	case ctx.Err() != nil:
-		return l.stop(work, slices.Clone(l.Config.Start(l.stamp())))
+		return l.stopEarly(work)
+	case err != nil:
+		return err
 	}
 	l.take(l.Config.Start(l.stamp()))
 	if l.Ready != nil {
@@ -144,7 +145,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	if l.failed != nil {
 		return l.failed
 	}
-	return l.stop(work, nil)
+	return l.stop(work)
 }
 
 // prepare does what comes before trading.

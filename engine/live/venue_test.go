@@ -35,6 +35,7 @@ type box struct {
 	next    market.OrderID
 	expired int
 	deaf    string              // questions of this name are not answered; "everything": nor are writes
+	refuse  string              // questions of this name are refused
 	timer   time.Duration       // of the group, as it was last told
 	armed   int                 // how often it was armed
 	moved   []exchange.Movement // deposits and withdrawals that it tells of
@@ -205,6 +206,9 @@ func (b *box) ask(name string) error {
 	time.Sleep(min(delay, time.Second))
 	if before || after || b.isDeaf(name) {
 		return errLost
+	}
+	if name == b.refuse {
+		return exchange.ErrCode(311)
 	}
 	return nil
 }
