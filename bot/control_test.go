@@ -327,6 +327,30 @@ func TestFlattenComesToItsEndOverAnExchangeThatLosesAnswers(t *testing.T) {
 	b.stop()
 }
 
+func TestFlattenIsDoneWhereOnlyDustIsLeft(t *testing.T) {
+	t.Parallel()
+	b := trade(t, "--set", "poll.rules=200ms")
+	b.waitToHold()
+	rules, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.exchange.facts.AdminURL+"/rules", strings.NewReader(`{"market":"BTC-EUR","minOrderInQuoteAsset":"100000"}`))
+	require.NoError(t, err)
+	rules.Header.Set("Authorization", "Bearer "+b.exchange.facts.AdminToken)
+	rules.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(rules)
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+	var done struct {
+		report
+		Unsold []string
+	}
+	require.Eventually(t, func() bool { return b.try("flatten", &done) == 0 }, 30*time.Second, 200*time.Millisecond, "the bot has to hear of the rule")
+	require.True(t, done.Done)
+	require.Len(t, done.Held, 1)
+	require.Len(t, done.Unsold, 1)
+	require.Contains(t, done.Unsold[0], "minimum in quote currency")
+	b.stop()
+}
+
 func TestAStopThatIsNotConfirmedSaysWhatIsOpen(t *testing.T) {
 	t.Parallel()
 	b := trade(t, "--set", "bot.stop_within=1s")

@@ -104,8 +104,10 @@ func (r *runner) openStore(context.Context) (err error) {
 	if err := os.MkdirAll(r.plan.Bot.State, 0o700); err != nil {
 		return fmt.Errorf("state folder: %w", err)
 	}
-	r.store, err = state.OpenBot(filepath.Join(r.plan.Bot.State, stateFile))
-	return err
+	if r.store, err = state.OpenBot(filepath.Join(r.plan.Bot.State, stateFile)); err != nil {
+		return stateError{err}
+	}
+	return nil
 }
 
 // openClient makes the client with its budget, learns the markets, and binds the state file to them.

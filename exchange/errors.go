@@ -106,6 +106,10 @@ func (o Outcome) String() string {
 // meets one knows older rules than the exchange and should ask for them.
 func (e *Error) OfMarket() bool { return e.Code >= CodeTick && e.Code <= CodeNotTrading }
 
+// OfKey reports whether the exchange refuses whoever asks, not what is asked (300 to 312): it does not know the key, or the key may not do
+// that. 304 is about the clock.
+func (e *Error) OfKey() bool { return e.Code >= 300 && e.Code <= 312 && e.Code != 304 }
+
 // Outcome returns Rejected for the exchange's own JSON with a 4xx status, bans and failed authentication included, and
 // Unknown for everything else: a 5xx, a body that was not the exchange's.
 func (e *Error) Outcome() Outcome {

@@ -38,7 +38,10 @@ func (l *Loop) askHoldings(work context.Context) {
 		held, err := l.Trading.Holdings(work)
 		l.replies <- func() {
 			l.holdings.asking = false
-			if err == nil && l.quiet() {
+			switch {
+			case err != nil:
+				l.Log.Warn().Err(err).Msg("balances could not be asked for")
+			case l.quiet():
 				l.compareHoldings(work, asked, held)
 			}
 		}

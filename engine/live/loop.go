@@ -81,6 +81,7 @@ type Loop struct {
 	holdings   holdings
 	began      market.Time
 	foreign    int
+	keyRefused int // commands in a row that were refused for the key's sake
 }
 
 // regular is something that is asked for again and again.

@@ -62,7 +62,11 @@ func (l *Loop) answered(o *outgoing, record exchange.Record, err error) {
 		l.report(o.command.Order.ID, &record, execOf(o.command.Kind))
 	case exchange.Rejected:
 		code := codeOf(err)
-		l.Log.Warn().Err(err).Stringer("command", o.command.Kind).Int64("order", int64(o.command.Order.ID)).Msg("the exchange refused a command")
+		line, said := l.Log.Warn(), "the exchange refused a command"
+		if code == exchange.CodeNotFound && o.command.Kind != market.CommandPlace {
+			line, said = l.Log.Info(), "an order had ended before a command came to it"
+		}
+		line.Err(err).Stringer("command", o.command.Kind).Int64("order", int64(o.command.Order.ID)).Msg(said)
 		l.answer(&o.command, market.ExecRejected, code)
 		if code == exchange.CodeNotFound {
 			k.soon(l.now) // it has ended, and we have not heard how
@@ -74,6 +78,7 @@ func (l *Loop) answered(o *outgoing, record exchange.Record, err error) {
 		k.soon(l.now)
 		l.answer(&o.command, market.ExecUnknown, 0)
 	}
+	l.heedKey(o.command.Kind, err)
 }
 
 // execOf is what an accepted command reports.
