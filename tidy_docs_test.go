@@ -135,7 +135,8 @@ var made = []string{"live.toml", "config.toml", "sandbox.toml", "recording/", "o
 // headed reports whether a page has a heading with this anchor.
 func headed(text, anchor string) bool {
 	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
-		if strings.ReplaceAll(strings.ToLower(strings.Trim(m[1], "`")), " ", "-") == anchor {
+		words := regexp.MustCompile(`[^\w -]`).ReplaceAllString(strings.ToLower(m[1]), "") // punctuation is no part of an anchor
+		if strings.ReplaceAll(words, " ", "-") == anchor {
 			return true
 		}
 	}
