@@ -135,7 +135,7 @@ func watchBot(t *testing.T, p *practice, args ...string) *watched {
 
 func (w *watched) eventually(what func() bool) {
 	w.t.Helper()
-	require.Eventually(w.t, what, 20*time.Second, 20*time.Millisecond, "%s\nalerts: %s\nnotes: %s", &w.out, &w.alerts, &w.notes)
+	require.Eventually(w.t, what, 2*time.Minute, 20*time.Millisecond, "%s\nalerts: %s\nnotes: %s", &w.out, &w.alerts, &w.notes)
 }
 
 // get returns status and body of a page.
