@@ -47,7 +47,9 @@ func (v *Venue) stirred() bool {
 }
 
 // follows reports whether somebody wants to hear of the points of a market's paths.
-func (v *Venue) follows(b *book) bool { return v.config.Followed != nil && v.config.Followed[b.market.ID] }
+func (v *Venue) follows(b *book) bool {
+	return v.config.Followed != nil && v.config.Followed[b.market.ID]
+}
 
 // begin lays out a candle's points; the two in the middle are chosen once the open has been matched.
 func (v *Venue) begin(b *book, c *market.Candle) {
@@ -116,16 +118,16 @@ func (v *Venue) beginPath(b *book) {
 	v.open(b)
 	v.match(b)
 	v.tellHere(b) // an entry that has just filled may have its target behind it
-	b.middle(v.config.Path, v.solo.balances[b.market.Base].Total > 0)
+	b.points = v.config.Path.Points(&b.candle, v.solo.balances[b.market.Base].Total > 0)
 	b.lowHit = b.reached(&b.below, b.candle.Low) || b.watchedBelow(b.candle.Low)
 	b.topHit = b.reached(&b.above, b.candle.High) || b.watchedAbove(b.candle.High)
 }
 
-// middle sets the candle's second and third point.
-func (b *book) middle(path Path, long bool) {
-	c := &b.candle
+// Points returns the four prices of a candle in the order in which the path visits them. long says whether base is held, which Pessimistic and
+// Optimistic depend on.
+func (p Path) Points(c *market.Candle, long bool) [4]market.Price {
 	lowFirst := false
-	switch path {
+	switch p {
 	case Adaptive:
 		up, down := c.High-c.Open, c.Open-c.Low
 		lowFirst = down < up || (down == up && c.Close >= c.Open)
@@ -136,10 +138,10 @@ func (b *book) middle(path Path, long bool) {
 	case Optimistic:
 		lowFirst = !long
 	}
-	b.points[1], b.points[2] = c.High, c.Low
 	if lowFirst {
-		b.points[1], b.points[2] = c.Low, c.High
+		return [4]market.Price{c.Open, c.Low, c.High, c.Close}
 	}
+	return [4]market.Price{c.Open, c.High, c.Low, c.Close}
 }
 
 // open does what the first price of a candle does to orders that rest: those it has reached fill there, at the open where
