@@ -110,7 +110,7 @@ func (p *exchangePlan) openStore(file string) (*state.CandleStore, error) {
 type storedCandles struct {
 	store   *state.CandleStore
 	options state.ReadOptions
-	replay  sandbox.Replay // less its candles
+	replay  sandbox.Replay      // less its candles
 	reader  *state.CandleReader // nil until the exchange asks
 }
 

@@ -8,6 +8,9 @@ import (
 // Filled tells of a fill of an own order: an engine.Observer.
 func (r *runner) Filled(o *state.Order, f *market.Fill) {
 	r.watch.filled(o, f)
+	if r.plan.witness != nil {
+		r.plan.witness.Filled(o, f)
+	}
 	m := r.plan.catalog.Market(f.Market)
 	r.log.Info().Str("strategy", r.nameOf(o.Strategy)).Str("market", m.Name).Stringer("side", f.Side).Str("amount", m.FormatQty(f.Amount)).Str("price", m.FormatPrice(f.Price)).
 		Str("fee", m.FormatValue(f.Fee)).Bool("taker", f.Taker).Stringer("client_order_id", o.ClientOrderID).Msg("fill")
@@ -16,6 +19,9 @@ func (r *runner) Filled(o *state.Order, f *market.Fill) {
 // Closed tells of an own order that is done: an engine.Observer.
 func (r *runner) Closed(o *state.Order) {
 	r.watch.closed(o)
+	if r.plan.witness != nil {
+		r.plan.witness.Closed(o)
+	}
 	m := r.plan.catalog.Market(o.Market)
 	line := r.log.Info()
 	if o.State == state.Rejected {
@@ -26,7 +32,12 @@ func (r *runner) Closed(o *state.Order) {
 }
 
 // Approved keeps what the gate looked at for the journal: an engine.Approver.
-func (r *runner) Approved(c *market.Command, figures []state.Figure) { r.journal.approved(c, figures) }
+func (r *runner) Approved(c *market.Command, figures []state.Figure) {
+	r.journal.approved(c, figures)
+	if r.plan.witness != nil {
+		r.plan.witness.Approved(c, figures)
+	}
+}
 
 // nameOf is a strategy's name.
 func (r *runner) nameOf(id market.StrategyID) string {

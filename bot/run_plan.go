@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
@@ -27,6 +28,7 @@ type runPlan struct {
 	alertPlaces []*alertPlace
 	transport   http.RoundTripper // to the exchange; nil: over the network
 	now         func() time.Time  // the machine's clock; nil: that it has
+	witness     witness           // hears of what is traded; nil: nobody
 
 	catalog    *market.Catalog
 	currency   *market.Asset
@@ -34,6 +36,12 @@ type runPlan struct {
 	allotments []market.Money // by StrategyID; 0: the strategy shares the pool
 	checked    *planner
 	hash       string
+}
+
+// witness hears every command that the gate lets pass, every fill and every order that has ended, in their order.
+type witness interface {
+	engine.Observer
+	engine.Approver
 }
 
 // newRunPlan checks all of a config but what only the exchange knows.

@@ -36,6 +36,7 @@ type stage struct {
 	config   string
 	kinds    []strategy.Kind
 	now      func() time.Time // the bot's clock; nil: that of the bubble
+	witness  witness          // of what the bot trades; nil: nobody
 	log      journalOfLogs
 	starts   int
 	everySet []override
@@ -168,7 +169,7 @@ func (s *stage) plan(w *wire) *runPlan {
 	c.Bot.State = s.folder
 	p, err := newRunPlan(c, s.kinds, func(name string) string { return map[string]string{"KEY": stageKey, "SECRET": stageSecret}[name] })
 	require.NoError(s.t, err)
-	p.transport, p.now = w, s.now
+	p.transport, p.now, p.witness = w, s.now, s.witness
 	return p
 }
 

@@ -27,11 +27,12 @@ type traffic struct {
 	handlers sync.WaitGroup
 
 	mu     sync.Mutex
-	writes map[string]bool // what was sent: method, path, body and timestamp
-	placed map[string]bool // clientOrderIds that were
-	count  int             // of writes
-	down   bool            // nothing comes through
-	most   float64         // that an order may be worth
+	writes map[string]bool        // what was sent: method, path, body and timestamp
+	placed map[string]bool        // clientOrderIds that were
+	count  int                    // of writes
+	down   bool                   // nothing comes through
+	shut   func(path string) bool // what the bot asks for and does not get; nil: nothing
+	most   float64                // that an order may be worth
 	// hook is called for each write that is about to reach the exchange (before), and for each that has (not before).
 	hook func(r *http.Request, before bool)
 }
@@ -84,7 +85,7 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Body.Close()
 	}
 	store, alive := w.alive()
-	if !alive || w.isDown() && !w.quiet {
+	if !alive || (w.isDown() || w.shut != nil && w.shut(r.URL.Path)) && !w.quiet {
 		return nil, errWire
 	}
 	isWrite := r.Method != http.MethodGet && r.URL.Path == "/v2/order" && !w.quiet

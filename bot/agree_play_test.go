@@ -1,0 +1,218 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/breakout"
+	"github.com/tidemark-trading/tidemark/strategy/dca"
+	"github.com/tidemark-trading/tidemark/strategy/grid"
+	"github.com/tidemark-trading/tidemark/strategy/maker"
+	"github.com/tidemark-trading/tidemark/strategy/rsirevert"
+	"github.com/tidemark-trading/tidemark/strategy/smacross"
+)
+
+// shippedKinds are the strategies that come with the bot.
+func shippedKinds() []strategy.Kind {
+	return []strategy.Kind{smacross.Kind, breakout.Kind, rsirevert.Kind, grid.Kind, dca.Kind, maker.Kind}
+}
+
+// play is a bot with its strategies on made-up candles, to be traded live at an exchange that replays them, and in a backtest.
+type play struct {
+	weather
+	strategies string // sections of the config, the same in both
+	live       string // further sections, of `bot run` alone
+	backtest   string // further keys of [backtest]
+	minutes    int    // of trading
+	late       int    // minutes of the candles before the bot starts; the exchange has an some hours of history before them
+	second     int    // of its minute in which the bot starts
+	longer     []market.Interval
+	round      bool // prices have no decimals, so that a backtest keeps them in coarser units than the exchange does
+	kills      []time.Duration // after the start
+	shut       func(now market.Time, path string) bool
+}
+
+// calmSecond is in the last part of a minute, when its price stands and everything that happened is known.
+const calmSecond = 56
+
+const liveHead = `
+[bot]
+keep_orders = true
+[exchange]
+base_url = "https://exchange.test/v2"
+key_env = "KEY"
+secret_env = "SECRET"
+weight_per_key = 1000000
+weight_per_ip = 1000000
+[paper.start]
+EUR = "20000"
+`
+
+const backtestHead = `
+[backtest]
+from = %d
+to = %d
+%s
+[data]
+candles = %q
+[account.start]
+EUR = "20000"
+[report]
+envelope = "false"
+`
+
+const backtestMarket = `
+[markets.%s]
+tick_size = %q
+quantity_decimals = 8
+notional_decimals = 2
+min_order_in_base = "0.0001"
+min_order_in_quote = "5"
+max_order_in_base = "1000"
+max_order_in_quote = "1000000000"
+max_open_orders = 100
+`
+
+// markets are the series of a play: BTC-EUR and ETH-EUR.
+func (p *play) markets(t *testing.T, from market.Time, minutes int) []*series {
+	other := p.weather
+	other.seed += 1_000_000
+	if p.round {
+		return []*series{makeSeries(t, "BTC-EUR", 30_000_00, 20_00, from, minutes, p.weather), makeSeries(t, "ETH-EUR", 2_000_00, 1_00, from, minutes, other)}
+	}
+	return []*series{makeSeries(t, "BTC-EUR", 29_990_25, 20_25, from, minutes, p.weather), makeSeries(t, "ETH-EUR", 2_000_00, 1_25, from, minutes, other)}
+}
+
+// agree trades the play both ways, requires that nothing differs, and returns what there was.
+func (p *play) agree(t *testing.T) (live *trail) {
+	var all []*series
+	var from, to market.Time
+	synctest.Test(t, func(t *testing.T) { live, all, from, to = p.traded(t) })
+	want := p.tested(t, all, from, to)
+	p.compare(t, want, live)
+	return live
+}
+
+// compare requires that two trails are the same, strategy by strategy and market by market; it shows the first difference of each.
+func (p *play) compare(t *testing.T, want, have *trail) {
+	t.Helper()
+	for _, where := range sortedKeys(want.lines) {
+		w, h := want.lines[where], have.lines[where]
+		same := 0
+		for same < min(len(w), len(h)) && w[same] == h[same] {
+			same++
+		}
+		if same < max(len(w), len(h)) {
+			t.Errorf("%s, seed %d, after %d lines that agree:\n%s\nbacktest: %s\nlive:     %s", where, p.seed, same, strings.Join(w[max(0, same-5):same], "\n"), lineAt(w, same), lineAt(h, same))
+		}
+	}
+	require.Equal(t, sortedKeys(want.lines), sortedKeys(have.lines))
+}
+
+func lineAt(lines []string, n int) string {
+	if n < len(lines) {
+		return lines[n]
+	}
+	return "nothing more"
+}
+
+// traded trades live.
+func (p *play) traded(t *testing.T) (live *trail, all []*series, from, to market.Time) {
+	const history = 3 * time.Hour
+	begin, err := market.TimeOf(time.Now())
+	require.NoError(t, err)
+	all = p.markets(t, begin.Add(-history), 180+p.late+p.minutes+1)
+	from = begin.Add(time.Duration(p.late) * time.Minute)
+	to = from.Add(time.Duration(p.minutes) * time.Minute)
+	s := newStage(t, p.seed, world(all, history))
+	s.kinds = append(shippedKinds(), fickleKind)
+	s.config, s.traffic.most = liveHead+p.live+p.strategies, 1e12
+	live = newTrail(to)
+	s.witness = live
+	if p.shut != nil {
+		s.traffic.shut = func(path string) bool { return p.shut(s.ex.Clock().Now(), path) }
+	}
+	time.Sleep(time.Duration(p.late)*time.Minute + time.Duration(p.second)*time.Second)
+	began := time.Now()
+	b := s.trade(live)
+	for _, after := range p.kills {
+		time.Sleep(time.Until(began.Add(after)))
+		b.kill()
+		b.bury()
+		b = s.trade(live)
+	}
+	time.Sleep(to.Sub(s.ex.Clock().Now()) - 2*time.Second)
+	require.NoError(t, b.end())
+	live.Ended(b.account)
+	require.NoError(t, s.ex.Err())
+	s.agreeOnFile()
+	p.sameCandles(s, all, from, to)
+	return live, all, from, to
+}
+
+// trade starts a bot whose witness the trail is.
+func (s *stage) trade(live *trail) *process {
+	b, err := s.open()
+	require.NoError(s.t, err)
+	live.of(b.plan.catalog, b.plan.names())
+	ctx := b.ctx()
+	go func() { b.done <- b.trade(ctx) }()
+	return b
+}
+
+// sameCandles requires that the exchange has told the series, whatever was traded there.
+func (p *play) sameCandles(s *stage, all []*series, from, to market.Time) {
+	for _, one := range all {
+		told, err := s.auditor.Candles(context.Background(), s.units.MarketNamed(one.name), market.Interval1m, from, to, 1440, nil)
+		require.NoError(s.t, err)
+		want := between(one.candles, max(from, to.Add(-1440*time.Minute)), to)
+		require.Len(s.t, told, len(want))
+		for i, c := range told {
+			require.Equal(s.t, [5]int64{int64(want[i].Start), int64(want[i].Open), int64(want[i].High), int64(want[i].Low), int64(want[i].Close)},
+				[5]int64{int64(c.Start), int64(c.Open), int64(c.High), int64(c.Low), int64(c.Close)}, one.name)
+		}
+	}
+}
+
+// tested trades in a backtest.
+func (p *play) tested(t *testing.T, all []*series, from, to market.Time) *trail {
+	db := filepath.Join(t.TempDir(), "candles.db")
+	text := fmt.Sprintf(backtestHead, from.Millis(), to.Millis(), p.backtest, db)
+	store, err := state.OpenCandles(db, false)
+	require.NoError(t, err)
+	for _, s := range all {
+		text += fmt.Sprintf(backtestMarket, s.name, tickText(s.tick))
+		for _, interval := range append([]market.Interval{market.Interval1m}, p.longer...) {
+			_, err = store.Put(state.WriteOptions{Market: s.name, Interval: interval}, s.longer(interval), 2, 8, nil)
+			require.NoError(t, err)
+		}
+	}
+	require.NoError(t, store.Close())
+	c, err := loadConfig(&configSource{file: "backtest.toml", text: text + p.strategies})
+	require.NoError(t, err)
+	plan, err := newPlanner(c, append(shippedKinds(), fickleKind))
+	require.NoError(t, err)
+	lib, err := openLibrary(c)
+	require.NoError(t, err)
+	defer lib.Close()
+	require.NoError(t, plan.finish(lib))
+	want := newTrail(to).of(plan.plan.Catalog, plan.names())
+	plan.options.Witness = want
+	_, err = backtest.Run(t.Context(), plan.plan, plan.options)
+	require.NoError(t, err)
+	return want
+}
+
+var _ = sandbox.Config{}
