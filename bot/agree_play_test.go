@@ -188,7 +188,7 @@ func (p *play) sameCandles(s *stage, all []*series, from, to market.Time) {
 
 // tested trades in a backtest.
 func (p *play) tested(t *testing.T, all []*series, from, to market.Time) *trail {
-	db := filepath.Join(t.TempDir(), "candles.db")
+	db := filepath.Join(memoryFolder(t), "candles.db")
 	text := fmt.Sprintf(backtestHead, from.Millis(), to.Millis(), p.backtest, db)
 	store, err := state.OpenCandles(db, false)
 	require.NoError(t, err)

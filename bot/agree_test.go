@@ -2,6 +2,7 @@ package bot
 
 import (
 	"os"
+	"strconv"
 	"testing"
 
 	"github.com/tidemark-trading/tidemark/market"
@@ -26,6 +27,7 @@ var agreements = map[string]play{
 	"rsirevert":        {strategies: section("s", "rsirevert", both, "1m", `params = { period = 5, low = 40.0, high = 60.0, offset_bps = "5", target_bps = "10", expire = 3 }`)},
 	"grid":             {strategies: section("s", "grid", both, "1m", `params = { levels = 3, spacing_bps = "12", recentre_bps = "30", money = "200" }`)},
 	"dca":              {strategies: section("s", "dca", both, "1m", `params = { money = "25.55", every_candles = 3 }`)},
+	"fickle":           {strategies: fickleSection("s", bitcoin, 1)},
 	"dca by the clock": {strategies: section("s", "dca", bitcoin, "1m", `params = { money = "25.55", every = "5m" }`)},
 }
 
@@ -36,8 +38,12 @@ func TestEachStrategyTradesTheSameLiveAndInABacktest(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			p.weather, p.second, p.minutes, p.live = weather{seed: 1, wicks: true}, 10, 120, oftenPriced
+			if n := os.Getenv("SEED"); n != "" {
+				k, _ := strconv.Atoi(n)
+				p.seed = uint64(k)
+			}
 			live := p.agree(t)
-			t.Log(live.counts)
+			t.Log(name, live.counts)
 		})
 	}
 }

@@ -46,6 +46,8 @@ func (l *trail) of(catalog *market.Catalog, names []string) *trail {
 	return l
 }
 
+// note adds a line to the story of an order, and where it is a command, to that of its strategy in its market too. What becomes of two orders is
+// told in the order in which the exchange's answers arrive, which for questions asked at once is any.
 func (l *trail) note(o *market.Order, what, format string, args ...any) {
 	where := l.names[o.Strategy-1] + " " + l.catalog.Market(o.Market).Name
 	if what == "place" {
@@ -57,8 +59,16 @@ func (l *trail) note(o *market.Order, what, format string, args ...any) {
 		return // it was placed too late to count
 	}
 	l.counts[what]++
-	l.lines[where] = append(l.lines[where], fmt.Sprintf("%s %d ", what, number)+fmt.Sprintf(format, args...))
+	line := fmt.Sprintf("%s %d ", what, number) + fmt.Sprintf(format, args...)
+	if _, ordered := commands[what]; ordered {
+		l.lines[where] = append(l.lines[where], line)
+	}
+	story := fmt.Sprintf("%s order %d", where, number)
+	l.lines[story] = append(l.lines[story], line)
 }
+
+// commands are what a strategy, or a bracket of its, asks for.
+var commands = map[string]bool{"place": true, "update": true, "cancel": true}
 
 // Approved notes a command: of an update what it changes.
 func (l *trail) Approved(c *market.Command, _ []state.Figure) {
