@@ -31,6 +31,10 @@ type whim struct {
 	close  market.Price
 	amount market.Qty
 	have   market.Qty
+
+	// An own trigger that buys at the price of an own exit meets it. A backtest's bracket answers that within the path, a live one when it
+	// hears of it, and then the rest has filled: so the two are kept apart.
+	selling, rising bool
 }
 
 // ticks is a price so many ticks from the close, at least.
@@ -47,8 +51,11 @@ func (s *fickle) OnCandle(d *strategy.Desk, c *market.Candle) {
 		if o.Side == market.Sell {
 			w.have -= o.AmountRemaining
 		}
+		w.selling = w.selling || o.Side == market.Sell || o.Bracket != (market.Bracket{})
+		w.rising = w.rising || o.Side == market.Buy && o.Type.HasTrigger()
 	}
 	switch draw := w.chance.IntN(24); {
+	case w.rising && draw >= 5 && draw < 18, w.selling && draw >= 5 && draw < 8:
 	case draw < 10:
 		w.enter(draw)
 	case draw < 16:

@@ -29,8 +29,12 @@ func (v *Venue) trade(b *book, o *order, price market.Price, amount market.Qty, 
 	if o.Done() {
 		b.leave(o)
 	}
-	v.emit(b, o, market.ExecTrade, 1)
+	exec := market.ExecTrade
+	if o.exec == market.ExecUpdated {
+		exec = o.exec // the change and what it led to are one answer
+	}
 	o.exec = 0 // the fill has told of it
+	v.emit(b, o, exec, 1)
 }
 
 // settle works out what a fill moves in quote (venue-facts 3.6).
