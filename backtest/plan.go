@@ -187,7 +187,7 @@ func (d *driver) open(o runOptions) error {
 	for _, f := range p.Feeds {
 		from := p.From
 		if from != 0 && !p.ColdStart {
-			from = history(f.Interval, from, d.warmup(f)+o.extra)
+			from = history(f.Interval, from, Warmup(p.Strategies, f.Market, f.Interval)+o.extra)
 		}
 		source, err := p.Open(f, from, to)
 		if err != nil {
@@ -208,16 +208,17 @@ func history(interval market.Interval, from market.Time, candles int) market.Tim
 	return max(interval.StartOf(interval.Index(from)-int64(candles)), 0)
 }
 
-// warmup is how many candles of a feed's interval cover the longest warm-up of a strategy that trades its market.
-func (d *driver) warmup(f Feed) (candles int) {
-	for i := range d.plan.Strategies {
-		s := &d.plan.Strategies[i]
+// Warmup is how many candles of an interval cover the longest warm-up of the strategies that trade a market: a backtest reads them before its
+// range, a live bot before it begins, and each strategy on these candles sees all of them.
+func Warmup(strategies []StrategyPlan, m *market.Market, interval market.Interval) (candles int) {
+	for i := range strategies {
+		s := &strategies[i]
 		needs, err := s.Kind.Needs(s.Values)
-		if err != nil || !trades(s, f.Market) {
+		if err != nil || !trades(s, m) {
 			continue
 		}
 		span := int64(s.Interval.End(0)) * int64(needs.Warmup)
-		candles = max(candles, int((span+int64(f.Interval.End(0))-1)/int64(f.Interval.End(0))))
+		candles = max(candles, int((span+int64(interval.End(0))-1)/int64(interval.End(0))))
 	}
 	return candles
 }

@@ -39,7 +39,8 @@ type play struct {
 	late       int    // minutes of the candles before the bot starts; the exchange has an some hours of history before them
 	second     int    // of its minute in which the bot starts
 	longer     []market.Interval
-	round      bool // prices have no decimals, so that a backtest keeps them in coarser units than the exchange does
+	quiet      bool            // see hush
+	round      bool            // prices have no decimals, so that a backtest keeps them in coarser units than the exchange does
 	kills      []time.Duration // after the start
 	shut       func(now market.Time, path string) bool
 }
@@ -216,3 +217,20 @@ func (p *play) tested(t *testing.T, all []*series, from, to market.Time) *trail 
 }
 
 var _ = sandbox.Config{}
+
+// hush lets a play's bot see prices and books only in the last part of a minute, when it knows of every fill before: a strategy that acts on
+// them decides on a price before it hears of the fill that the price has brought, and in a backtest after. A candle goes one way, so that its
+// path shows no price between open and close that the bot did not see, and the first does not move: what is quoted on its open is quoted live
+// at once and in the backtest at the next open.
+func (p *play) hush() {
+	p.second, p.wicks = calmSecond-4, false
+	p.live = "[poll]\ntickers = \"1s\"\nbooks = \"1s\"\norders = \"1s\"\n"
+	first := 180 + p.late
+	p.still = func(minute int) bool { return minute == first }
+	p.shut = func(now market.Time, path string) bool {
+		if second := now.Sub(market.Interval1m.Floor(now)); second >= (calmSecond-4)*time.Second && second < (calmSecond+2)*time.Second {
+			return false
+		}
+		return strings.HasPrefix(path, "/v2/ticker") || strings.HasSuffix(path, "/book")
+	}
+}

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"fmt"
 	"os"
 	"strconv"
 	"testing"
@@ -28,6 +29,8 @@ var agreements = map[string]play{
 	"grid":             {strategies: section("s", "grid", both, "1m", `params = { levels = 3, spacing_bps = "12", recentre_bps = "30", money = "200" }`)},
 	"dca":              {strategies: section("s", "dca", both, "1m", `params = { money = "25.55", every_candles = 3 }`)},
 	"fickle":           {strategies: fickleSection("s", bitcoin, 1)},
+	"maker on tickers": {quiet: true, strategies: section("s", "maker", both, "1m", `params = { book = false, half_spread_bps = "4", skew_bps = "2", move_bps = "3", money = "100", max_money = "500" }`)},
+	"maker on books":   {quiet: true, backtest: "synthetic_book = true", strategies: section("s", "maker", bitcoin, "1m", `params = { half_spread_bps = "4", skew_bps = "2", move_bps = "3", money = "100", max_money = "500" }`)},
 	"dca by the clock": {strategies: section("s", "dca", bitcoin, "1m", `params = { money = "25.55", every = "5m" }`)},
 }
 
@@ -38,6 +41,9 @@ func TestEachStrategyTradesTheSameLiveAndInABacktest(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			p.weather, p.second, p.minutes, p.live = weather{seed: 1, wicks: true}, 10, 120, oftenPriced
+			if p.quiet {
+				p.hush()
+			}
 			if n := os.Getenv("SEED"); n != "" {
 				k, _ := strconv.Atoi(n)
 				p.seed = uint64(k)
@@ -45,5 +51,24 @@ func TestEachStrategyTradesTheSameLiveAndInABacktest(t *testing.T) {
 			live := p.agree(t)
 			t.Log(name, live.counts)
 		})
+	}
+}
+
+func TestWarm(t *testing.T) {
+	for _, start := range []struct{ late, second int }{{0, 0}, {7, 1}, {13, 30}, {26, 59}} {
+		for name, p := range agreements {
+			if os.Getenv("ONLY") != "" && os.Getenv("ONLY") != name {
+				continue
+			}
+			t.Run(fmt.Sprint(name, " ", start), func(t *testing.T) {
+				p.late, p.second = start.late, start.second
+				p.weather, p.minutes, p.live = weather{seed: 3, wicks: true}, 20, oftenPriced
+				if p.quiet {
+					p.hush()
+				}
+				live := p.agree(t)
+				t.Log(name, live.counts)
+			})
+		}
 	}
 }

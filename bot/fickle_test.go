@@ -16,7 +16,9 @@ type fickleParams struct {
 // fickleKind is a strategy that does something by chance at every close: orders of every type with every condition, brackets, changes of
 // what is open. What it does hangs on its seed, the candle and what it has; it looks at nothing in which a backtest and a live bot differ.
 var fickleKind = strategy.Define("fickle", "does something by chance at every close", func(fickleParams) strategy.Needs { return strategy.Needs{} },
-	func(p fickleParams, s strategy.Setup) (strategy.Strategy, error) { return &fickle{seed: uint64(p.Seed)}, nil })
+	func(p fickleParams, s strategy.Setup) (strategy.Strategy, error) {
+		return &fickle{seed: uint64(p.Seed)}, nil
+	})
 
 type fickle struct {
 	strategy.Base
