@@ -32,12 +32,12 @@ func shippedKinds() []strategy.Kind {
 // play is a bot with its strategies on made-up candles, to be traded live at an exchange that replays them, and in a backtest.
 type play struct {
 	weather
-	strategies string // sections of the config, the same in both
-	live       string // further sections, of `bot run` alone
-	backtest   string // further keys of [backtest]
-	minutes    int    // of trading
-	late       int    // minutes of the candles before the bot starts; the exchange has an some hours of history before them
-	second     int    // of its minute in which the bot starts
+	strategies string        // sections of the config, the same in both
+	live       string        // further sections, of `bot run` alone
+	backtest   string        // further keys of [backtest]
+	minutes    int           // of trading
+	late       int           // minutes of the candles before the bot starts; the exchange has an some hours of history before them
+	into       time.Duration // its minute the bot starts
 	longer     []market.Interval
 	quiet      bool            // see hush
 	round      bool            // prices have no decimals, so that a backtest keeps them in coarser units than the exchange does
@@ -135,23 +135,23 @@ func (p *play) traded(t *testing.T) (live *trail, all []*series, from, to market
 	begin, err := market.TimeOf(time.Now())
 	require.NoError(t, err)
 	all = p.markets(t, begin.Add(-history), 180+p.late+p.minutes+1)
-	from = begin.Add(time.Duration(p.late) * time.Minute)
-	to = from.Add(time.Duration(p.minutes) * time.Minute)
+	to = begin.Add(time.Duration(p.late+p.minutes) * time.Minute)
 	s := newStage(t, p.seed, world(all, history))
 	s.kinds = append(shippedKinds(), fickleKind)
 	s.config, s.traffic.most = liveHead+p.live+p.strategies, 1e12
 	live = newTrail(to)
-	s.witness = live
 	if p.shut != nil {
 		s.traffic.shut = func(path string) bool { return p.shut(s.ex.Clock().Now(), path) }
 	}
-	time.Sleep(time.Duration(p.late)*time.Minute + time.Duration(p.second)*time.Second)
+	time.Sleep(time.Duration(p.late)*time.Minute + p.into)
 	began := time.Now()
 	b := s.trade(live)
+	from = market.Interval1m.Floor(b.began) // the candle that is open then is the first to be traded on
 	for _, after := range p.kills {
 		time.Sleep(time.Until(began.Add(after)))
 		b.kill()
-		b.bury()
+		s.witness.(*ear).deaf.Store(true)
+		defer b.bury()
 		b = s.trade(live)
 	}
 	time.Sleep(to.Sub(s.ex.Clock().Now()) - 2*time.Second)
@@ -165,6 +165,7 @@ func (p *play) traded(t *testing.T) (live *trail, all []*series, from, to market
 
 // trade starts a bot whose witness the trail is.
 func (s *stage) trade(live *trail) *process {
+	s.witness = &ear{trail: live}
 	b, err := s.open()
 	require.NoError(s.t, err)
 	live.of(b.plan.catalog, b.plan.names())
@@ -220,13 +221,13 @@ var _ = sandbox.Config{}
 
 // hush lets a play's bot see prices and books only in the last part of a minute, when it knows of every fill before: a strategy that acts on
 // them decides on a price before it hears of the fill that the price has brought, and in a backtest after. A candle goes one way, so that its
-// path shows no price between open and close that the bot did not see, and the first does not move: what is quoted on its open is quoted live
-// at once and in the backtest at the next open.
+// path shows no price between open and close that the bot did not see. The first does not move: what is quoted on its open is quoted live at
+// once and in the backtest at the next open. Nor does the last: there is no open after it at which a backtest could quote.
 func (p *play) hush() {
-	p.second, p.wicks = calmSecond-4, false
+	p.into, p.wicks = (calmSecond-4)*time.Second, false
 	p.live = "[poll]\ntickers = \"1s\"\nbooks = \"1s\"\norders = \"1s\"\n"
-	first := 180 + p.late
-	p.still = func(minute int) bool { return minute == first }
+	first, last := 180+p.late, 180+p.late+p.minutes-1
+	p.still = func(minute int) bool { return minute == first || minute == last }
 	p.shut = func(now market.Time, path string) bool {
 		if second := now.Sub(market.Interval1m.Floor(now)); second >= (calmSecond-4)*time.Second && second < (calmSecond+2)*time.Second {
 			return false

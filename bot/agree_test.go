@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -40,7 +41,8 @@ func TestEachStrategyTradesTheSameLiveAndInABacktest(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			p.weather, p.second, p.minutes, p.live = weather{seed: 1, wicks: true}, 10, 120, oftenPriced
+			p.into = 10 * time.Second
+			p.weather, p.minutes, p.live = weather{seed: 1, wicks: true}, 120, oftenPriced
 			if p.quiet {
 				p.hush()
 			}
@@ -55,13 +57,17 @@ func TestEachStrategyTradesTheSameLiveAndInABacktest(t *testing.T) {
 }
 
 func TestWarm(t *testing.T) {
-	for _, start := range []struct{ late, second int }{{0, 0}, {7, 1}, {13, 30}, {26, 59}} {
+	for _, start := range []struct {
+		late  int
+		into  time.Duration
+		kills []time.Duration
+	}{{0, 0, nil}, {7, time.Second, nil}, {13, 30 * time.Second, nil}, {26, 59960 * time.Millisecond, nil}, {4, 10 * time.Second, []time.Duration{3*time.Minute + 46*time.Second, 10*time.Minute + 48*time.Second}}} {
 		for name, p := range agreements {
 			if os.Getenv("ONLY") != "" && os.Getenv("ONLY") != name {
 				continue
 			}
 			t.Run(fmt.Sprint(name, " ", start), func(t *testing.T) {
-				p.late, p.second = start.late, start.second
+				p.late, p.into, p.kills = start.late, start.into, start.kills
 				p.weather, p.minutes, p.live = weather{seed: 3, wicks: true}, 20, oftenPriced
 				if p.quiet {
 					p.hush()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"sync/atomic"
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
@@ -163,5 +164,30 @@ func (l *trail) Ended(a *state.Account) {
 			l.lines[name] = append(l.lines[name], fmt.Sprintf("%d %s", available+held, asset.Symbol))
 		}
 		slices.Sort(l.lines[name])
+	}
+}
+
+// ear is one process's way to the trail. A bot that was killed goes on in the test's memory until it finds that it cannot commit: nothing of
+// that was ever so.
+type ear struct {
+	*trail
+	deaf atomic.Bool
+}
+
+func (e *ear) Approved(c *market.Command, figures []state.Figure) {
+	if !e.deaf.Load() {
+		e.trail.Approved(c, figures)
+	}
+}
+
+func (e *ear) Filled(o *state.Order, f *market.Fill) {
+	if !e.deaf.Load() {
+		e.trail.Filled(o, f)
+	}
+}
+
+func (e *ear) Closed(o *state.Order) {
+	if !e.deaf.Load() {
+		e.trail.Closed(o)
 	}
 }
