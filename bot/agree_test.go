@@ -78,3 +78,18 @@ func TestWarm(t *testing.T) {
 		}
 	}
 }
+
+func TestPap(t *testing.T) {
+	for name, p := range agreements {
+		if os.Getenv("ONLY") != "" && os.Getenv("ONLY") != name || p.quiet {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			p.paper = true
+			p.into = 10 * time.Second
+			p.weather, p.minutes, p.live = weather{seed: 4, wicks: true}, 60, oftenPriced
+			live := p.agree(t)
+			t.Log(name, live.counts)
+		})
+	}
+}
