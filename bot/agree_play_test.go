@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/backtest"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -39,10 +38,10 @@ type play struct {
 	late       int           // minutes of the candles before the bot starts; the exchange has an some hours of history before them
 	into       time.Duration // its minute the bot starts
 	longer     []market.Interval
-	quiet      bool            // see hush
-	round      bool            // prices have no decimals, so that a backtest keeps them in coarser units than the exchange does
-	kills      []time.Duration // after the start
-	paper      bool            // in paper mode, on the prices of that exchange
+	quiet      bool  // see hush
+	round      bool  // prices have no decimals, so that a backtest keeps them in coarser units than the exchange does
+	kills      []int // minutes of trading in whose calm second the bot is killed, and started again
+	paper      bool  // in paper mode, on the prices of that exchange
 	shut       func(now market.Time, path string) bool
 }
 
@@ -100,6 +99,10 @@ func (p *play) markets(t *testing.T, from market.Time, minutes int) []*series {
 
 // agree trades the play both ways, requires that nothing differs, and returns what there was.
 func (p *play) agree(t *testing.T) (live *trail) {
+	t.Helper()
+	if p.live = "[poll]\ntickers = \"2s\"\n"; p.quiet {
+		p.hush()
+	}
 	var all []*series
 	var from, to market.Time
 	synctest.Test(t, func(t *testing.T) { live, all, from, to = p.traded(t) })
@@ -150,11 +153,10 @@ func (p *play) traded(t *testing.T) (live *trail, all []*series, from, to market
 		s.traffic.shut = func(path string) bool { return p.shut(s.ex.Clock().Now(), path) }
 	}
 	time.Sleep(time.Duration(p.late)*time.Minute + p.into)
-	began := time.Now()
 	b := s.trade(live)
 	from = market.Interval1m.Floor(b.began) // the candle that is open then is the first to be traded on
-	for _, after := range p.kills {
-		time.Sleep(time.Until(began.Add(after)))
+	for _, minute := range p.kills {
+		time.Sleep(begin.Add(time.Duration(p.late+minute)*time.Minute + calmSecond*time.Second).Sub(s.ex.Clock().Now()))
 		b.kill()
 		s.witness.(*ear).deaf.Store(true)
 		defer b.bury()
@@ -225,17 +227,15 @@ func (p *play) tested(t *testing.T, all []*series, from, to market.Time) *trail 
 	return want
 }
 
-var _ = sandbox.Config{}
-
 // hush lets a play's bot see prices and books only in the last part of a minute, when it knows of every fill before: a strategy that acts on
 // them decides on a price before it hears of the fill that the price has brought, and in a backtest after. A candle goes one way, so that its
-// path shows no price between open and close that the bot did not see. The first does not move: what is quoted on its open is quoted live at
+// path shows no price between open and close that the bot did not see. The first two do not move: what is quoted on an open is quoted live at
 // once and in the backtest at the next open. Nor does the last: there is no open after it at which a backtest could quote.
 func (p *play) hush() {
-	p.into, p.wicks = (calmSecond-4)*time.Second, false
+	p.wicks = false
 	p.live = "[poll]\ntickers = \"1s\"\nbooks = \"1s\"\norders = \"1s\"\n"
 	first, last := 180+p.late, 180+p.late+p.minutes-1
-	p.still = func(minute int) bool { return minute == first || minute == last }
+	p.still = func(minute int) bool { return minute == first || minute == first+1 || minute == last }
 	p.shut = func(now market.Time, path string) bool {
 		if second := now.Sub(market.Interval1m.Floor(now)); second >= (calmSecond-4)*time.Second && second < (calmSecond+2)*time.Second {
 			return false

@@ -1,14 +1,24 @@
 package bot
 
 import (
-	"fmt"
 	"os"
-	"strconv"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
+
+// The tests of this file and its neighbours hold the live bot and the backtest against each other: the same made-up candles, replayed by an
+// exchange in process along the path on which a backtest walks them, and in a backtest. Every command, every fill and every order at its end is
+// the same, with all fields but the unlike, and so are positions, profits and balances. Many seeds of each:
+//
+//	go test ./bot -run TheSame -live-seeds 50 -timeout 2h
 
 // section is a strategy in a config.
 func section(name, kind, markets, interval, rest string) string {
@@ -17,79 +27,137 @@ func section(name, kind, markets, interval, rest string) string {
 
 const (
 	bitcoin = `"BTC-EUR"`
+	ether   = `"ETH-EUR"`
 	both    = `"BTC-EUR", "ETH-EUR"`
 )
 
-var oftenPriced = "[poll]\ntickers = \"2s\"\n"
+// agreement is a strategy that is compared.
+type agreement struct {
+	name string
+	play
+}
 
-var agreements = map[string]play{
-	"smacross":         {strategies: section("s", "smacross", both, "1m", `params = { fast = 3, slow = 8, share = "0.5" }`)},
-	"breakout":         {strategies: section("s", "breakout", both, "1m", `params = { channel = 5, atr = 5, stop_atr = 1.5, target_atr = 2.0, share = "0.4", risk = "0" }`)},
-	"breakout of 5m":   {longer: []market.Interval{market.Interval5m}, strategies: section("s", "breakout", bitcoin, "5m", `params = { channel = 2, atr = 2, stop_atr = 1.0, target_atr = 1.0, share = "0.9" }`)},
-	"rsirevert":        {strategies: section("s", "rsirevert", both, "1m", `params = { period = 5, low = 40.0, high = 60.0, offset_bps = "5", target_bps = "10", expire = 3 }`)},
-	"grid":             {strategies: section("s", "grid", both, "1m", `params = { levels = 3, spacing_bps = "12", recentre_bps = "30", money = "200" }`)},
-	"dca":              {strategies: section("s", "dca", both, "1m", `params = { money = "25.55", every_candles = 3 }`)},
-	"fickle":           {strategies: fickleSection("s", bitcoin, 1)},
-	"maker on tickers": {quiet: true, strategies: section("s", "maker", both, "1m", `params = { book = false, half_spread_bps = "4", skew_bps = "2", move_bps = "3", money = "100", max_money = "500" }`)},
-	"maker on books":   {quiet: true, backtest: "synthetic_book = true", strategies: section("s", "maker", bitcoin, "1m", `params = { half_spread_bps = "4", skew_bps = "2", move_bps = "3", money = "100", max_money = "500" }`)},
-	"dca by the clock": {strategies: section("s", "dca", bitcoin, "1m", `params = { money = "25.55", every = "5m" }`)},
+// agreements are the shipped strategies, each by itself and with few candles between its decisions, and one that tries everything.
+var agreements = []agreement{
+	{"smacross", play{strategies: section("s", "smacross", both, "1m", `params = { fast = 3, slow = 8, share = "0.5" }`)}},
+	{"breakout", play{round: true, strategies: section("s", "breakout", both, "1m", `params = { channel = 5, atr = 5, stop_atr = 1.5, target_atr = 2.0, share = "0.4", risk = "0" }`)}},
+	{"breakout of 5m", play{longer: []market.Interval{market.Interval5m}, strategies: section("s", "breakout", bitcoin, "5m", `params = { channel = 2, atr = 2, stop_atr = 1.0, target_atr = 1.0, share = "0.9" }`)}},
+	{"rsirevert", play{strategies: section("s", "rsirevert", both, "1m", `params = { period = 5, low = 40.0, high = 60.0, offset_bps = "5", target_bps = "10", expire = 3 }`)}},
+	{"grid", play{strategies: section("s", "grid", both, "1m", `params = { levels = 3, spacing_bps = "12", recentre_bps = "30", money = "200" }`)}},
+	{"dca", play{strategies: section("s", "dca", both, "1m", `params = { money = "25.55", every_candles = 3 }`)}},
+	{"dca by the clock", play{strategies: section("s", "dca", bitcoin, "1m", `params = { money = "25.55", every = "5m" }`)}},
+	{"maker on tickers", play{quiet: true, strategies: section("s", "maker", both, "1m", `params = { book = false, half_spread_bps = "4", skew_bps = "2", move_bps = "3", money = "100", max_money = "500" }`)}},
+	{"maker on books", play{quiet: true, backtest: "synthetic_book = true", strategies: section("s", "maker", bitcoin, "1m", `params = { half_spread_bps = "4", skew_bps = "2", move_bps = "3", money = "100", max_money = "500" }`)}},
+	{"fickle", play{strategies: fickleSection("s", bitcoin, 1)}},
+}
+
+// eachAgreement plays every agreement with every seed.
+func eachAgreement(t *testing.T, minutes int, with func(*agreement), then func(*testing.T, *agreement, *trail)) {
+	minutes = shortened(t, minutes)
+	for _, a := range agreements {
+		t.Run(a.name, func(t *testing.T) {
+			for seed := range *liveSeeds {
+				a.seed, a.wicks, a.minutes, a.into = uint64(seed+1), true, minutes, 10*time.Second
+				if with != nil {
+					with(&a)
+				}
+				if a.paper && a.quiet {
+					t.Skip("paper brings price and fill in one ticker: who acts on tickers decides before it hears of the fill, a backtest after")
+				}
+				live := a.agree(t)
+				if then != nil {
+					then(t, &a, live)
+				}
+			}
+		})
+	}
+}
+
+// shortened is how many minutes a play has: with -short a quarter.
+func shortened(t *testing.T, minutes int) int {
+	if testing.Short() {
+		t.Logf("-short: %d minutes instead of %d", minutes/4, minutes)
+		return minutes / 4
+	}
+	return minutes
 }
 
 func TestEachStrategyTradesTheSameLiveAndInABacktest(t *testing.T) {
-	for name, p := range agreements {
-		if os.Getenv("ONLY") != "" && os.Getenv("ONLY") != name {
-			continue
+	eachAgreement(t, 80, nil, func(t *testing.T, a *agreement, live *trail) {
+		if !testing.Short() {
+			require.Positive(t, live.counts["fill"], "seed %d shows nothing", a.seed)
 		}
-		t.Run(name, func(t *testing.T) {
-			p.into = 10 * time.Second
-			p.weather, p.minutes, p.live = weather{seed: 1, wicks: true}, 120, oftenPriced
-			if p.quiet {
-				p.hush()
-			}
-			if n := os.Getenv("SEED"); n != "" {
-				k, _ := strconv.Atoi(n)
-				p.seed = uint64(k)
-			}
-			live := p.agree(t)
-			t.Log(name, live.counts)
-		})
-	}
+	})
 }
 
-func TestWarm(t *testing.T) {
-	for _, start := range []struct {
-		late  int
-		into  time.Duration
-		kills []time.Duration
-	}{{0, 0, nil}, {7, time.Second, nil}, {13, 30 * time.Second, nil}, {26, 59960 * time.Millisecond, nil}, {4, 10 * time.Second, []time.Duration{3*time.Minute + 46*time.Second, 10*time.Minute + 48*time.Second}}} {
-		for name, p := range agreements {
-			if os.Getenv("ONLY") != "" && os.Getenv("ONLY") != name {
-				continue
-			}
-			t.Run(fmt.Sprint(name, " ", start), func(t *testing.T) {
-				p.late, p.into, p.kills = start.late, start.into, start.kills
-				p.weather, p.minutes, p.live = weather{seed: 3, wicks: true}, 20, oftenPriced
-				if p.quiet {
-					p.hush()
-				}
-				live := p.agree(t)
-				t.Log(name, live.counts)
-			})
+// A strategy that comes later than these has to be compared too.
+func TestEveryShippedStrategyIsAmongTheAgreements(t *testing.T) {
+	folders, err := os.ReadDir(filepath.Join("..", "strategy"))
+	require.NoError(t, err)
+	for _, f := range folders {
+		if f.IsDir() && !slices.Contains([]string{"indicator", "strategytest", "testdata"}, f.Name()) {
+			require.True(t, slices.ContainsFunc(agreements, func(a agreement) bool { return strings.Contains(a.strategies, `kind = "`+f.Name()+`"`) }), f.Name())
+			require.True(t, slices.ContainsFunc(shippedKinds(), func(k strategy.Kind) bool { return k.Name == f.Name() }), f.Name())
 		}
 	}
 }
 
-func TestPap(t *testing.T) {
-	for name, p := range agreements {
-		if os.Getenv("ONLY") != "" && os.Getenv("ONLY") != name || p.quiet {
-			continue
-		}
-		t.Run(name, func(t *testing.T) {
-			p.paper = true
-			p.into = 10 * time.Second
-			p.weather, p.minutes, p.live = weather{seed: 4, wicks: true}, 60, oftenPriced
-			live := p.agree(t)
-			t.Log(name, live.counts)
-		})
+// Some have money of their own, some share, two trade both markets; all decide at the same closes.
+func TestSeveralStrategiesOnSeveralMarketsTradeTheSameLiveAndInABacktest(t *testing.T) {
+	sections := section("trend", "smacross", both, "1m", `allotment = "3000"`+"\n"+`cod_group_id = 3`+"\n"+`params = { fast = 3, slow = 8, share = "0.5" }`) +
+		section("break", "breakout", ether, "1m", `allotment = "3000"`+"\n"+`params = { channel = 5, atr = 5, stop_atr = 1.5, target_atr = 2.0, share = "0.8" }`) +
+		section("weak", "rsirevert", bitcoin, "1m", `params = { period = 5, low = 40.0, high = 60.0, offset_bps = "5", target_bps = "10", expire = 3, share = "0.3" }`) +
+		section("ladder", "grid", bitcoin, "1m", `params = { levels = 3, spacing_bps = "12", recentre_bps = "30", money = "200" }`) +
+		section("saver", "dca", both, "5m", `params = { money = "25.55", every_candles = 1 }`)
+	for seed := range *liveSeeds {
+		p := play{weather: weather{seed: uint64(seed + 1), wicks: true}, minutes: shortened(t, 80), into: 10 * time.Second, strategies: sections, longer: []market.Interval{market.Interval5m}}
+		live := p.agree(t)
+		require.Positive(t, live.counts["fill"])
 	}
+}
+
+// Orders of every type with every condition, brackets and changes, by chance.
+func TestWhateverIsOrderedComesToTheSameLiveAndInABacktest(t *testing.T) {
+	for seed := range 3 * *liveSeeds {
+		p := play{weather: weather{seed: uint64(seed + 100), wicks: true}, minutes: shortened(t, 120), into: 10 * time.Second,
+			strategies: fickleSection("one", bitcoin, uint64(seed)) + fickleSection("two", ether, uint64(seed+1000))}
+		p.agree(t)
+	}
+}
+
+// A bot that starts in the middle of the candles does what the backtest does from the candle on that is open then, also where it starts while
+// one closes: in the last case it takes longer to start than that candle has left.
+func TestABotThatStartsAnywhereTradesTheSameAsTheBacktestFromThere(t *testing.T) {
+	starts := []struct {
+		late int
+		into time.Duration
+	}{{0, 0}, {7, 45 * time.Second}, {13, 59_960 * time.Millisecond}}
+	if testing.Short() {
+		t.Logf("-short: of %d starts the last alone", len(starts))
+		starts = starts[2:]
+	}
+	for _, start := range starts {
+		eachAgreement(t, 16, func(a *agreement) {
+			a.seed += 30
+			a.late, a.into = start.late, start.into
+		}, nil)
+	}
+}
+
+// What it has saved and the history that it sees again make it the bot that it was.
+func TestABotThatIsKilledAndStartsAgainTradesTheSameAsOneThatNeverStopped(t *testing.T) {
+	eachAgreement(t, 20, func(a *agreement) {
+		a.seed += 60
+		a.late, a.kills = 3, []int{2, 3}
+		if a.minutes > 10 {
+			a.kills = []int{4, 9, 10}
+		}
+	}, nil)
+}
+
+func TestPaperTradesTheSameAsABacktest(t *testing.T) {
+	eachAgreement(t, 40, func(a *agreement) {
+		a.seed += 90
+		a.paper = true
+	}, nil)
 }

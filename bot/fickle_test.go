@@ -34,9 +34,9 @@ type whim struct {
 	amount market.Qty
 	have   market.Qty
 
-	// An own trigger that buys at the price of an own exit meets it. A backtest's bracket answers that within the path, a live one when it
-	// hears of it, and then the rest has filled: so the two are kept apart.
-	selling, rising bool
+	// What rests on one side keeps it from resting anything on the other: own orders that meet are kept apart by self-trade prevention, and a
+	// backtest's bracket answers that within the path, a live one when it hears of it.
+	selling, buying bool
 }
 
 // ticks is a price so many ticks from the close, at least.
@@ -54,10 +54,10 @@ func (s *fickle) OnCandle(d *strategy.Desk, c *market.Candle) {
 			w.have -= o.AmountRemaining
 		}
 		w.selling = w.selling || o.Side == market.Sell || o.Bracket != (market.Bracket{})
-		w.rising = w.rising || o.Side == market.Buy && o.Type.HasTrigger()
+		w.buying = w.buying || o.Side == market.Buy
 	}
 	switch draw := w.chance.IntN(24); {
-	case w.rising && draw >= 5 && draw < 18, w.selling && draw >= 5 && draw < 8:
+	case w.selling && rests(draw) && draw < 10, w.buying && rests(draw) && draw >= 8:
 	case draw < 10:
 		w.enter(draw)
 	case draw < 16:
@@ -68,6 +68,9 @@ func (s *fickle) OnCandle(d *strategy.Desk, c *market.Candle) {
 		w.change(draw)
 	}
 }
+
+// rests reports whether a whim leads to an order that may rest.
+func rests(draw int) bool { return draw < 17 && draw != 3 && draw != 4 && draw != 12 }
 
 // conditions are those of a limit order, by chance.
 func (w *whim) conditions() []strategy.Option {
