@@ -106,8 +106,11 @@ func (p *play) agree(t *testing.T) (live *trail) {
 	var all []*series
 	var from, to market.Time
 	synctest.Test(t, func(t *testing.T) { live, all, from, to = p.traded(t) })
-	want := p.tested(t, all, from, to)
-	p.compare(t, want, live)
+	var candles []stored
+	for _, s := range all {
+		candles = append(candles, s.stored(p.longer))
+	}
+	p.compare(t, p.tested(t, candles, from, to), live)
 	return live
 }
 
@@ -198,16 +201,30 @@ func (p *play) sameCandles(s *stage, all []*series, from, to market.Time) {
 	}
 }
 
+// stored is the candles of a market for a backtest, with 2 decimals of a price and 8 of a volume.
+type stored struct {
+	name, tick string
+	candles    map[market.Interval][]market.Candle
+}
+
+func (s *series) stored(longer []market.Interval) stored {
+	all := stored{name: s.name, tick: tickText(s.tick), candles: map[market.Interval][]market.Candle{market.Interval1m: s.candles}}
+	for _, interval := range longer {
+		all.candles[interval] = s.longer(interval)
+	}
+	return all
+}
+
 // tested trades in a backtest.
-func (p *play) tested(t *testing.T, all []*series, from, to market.Time) *trail {
+func (p *play) tested(t *testing.T, all []stored, from, to market.Time) *trail {
 	db := filepath.Join(memoryFolder(t), "candles.db")
 	text := fmt.Sprintf(backtestHead, from.Millis(), to.Millis(), p.backtest, db)
 	store, err := state.OpenCandles(db, false)
 	require.NoError(t, err)
 	for _, s := range all {
-		text += fmt.Sprintf(backtestMarket, s.name, tickText(s.tick))
-		for _, interval := range append([]market.Interval{market.Interval1m}, p.longer...) {
-			_, err = store.Put(state.WriteOptions{Market: s.name, Interval: interval}, s.longer(interval), 2, 8, nil)
+		text += fmt.Sprintf(backtestMarket, s.name, s.tick)
+		for interval, candles := range s.candles {
+			_, err = store.Put(state.WriteOptions{Market: s.name, Interval: interval}, candles, 2, 8, nil)
 			require.NoError(t, err)
 		}
 	}
