@@ -165,6 +165,7 @@ func (p *runPlan) learn(ctx context.Context, c *rest.Client, log zerolog.Logger)
 		}
 	}
 	markets = slices.DeleteFunc(markets, func(m rest.Market) bool { return !traded[m.Name] })
+	slices.SortFunc(markets, func(a, b rest.Market) int { return strings.Compare(a.Name, b.Name) }) // as a backtest has them
 	needed := map[string]bool{p.Account.Currency: true}
 	for i := range markets {
 		needed[markets[i].Base], needed[markets[i].Quote] = true, true
