@@ -10,8 +10,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Decisions are the commands of a run in order, each with its time and what it asked for.
-type Decisions struct {
+// trail is the commands of a run in order, each with its time and what it asked for.
+type trail struct {
 	list []decision
 }
 
@@ -21,7 +21,7 @@ type decision struct {
 }
 
 // add records a command.
-func (d *Decisions) add(c *market.Command) {
+func (d *trail) add(c *market.Command) {
 	h := fnv.New64a()
 	o := &c.Order
 	fmt.Fprint(h, c.Kind, c.Changed, o.ID, o.Market, o.Strategy, o.Side, o.Type, o.TimeInForce, o.SelfTradePrevention, o.PostOnly,
@@ -31,7 +31,7 @@ func (d *Decisions) add(c *market.Command) {
 
 // begins reports whether d begins with all that part decided, and goes on no earlier than end, where part's data ended: the
 // candle that opens at end may bring decisions at that instant.
-func (d *Decisions) begins(part *Decisions, end market.Time) bool {
+func (d *trail) begins(part *trail, end market.Time) bool {
 	n := len(part.list)
 	if n > len(d.list) || !slices.Equal(d.list[:n], part.list) {
 		return false
@@ -40,7 +40,7 @@ func (d *Decisions) begins(part *Decisions, end market.Time) bool {
 }
 
 // after is the part of the decisions made later than a time.
-func (d *Decisions) after(t market.Time) []decision {
+func (d *trail) after(t market.Time) []decision {
 	n, _ := slices.BinarySearchFunc(d.list, t, func(x decision, t market.Time) int {
 		if x.at <= t {
 			return -1
@@ -87,9 +87,9 @@ func CheckLookahead(ctx context.Context, p *Plan, cuts int) (*LookaheadReport, e
 }
 
 // decisions runs the plan without a recorder and returns what was decided, and the first and last close.
-func decisions(ctx context.Context, p *Plan, o runOptions) (trace *Decisions, first, last market.Time, err error) {
-	trace = &Decisions{}
-	o.tracer = trace
+func decisions(ctx context.Context, p *Plan, o runOptions) (trace *trail, first, last market.Time, err error) {
+	trace = &trail{}
+	o.tracer = trace.add
 	d, err := newDriver(p, o)
 	if err != nil {
 		return nil, 0, 0, err
@@ -132,7 +132,7 @@ func CheckWarmup(ctx context.Context, p *Plan) (*WarmupReport, error) {
 	}
 	plan.ColdStart = false
 	report := &WarmupReport{Declared: plan.declared(), Enough: -1}
-	var runs []*Decisions
+	var runs []*trail
 	for _, factor := range [...]int{0, 1, 2, 4, 8, 16} {
 		extra := report.Declared * factor
 		trace, _, _, err := decisions(ctx, &plan, runOptions{extra: extra})
@@ -147,7 +147,7 @@ func CheckWarmup(ctx context.Context, p *Plan) (*WarmupReport, error) {
 }
 
 // compare counts how far each run agrees with the one of the longest history.
-func (r *WarmupReport) compare(runs []*Decisions, from market.Time) {
+func (r *WarmupReport) compare(runs []*trail, from market.Time) {
 	longest := runs[len(runs)-1].after(from)
 	for i := len(runs) - 1; i >= 0; i-- {
 		list := runs[i].after(from)

@@ -11,15 +11,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 	"github.com/tidemark-trading/tidemark/strategy/breakout"
-	"github.com/tidemark-trading/tidemark/strategy/dca"
-	"github.com/tidemark-trading/tidemark/strategy/grid"
-	"github.com/tidemark-trading/tidemark/strategy/maker"
-	"github.com/tidemark-trading/tidemark/strategy/rsirevert"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
 )
-
-// shipped are the strategies of the project; all of them must stand every check here.
-var shipped = []strategy.Kind{smacross.Kind, breakout.Kind, rsirevert.Kind, grid.Kind, dca.Kind, maker.Kind}
 
 func shippedPlan(t testing.TB, kind strategy.Kind, n int) *Plan {
 	p, _ := planOver(t, n, 100_000_00, kind, nil)
@@ -29,7 +23,7 @@ func shippedPlan(t testing.TB, kind strategy.Kind, n int) *Plan {
 }
 
 func TestEveryShippedStrategyTradesAndEndsInGoodOrder(t *testing.T) {
-	for _, kind := range shipped {
+	for _, kind := range shipped.Kinds() {
 		t.Run(kind.Name, func(t *testing.T) {
 			result, err := Run(context.Background(), shippedPlan(t, kind, 20_000), Options{})
 			require.NoError(t, err)
@@ -40,7 +34,7 @@ func TestEveryShippedStrategyTradesAndEndsInGoodOrder(t *testing.T) {
 }
 
 func TestCuttingTheDataChangesNoEarlierDecision(t *testing.T) {
-	for _, kind := range shipped {
+	for _, kind := range shipped.Kinds() {
 		t.Run(kind.Name, func(t *testing.T) {
 			p := shippedPlan(t, kind, 6_000)
 			open := p.Open
@@ -130,7 +124,7 @@ var broken = strategy.Define("broken", "panics", func(struct{}) strategy.Needs {
 	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &faulty{}, nil })
 
 func TestCandlesInOneGoGiveWhatCandlesOneByOneGive(t *testing.T) {
-	for _, kind := range append([]strategy.Kind{broken}, shipped...) {
+	for _, kind := range append([]strategy.Kind{broken}, shipped.Kinds()...) {
 		t.Run(kind.Name, func(t *testing.T) {
 			p := shippedPlan(t, kind, 20_000)
 			fast, slow := jsonOf(t, p), ""

@@ -9,7 +9,7 @@ import (
 
 // Coast records the account at the closes of candles in a row during which no balance changed, exactly as Mark and Bar would
 // one by one. rest is the equity without the base held in m, cash the balance in the account's currency, base what is held.
-func (r *Recorder) Coast(m *market.Market, series []market.Candle, length market.Time, rest, cash market.Money, base market.Qty) error {
+func (r *recorder) Coast(m *market.Market, series []market.Candle, length market.Time, rest, cash market.Money, base market.Qty) error {
 	if base == 0 {
 		r.coastFlat(series, length, sample{equity: rest, cash: cash})
 	} else if err := r.coastLong(m, series, length, rest, cash, base); err != nil {
@@ -20,7 +20,7 @@ func (r *Recorder) Coast(m *market.Market, series []market.Candle, length market
 }
 
 // coastBars is Bar for candles in a row.
-func (r *Recorder) coastBars(series []market.Candle, length market.Time) {
+func (r *recorder) coastBars(series []market.Candle, length market.Time) {
 	if r.bars != nil || !r.prices.seen {
 		for i := range series {
 			r.Bar(&series[i])
@@ -44,7 +44,7 @@ func (r *Recorder) coastBars(series []market.Candle, length market.Time) {
 }
 
 // coastFlat is Coast without a position in the market: the equity stays, only days and stretches of the curve turn.
-func (r *Recorder) coastFlat(series []market.Candle, length market.Time, s sample) {
+func (r *recorder) coastFlat(series []market.Candle, length market.Time, s sample) {
 	r.marks += int64(len(series))
 	if s.equity != s.cash {
 		r.invested += int64(len(series))
@@ -66,7 +66,7 @@ func (r *Recorder) coastFlat(series []market.Candle, length market.Time, s sampl
 }
 
 // coastLong is Coast with a position.
-func (r *Recorder) coastLong(m *market.Market, series []market.Candle, length market.Time, rest, cash market.Money, base market.Qty) error {
+func (r *recorder) coastLong(m *market.Market, series []market.Candle, length market.Time, rest, cash market.Money, base market.Qty) error {
 	for i := range series {
 		c := &series[i]
 		worth, err := m.Worth(c.Close, base)

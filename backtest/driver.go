@@ -242,7 +242,7 @@ func (d *driver) hear(ev *market.Event) {
 func (d *driver) send(commands []market.Command) {
 	for i := range commands {
 		if d.tracer != nil {
-			d.tracer.add(&commands[i])
+			d.tracer(&commands[i])
 		}
 		d.venue.Do(&commands[i])
 	}

@@ -25,28 +25,28 @@ type About struct {
 	Assumptions []string // one line each, the most important first
 }
 
-// FinishInfo is what the driver knows and the Recorder does not. Slices are copied into the Result as they are, except that
+// finishInfo is what the driver knows and the recorder does not. Slices are copied into the Result as they are, except that
 // Refusals are sorted.
-type FinishInfo struct {
+type finishInfo struct {
 	About
 	To          market.Time // end of the last candle; 0: the last Mark
 	Strategies  []StrategyInfo
 	Path        string       // how prices move within a candle in this run
-	Others      []PathEquity // the same run under other paths
+	Others      []pathEquity // the same run under other paths
 	Refusals    []Count
 	Ambiguous   int64 // candles in which own orders could have filled in either order
 	Unprotected time.Duration
 }
 
-// PathEquity is the final equity of the run under another order of the prices within a candle.
-type PathEquity struct {
+// pathEquity is the final equity of the run under another order of the prices within a candle.
+type pathEquity struct {
 	Path  string
 	Final market.Money
 }
 
 // Finish ends the recording, computes the Result and, with a folder, writes the files. After an error no new file is left in
 // the folder. Nothing may be recorded after it.
-func (r *Recorder) Finish(info FinishInfo) (*Result, error) {
+func (r *recorder) Finish(info finishInfo) (*Result, error) {
 	if err := r.Err(); err != nil {
 		r.Abort()
 		return nil, fmt.Errorf("record the run: %w", err)
@@ -67,7 +67,7 @@ func (r *Recorder) Finish(info FinishInfo) (*Result, error) {
 }
 
 // result puts the figures together.
-func (r *Recorder) result(info FinishInfo) *Result {
+func (r *recorder) result(info finishInfo) *Result {
 	res := &Result{
 		Schema: Schema, Title: info.Title, Synthetic: info.Synthetic, Warnings: append([]string{}, info.Warnings...),
 		Run: RunInfo{
@@ -88,7 +88,7 @@ func (r *Recorder) result(info FinishInfo) *Result {
 }
 
 // performance computes the account's figures.
-func (r *Recorder) performance(to market.Time) Performance {
+func (r *recorder) performance(to market.Time) Performance {
 	growth := float64(r.last.equity) / float64(r.cfg.Start)
 	traded := r.tally.amount(r.tally.traded)
 	return Performance{
@@ -101,7 +101,7 @@ func (r *Recorder) performance(to market.Time) Performance {
 }
 
 // hodl computes the figures of buying the charted market at its first open and holding it.
-func (r *Recorder) hodl(to market.Time) Hold {
+func (r *recorder) hodl(to market.Time) Hold {
 	if !r.prices.seen {
 		return Hold{Final: r.amount(r.cfg.Start), Ratios: undefinedRatios()}
 	}
@@ -134,11 +134,11 @@ func holdEquity(start market.Money, open, price market.Price, fee market.Rate) m
 }
 
 // envelope returns the chosen path first, then the others.
-func (r *Recorder) envelope(info FinishInfo) []Outcome {
+func (r *recorder) envelope(info finishInfo) []Outcome {
 	if len(info.Others) == 0 {
 		return []Outcome{}
 	}
-	all := []Outcome{r.outcome(PathEquity{info.Path, r.last.equity})}
+	all := []Outcome{r.outcome(pathEquity{info.Path, r.last.equity})}
 	all[0].Chosen = true
 	for _, other := range info.Others {
 		all = append(all, r.outcome(other))
@@ -146,12 +146,12 @@ func (r *Recorder) envelope(info FinishInfo) []Outcome {
 	return all
 }
 
-func (r *Recorder) outcome(p PathEquity) Outcome {
+func (r *recorder) outcome(p pathEquity) Outcome {
 	return Outcome{Path: p.Path, Final: r.amount(p.Final), Return: Figure(float64(p.Final)/float64(r.cfg.Start) - 1)}
 }
 
 // candles sums up what is known of the data.
-func (r *Recorder) candles(info FinishInfo) CandleFigures {
+func (r *recorder) candles(info finishInfo) CandleFigures {
 	f := CandleFigures{Groups: r.marks, Ambiguous: info.Ambiguous}
 	var read int64
 	for _, d := range info.Data {
@@ -162,7 +162,7 @@ func (r *Recorder) candles(info FinishInfo) CandleFigures {
 }
 
 // rules writes down the rules of all markets of the catalog.
-func (r *Recorder) rules() []Rules {
+func (r *recorder) rules() []Rules {
 	all := make([]Rules, 0, len(r.cfg.Catalog.Markets()))
 	for _, m := range r.cfg.Catalog.Markets() {
 		all = append(all, Rules{
@@ -177,7 +177,7 @@ func (r *Recorder) rules() []Rules {
 }
 
 // points returns the equity curve with its extremes and the ends of the deepest fall.
-func (r *Recorder) points() []sample {
+func (r *recorder) points() []sample {
 	if r.marks == 0 || !r.curve.has {
 		return nil
 	}
@@ -185,7 +185,7 @@ func (r *Recorder) points() []sample {
 }
 
 // publish writes the files that need the whole run and gives all files their names, result.json last.
-func (r *Recorder) publish(res *Result) error {
+func (r *recorder) publish(res *Result) error {
 	for _, name := range []string{"equity.csv", "report.html", "result.json"} {
 		if _, err := r.out.create(name); err != nil {
 			return err

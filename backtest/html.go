@@ -55,7 +55,7 @@ type listedTrip struct {
 }
 
 // page writes report.html.
-func (r *Recorder) page(t *table, res *Result) error {
+func (r *recorder) page(t *table, res *Result) error {
 	assets, err := ParseAssets(r.cfg.Assets)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func curveXYs(res *Result) plotter.XYs {
 }
 
 // holdXYs is what holding the charted market was worth at the end of every bar.
-func (r *Recorder) holdXYs(bars []bar) plotter.XYs {
+func (r *recorder) holdXYs(bars []bar) plotter.XYs {
 	points := make(plotter.XYs, 0, len(bars))
 	for _, b := range bars {
 		points = append(points, plotter.XY{X: float64(b.end) / 1e9, Y: r.holdScale() * float64(b.close)})
@@ -104,12 +104,12 @@ func (r *Recorder) holdXYs(bars []bar) plotter.XYs {
 }
 
 // holdScale is the worth of a held unit of the charted market's price, for drawing.
-func (r *Recorder) holdScale() float64 {
+func (r *recorder) holdScale() float64 {
 	return r.amount(r.cfg.Start).Float() / (float64(r.prices.open) * (1 + float64(r.cfg.TakerFee)/float64(market.Pow10(market.RateDigits))))
 }
 
 // pageData returns the numbers of the charts as a JavaScript object of arrays: times in Unix seconds, prices as decimals.
-func (r *Recorder) pageData(res *Result, bars []bar) []byte {
+func (r *recorder) pageData(res *Result, bars []bar) []byte {
 	out := append(make([]byte, 0, 64*(len(bars)+len(res.curve)+len(r.drawn.held))), `{"hold":`...)
 	out = append(appendShort(out, r.chartHold()), `,"start":`...)
 	out = append(appendShort(out, res.Performance.Start.Float()), `,"from":`...)
@@ -138,7 +138,7 @@ func (r *Recorder) pageData(res *Result, bars []bar) []byte {
 }
 
 // chartHold is the factor from a bar's close to the equity of holding; 0 without a charted market.
-func (r *Recorder) chartHold() float64 {
+func (r *recorder) chartHold() float64 {
 	if !r.prices.seen {
 		return 0
 	}
@@ -220,7 +220,7 @@ func tint(f Figure) template.CSS {
 }
 
 // latest formats the newest round trips.
-func (r *Recorder) latest() []listedTrip {
+func (r *recorder) latest() []listedTrip {
 	var rows []listedTrip
 	for _, s := range r.drawn.latest() {
 		m, t := s.market, &s.trip

@@ -83,9 +83,9 @@ type driver struct {
 	engine   *engine.Engine
 	account  *state.Account
 	venue    *sim.Venue
-	recorder *Recorder
-	record   func(equity market.Money, from market.Time) (*Recorder, error)
-	tracer   *Decisions
+	recorder *recorder
+	record   func(equity market.Money, from market.Time) (*recorder, error)
+	tracer   func(*market.Command)
 	progress func(market.Time)
 	feeds    []feed
 	tickers  []bool // by market: a strategy wants tickers

@@ -10,8 +10,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// RecorderConfig is what a Recorder must know before the first candle. Catalog, Currency, Start and From are required.
-type RecorderConfig struct {
+// recorderConfig is what a recorder must know before the first candle. Catalog, Currency, Start and From are required.
+type recorderConfig struct {
 	Catalog  *market.Catalog
 	Currency *market.Asset // of the account; every market that is traded must be quoted in it
 	Start    market.Money  // equity at From, above zero
@@ -26,10 +26,10 @@ type RecorderConfig struct {
 	Assets        string          // where report.html finds its script; see ParseAssets
 }
 
-// Recorder listens to a run and sums it up. It streams rows to disk and keeps a bounded amount of memory, whatever the
+// recorder listens to a run and sums it up. It streams rows to disk and keeps a bounded amount of memory, whatever the
 // number of candles, orders and fills. The caller feeds it in the order of events and ends with Finish, or with Abort where
 // the run failed. An error is kept, ends all recording of fills and orders, and is returned by Err and Finish.
-type Recorder struct {
+type recorder struct {
 	// What Mark touches comes first.
 	wake            market.Time // a close after it begins a new day or a new bucket of the curve
 	last            sample
@@ -44,7 +44,7 @@ type Recorder struct {
 	months   []Month
 	month    monthEnd
 
-	cfg   RecorderConfig
+	cfg   recorderConfig
 	held  holdings
 	tally tally
 	drawn markers
@@ -96,8 +96,8 @@ type monthEnd struct {
 	begun market.Money // equity before its first close
 }
 
-// NewRecorder begins a recording. With cfg.Out it makes the folder and the temporary files, which Finish or Abort remove.
-func NewRecorder(cfg RecorderConfig) (*Recorder, error) {
+// newRecorder begins a recording. With cfg.Out it makes the folder and the temporary files, which Finish or Abort remove.
+func newRecorder(cfg recorderConfig) (*recorder, error) {
 	if cfg.Catalog == nil || cfg.Currency == nil {
 		return nil, errors.New("record a run: catalog and currency are missing")
 	}
@@ -105,7 +105,7 @@ func NewRecorder(cfg RecorderConfig) (*Recorder, error) {
 		return nil, fmt.Errorf("record a run: start equity at %s is %s %s; it must be above zero, so start with some %s or later, when there is a price",
 			cfg.From, market.FormatFixed(int64(cfg.Start), cfg.Currency.Digits), cfg.Currency.Symbol, cfg.Currency.Symbol)
 	}
-	r := &Recorder{cfg: cfg, tally: newTally(cfg.Catalog, cfg.Currency), curve: noCurve()}
+	r := &recorder{cfg: cfg, tally: newTally(cfg.Catalog, cfg.Currency), curve: noCurve()}
 	r.last = sample{cfg.From, cfg.Start, cfg.Start}
 	r.equity.start(cfg.From, int64(cfg.Start))
 	r.equity.dayEnd = endOfDay(cfg.From + 1) // From begins its day, a close at the same instant ends one
@@ -121,7 +121,7 @@ func NewRecorder(cfg RecorderConfig) (*Recorder, error) {
 }
 
 // open creates the tables.
-func (r *Recorder) open() (err error) {
+func (r *recorder) open() (err error) {
 	if r.cfg.Out == "" {
 		return nil
 	}
@@ -148,7 +148,7 @@ func (r *Recorder) open() (err error) {
 // Mark records the account at the close of a group of candles: at is that close, not its arrival, and rises from call to
 // call. cash is what is held in the account's currency, holds included; equity is cash and the worth of everything else.
 // invested says whether there is any position. Mark does next to nothing while neither equity nor cash changes.
-func (r *Recorder) Mark(at market.Time, equity, cash market.Money, invested bool) {
+func (r *recorder) Mark(at market.Time, equity, cash market.Money, invested bool) {
 	r.marks++
 	if invested {
 		r.invested++
@@ -161,7 +161,7 @@ func (r *Recorder) Mark(at market.Time, equity, cash market.Money, invested bool
 }
 
 // move takes a close at which something is new: a day, a stretch of the curve, or the account.
-func (r *Recorder) move(s sample) {
+func (r *recorder) move(s sample) {
 	if s.at > r.wake {
 		r.roll(s)
 	}
@@ -172,7 +172,7 @@ func (r *Recorder) move(s sample) {
 }
 
 // roll begins the day and the bucket of s.
-func (r *Recorder) roll(s sample) {
+func (r *recorder) roll(s sample) {
 	if s.at > r.month.end {
 		r.turn(s.at)
 	}
@@ -184,14 +184,14 @@ func (r *Recorder) roll(s sample) {
 }
 
 // turn closes the months before the one of at.
-func (r *Recorder) turn(at market.Time) {
+func (r *recorder) turn(at market.Time) {
 	for at > r.month.end {
 		r.closeMonth()
 		r.month = monthOf(r.month.end+1, r.last.equity)
 	}
 }
 
-func (r *Recorder) closeMonth() {
+func (r *recorder) closeMonth() {
 	start := market.Interval1M.StartOf(r.month.index).Std()
 	r.months = append(r.months, Month{
 		Year: start.Year(), Month: int(start.Month()), Equity: r.amount(r.last.equity),
@@ -207,7 +207,7 @@ func monthOf(at market.Time, begun market.Money) monthEnd {
 
 // Bar records a candle of the charted market; candles of other markets and intervals are passed over. It must be called for
 // every candle of the chart for the figures of buy-and-hold.
-func (r *Recorder) Bar(c *market.Candle) {
+func (r *recorder) Bar(c *market.Candle) {
 	if c.Market != r.cfg.Chart || c.Interval != r.cfg.ChartInterval {
 		return
 	}
@@ -230,7 +230,7 @@ func (r *Recorder) Bar(c *market.Candle) {
 
 // Held tells of an amount of base that was there before the run or came from outside: price is what it counts as having
 // cost. Sells of base that was neither bought nor told of are in no round trip.
-func (r *Recorder) Held(at market.Time, strategy market.StrategyID, id market.ID, amount market.Qty, price market.Price) {
+func (r *recorder) Held(at market.Time, strategy market.StrategyID, id market.ID, amount market.Qty, price market.Price) {
 	m := r.cfg.Catalog.Market(id)
 	value, err := m.Value(price, amount)
 	if err == nil {
@@ -240,7 +240,7 @@ func (r *Recorder) Held(at market.Time, strategy market.StrategyID, id market.ID
 }
 
 // Fill records a fill of o. o may be in its state before or after the fill.
-func (r *Recorder) Fill(f *market.Fill, o *market.Order) {
+func (r *recorder) Fill(f *market.Fill, o *market.Order) {
 	if r.err != nil {
 		return
 	}
@@ -263,7 +263,7 @@ func (r *Recorder) Fill(f *market.Fill, o *market.Order) {
 }
 
 // hold moves the holding that the fill belongs to and ends the trips of a holding that is empty.
-func (r *Recorder) hold(m *market.Market, f *market.Fill, o *market.Order, value market.Value) error {
+func (r *recorder) hold(m *market.Market, f *market.Fill, o *market.Order, value market.Value) error {
 	h := r.held.of(f.Strategy, m)
 	if f.Side == market.Buy {
 		return h.buy(f.Time, f.Amount, value, f.Fee)
@@ -283,7 +283,7 @@ func (r *Recorder) hold(m *market.Market, f *market.Fill, o *market.Order, value
 }
 
 // Order records an order that is complete, or that is still open when the run ends. Its fills must have been recorded.
-func (r *Recorder) Order(o *market.Order) {
+func (r *recorder) Order(o *market.Order) {
 	if r.err != nil {
 		return
 	}
@@ -296,7 +296,7 @@ func (r *Recorder) Order(o *market.Order) {
 }
 
 // Rejected records an order that the exchange refused: it never was in the market and has no status.
-func (r *Recorder) Rejected(o *market.Order) {
+func (r *recorder) Rejected(o *market.Order) {
 	if r.err != nil {
 		return
 	}
@@ -305,7 +305,7 @@ func (r *Recorder) Rejected(o *market.Order) {
 }
 
 // writeOrder writes a row of orders.csv; unknown is what to call an order that the exchange gave no status.
-func (r *Recorder) writeOrder(m *market.Market, o *market.Order, unknown string) {
+func (r *recorder) writeOrder(m *market.Market, o *market.Order, unknown string) {
 	if r.orders == nil {
 		return
 	}
@@ -314,13 +314,13 @@ func (r *Recorder) writeOrder(m *market.Market, o *market.Order, unknown string)
 }
 
 // close ends the trip of a closing order that is done, and the position with it where only dust is left.
-func (r *Recorder) close(h *holding, o *market.Order) error {
+func (r *recorder) close(h *holding, o *market.Order) error {
 	h.settle(o)
 	return r.end(h, o.ID)
 }
 
 // end writes the trips of the order, or of all orders where it is 0.
-func (r *Recorder) end(h *holding, order market.OrderID) error {
+func (r *recorder) end(h *holding, order market.OrderID) error {
 	kept := h.closing[:0]
 	for i := range h.closing {
 		t := &h.closing[i]
@@ -337,7 +337,7 @@ func (r *Recorder) end(h *holding, order market.OrderID) error {
 }
 
 // trip counts a round trip and writes its row.
-func (r *Recorder) trip(m *market.Market, t *trip) error {
+func (r *recorder) trip(m *market.Market, t *trip) error {
 	pnl, err := t.pnl()
 	if err != nil {
 		return fmt.Errorf("profit of a trip in %s: %w", m.Name, err)
@@ -352,7 +352,7 @@ func (r *Recorder) trip(m *market.Market, t *trip) error {
 
 // Err returns the first error of the recording, so that a driver can stop early; a full disk shows here once rows are
 // flushed.
-func (r *Recorder) Err() error {
+func (r *recorder) Err() error {
 	for _, t := range []*table{r.trips, r.fills, r.orders} {
 		if t != nil && t.err != nil && r.err == nil {
 			r.err = fmt.Errorf("write %s: %w", t.name, t.err)
@@ -362,19 +362,19 @@ func (r *Recorder) Err() error {
 }
 
 // Abort removes what has been written so far. It does nothing after Finish.
-func (r *Recorder) Abort() {
+func (r *recorder) Abort() {
 	if r.out != nil {
 		r.out.discard()
 	}
 }
 
-func (r *Recorder) fail(err error) {
+func (r *recorder) fail(err error) {
 	if r.err == nil {
 		r.err = err
 	}
 }
 
-func (r *Recorder) amount(m market.Money) Amount { return Amount{m, r.cfg.Currency.Digits} }
+func (r *recorder) amount(m market.Money) Amount { return Amount{m, r.cfg.Currency.Digits} }
 
 // span is the time that the run covers.
-func (r *Recorder) span(to market.Time) time.Duration { return to.Sub(r.cfg.From) }
+func (r *recorder) span(to market.Time) time.Duration { return to.Sub(r.cfg.From) }

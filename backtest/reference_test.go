@@ -14,10 +14,10 @@ import (
 
 const shared = "../../shared/"
 
-// crossRun is the rule of the reference run, traded by hand and told to a Recorder: no engine, gate or venue is involved.
+// crossRun is the rule of the reference run, traded by hand and told to a recorder: no engine, gate or venue is involved.
 type crossRun struct {
 	t       *testing.T
-	r       *Recorder
+	r       *recorder
 	m       *market.Market
 	candles []market.Candle
 	cash    market.Money
@@ -28,7 +28,7 @@ type crossRun struct {
 const crossFee = market.Rate(250_000)
 
 // newCrossRun reads the candles. Prices have two decimals, amounts none, EUR eight, so that fees need no rounding.
-func newCrossRun(t *testing.T, cfg RecorderConfig) *crossRun {
+func newCrossRun(t *testing.T, cfg recorderConfig) *crossRun {
 	c := &market.Catalog{}
 	cfg.Currency = asset(t, c, "EUR", 8)
 	asset(t, c, "BTC", 0)
@@ -37,7 +37,7 @@ func newCrossRun(t *testing.T, cfg RecorderConfig) *crossRun {
 	candles := readCandles(t, m, shared+"data/bitvavo_BTC-EUR_1h_2020-2024.csv")
 	cfg.Catalog, cfg.Start, cfg.From = c, 10_000_000_00000000, candles[0].Start
 	cfg.Chart, cfg.ChartInterval, cfg.TakerFee = m.ID, market.Interval1h, crossFee
-	r, err := NewRecorder(cfg)
+	r, err := newRecorder(cfg)
 	require.NoError(t, err)
 	return &crossRun{t: t, r: r, m: m, candles: candles, cash: cfg.Start}
 }
@@ -149,9 +149,9 @@ func money(t *testing.T, v market.Value) market.Money {
 
 func TestReferenceRunAgreesWithTwoOtherEngines(t *testing.T) {
 	dir := t.TempDir()
-	x := newCrossRun(t, RecorderConfig{Out: dir})
+	x := newCrossRun(t, recorderConfig{Out: dir})
 	x.play()
-	res, err := x.r.Finish(FinishInfo{About: About{Title: "reference"}})
+	res, err := x.r.Finish(finishInfo{About: About{Title: "reference"}})
 	require.NoError(t, err)
 
 	require.Equal(t, "295028.42425", res.Performance.Final.String())
@@ -184,9 +184,9 @@ func decimalOf(t *testing.T, text string) float64 {
 }
 
 func TestEveryUnitOfTheReferenceRunIsInATrip(t *testing.T) {
-	x := newCrossRun(t, RecorderConfig{})
+	x := newCrossRun(t, recorderConfig{})
 	x.play()
-	res, err := x.r.Finish(FinishInfo{})
+	res, err := x.r.Finish(finishInfo{})
 	require.NoError(t, err)
 	require.Equal(t, res.Performance.Gain, res.Trips.Net) // no position is open at the end
 }

@@ -14,7 +14,7 @@ import (
 const Schema = 1
 
 // Result is everything that a run has to say for itself; it is what result.json holds. It contains no wall-clock time and no
-// map, so that the same inputs give the same bytes. A Result is complete when Recorder.Finish has returned it.
+// map, so that the same inputs give the same bytes. A Result is complete when Run has returned it.
 //
 // Known limitation: CAGR and Calmar need math.Pow, whose last digit may differ between processor architectures; everything
 // else uses what IEEE 754 fixes.

@@ -25,8 +25,8 @@ type runOptions struct {
 	path     *sim.Path
 	to       market.Time // 0: the plan's
 	extra    int         // candles of history more than the warm-up needs
-	record   func(equity market.Money, from market.Time) (*Recorder, error)
-	tracer   *Decisions
+	record   func(equity market.Money, from market.Time) (*recorder, error)
+	tracer   func(*market.Command) // hears every command
 	progress func(market.Time)
 	witness  Witness
 }
@@ -34,20 +34,20 @@ type runOptions struct {
 // Run drives the plan and reports. It returns ErrNoCandles where the range is empty, ctx's error where it was ended, and
 // leaves no file behind with an error.
 func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
-	var recorder *Recorder
+	var rec *recorder
 	d, err := newDriver(p, runOptions{
 		progress: o.Progress, witness: o.Witness,
-		record: func(equity market.Money, from market.Time) (r *Recorder, err error) {
-			recorder, err = NewRecorder(p.recording(o, equity, from))
-			return recorder, err
+		record: func(equity market.Money, from market.Time) (r *recorder, err error) {
+			rec, err = newRecorder(p.recording(o, equity, from))
+			return rec, err
 		},
 	})
 	if err != nil {
 		return nil, err
 	}
 	if err := d.run(ctx); err != nil {
-		if recorder != nil {
-			recorder.Abort()
+		if rec != nil {
+			rec.Abort()
 		}
 		return nil, err
 	}
@@ -57,17 +57,17 @@ func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
 	info := d.info(o)
 	if o.Envelope {
 		if info.Others, err = envelope(ctx, p, o.Progress); err != nil {
-			recorder.Abort()
+			rec.Abort()
 			return nil, err
 		}
 	}
-	return recorder.Finish(info)
+	return rec.Finish(info)
 }
 
 // recording is what the recorder of a plan must know. The chart shows the first strategy's first market.
-func (p *Plan) recording(o Options, equity market.Money, from market.Time) RecorderConfig {
+func (p *Plan) recording(o Options, equity market.Money, from market.Time) recorderConfig {
 	first := &p.Strategies[0]
-	return RecorderConfig{
+	return recorderConfig{
 		Catalog: p.Catalog, Currency: p.Currency, Start: equity, From: from,
 		Run: runID(o.ConfigHash, o.DataHash), Out: o.Out, Curve: o.Curve, Assets: o.Assets,
 		Chart: first.Markets[0].ID, ChartInterval: p.chartInterval(first), TakerFee: p.Fees.Taker,
@@ -85,7 +85,7 @@ func (p *Plan) chartInterval(s *StrategyPlan) market.Interval {
 }
 
 // envelope runs the plan under the paths that hurt and please most.
-func envelope(ctx context.Context, p *Plan, progress func(market.Time)) (others []PathEquity, err error) {
+func envelope(ctx context.Context, p *Plan, progress func(market.Time)) (others []pathEquity, err error) {
 	for _, path := range [...]sim.Path{sim.Pessimistic, sim.Optimistic} {
 		if path == p.Venue.Path {
 			continue
@@ -101,14 +101,14 @@ func envelope(ctx context.Context, p *Plan, progress func(market.Time)) (others 
 		if err != nil {
 			return nil, fmt.Errorf("%s path: %w", path, err)
 		}
-		others = append(others, PathEquity{Path: path.String(), Final: equity})
+		others = append(others, pathEquity{Path: path.String(), Final: equity})
 	}
 	return others, nil
 }
 
 // info is what the driver knows at the end of a run.
-func (d *driver) info(o Options) FinishInfo {
-	info := FinishInfo{
+func (d *driver) info(o Options) finishInfo {
+	info := finishInfo{
 		About: o.About, To: d.last, Path: d.plan.Venue.Path.String(),
 		Ambiguous: d.venue.Ambiguous(), Unprotected: d.engine.Unprotected(),
 	}

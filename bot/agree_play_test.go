@@ -14,19 +14,8 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
-	"github.com/tidemark-trading/tidemark/strategy"
-	"github.com/tidemark-trading/tidemark/strategy/breakout"
-	"github.com/tidemark-trading/tidemark/strategy/dca"
-	"github.com/tidemark-trading/tidemark/strategy/grid"
-	"github.com/tidemark-trading/tidemark/strategy/maker"
-	"github.com/tidemark-trading/tidemark/strategy/rsirevert"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
-
-// shippedKinds are the strategies that come with the bot.
-func shippedKinds() []strategy.Kind {
-	return []strategy.Kind{smacross.Kind, breakout.Kind, rsirevert.Kind, grid.Kind, dca.Kind, maker.Kind}
-}
 
 // play is a bot with its strategies on made-up candles, to be traded live at an exchange that replays them, and in a backtest.
 type play struct {
@@ -145,12 +134,12 @@ func (p *play) traded(t *testing.T) (live *trail, all []*series, from, to market
 	all = p.markets(t, begin.Add(-history), 180+p.late+p.minutes+1)
 	to = begin.Add(time.Duration(p.late+p.minutes) * time.Minute)
 	s := newStage(t, p.seed, world(all, history))
-	s.kinds = append(shippedKinds(), fickleKind)
+	s.kinds = append(shipped.Kinds(), fickleKind)
 	mode := modeLive
 	if p.paper {
 		mode = modePaper
 	}
-	s.config, s.traffic.most = fmt.Sprintf(liveHead, mode)+p.live+p.strategies, 1e12
+	s.config, s.traffic.limits = fmt.Sprintf(liveHead, mode)+p.live+p.strategies, limits{value: 1e12}
 	live = newTrail(to)
 	if p.shut != nil {
 		s.traffic.shut = func(path string) bool { return p.shut(s.ex.Clock().Now(), path) }
@@ -231,7 +220,7 @@ func (p *play) tested(t *testing.T, all []stored, from, to market.Time) *trail {
 	require.NoError(t, store.Close())
 	c, err := loadConfig(&configSource{file: "backtest.toml", text: text + p.strategies})
 	require.NoError(t, err)
-	plan, err := newPlanner(c, append(shippedKinds(), fickleKind))
+	plan, err := newPlanner(c, append(shipped.Kinds(), fickleKind))
 	require.NoError(t, err)
 	lib, err := openLibrary(c)
 	require.NoError(t, err)

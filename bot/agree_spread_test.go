@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // stairs is a price that stands still for a minute and then jumps by thousands: 10 bps are a whole tick. It trades again in the middle of the
@@ -46,8 +47,8 @@ func TestASpreadIsPaidTheSameLiveAndInABacktest(t *testing.T) {
 		s := newStage(t, 1, func(c *sandbox.Config) {
 			c.Markets[0].Source, c.Markets[0].House = stairs{p.seed}, sandbox.House{Levels: 1, HalfSpread: 100_000, Size: "1000"}
 		})
-		s.kinds = shippedKinds()
-		s.config, s.traffic.most = fmt.Sprintf(liveHead, modeLive)+"[poll]\ntickers = \"10s\"\n"+p.strategies, 20_000
+		s.kinds = shipped.Kinds()
+		s.config, s.traffic.limits = fmt.Sprintf(liveHead, modeLive)+"[poll]\ntickers = \"10s\"\n"+p.strategies, limits{value: 20_000}
 		time.Sleep(10 * time.Second)
 		from = market.Interval1m.Floor(s.ex.Clock().Now())
 		to = from.Add(2 * time.Hour)

@@ -1,8 +1,6 @@
 package bot
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // The tests of this file and its neighbours hold the live bot and the backtest against each other: the same made-up candles, replayed by an
@@ -92,13 +90,8 @@ func TestEachStrategyTradesTheSameLiveAndInABacktest(t *testing.T) {
 
 // A strategy that comes later than these has to be compared too.
 func TestEveryShippedStrategyIsAmongTheAgreements(t *testing.T) {
-	folders, err := os.ReadDir(filepath.Join("..", "strategy"))
-	require.NoError(t, err)
-	for _, f := range folders {
-		if f.IsDir() && !slices.Contains([]string{"indicator", "strategytest", "testdata"}, f.Name()) {
-			require.True(t, slices.ContainsFunc(agreements, func(a agreement) bool { return strings.Contains(a.strategies, `kind = "`+f.Name()+`"`) }), f.Name())
-			require.True(t, slices.ContainsFunc(shippedKinds(), func(k strategy.Kind) bool { return k.Name == f.Name() }), f.Name())
-		}
+	for _, kind := range shipped.Kinds() {
+		require.True(t, slices.ContainsFunc(agreements, func(a agreement) bool { return strings.Contains(a.strategies, `kind = "`+kind.Name+`"`) }), kind.Name)
 	}
 }
 

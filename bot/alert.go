@@ -46,9 +46,10 @@ const (
 	alertDifference = "difference"
 	alertBan        = "ban"
 	alertStale      = "stale"
+	alertTest       = "test" // of bot doctor; nobody can skip it
 )
 
-// alertKinds are all kinds.
+// alertKinds are the kinds that a running bot sends.
 var alertKinds = []string{alertStart, alertStop, alertHalt, alertResume, alertFill, alertRefusals, alertDifference, alertBan, alertStale}
 
 // alert is something that a person is told.
@@ -150,14 +151,19 @@ func newAlerter(places []*alertPlace, log zerolog.Logger) *alerter {
 	a := &alerter{places: places, cancel: cancel, log: log}
 	for _, p := range places {
 		p.log = log
-		p.http = &http.Client{
-			Timeout:       p.pace.answer,
-			Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: p.pace.answer}).DialContext, MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		}
+		p.http = p.client()
 		a.workers.Go(func() { p.work(ctx) })
 	}
 	return a
+}
+
+// client speaks to the receiver, and follows it nowhere else.
+func (p *alertPlace) client() *http.Client {
+	return &http.Client{
+		Timeout:       p.pace.answer,
+		Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: p.pace.answer}).DialContext, MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }
 
 // tell hands an alert to the receivers that want it. It never waits for them.

@@ -3,7 +3,6 @@ package bot
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -17,7 +16,7 @@ import (
 )
 
 // audit is what an audit has counted.
-type audit struct{ orders, fills, rejected, updates int }
+type audit struct{ orders, fills, rejected int }
 
 // agree requires that the exchange and the state file of a bot that has ended tell the same story: every order with its status, amounts
 // and fees, every fill, no order that only one of them has, and the balances.
@@ -151,15 +150,6 @@ func (s *stage) openAtTheExchange() []exchange.Record {
 	open, err := s.auditor.OpenOrders(context.Background())
 	require.NoError(s.t, err)
 	return open
-}
-
-// codeIn is the exchange's code in an error.
-func codeIn(err error) int {
-	var refused *exchange.Error
-	if errors.As(err, &refused) {
-		return refused.Code
-	}
-	return 0
 }
 
 // story is the journal of an order, for a person who looks into a failure.

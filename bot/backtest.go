@@ -70,12 +70,8 @@ func onlyFlags(_ *cobra.Command, args []string) error {
 
 // overrides are the flags as settings; the special ones come after --set, so that they win.
 func (f *backtestFlags) overrides() (list []override, err error) {
-	for _, set := range f.sets {
-		o, err := parseSet(set)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, o)
+	if list, err = parseSets(f.sets); err != nil {
+		return nil, err
 	}
 	for _, flag := range [...]struct{ name, key, text string }{
 		{"from", "backtest.from", f.from}, {"to", "backtest.to", f.to}, {"db", "data.candles", f.data}, {"out", "report.out", f.out},

@@ -38,9 +38,14 @@ type Process struct {
 }
 
 // Main runs the program with these strategies on the process's own arguments and ends the process: 0 done, 1 failed, 2 bad
-// usage or config, 3 refused by a limit. The first Ctrl-C ends the run in good order, the second at once.
+// usage or config, 3 refused by a limit. The first Ctrl-C ends the run in good order, the second at once; so do SIGTERM, and the end of the
+// terminal unless nohup has it ignored.
 func Main(kinds ...strategy.Kind) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	context.AfterFunc(ctx, stop)
 	os.Exit(Run(ctx, Process{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Kinds: kinds}))
 }
@@ -95,6 +100,10 @@ func (a *app) enter(run func(ctx context.Context, args []string) error) func(*co
 		return run(c.Context(), args)
 	}
 }
+
+// outlive lets the process go on when whoever read its output has gone: a `tee` that the same Ctrl-C ends would take the bot along before
+// its orders are cancelled.
+func outlive() { signal.Ignore(syscall.SIGPIPE) }
 
 // usageError is a mistake in the arguments or the config.
 type usageError struct{ error }

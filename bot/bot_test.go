@@ -2,29 +2,35 @@ package bot_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"go.uber.org/goleak"
 
 	"github.com/tidemark-trading/tidemark/bot"
-	"github.com/tidemark-trading/tidemark/strategy"
-	"github.com/tidemark-trading/tidemark/strategy/breakout"
-	"github.com/tidemark-trading/tidemark/strategy/dca"
-	"github.com/tidemark-trading/tidemark/strategy/grid"
-	"github.com/tidemark-trading/tidemark/strategy/maker"
-	"github.com/tidemark-trading/tidemark/strategy/rsirevert"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
-func kinds() []strategy.Kind {
-	return []strategy.Kind{smacross.Kind, breakout.Kind, rsirevert.Kind, grid.Kind, dca.Kind, maker.Kind}
+// TestMain runs the tests, or the program itself where a test starts that as a child. A goroutine that outlives the tests fails them.
+func TestMain(m *testing.M) {
+	testscript.Main(leakless{m}, map[string]func(){"bot": func() { bot.Main(shipped.Kinds()...) }})
 }
 
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"bot": func() { bot.Main(kinds()...) }})
+// leakless runs tests and then looks for goroutines that they have left behind.
+type leakless struct{ *testing.M }
+
+// Run returns the exit code.
+func (l leakless) Run() int {
+	code := l.M.Run()
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	return code
 }
 
 // TestCommandsDoWhatTheTranscriptsSay runs the transcripts of testdata/script. Beside testscript's own commands they know

@@ -6,6 +6,7 @@ import (
 	"io"
 	"text/tabwriter"
 
+	"github.com/BurntSushi/toml"
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/market"
@@ -27,7 +28,7 @@ func (a *app) candlesCommand() *cobra.Command {
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.PersistentFlags().StringVar(&f.db, "db", "", "candle store `FILE`; without it that of -c, or candles.db")
-	c.PersistentFlags().StringVarP(&f.config, "config", "c", "", "take the store from [data] of this config `FILE`")
+	c.PersistentFlags().StringVarP(&f.config, "config", "c", "", "take the store from [data] of this config `FILE` of bot backtest")
 	c.AddCommand(a.importCommand(f), a.fetchCommand(f), a.listCommand(f), a.verifyCommand(f), a.exportCommand(f), a.resampleCommand(f))
 	return c
 }
@@ -57,20 +58,35 @@ func (f *storeFlags) series() (string, market.Interval, error) {
 	return f.market, interval, nil
 }
 
-// path is the store's file.
+// path is the store's file. A config of `bot run` names none.
 func (f *storeFlags) path() (string, error) {
-	if f.db != "" || f.config == "" {
-		return orElse(f.db, defaultStore), nil
+	if f.db != "" {
+		return f.db, nil
 	}
-	source, err := readSource(f.config, nil)
-	if err != nil {
-		return "", err
+	source, ofRun, err := f.source()
+	if err != nil || source == nil || ofRun {
+		return defaultStore, err
 	}
 	c, err := loadConfig(source)
 	if err != nil {
 		return "", err
 	}
 	return c.Data.Candles, nil
+}
+
+// source reads the config, nil where none is named. ofRun says that it is one of `bot run`: it has a table of the exchange.
+func (f *storeFlags) source() (source *configSource, ofRun bool, err error) {
+	if f.config == "" {
+		return nil, false, nil
+	}
+	if source, err = readSource(f.config, nil); err != nil {
+		return nil, false, err
+	}
+	var tables struct{ Bot, Exchange any }
+	if _, err := toml.Decode(source.text, &tables); err != nil {
+		return nil, false, source.syntax(err)
+	}
+	return source, tables.Bot != nil || tables.Exchange != nil, nil
 }
 
 func orElse(text, standard string) string {

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -19,7 +18,10 @@ Each page is stored as it comes. What the exchange has answered for is never ask
 a Ctrl-C, the command goes on where it stopped. An interval that the exchange has answered for without a candle counts as
 one in which nothing was traded; one that it was not asked for, or that lies before its first candle, is missing.
 
-The command keeps to the exchange's weight budget, waits where it comes near its end, and sits out a ban.`
+The command keeps to the exchange's weight budget, waits where it comes near its end, and sits out a ban. It holds the store only while it
+writes a page: a backtest may read it meanwhile, and while one does the fetch waits.
+
+-c takes a config of bot run, for base_url, prefix and weight_per_ip of its [exchange], or one of bot backtest, for the store of its [data].`
 
 // defaultExchange is where bot exchange listens.
 const defaultExchange = "http://127.0.0.1:8080"
@@ -35,15 +37,15 @@ func (a *app) fetchCommand(store *storeFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "fetch", Short: "Download candles from an exchange", Long: fetchHelp, Args: cobra.NoArgs,
 		Example: "  bot candles fetch --market BTC-EUR --interval 1m --from 2024-01-01 --base-url https://api.example.com/v2\n" +
-			"  bot candles fetch --market BTC-EUR --interval 1h --from 2024-01-01 --to 2025-01-01 --db candles.db",
+			"  bot candles fetch --market BTC-EUR --interval 1h --from 2024-01-01 --to 2025-01-01 -c live.toml --db candles.db",
 		RunE: a.enter(func(ctx context.Context, _ []string) error { return a.fetchCandles(ctx, f) }),
 	}
 	f.seriesFlags(c)
 	f.jsonFlag(c)
 	c.Flags().StringVar(&f.from, "from", "", "first candle: 2021-01-01, RFC 3339 or Unix ms (needed)")
 	c.Flags().StringVar(&f.to, "to", "", "end, exclusive; without it, now")
-	c.Flags().StringVar(&f.baseURL, "base-url", defaultExchange, "`URL` of the exchange; without it, that of bot exchange on this machine")
-	c.Flags().StringVar(&f.prefix, "prefix", "Service", "brand in the `NAME`s of the exchange's headers, without the dash")
+	c.Flags().StringVar(&f.baseURL, "base-url", "", "`URL` of the exchange; without it that of -c, or that of bot exchange on this machine")
+	c.Flags().StringVar(&f.prefix, "prefix", "", "brand in the `NAME`s of the exchange's headers, without the dash; without it that of -c, or Service")
 	return c
 }
 
@@ -59,22 +61,27 @@ func (a *app) fetchCandles(ctx context.Context, f *fetchFlags) error {
 	if err != nil {
 		return err
 	}
-	client, err := a.publicClient(f.baseURL, f.prefix)
+	path, err := f.path()
 	if err != nil {
-		return usagef("--base-url or --prefix: %w", err)
-	}
-	defer client.Close()
-	w := &fetcher{client: client, interval: interval, bar: &progress{}}
-	if err := w.prepare(ctx, name, from, to); err != nil {
 		return err
 	}
-	if w.store, err = f.open(false); err != nil {
+	remote, err := f.remote()
+	if err != nil {
+		return err
+	}
+	client, err := a.publicClient(remote)
+	if err != nil {
+		return usagef("base URL or prefix of the exchange: %w", err)
+	}
+	defer client.Close()
+	w := &fetcher{client: client, path: path, tell: a.tell, interval: interval, bar: &progress{}}
+	if err := w.prepare(ctx, name, from, to); err != nil {
 		return err
 	}
 	w.bar = newFetchProgress(ctx, a.Stderr, w.span)
 	defer w.bar.end()
 	report, err := w.run(ctx)
-	if err = errors.Join(err, w.store.Close()); err != nil {
+	if err != nil {
 		return fmt.Errorf("%w; what came before is stored: the same command goes on from there", err)
 	}
 	w.bar.end()
@@ -85,17 +92,38 @@ func (a *app) fetchCandles(ctx context.Context, f *fetchFlags) error {
 	return err
 }
 
+// remote is the exchange that is meant: flags stand over the config, the config over defaults.
+func (f *fetchFlags) remote() (*RemoteSection, error) {
+	remote := &RemoteSection{BaseURL: defaultExchange, Prefix: "Service"}
+	source, ofRun, err := f.source()
+	if err != nil {
+		return nil, err
+	}
+	if ofRun {
+		c, err := loadRun(source)
+		if err != nil {
+			return nil, err
+		}
+		remote = &c.Exchange
+	}
+	remote.BaseURL, remote.Prefix = orElse(f.baseURL, remote.BaseURL), orElse(f.prefix, remote.Prefix)
+	return remote, nil
+}
+
 // publicClient returns a client without a key that keeps to the budget of this machine's IP address. What the ledger has to say goes
 // to the standard error.
-func (a *app) publicClient(baseURL, prefix string) (*rest.Client, error) {
+func (a *app) publicClient(remote *RemoteSection) (*rest.Client, error) {
 	var client *rest.Client
 	ledger := rest.NewLedger(rest.LedgerConfig{
-		Prefix: prefix, After: after, Now: func() market.Time { return client.Now() },
-		Warn: func(w rest.Warning) { fmt.Fprintf(a.Stderr, "bot: %s\n", w) },
+		Prefix: remote.Prefix, PerIP: int(remote.PerIP), After: after, Now: func() market.Time { return client.Now() },
+		Warn: func(w rest.Warning) { a.tell(w.String()) },
 	})
-	client, err := rest.New(rest.Config{BaseURL: baseURL, Prefix: prefix, Budget: ledger})
+	client, err := rest.New(rest.Config{BaseURL: remote.BaseURL, Prefix: remote.Prefix, Budget: ledger})
 	return client, err
 }
+
+// tell writes a line for a person to the standard error.
+func (a *app) tell(text string) { fmt.Fprintf(a.Stderr, "bot: %s\n", text) }
 
 // fetchReport is what a fetch did, as a program reads it.
 type fetchReport struct {

@@ -269,3 +269,60 @@ func TestAFetchCanBeInterrupted(t *testing.T) {
 	require.Equal(t, 1, code)
 	require.Contains(t, errs.String(), "interrupted")
 }
+
+func TestAStoreCanBeReadBetweenThePagesOfAFetch(t *testing.T) {
+	town, path := openMarketTown(t), filepath.Join(t.TempDir(), "candles.db")
+	var errs output
+	var reading sync.WaitGroup
+	asked := 0
+	town.between(func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/candles") {
+			asked++
+		}
+		if asked != 2 {
+			return false
+		}
+		asked++
+		reader, err := state.OpenCandles(path, true)
+		require.NoError(t, err, "the fetch does not hold the store while it asks")
+		reading.Go(func() {
+			require.Eventually(t, func() bool { return strings.Contains(errs.String(), "in use by another process") }, 20*time.Second, 10*time.Millisecond, "and waits for who reads")
+			list, err := reader.List()
+			require.NoError(t, err)
+			require.Equal(t, market.Interval1m.Floor(townTime), list[0].End(), "the first page is there")
+			require.NoError(t, reader.Close())
+		})
+		return false
+	})
+	code := bot.Run(t.Context(), bot.Process{Args: []string{"candles", "fetch", "--db", path, "--base-url", town.URL, "--market", "BTC-EUR", "--interval", "1m", "--from", "2026-01-07"},
+		Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &errs, Getenv: os.Getenv})
+	require.Zero(t, code, &errs)
+	reading.Wait()
+	require.Equal(t, 1, strings.Count(errs.String(), "in use"), "it is said once")
+	require.Contains(t, stored(t, path), "First:2026-01-07T00:00:00Z")
+}
+
+func TestAFetchTakesTheExchangeFromAConfig(t *testing.T) {
+	town, dir := openMarketTown(t), t.TempDir()
+	ofRun, ofBacktest := filepath.Join(dir, "live.toml"), filepath.Join(dir, "backtest.toml")
+	require.NoError(t, os.WriteFile(ofRun, fmt.Appendf(nil, doctorRun, dir, town.URL), 0o600))
+	require.NoError(t, os.WriteFile(ofBacktest, fmt.Appendf(nil, "[data]\ncandles = %q\n", filepath.Join(dir, "own.db")), 0o600))
+	fetch := func(args ...string) (int, string) {
+		var errs bytes.Buffer
+		code := bot.Run(t.Context(), bot.Process{Args: append([]string{"candles", "fetch", "--market", "BTC-EUR", "--interval", "1h", "--from", "2026-01-10"}, args...),
+			Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: &errs, Getenv: os.Getenv})
+		return code, errs.String()
+	}
+	code, failed := fetch("-c", ofRun, "--db", filepath.Join(dir, "candles.db"))
+	require.Zero(t, code, failed)
+	code, failed = fetch("-c", ofBacktest, "--base-url", town.URL)
+	require.Zero(t, code, failed)
+	require.FileExists(t, filepath.Join(dir, "own.db"))
+	code, failed = fetch("-c", ofRun, "--db", filepath.Join(dir, "candles.db"), "--base-url", "http://api.example.com")
+	require.Equal(t, 2, code, "a flag stands over the config")
+	require.Contains(t, failed, "use https://api.example.com")
+	require.NoError(t, os.WriteFile(ofRun, []byte("[exchange]\nbase_ur = \"x\"\n"), 0o600))
+	code, failed = fetch("-c", ofRun)
+	require.Equal(t, 2, code)
+	require.Contains(t, failed, `live.toml:2: exchange.base_ur: unknown key`)
+}

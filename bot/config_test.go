@@ -124,13 +124,9 @@ interval = "1h"`})
 }
 
 func hashOf(t *testing.T, sets ...string) string {
-	source := &configSource{text: builtin}
-	for _, set := range sets {
-		o, err := parseSet(set)
-		require.NoError(t, err)
-		source.overrides = append(source.overrides, o)
-	}
-	c, err := loadConfig(source)
+	overrides, err := parseSets(sets)
+	require.NoError(t, err)
+	c, err := loadConfig(&configSource{text: builtin, overrides: overrides})
 	require.NoError(t, err)
 	p, err := newPlanner(c, testKinds())
 	require.NoError(t, err)

@@ -2,6 +2,7 @@ package bot_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -393,7 +394,7 @@ func TestTheSocketOfAKilledBotIsReplacedAlsoInAFolderWithALongName(t *testing.T)
 func TestTheSocketRefusesWhatItDoesNotUnderstand(t *testing.T) {
 	t.Parallel()
 	b := trade(t)
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, Dial: func(string, string) (net.Conn, error) {
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
 		return net.Dial("unix", filepath.Join(b.folder, "bot.sock"))
 	}}}
 	for _, row := range []struct {

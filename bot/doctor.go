@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/exchange/rest"
@@ -18,18 +17,22 @@ import (
 const doctorHelp = `Look at everything that a live bot depends on, without trading: exchange and clock, key and rights, markets, the smallest orders, limits,
 polling plan, state file, disk, secrets, and whether somebody else trades on the account.
 
+Each strategy is let trade over the latest candles of the exchange, in this process and with its own parameters, money and limits: what it
+asks for there is what is tried against tick, step, minimum, balance and limits.
+
 It sends no order. Whether the key may withdraw it finds out by a withdrawal that names no asset, no amount and no address, which every exchange
 refuses. Exit code 0 says that nothing fails; warnings are for a person to judge.`
 
 func (a *app) doctorCommand() *cobra.Command {
-	f, asJSON := &runFlags{}, false
+	f, asJSON, tryAlerts := &runFlags{}, false, false
 	c := &cobra.Command{
 		Use: "doctor", Short: "Check everything before trading", Long: doctorHelp, Args: onlyFlags,
-		Example: "  bot doctor -c configs/sandbox.toml\n  bot doctor -c my.toml --json",
-		RunE:    a.enter(func(ctx context.Context, _ []string) error { return a.doctor(ctx, f, asJSON) }),
+		Example: "  bot doctor -c configs/sandbox.toml\n  bot doctor -c my.toml --alerts --json",
+		RunE:    a.enter(func(ctx context.Context, _ []string) error { return a.doctor(ctx, f, asJSON, tryAlerts) }),
 	}
 	c.Flags().StringVarP(&f.config, "config", "c", "", "config `FILE` of bot run")
 	c.Flags().StringArrayVar(&f.sets, "set", nil, "change one setting: `a.b.c=value`; may be repeated")
+	c.Flags().BoolVar(&tryAlerts, "alerts", false, "send a message to each receiver of [alerts], once")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
@@ -66,7 +69,7 @@ const doctorPatience = 2 * time.Minute
 var errUnwell = errors.New("not ready to trade: see the checks that fail")
 
 // doctor runs the command.
-func (a *app) doctor(ctx context.Context, f *runFlags, asJSON bool) error {
+func (a *app) doctor(ctx context.Context, f *runFlags, asJSON, tryAlerts bool) error {
 	c, err := a.runConfigOf(f)
 	if err != nil {
 		return err
@@ -84,6 +87,7 @@ func (a *app) doctor(ctx context.Context, f *runFlags, asJSON bool) error {
 	d.limits(needed)
 	d.disk()
 	d.stateFile()
+	d.alerts(ctx, tryAlerts)
 	if err := d.atExchange(ctx); err != nil {
 		return err
 	}
@@ -112,7 +116,11 @@ func (d *doctor) atExchange(ctx context.Context) (err error) {
 	d.clock()
 	paper := d.plan.Bot.Mode == modePaper
 	readable := !paper && d.rights(ctx)
-	if err := d.plan.learn(ctx, d.client, zerolog.Nop()); err != nil {
+	offered, err := d.plan.ask(ctx, d.client)
+	if err == nil {
+		err = d.plan.learn(offered)
+	}
+	if err != nil {
 		d.fail("markets", err.Error(), "correct the markets and account.currency of the config")
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sort"
 
+	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
@@ -25,8 +26,8 @@ func (d *doctor) markets() {
 	}
 }
 
-// smallestOrders passes the smallest order that each market takes through a gate with the strategies' limits and money: tick, step, minimum, balance and
-// own limits in one.
+// smallestOrders passes orders through a gate with the strategies' limits and money: tick, step, minimum, balance and own limits in one. What a
+// strategy asked for in its rehearsal has passed there; in markets where it asked for nothing it is the smallest order that the market takes.
 func (d *doctor) smallestOrders(ctx context.Context) {
 	prices, err := d.client.TickerPrices(ctx, nil)
 	if err != nil && !errors.Is(err, exchange.ErrUnits) {
@@ -37,16 +38,22 @@ func (d *doctor) smallestOrders(ctx context.Context) {
 	for i := range prices {
 		last[prices[i].Market] = prices[i].Last
 	}
-	account, gate, err := d.purses()
+	deposits := d.deposits()
+	account, gate, err := d.purses(deposits)
 	if err != nil {
 		d.fail("orders", err.Error(), "correct the allotments")
 		return
 	}
+	placed := d.rehearse(ctx, deposits)
 	now := d.client.Now()
 	for i := range d.plan.strategies {
 		s := &d.plan.strategies[i]
 		for _, m := range s.Markets {
-			check := "orders"
+			const check = "orders"
+			if one := smallestBuy(placed, market.StrategyID(i+1), m); one != nil {
+				d.ok(check, "%s in %s: the smallest order of its rehearsal, %s, passes", s.Name, m.Name, d.describe(m, one))
+				continue
+			}
 			price := last[m.ID]
 			if price == 0 {
 				d.warn(check, fmt.Sprintf("%s in %s: the market has no price yet", s.Name, m.Name), "nothing can be reckoned; the bot waits")
@@ -61,14 +68,14 @@ func (d *doctor) smallestOrders(ctx context.Context) {
 	}
 }
 
-// smallestOrder passes one order through the gate.
+// smallestOrder passes the smallest order that a market takes through the gate.
 func (d *doctor) smallestOrder(gate *risk.Gate, account *state.Account, id market.StrategyID, m *market.Market, price market.Price, now market.Time) {
 	name := d.plan.strategies[id-1].Name
 	price = max(market.FloorTo(price, m.TickSize), m.TickSize)
 	amount := smallestAmount(m, price)
 	c := market.Command{Kind: market.CommandPlace, At: now, Order: market.Order{ID: 1, Strategy: id, Market: m.ID, Side: market.Buy, Type: market.TypeLimit, Amount: amount, Price: price,
 		TimeInForce: market.GTC, SelfTradePrevention: market.CancelNewest}}
-	text := fmt.Sprintf("%s in %s: the smallest order, %s at %s", name, m.Name, m.FormatQty(amount), m.FormatPrice(price))
+	text := fmt.Sprintf("%s in %s: what it will order is not known; the smallest order that the market takes, %s at %s", name, m.Name, m.FormatQty(amount), m.FormatPrice(price))
 	_, err := gate.Check(account, &c)
 	var refusal *risk.Refusal
 	switch {
@@ -100,24 +107,10 @@ func smallestAmount(m *market.Market, price market.Price) market.Qty {
 	return market.Qty((least + int64(more)) * step)
 }
 
-// purses makes account and gate as the bot would have them: allotments for who has one, the rest of the currency for the others. A bot that
-// has traded has its money in coins as well; it is reckoned with what it was given.
-func (d *doctor) purses() (*state.Account, *risk.Gate, error) {
-	p := d.plan
-	own, limits := make([]bool, len(p.strategies)+1), make([]risk.Limits, 0, len(p.strategies))
-	for i := range p.strategies {
-		own[i+1] = p.strategies[i].Own
-		limits = append(limits, p.strategies[i].Limits)
-	}
-	account := state.NewAccount(p.catalog, len(p.strategies), own)
-	free, now := d.held[p.currency.ID], d.client.Now()
-	give := func(money market.Money, owner market.StrategyID) error {
-		if money == 0 {
-			return nil
-		}
-		_, err := account.Apply(&market.Event{At: now, Kind: market.KindTransfer, Asset: p.currency.ID, Money: money, Owner: owner})
-		return err
-	}
+// deposits are what the strategies would be given: allotments for who has one, the rest of the currency for the others. A bot that has traded
+// has its money in coins as well; it is reckoned with what it was given.
+func (d *doctor) deposits() (deposits []backtest.Deposit) {
+	p, free := d.plan, d.held[d.plan.currency.ID]
 	for i := range p.strategies {
 		allotment := p.allotments[i+1]
 		if allotment > free && !d.known.resumed {
@@ -126,9 +119,29 @@ func (d *doctor) purses() (*state.Account, *risk.Gate, error) {
 			allotment = free
 		}
 		free -= min(free, allotment)
-		if err := give(allotment, market.StrategyID(i+1)); err != nil {
+		if allotment > 0 {
+			deposits = append(deposits, backtest.Deposit{Asset: p.currency.ID, Money: allotment, Owner: market.StrategyID(i + 1)})
+		}
+	}
+	if free > 0 {
+		deposits = append(deposits, backtest.Deposit{Asset: p.currency.ID, Money: free})
+	}
+	return deposits
+}
+
+// purses makes account and gate as the bot would have them.
+func (d *doctor) purses(deposits []backtest.Deposit) (*state.Account, *risk.Gate, error) {
+	p := d.plan
+	own, limits := make([]bool, len(p.strategies)+1), make([]risk.Limits, 0, len(p.strategies))
+	for i := range p.strategies {
+		own[i+1] = p.strategies[i].Own
+		limits = append(limits, p.strategies[i].Limits)
+	}
+	account := state.NewAccount(p.catalog, len(p.strategies), own)
+	for _, given := range deposits {
+		if _, err := account.Apply(&market.Event{At: d.client.Now(), Kind: market.KindTransfer, Asset: given.Asset, Money: given.Money, Owner: given.Owner}); err != nil {
 			return nil, nil, err
 		}
 	}
-	return account, risk.New(p.catalog, risk.Config{Account: p.checked.plan.Account, Strategies: limits, Fees: p.fees}), give(free, 0)
+	return account, risk.New(p.catalog, risk.Config{Account: p.checked.plan.Account, Strategies: limits, Fees: p.fees}), nil
 }

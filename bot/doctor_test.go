@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -15,6 +19,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // doctorExchange has an account with a key for everything, one that may not withdraw, and one that may only read.
@@ -37,12 +42,12 @@ base_url = %q
 key_env = "BOT_KEY"
 secret_env = "BOT_SECRET"
 [risk]
-max_exposure = "5000"
+max_exposure = "6000"
 max_daily_loss = "500"
 max_drawdown = "0.2"
 max_open_orders = 10
-max_order_value = "1000"
-max_position = "3000"
+max_order_value = "6000"
+max_position = "6000"
 price_collar = "0.05"
 orders_per_minute = 30
 max_data_age = "30s"
@@ -90,7 +95,7 @@ func (p *practice) use(key int) {
 func (p *practice) call(args ...string) (code int, stdout, stderr string) {
 	var out, failed bytes.Buffer
 	code = bot.Run(p.t.Context(), bot.Process{Args: append([]string{"doctor", "-c", p.config}, args...), Stdin: bytes.NewReader(nil), Stdout: &out, Stderr: &failed,
-		Getenv: func(name string) string { return p.env[name] }, Kinds: kinds()})
+		Getenv: func(name string) string { return p.env[name] }, Kinds: append(shipped.Kinds(), busyKind())})
 	return code, out.String(), failed.String()
 }
 
@@ -134,7 +139,7 @@ func TestTheDoctorFindsNothingWhereAllIsWell(t *testing.T) {
 		require.Equal(t, "ok", f.Level, "%+v", f)
 		checks[f.Check] = true
 	}
-	for _, check := range []string{"secrets", "limits", "disk", "state file", "exchange", "clock", "key", "trade right", "withdrawals", "market", "polling", "balances", "others", "orders"} {
+	for _, check := range []string{"secrets", "limits", "disk", "state file", "exchange", "clock", "key", "trade right", "withdrawals", "market", "polling", "balances", "others", "rehearsal", "orders"} {
 		require.True(t, checks[check], check)
 	}
 	left, err := os.ReadDir(filepath.Join(p.dir, "state"))
@@ -227,4 +232,51 @@ func TestTheDoctorTellsAWrongClockAndPaperMode(t *testing.T) {
 	p.env = map[string]string{}
 	p.wants("mode", "ok", "no key is needed", "--set", "bot.mode=paper", "--set", "paper.start.EUR=10000", "--set", "exchange.key_env=", "--set", "exchange.secret_env=")
 	p.wants("allotment", "fail", "5000 of 100 EUR", "--set", "bot.mode=paper", "--set", "paper.start.EUR=100", "--set", "exchange.key_env=", "--set", "exchange.secret_env=")
+}
+
+func TestTheDoctorRehearsesWhatAStrategyWouldOrder(t *testing.T) {
+	p := newPractice(t, "[budget]", "per_key = 0", "per_ip = 0")
+	kind := func(name string, more ...string) []string {
+		args := []string{"--set", "strategies.trend.kind=" + name}
+		for _, set := range more {
+			args = append(args, "--set", set)
+		}
+		return args
+	}
+	dca := func(more ...string) []string {
+		return kind("dca", append([]string{"strategies.trend.params.every_candles=1", "risk.max_open_orders=0", "risk.orders_per_minute=0"}, more...)...)
+	}
+	p.wants("orders", "ok", "the smallest order of its rehearsal, market buy for 25 EUR, passes", dca()...)
+	p.wants("rehearsal", "ok", "trend over the latest 500 1m candles: ", dca()...)
+	p.wants("rehearsal", "fail", "orders that it asked for were refused: exchange 217", dca("strategies.trend.params.money=1")...)
+	p.wants("orders", "ok", "what it will order is not known; the smallest order that the market takes", dca("strategies.trend.params.money=1")...)
+	p.wants("rehearsal", "fail", "were refused: max_order_value", dca("risk.max_order_value=20")...)
+	p.wants("rehearsal", "warn", "refused: max_position", dca("risk.max_position=100")...)
+	p.wants("rehearsal", "ok", "it asked for no order", dca("strategies.trend.params.every_candles=1000000", "strategies.trend.params.every=8760h")...)
+	p.wants("rehearsal", "fail", "it was halted at", kind("busy")...)
+	p.wants("rehearsal", "ok", " orders", append(kind("maker", "risk.orders_per_minute=0", "risk.cool_down_losses=0", "risk.cool_down=0s"), "--set", "bot.need_limits=false")...)
+}
+
+func TestTheDoctorTriesTheReceiversOfAlerts(t *testing.T) {
+	p := newPractice(t)
+	var got output
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		fmt.Fprintf(&got, "%s %s\n", r.URL.Path, body)
+		if strings.HasPrefix(r.URL.Path, "/gone") {
+			w.WriteHeader(http.StatusNotFound)
+		}
+	}))
+	defer receiver.Close()
+	p.env["THERE"], p.env["GONE"], p.env["NOBODY"] = receiver.URL+"/here-SECRET", receiver.URL+"/gone-SECRET", "http://127.0.0.1:1/nobody-SECRET"
+	to := []string{"--set", "alerts.to.there.url_env=THERE", "--set", "alerts.to.gone.url_env=GONE", "--set", "alerts.to.nobody.url_env=NOBODY"}
+	p.wants("alerts", "ok", "3 receivers, not tried", to...)
+	require.Empty(t, got.String())
+	to = append(to, "--alerts")
+	p.wants("alerts", "ok", "there (json) took a message", to...)
+	require.Equal(t, 1, strings.Count(got.String(), `/here-SECRET {"kind":"test","at":"`+time.Now().UTC().Format("2006")), &got)
+	require.Equal(t, 1, strings.Count(got.String(), `/gone-SECRET `), "what is not taken is not sent again: %s", &got)
+	p.wants("alerts", "fail", "gone (json): the receiver answered 404", to...)
+	p.wants("alerts", "fail", "nobody (json): dial tcp 127.0.0.1:1", to...)
+	p.wants("alerts", "warn", "no receiver", "--alerts")
 }

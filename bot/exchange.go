@@ -51,12 +51,8 @@ func (a *app) exchangeCommand() *cobra.Command {
 
 // overrides are the flags as settings; the special ones come after --set, so that they win.
 func (f *exchangeFlags) overrides() (list []override, err error) {
-	for _, set := range f.sets {
-		o, err := parseSet(set)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, o)
+	if list, err = parseSets(f.sets); err != nil {
+		return nil, err
 	}
 	for _, flag := range [...]struct{ name, key, text string }{
 		{"listen", "exchange.listen", f.listen}, {"speed", "clock.speed", f.speed}, {"seed", "exchange.seed", f.seed}, {"state", "exchange.state", f.state},

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
@@ -81,8 +82,9 @@ func (p *exchangePlan) account(name string, s *ClientAccount) (a sandbox.Account
 // key reads one API key. Key and secret that are left out are made of its place in the config.
 func (p *exchangePlan) key(path []string, s *KeySecret) (k sandbox.Key, c credential, err error) {
 	k = sandbox.Key{Key: s.Key, Addresses: s.Addresses, Unconfirmed: s.Unconfirmed, Budget: int(s.Budget)}
+	madeKey, madeSecret := madeFor(path)
 	if k.Key == "" {
-		k.Key = madeOf(path, "key")
+		k.Key = madeKey
 	}
 	if len(k.Key) != keyLength {
 		return k, c, at(join(path, "key"), fmt.Errorf("has %d characters; want %d, or leave it out", len(k.Key), keyLength))
@@ -91,7 +93,7 @@ func (p *exchangePlan) key(path []string, s *KeySecret) (k sandbox.Key, c creden
 		return k, c, err
 	}
 	if c.secret.text == "" {
-		c.secret.text = madeOf(path, "secret")
+		c.secret.text = madeSecret
 	}
 	k.Secret = c.secret.text
 	for _, word := range s.Permissions {
@@ -106,6 +108,16 @@ func (p *exchangePlan) key(path []string, s *KeySecret) (k sandbox.Key, c creden
 		}
 	}
 	return k, c, nil
+}
+
+// madeFor is the key and the secret of a place in the config that says none. What configs/exchange.toml calls its key is the one that the
+// exchange has without a config, so that a bot's config fits both.
+func madeFor(path []string) (key, secret string) {
+	if slices.Equal(path, []string{"accounts", "demo", "keys", "main"}) {
+		public := sandbox.Default().Accounts[0].Keys[0]
+		return public.Key, public.Secret
+	}
+	return madeOf(path, "key"), madeOf(path, "secret")
 }
 
 // madeOf makes a text of 64 characters that is always the same for the same place.

@@ -71,7 +71,7 @@ func alike(c sandbox.Config) sandbox.Config {
 		a.Volume, a.Keys = orElse(a.Volume, "0"), slices.Clone(a.Keys)
 		for j := range a.Keys {
 			k := &a.Keys[j]
-			k.Key, k.Secret, k.Addresses = "", "", append([]string{}, k.Addresses...)
+			k.Addresses = append([]string{}, k.Addresses...)
 		}
 	}
 	return c

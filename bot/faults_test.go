@@ -30,6 +30,7 @@ func TestABotAtAQuietExchangeAgreesWithIt(t *testing.T) {
 		require.Empty(t, s.openAtTheExchange())
 		require.Greater(t, a.orders, 50)
 		require.Greater(t, a.fills, 20)
+		require.Equal(t, stageLimits.open, s.traffic.most, "the limit was reached")
 	})
 }
 
@@ -107,6 +108,7 @@ func strike(t *testing.T, seed uint64, endpoint string, f sandbox.Fault) {
 	s := newStage(t, seed, func(c *sandbox.Config) { c.Faults = []sandbox.Fault{f} })
 	p := s.start()
 	time.Sleep(3 * time.Minute)
+	s.sameOpen(p)
 	require.NoError(t, p.end())
 	require.Empty(t, s.openAtTheExchange())
 	a := s.agree(p)

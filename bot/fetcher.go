@@ -24,7 +24,8 @@ const firstTrades = market.Time(1_230_940_800_000_000_000) // 2009-01-03
 // fetcher downloads the candles of one series.
 type fetcher struct {
 	client   *rest.Client
-	store    *state.CandleStore
+	path     string // of the store
+	tell     func(string)
 	interval market.Interval
 	market   market.Market // only its name and the decimals in which its candles are read
 	options  state.WriteOptions
@@ -81,14 +82,36 @@ func ceilInterval(interval market.Interval, t market.Time) market.Time {
 	return interval.End(interval.Floor(t))
 }
 
+// with opens the store for one piece of work: between two pages others may read it, or write to it. Where somebody else holds it, the fetch
+// waits.
+func (f *fetcher) with(ctx context.Context, work func(*state.CandleStore) error) error {
+	for told := false; ; told = true {
+		store, err := state.OpenCandles(f.path, false)
+		switch {
+		case err == nil:
+			return errors.Join(work(store), store.Close())
+		case !errors.Is(err, state.ErrLocked):
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case !told:
+			f.tell(f.path + " is in use by another process; the fetch goes on when that one has finished")
+		}
+	}
+}
+
 // run fetches what is not stored as complete, the newest first.
 func (f *fetcher) run(ctx context.Context) (*fetchReport, error) {
-	price, volume, err := f.store.Digits(f.market.Name)
-	if err != nil && !errors.Is(err, state.ErrNoData) {
-		return nil, err
-	}
-	f.market.PriceDigits, f.market.VolumeDigits = max(f.market.PriceDigits, price), max(f.market.VolumeDigits, volume)
-	complete, err := f.store.Complete(f.market.Name, f.interval)
+	var complete []state.Range
+	err := f.with(ctx, func(store *state.CandleStore) error {
+		price, volume, err := store.Digits(f.market.Name)
+		if err != nil && !errors.Is(err, state.ErrNoData) {
+			return err
+		}
+		f.market.PriceDigits, f.market.VolumeDigits = max(f.market.PriceDigits, price), max(f.market.VolumeDigits, volume)
+		complete, err = store.Complete(f.market.Name, f.interval)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +124,7 @@ func (f *fetcher) run(ctx context.Context) (*fetchReport, error) {
 			return nil, err
 		}
 	}
-	return &f.report, f.count()
+	return &f.report, f.with(ctx, f.count)
 }
 
 // subtract returns the parts of span that none of the ranges, sorted and apart from each other, covers.
@@ -141,7 +164,7 @@ func (f *fetcher) fetch(ctx context.Context, r state.Range) error {
 		if oldest < r.From { // found beyond the range
 			oldest, f.candles = r.From, f.candles[:0]
 		}
-		if err := f.put(state.Range{From: oldest, To: end}); err != nil {
+		if err := f.put(ctx, state.Range{From: oldest, To: end}); err != nil {
 			return err
 		}
 		end = oldest
@@ -198,17 +221,19 @@ func (f *fetcher) check(start, end market.Time, limit int) error {
 }
 
 // put stores the candles of a page and that the exchange has answered for a range.
-func (f *fetcher) put(answered state.Range) error {
-	report, err := f.store.Put(f.options, f.candles, f.market.PriceDigits, f.market.VolumeDigits, []state.Range{answered})
-	if err == nil {
-		f.report.add(report)
-	}
-	return err
+func (f *fetcher) put(ctx context.Context, answered state.Range) error {
+	return f.with(ctx, func(store *state.CandleStore) error {
+		report, err := store.Put(f.options, f.candles, f.market.PriceDigits, f.market.VolumeDigits, []state.Range{answered})
+		if err == nil {
+			f.report.add(report)
+		}
+		return err
+	})
 }
 
 // count says what is stored of the range now.
-func (f *fetcher) count() error {
-	gaps, err := f.store.Gaps(f.market.Name, f.interval, f.span.From, f.span.To)
+func (f *fetcher) count(store *state.CandleStore) error {
+	gaps, err := store.Gaps(f.market.Name, f.interval, f.span.From, f.span.To)
 	if errors.Is(err, state.ErrNoData) {
 		return fmt.Errorf("the exchange has no %s candles of %s before %s", f.interval, f.market.Name, f.span.To)
 	}

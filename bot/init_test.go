@@ -12,13 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // call runs the program in this process.
 func call(ctx context.Context, args ...string) (code int, stdout, stderr string) {
 	var out, failed bytes.Buffer
 	code = bot.Run(ctx, bot.Process{Args: args, Stdin: bytes.NewReader(nil), Stdout: &out, Stderr: &failed,
-		Getenv: func(string) string { return "" }, Kinds: kinds()})
+		Getenv: func(string) string { return "" }, Kinds: shipped.Kinds()})
 	return code, out.String(), failed.String()
 }
 

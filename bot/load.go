@@ -78,6 +78,18 @@ func (s *configSource) label() string {
 	return orElse(strings.TrimSuffix(base, filepath.Ext(base)), "run")
 }
 
+// parseSets reads what --set was given.
+func parseSets(args []string) (list []override, err error) {
+	for _, arg := range args {
+		o, err := parseSet(arg)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, o)
+	}
+	return list, nil
+}
+
 // parseSet reads the a.b.c=value of --set.
 func parseSet(arg string) (override, error) {
 	key, text, found := strings.Cut(arg, "=")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -53,13 +54,9 @@ func (a *app) runConfigOf(f *runFlags) (*RunConfig, error) {
 	if f.config == "" {
 		return nil, usagef("want a config: -c configs/sandbox.toml")
 	}
-	var overrides []override
-	for _, set := range f.sets {
-		o, err := parseSet(set)
-		if err != nil {
-			return nil, err
-		}
-		overrides = append(overrides, o)
+	overrides, err := parseSets(f.sets)
+	if err != nil {
+		return nil, err
 	}
 	source, err := readSource(f.config, overrides)
 	if err != nil {
@@ -74,19 +71,23 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 	if err != nil {
 		return err
 	}
+	outlive()
 	log := a.logger(p.Bot.Log)
+	log.Info().Str("mode", p.Bot.Mode).Str("exchange", p.Exchange.BaseURL).Str("state", p.Bot.State).Str("version", codeVersion(debug.ReadBuildInfo())).Msg("the bot starts")
 	r, err := openRunner(ctx, p, log)
 	if r != nil {
 		defer func() { err = errors.Join(err, r.close()) }()
 	}
 	if err != nil {
 		r.watch.stopped("it could not start: "+err.Error(), 0)
-		return err
+		return r.early(ctx, err)
 	}
 	for _, line := range p.checked.unlimited() {
 		log.Warn().Msg(line)
 	}
-	log.Info().Str("mode", p.Bot.Mode).Str("exchange", p.Exchange.BaseURL).Strs("strategies", p.names()).Stringer("run", r.run).Bool("resumed", r.resumed).Msg("trading begins; Ctrl-C stops")
+	if ctx.Err() != nil {
+		log.Info().Msg("asked to stop before trading began: the last run's orders are looked up")
+	}
 	operator, err := openControl(ctx, r)
 	if err != nil {
 		r.watch.stopped("it could not start: "+err.Error(), 0)
@@ -94,10 +95,17 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 	}
 	failed := errors.Join(r.trade(ctx), operator.close())
 	err = errors.Join(failed, r.leave(failed))
-	if err != nil && !errors.Is(err, context.Canceled) {
+	if err != nil {
 		return tradingError{err}
 	}
-	return err
+	return nil
+}
+
+// ready lets the log and whoever watches know that the bot has reconciled with the exchange, and trades.
+func (r *runner) ready() {
+	r.log.Info().Str("mode", r.plan.Bot.Mode).Strs("strategies", r.plan.names()).Stringer("run", r.run).Bool("resumed", r.resumed).
+		Int("open_orders", len(r.account.Open(nil, 0, 0))).Msg("trading begins; Ctrl-C stops")
+	r.watch.started()
 }
 
 // tradingError is the end of a run that was not in good order. It is told as it is, also after a Ctrl-C.
@@ -112,6 +120,7 @@ func (r *runner) trade(ctx context.Context) error {
 	defer cancel()
 	var feed sync.WaitGroup
 	feed.Go(func() { r.feed.Run(feeding) })
+	feed.Go(func() { r.keepTime(feeding) })
 	if r.paper != nil {
 		feed.Go(func() { r.paper.relay(feeding, r.feed.Events()) })
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"sync/atomic"
 
 	"github.com/google/uuid"
 	"github.com/rs/zerolog"
@@ -51,14 +52,27 @@ type runner struct {
 	needs   []strategy.Needs  // by StrategyID − 1
 	resumed bool              // the state file had an earlier run …
 	parts   map[string][]byte // … which left these
+	asked   atomic.Int64      // when the bot was asked to stop while it opened, in Unix ns; 0: it was not
 }
 
 // openRunner makes a bot of a plan: it locks the state file, asks the exchange what there is, and brings the engine to where it was, or
-// warms it up. Close it, also after an error.
+// warms it up. Close it, also after an error. Where ctx ends meanwhile, a bot that may have orders at the exchange is opened all the same, to
+// end them.
 func openRunner(ctx context.Context, p *runPlan, log zerolog.Logger) (r *runner, err error) {
 	r = &runner{plan: p, log: log, run: uuid.New()}
-	for _, step := range [...]func(context.Context) error{r.openStore, r.openWatch, r.openClient, r.openTrading, r.openEngine, r.openFeed, r.begin, r.openLoop} {
-		if err := step(ctx); err != nil {
+	if err := r.openStore(ctx); err != nil {
+		return r, err
+	}
+	if err := r.openWatch(ctx); err != nil {
+		return r, err
+	}
+	opening, end, err := r.opening(ctx)
+	if err != nil {
+		return r, err
+	}
+	defer end()
+	for _, step := range [...]func(context.Context) error{r.openClient, r.openTrading, r.openEngine, r.openFeed, r.begin, r.openLoop} {
+		if err := step(opening); err != nil {
 			return r, err
 		}
 	}
@@ -104,7 +118,16 @@ func (r *runner) openClient(ctx context.Context) (err error) {
 	if err := r.restoreLedger(); err != nil {
 		return err
 	}
-	if err := r.plan.learn(ctx, r.client, r.log); err != nil {
+	r.log.Info().Str("exchange", r.plan.Exchange.BaseURL).Msg("asking the exchange for its markets")
+	var offered listing
+	err = live.Insist(ctx, r.log, func() (err error) {
+		offered, err = r.plan.ask(ctx, r.client)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := r.plan.learn(offered); err != nil {
 		return err
 	}
 	if err := r.pollPlan().Check(int(r.plan.Exchange.PerKey), int(r.plan.Exchange.PerIP)); err != nil {
@@ -140,7 +163,8 @@ func (r *runner) pollPlan() (plan rest.Plan) {
 	plan = append(plan,
 		rest.Poll{Name: "GET /ticker/price", Weight: 1, Every: market.Duration(p.Tickers), Signed: signed},
 		rest.Poll{Name: "GET /ticker/book", Weight: 1, Every: market.Duration(p.Tickers), Signed: signed},
-		rest.Poll{Name: "GET /markets", Weight: 1, Every: market.Duration(p.Rules), Signed: signed})
+		rest.Poll{Name: "GET /markets", Weight: 1, Every: market.Duration(p.Rules), Signed: signed},
+		rest.Poll{Name: "GET /time", Weight: rest.TimeSamples, Every: clockEvery})
 	if r.plan.Bot.Mode == modeLive {
 		plan = append(plan,
 			rest.Poll{Name: "GET /ordersOpen", Weight: 100, Every: market.Duration(p.Orders), Signed: true},
@@ -250,6 +274,7 @@ func (r *runner) openFeed(context.Context) error {
 		config.Series = append(config.Series, s)
 	}
 	r.feed = poll.New(config)
+	r.journal.rules = r.feed.AskRules
 	return nil
 }
 
@@ -282,44 +307,7 @@ func (r *runner) begin(ctx context.Context) (err error) {
 	for group := range groups(history) {
 		r.engine.Step(&market.Event{At: group[0].End(), Kind: market.KindCandles, Candles: group})
 	}
-	return r.endow(ctx, now)
-}
-
-// endow gives strategies with an allotment theirs, and the pool of the others what is left of the currency. Everything else on the
-// account is nobody's and is left alone.
-func (r *runner) endow(ctx context.Context, now market.Time) error {
-	held, err := r.trading.Holdings(ctx)
-	if err != nil {
-		return err
-	}
-	var free market.Money
-	for _, h := range held {
-		if h.Asset == r.plan.currency.ID {
-			free = h.Available
-		}
-	}
-	shared := false
-	for i := range r.plan.strategies {
-		own := r.plan.allotments[i+1]
-		if shared = shared || own == 0; own == 0 {
-			continue
-		}
-		if own > free {
-			return fmt.Errorf("strategy %s: its allotment is more than the account has left: %s %s", r.plan.strategies[i].Name, market.FormatFixed(int64(free), r.plan.currency.Digits), r.plan.currency.Symbol)
-		}
-		free -= own
-		r.transfer(now, own, market.StrategyID(i+1))
-	}
-	if shared && free > 0 {
-		r.transfer(now, free, 0)
-	}
-	return r.engine.Err()
-}
-
-func (r *runner) transfer(at market.Time, money market.Money, owner market.StrategyID) {
-	ev := market.Event{At: max(at, r.engine.Now()), Kind: market.KindTransfer, Asset: r.plan.currency.ID, Money: money, Owner: owner}
-	r.engine.Step(&ev)
-	r.journal.Event(&ev)
+	return r.fund(ctx, now)
 }
 
 // openLoop makes the loop, on an engine that is restored where an earlier run left something.
@@ -327,8 +315,9 @@ func (r *runner) openLoop(ctx context.Context) error {
 	p := r.plan
 	config := live.Config{
 		Engine: r.engine, Account: r.account, Trading: r.trading, Journal: r.watch.journal(r.journal), Events: r.events(), Log: r.log,
-		OpenEvery: market.Duration(p.Poll.Orders), HoldingsEvery: market.Duration(p.Poll.Balances), StopWithin: market.Duration(p.Bot.StopWithin), KeepOrders: p.Bot.KeepOrders,
+		OpenEvery: market.Duration(p.Poll.Orders), HoldingsEvery: market.Duration(p.Poll.Balances), StopWithin: r.stopWithin(), KeepOrders: p.Bot.KeepOrders,
 		Groups: p.groups(), GroupExpiry: market.Duration(p.Exchange.CancelAfter), Start: func(market.Time) []market.Command { return nil }, Stepped: r.watch.stepped(),
+		Ready: r.ready, Sent: r.lastChance,
 	}
 	if r.resumed {
 		history, err := r.history(ctx)
@@ -347,9 +336,11 @@ func (r *runner) openLoop(ctx context.Context) error {
 		}
 		commands = slices.Clone(commands)
 		r.journal.halts = len(r.engine.Halts())
+		if err := r.fund(ctx, r.trading.Now()); err != nil {
+			return err
+		}
 		config.Start = func(market.Time) []market.Command { return commands }
 	}
-	config.Start = r.watch.starting(config.Start)
 	r.watch.attach()
 	r.loop = live.New(config)
 	return nil

@@ -17,12 +17,8 @@ var sampleRuns = []string{"sandbox", "paper", "live"}
 
 // samplePlan checks one of configs/ with settings over it, as far as that goes without an exchange.
 func samplePlan(t *testing.T, name string, environment map[string]string, sets ...string) (*runPlan, error) {
-	var overrides []override
-	for _, set := range sets {
-		o, err := parseSet(set)
-		require.NoError(t, err)
-		overrides = append(overrides, o)
-	}
+	overrides, err := parseSets(sets)
+	require.NoError(t, err)
 	source, err := readSource("../configs/"+name+".toml", overrides)
 	require.NoError(t, err)
 	c, err := loadRun(source)
@@ -81,6 +77,22 @@ func TestLiveDoesNotStartWhileALimitIsMissing(t *testing.T) {
 	require.ErrorContains(t, err, "strategy trend: max_open_orders")
 	_, err = samplePlan(t, "live", liveKeys(), "risk.cool_down=0s", "risk.cool_down_losses=0")
 	require.ErrorContains(t, err, "cool_down")
+}
+
+func TestSettingsThatCannotBeMeantAreRefusedWithTheirPlace(t *testing.T) {
+	for set, want := range map[string]string{
+		"poll.depth=1001":              "poll.depth: 1001 is not in 1 to 1000",
+		"poll.depth=0":                 "poll.depth: 0 is not in 1 to 1000",
+		"poll.books=0s":                "poll.books: is 0; leave it out for the default",
+		"exchange.window=0s":           "exchange.window: is 0; leave it out for the default",
+		"bot.stop_within=10ms":         "bot.stop_within: 10ms is less than 1s",
+		"bot.record_mb=20000000000000": "bot.record_mb: 20000000000000 is more than any disk has",
+		"risk.max_data_age=500ms":      "max_data_age: 500ms is less than poll.tickers, 1s",
+		"poll.tickers=1h":              "max_data_age: 30s is less than poll.tickers, 1h0m0s",
+	} {
+		_, err := samplePlan(t, "live", liveKeys(), set)
+		require.ErrorContains(t, err, want)
+	}
 }
 
 func TestPaperHasToKnowItsMoney(t *testing.T) {

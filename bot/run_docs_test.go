@@ -14,7 +14,7 @@ func TestThePageOnRunningNamesTestsAndFaultsThatExist(t *testing.T) {
 	page, err := os.ReadFile("../docs/running.md")
 	require.NoError(t, err)
 	var tests strings.Builder
-	for _, pattern := range []string{"*_test.go", "../engine/live/*_test.go"} {
+	for _, pattern := range []string{"*_test.go", "../engine/live/*_test.go", "../state/*_test.go"} {
 		files, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		for _, file := range files {

@@ -33,6 +33,7 @@ type botJournal struct {
 	seats  []string      // strategies by StrategyID − 1
 	ledger func() []byte // what the weight ledger knows; nil: nothing
 	open   func(int)     // told how many orders are open; nil: nobody
+	rules  func()        // told that a command broke a market's rules; nil: nobody
 	notes
 }
 
@@ -74,12 +75,7 @@ func (j *botJournal) Event(ev *market.Event) {
 
 // record adds a market event to the recording and returns its number there, 0 for what it does not keep.
 func (j *botJournal) record(ev *market.Event) uint64 {
-	switch ev.Kind {
-	case market.KindCandles, market.KindTicker, market.KindBook, market.KindTrade, market.KindMarketStatus:
-	default:
-		return 0
-	}
-	if j.recording == nil {
+	if j.recording == nil || !state.Recordable(ev.Kind) {
 		return 0
 	}
 	number, err := j.recording.Append(ev)
@@ -127,10 +123,19 @@ func (j *botJournal) Outcome(i *exchange.Intent, err error) {
 			answer.Answer = state.AnswerRejected
 		}
 		answer.Status, answer.Code = codeOf(err)
+		j.outdated(err)
 	} else {
 		j.accepted(i)
 	}
 	j.batch.Journal(j.at, &answer)
+}
+
+// outdated lets the rules of the markets be asked for where a refusal shows that they have changed.
+func (j *botJournal) outdated(err error) {
+	var no *exchange.Error
+	if j.rules != nil && errors.As(err, &no) && no.OfMarket() {
+		j.rules()
+	}
 }
 
 // Remark notes something that a person will want to know.

@@ -1,7 +1,9 @@
 package bot
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"slices"
 
 	"github.com/rs/zerolog"
@@ -22,12 +24,14 @@ type notes struct {
 	figures map[market.OrderID][]state.Figure
 	leaving []leaving
 	heard   map[feedKey]market.Time
+	rules   map[market.ID]market.Market // as they were told last
 }
 
 // leaving is a command whose intent the turn's commit makes durable.
 type leaving struct {
 	kind  market.CommandKind
 	order market.OrderID
+	body  []byte // of a change
 }
 
 // feedKey is a feed of market events.
@@ -38,7 +42,7 @@ type feedKey struct {
 }
 
 func newNotes(log zerolog.Logger) notes {
-	return notes{log: log, figures: map[market.OrderID][]state.Figure{}, heard: map[feedKey]market.Time{}}
+	return notes{log: log, figures: map[market.OrderID][]state.Figure{}, heard: map[feedKey]market.Time{}, rules: map[market.ID]market.Market{}}
 }
 
 // hear notes when a feed was heard last.
@@ -50,8 +54,30 @@ func (n *notes) hear(ev *market.Event) {
 		}
 	case market.KindTicker:
 		n.heard[feedKey{kind: ev.Kind, market: ev.Ticker.Market}] = ev.At
-	case market.KindBook, market.KindTrade, market.KindMarketStatus:
+	case market.KindMarketStatus:
+		n.rule(ev)
+		fallthrough
+	case market.KindBook, market.KindTrade:
 		n.heard[feedKey{kind: ev.Kind, market: ev.Market}] = ev.At
+	}
+}
+
+// rule says what has changed in a market's status and tick since they were told last. A market that trades at the start is no news.
+func (n *notes) rule(ev *market.Event) {
+	if ev.Rules == nil {
+		return
+	}
+	now := *ev.Rules
+	before, known := n.rules[now.ID]
+	n.rules[now.ID] = now
+	switch {
+	case now.Status != market.Trading && (!known || now.Status != before.Status):
+		n.log.Warn().Str("market", now.Name).Stringer("status", now.Status).Msg("the market does not trade: what it would refuse is not sent")
+	case known && now.Status != before.Status:
+		n.log.Info().Str("market", now.Name).Stringer("status", now.Status).Msg("the market trades again")
+	}
+	if known && now.TickSize != before.TickSize {
+		n.log.Info().Str("market", now.Name).Str("tick_size", now.FormatPrice(now.TickSize)).Str("before", before.FormatPrice(before.TickSize)).Msg("the market's prices have other steps: new ones are rounded to them")
 	}
 }
 
@@ -64,7 +90,11 @@ func (n *notes) approved(c *market.Command, figures []state.Figure) {
 
 // leave takes the figures of an intent.
 func (n *notes) leave(i *exchange.Intent) (figures []state.Figure) {
-	n.leaving = append(n.leaving, leaving{i.Command, i.Order})
+	l := leaving{kind: i.Command, order: i.Order}
+	if i.Command == market.CommandUpdate {
+		l.body = bytes.Clone(i.Body)
+	}
+	n.leaving = append(n.leaving, l)
 	if i.Command != market.CommandCancel {
 		figures = n.figures[i.Order]
 	}
@@ -87,7 +117,7 @@ func (j *botJournal) afterwards() {
 			if l.kind == market.CommandPlace {
 				level = zerolog.InfoLevel
 			}
-			j.sayOrder(j.log.WithLevel(level), o).Msg(wordOf(l.kind) + " sent")
+			j.sayCommand(j.log.WithLevel(level), o, l.body).Msg(wordOf(l.kind) + " sent")
 		}
 	}
 	j.leaving, j.by = j.leaving[:0], ""
@@ -97,8 +127,30 @@ func (j *botJournal) afterwards() {
 // accepted logs what the exchange took.
 func (j *botJournal) accepted(i *exchange.Intent) {
 	if o := j.account.Known(i.Order); o != nil {
-		j.sayOrder(j.log.Info(), o).Msg(wordOf(i.Command) + " accepted")
+		body := i.Body
+		if i.Command != market.CommandUpdate {
+			body = nil
+		}
+		j.sayCommand(j.log.Info(), o, body).Msg(wordOf(i.Command) + " accepted")
 	}
+}
+
+// sayCommand names an order with its terms; of a change, with those that its body asks for.
+func (j *botJournal) sayCommand(line *zerolog.Event, o *state.Order, change []byte) *zerolog.Event {
+	line = j.sayOrder(line, o)
+	if change == nil {
+		return j.sayTerms(line, o)
+	}
+	var to struct{ Amount, AmountQuote, Price, TriggerAmount string }
+	if err := json.Unmarshal(change, &to); err != nil {
+		return line.Err(err)
+	}
+	for _, term := range [...]struct{ key, value string }{{"amount", to.Amount}, {"amount_quote", to.AmountQuote}, {"price", to.Price}, {"trigger", to.TriggerAmount}} {
+		if term.value != "" {
+			line.Str(term.key, term.value)
+		}
+	}
+	return line
 }
 
 // wordOf is what the log calls a command.
@@ -112,13 +164,18 @@ func wordOf(kind market.CommandKind) string {
 	return "order"
 }
 
-// sayOrder names an order with its terms.
+// sayOrder names an order.
 func (j *botJournal) sayOrder(line *zerolog.Event, o *state.Order) *zerolog.Event {
-	m := j.account.Catalog().Market(o.Market)
 	if o.Strategy > 0 && int(o.Strategy) <= len(j.seats) {
 		line.Str("strategy", j.seats[o.Strategy-1])
 	}
-	line.Str("market", m.Name).Stringer("side", o.Side).Stringer("type", o.Type)
+	line.Int64("order", int64(o.ID)).Str("market", j.account.Catalog().Market(o.Market).Name)
+	return line.Stringer("side", o.Side).Stringer("type", o.Type).Stringer("client_order_id", o.ClientOrderID)
+}
+
+// sayTerms says what an order is to trade, and when.
+func (j *botJournal) sayTerms(line *zerolog.Event, o *state.Order) *zerolog.Event {
+	m := j.account.Catalog().Market(o.Market)
 	if o.ByQuote() {
 		line.Str("amount_quote", m.FormatMoney(o.AmountQuote))
 	} else {
@@ -130,5 +187,5 @@ func (j *botJournal) sayOrder(line *zerolog.Event, o *state.Order) *zerolog.Even
 	if o.TriggerAmount != 0 {
 		line.Str("trigger", m.FormatPrice(o.TriggerAmount))
 	}
-	return line.Int64("order", int64(o.ID)).Stringer("client_order_id", o.ClientOrderID)
+	return line
 }

@@ -12,8 +12,8 @@ func (r *runner) Filled(o *state.Order, f *market.Fill) {
 		r.plan.witness.Filled(o, f)
 	}
 	m := r.plan.catalog.Market(f.Market)
-	r.log.Info().Str("strategy", r.nameOf(o.Strategy)).Str("market", m.Name).Stringer("side", f.Side).Str("amount", m.FormatQty(f.Amount)).Str("price", m.FormatPrice(f.Price)).
-		Str("fee", m.FormatValue(f.Fee)).Bool("taker", f.Taker).Stringer("client_order_id", o.ClientOrderID).Msg("fill")
+	r.log.Info().Str("strategy", r.nameOf(o.Strategy)).Int64("order", int64(o.ID)).Str("market", m.Name).Stringer("side", f.Side).Str("amount", m.FormatQty(f.Amount)).
+		Str("price", m.FormatPrice(f.Price)).Str("fee", m.FormatValue(f.Fee)).Bool("taker", f.Taker).Stringer("client_order_id", o.ClientOrderID).Msg("fill")
 }
 
 // Closed tells of an own order that is done: an engine.Observer.
@@ -25,10 +25,16 @@ func (r *runner) Closed(o *state.Order) {
 	m := r.plan.catalog.Market(o.Market)
 	line := r.log.Info()
 	if o.State == state.Rejected {
-		line = r.log.Warn().Int("code", o.Code)
+		line = r.log.Warn()
 	}
-	line.Str("strategy", r.nameOf(o.Strategy)).Str("market", m.Name).Stringer("side", o.Side).Stringer("state", o.State).Str("filled", m.FormatQty(o.FilledAmount)).
-		Stringer("client_order_id", o.ClientOrderID).Msg("order ended")
+	line.Str("strategy", r.nameOf(o.Strategy)).Int64("order", int64(o.ID)).Str("market", m.Name).Stringer("side", o.Side).Stringer("state", o.State).Str("filled", m.FormatQty(o.FilledAmount))
+	if o.Code != 0 {
+		line.Int("code", o.Code)
+	}
+	if o.RestatementReason != 0 {
+		line.Stringer("reason", o.RestatementReason)
+	}
+	line.Stringer("client_order_id", o.ClientOrderID).Msg("order ended")
 }
 
 // Approved keeps what the gate looked at for the journal: an engine.Approver.

@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
@@ -139,12 +140,17 @@ func (p *paper) begin(ctx context.Context, data exchange.MarketData) error {
 			return err
 		}
 	}
-	prices, err := data.TickerPrices(ctx, nil)
-	if err != nil && !errors.Is(err, exchange.ErrUnits) {
+	var prices, books []market.Ticker
+	err := live.Insist(ctx, p.log, func() (err error) {
+		if prices, err = data.TickerPrices(ctx, nil); err == nil || errors.Is(err, exchange.ErrUnits) {
+			books, err = data.TickerBooks(ctx, nil)
+		}
+		if errors.Is(err, exchange.ErrUnits) { // the others are there
+			err = nil
+		}
 		return err
-	}
-	books, err := data.TickerBooks(ctx, nil)
-	if err != nil && !errors.Is(err, exchange.ErrUnits) {
+	})
+	if err != nil {
 		return err
 	}
 	for i := range prices {

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/exchange"
@@ -94,6 +92,9 @@ func (p *runPlan) checkSections() error {
 	if after := time.Duration(p.Exchange.CancelAfter); after < 150*time.Second || after > 300*time.Second {
 		return at([]string{"exchange", "cancel_after"}, fmt.Errorf("%s is not in 150s to 300s", after))
 	}
+	if err := p.checkBounds(); err != nil {
+		return err
+	}
 	var err error
 	if p.alertPlaces, err = newAlertPlaces(&p.Alerts, p.getenv); err != nil {
 		return err
@@ -125,6 +126,9 @@ func (p *runPlan) check(decimals int64) error {
 		c.plan.Strategies[i].Own = p.allotments[i+1] > 0
 	}
 	p.checked, p.strategies = c, c.plan.Strategies
+	if err := p.checkAges(); err != nil {
+		return err
+	}
 	if missing := c.unlimited(); p.Bot.NeedLimits && len(missing) > 0 {
 		return at([]string{"risk"}, fmt.Errorf("bot.need_limits is set, and there is %s", strings.Join(missing, "; ")))
 	}
@@ -145,26 +149,32 @@ func (p *runPlan) client(budget rest.Budget) (*rest.Client, error) {
 	return c, nil
 }
 
-// learn asks the exchange for markets and assets and finishes the plan with those that are traded.
-func (p *runPlan) learn(ctx context.Context, c *rest.Client, log zerolog.Logger) error {
-	if err := c.Sync(ctx); err != nil {
-		return fmt.Errorf("ask %s for its time: %w", p.Exchange.BaseURL, err)
+// listing is what the exchange offers.
+type listing struct {
+	assets  []rest.Asset
+	markets []rest.Market
+}
+
+// ask asks the exchange for its time, assets and markets.
+func (p *runPlan) ask(ctx context.Context, c *rest.Client) (l listing, err error) {
+	if err = c.Sync(ctx); err != nil {
+		return l, fmt.Errorf("ask %s for its time: %w", p.Exchange.BaseURL, err)
 	}
-	assets, err := c.Assets(ctx, "")
-	if err != nil {
-		return err
+	if l.assets, err = c.Assets(ctx, ""); err == nil {
+		l.markets, err = c.Markets(ctx, "")
 	}
-	markets, err := c.Markets(ctx, "")
-	if err != nil {
-		return err
-	}
+	return l, err
+}
+
+// learn finishes the plan with those markets and assets that are traded.
+func (p *runPlan) learn(l listing) error {
 	traded := map[string]bool{}
 	for _, s := range p.Strategies {
 		for _, name := range s.Markets {
 			traded[name] = true
 		}
 	}
-	markets = slices.DeleteFunc(markets, func(m rest.Market) bool { return !traded[m.Name] })
+	markets := slices.DeleteFunc(l.markets, func(m rest.Market) bool { return !traded[m.Name] })
 	slices.SortFunc(markets, func(a, b rest.Market) int { return strings.Compare(a.Name, b.Name) }) // as a backtest has them
 	needed := map[string]bool{p.Account.Currency: true}
 	for i := range markets {
@@ -174,12 +184,11 @@ func (p *runPlan) learn(ctx context.Context, c *rest.Client, log zerolog.Logger)
 	for name := range traded {
 		return p.source.place(at([]string{"strategies"}, fmt.Errorf("the exchange has no market %s", name)))
 	}
-	assets = slices.DeleteFunc(assets, func(a rest.Asset) bool { return !needed[a.Symbol] })
+	assets := slices.DeleteFunc(l.assets, func(a rest.Asset) bool { return !needed[a.Symbol] })
 	catalog, leftOut := rest.BuildCatalog(assets, markets)
 	for _, why := range leftOut {
 		return fmt.Errorf("the exchange's markets: %w", why)
 	}
-	log.Debug().Int("markets", len(markets)).Msg("markets learnt")
 	return p.settle(catalog)
 }
 

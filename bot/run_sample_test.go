@@ -4,9 +4,14 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -111,6 +116,28 @@ func TestThePaperConfigFillsAtRealPricesAndSendsNoOrder(t *testing.T) {
 	s.stop()
 	require.NotContains(t, s.stderr.String(), `"method":"POST"`)
 	require.NotContains(t, s.stderr.String(), `"path":"/v2/balance"`)
+}
+
+func TestAnExchangeThatIsDownAtTheStartIsWaitedFor(t *testing.T) {
+	t.Parallel() // a client gives up a question after four tries and three and a half seconds
+	s := serve(t, nil)
+	at, err := url.Parse(s.facts.BaseURL)
+	require.NoError(t, err)
+	at.Path = ""
+	var asked atomic.Int64
+	door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) <= 5 {
+			panic(http.ErrAbortHandler)
+		}
+		httputil.NewSingleHostReverseProxy(at).ServeHTTP(w, r)
+	}))
+	t.Cleanup(door.Close)
+	behind := &served{facts: s.facts}
+	behind.facts.BaseURL = door.URL + "/v2"
+	r := tradeUntil(t, behind, "paper.toml", filepath.Join(t.TempDir(), "state"), "trading begins; Ctrl-C stops")
+	require.Len(t, r.said("the exchange cannot be reached"), 1, r.text)
+	require.Equal(t, "the bot starts", r.lines[0]["message"])
+	s.stop()
 }
 
 func TestAStateFolderBelongsToOneMode(t *testing.T) {

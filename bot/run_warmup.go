@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange/poll"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -80,11 +81,16 @@ func (r *runner) history(ctx context.Context) (all []market.Candle, err error) {
 		if before != 0 {
 			end = s.Interval.End(before)
 		}
-		got, err := r.feed.History(ctx, s, end, count)
+		err = live.Insist(ctx, r.log, func() error {
+			got, err := r.feed.History(ctx, s, end, count)
+			if err == nil {
+				all = append(all, got...)
+			}
+			return err
+		})
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, got...)
 	}
 	slices.SortStableFunc(all, inOrderOfClose)
 	return all, nil

@@ -1,7 +1,7 @@
 package bot
 
 import (
-	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -48,7 +48,6 @@ const killConfig = `
 [bot]
 state = %q
 log = "info"
-stop_within = "90s" # a change that was in flight at the last kill is in doubt for a minute
 [exchange]
 base_url = %q
 key = %q
@@ -59,7 +58,7 @@ weight_per_ip = 100000
 tickers = "300ms"
 books = "300ms"
 [risk]
-max_open_orders = 6
+max_open_orders = 2
 max_position = "3000"
 [strategies.maker]
 kind = "maker"
@@ -75,17 +74,19 @@ params = { half_spread_bps = "1", move_bps = "0.05", money = "200", max_money = 
 // answers, and starts it again; in the end the state file and the exchange tell the same story.
 func TestAKilledProcessLosesNothing(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes from 15 s to 80 s: a change that was in flight at the last kill is in doubt for a minute")
+		t.Skip("takes from 15 s to 30 s: what was in flight at the last kill is in doubt for its window of 10 s")
 	}
 	t.Parallel()
 	dir := t.TempDir()
 	faults := filepath.Join(dir, "faults.toml")
 	require.NoError(t, os.WriteFile(faults, fmt.Appendf(nil, killFaults, killFor.String()), 0o600))
-	facts := exchangeChild(t, dir, "--faults", faults, "--state", filepath.Join(dir, "exchange.db"), "--set", "budget.per_key=100000", "--set", "budget.per_ip=100000") // every start lists all open orders
+	facts, _ := exchangeChild(t, dir, "--faults", faults, "--state", filepath.Join(dir, "exchange.db"), "--set", "budget.per_key=1000000", "--set", "budget.per_ip=1000000") // every start lists all open orders
 	key := facts.Accounts[0].Keys[0]
 	config := filepath.Join(dir, "bot.toml")
 	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, killConfig, filepath.Join(dir, "state"), facts.BaseURL, key.Key, key.Secret), 0o600))
 
+	s := auditOf(t, dir, &facts)
+	most := s.mostOpen()
 	seed := uint64(time.Now().UnixNano())
 	random, kills := rand.New(rand.NewPCG(seed, 0)), 0
 	t.Logf("seed %d", seed)
@@ -100,7 +101,16 @@ func TestAKilledProcessLosesNothing(t *testing.T) {
 	require.NoError(t, last.Process.Signal(os.Interrupt))
 	require.NoError(t, last.Wait(), "%s", last.Stderr)
 
-	s := &stage{t: t, folder: filepath.Join(dir, "state")}
+	require.Equal(t, 2, most(), "open orders at any time, which the limit allows")
+	require.Empty(t, s.openAtTheExchange())
+	a := s.agreeOnFile()
+	t.Logf("%d kills, %+v", kills, a)
+	require.Positive(t, a.orders)
+}
+
+// auditOf is a stage whose exchange is a process of its own, and whose bot has its state in dir.
+func auditOf(t *testing.T, dir string, facts *exchangeFacts) *stage {
+	s, key := &stage{t: t, folder: filepath.Join(dir, "state")}, facts.Accounts[0].Keys[0]
 	var err error
 	s.auditor, err = rest.New(rest.Config{BaseURL: facts.BaseURL, Key: rest.NewSecret(key.Key), Secret: rest.NewSecret(key.Secret)})
 	require.NoError(t, err)
@@ -108,10 +118,30 @@ func TestAKilledProcessLosesNothing(t *testing.T) {
 	s.units, _, err = s.auditor.Catalog(t.Context())
 	require.NoError(t, err)
 	s.auditor.Use(s.units)
-	require.Empty(t, s.openAtTheExchange())
-	a := s.agreeOnFile()
-	t.Logf("%d kills, %+v", kills, a)
-	require.Positive(t, a.orders)
+	return s
+}
+
+// mostOpen begins to count the open orders at the exchange, again and again. What it returns ends that and tells the highest count.
+func (s *stage) mostOpen() func() int {
+	ctx, stop := context.WithCancel(s.t.Context())
+	done := make(chan int)
+	go func() {
+		most := 0
+		for ctx.Err() == nil {
+			if open, err := s.auditor.OpenOrders(ctx); err == nil {
+				most = max(most, len(open))
+			}
+			select {
+			case <-time.After(250 * time.Millisecond):
+			case <-ctx.Done():
+			}
+		}
+		done <- most
+	}()
+	return func() int {
+		stop()
+		return <-done
+	}
 }
 
 // child starts the program as a process of its own, which the end of the test kills.
@@ -119,14 +149,14 @@ func child(t *testing.T, dir string, args ...string) *exec.Cmd {
 	path, err := exec.LookPath("bot")
 	require.NoError(t, err, "testscript.Main puts it on the path")
 	cmd := exec.Command(path, args...)
-	cmd.Dir, cmd.Stderr = dir, new(bytes.Buffer)
+	cmd.Dir, cmd.Stderr = dir, new(journalOfLogs)
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	return cmd
 }
 
 // exchangeChild starts `bot exchange` on a free port and returns what it tells.
-func exchangeChild(t *testing.T, dir string, args ...string) (facts exchangeFacts) {
+func exchangeChild(t *testing.T, dir string, args ...string) (facts exchangeFacts, process *os.Process) {
 	path, err := exec.LookPath("bot")
 	require.NoError(t, err)
 	cmd := exec.Command(path, append([]string{"exchange", "--listen", "127.0.0.1:0", "--json"}, args...)...)
@@ -139,5 +169,5 @@ func exchangeChild(t *testing.T, dir string, args ...string) (facts exchangeFact
 		_ = cmd.Wait()
 	})
 	require.NoError(t, json.NewDecoder(out).Decode(&facts))
-	return facts
+	return facts, cmd.Process
 }

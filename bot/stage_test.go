@@ -70,12 +70,6 @@ func stageConfig(seed uint64) sandbox.Config {
 	}
 }
 
-// The limits of the stage's bot, which the traffic is held against.
-const (
-	stageOpen  = 6
-	stageValue = 700
-)
-
 const stageBot = `
 [bot]
 stop_within = "20m"
@@ -87,12 +81,13 @@ secret_env = "SECRET"
 balances = "10s"
 orders = "20s"
 [risk]
-max_open_orders = 6
+max_open_orders = 4
 max_order_value = "700"
 max_position = "2500"
 max_exposure = "4000"
 max_daily_loss = "4000"
 max_data_age = "30s"
+orders_per_minute = 40
 [strategies.restless]
 kind = "restless"
 markets = ["BTC-EUR"]
@@ -115,6 +110,9 @@ func newStage(t *testing.T, seed uint64, change func(*sandbox.Config)) *stage {
 	s.traffic = newTraffic(t, ex)
 	s.auditor, s.units = s.client(auditorKey, "secret of the auditor")
 	s.before = s.holdings()
+	base := s.units.AssetNamed("BTC").ID
+	g := &s.traffic.gauge
+	g.auditor, g.base, g.before = s.auditor, base, s.before[base]
 	t.Cleanup(func() {
 		s.traffic.handlers.Wait()
 		require.NoError(t, ex.Close())

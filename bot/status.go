@@ -142,7 +142,7 @@ func (c *control) opening() string {
 	stand, _ := c.r.gate.Standing()
 	switch {
 	case stand.Drawn:
-		return "max_drawdown was reached: nothing is opened any more"
+		return "max_drawdown was reached: nothing is opened until bot halt and bot resume"
 	case stand.Lost:
 		return "max_daily_loss is used up: nothing is opened until tomorrow, UTC"
 	}

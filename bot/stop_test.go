@@ -1,13 +1,19 @@
 package bot
 
 import (
+	"net/http"
+	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // A strategy that places orders with every ticker must not keep a bot from stopping, nor must an order whose update is in doubt.
@@ -25,6 +31,58 @@ func TestABotThatIsAskedToStopPlacesNothingMore(t *testing.T) {
 		require.NoError(t, failed)
 		require.Equal(t, orders, s.traffic.orders())
 		p.leaveAndClose(failed)
+		require.Empty(t, s.openAtTheExchange())
+		s.agree(p)
+	})
+}
+
+// ladderKind rests four bids far below the market.
+var ladderKind = strategy.Define("ladder", "rests four orders", func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
+	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &ladder{}, nil })
+
+type ladder struct{ strategy.Base }
+
+func (*ladder) OnTicker(d *strategy.Desk, t *market.Ticker) {
+	if open := len(d.OpenOrders(t.Market)); open < 4 {
+		_, _ = d.Limit(t.Market, market.Buy, 1_000_000, t.Last/100*98-market.Price(open)*100)
+	}
+}
+
+// meter reads from answers what is left of the key's points.
+type meter struct {
+	http.RoundTripper
+	left int
+}
+
+func (m *meter) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := m.RoundTripper.RoundTrip(r)
+	if err == nil {
+		m.left, err = strconv.Atoi(answer.Header.Get("Service-Ratelimit-Remaining"))
+	}
+	return answer, err
+}
+
+// Another program has spent the key's minute down to what is left to cancels. The answers that confirm them are part of it.
+func TestAStopIsNotHeldUpByAWeightBudgetThatIsSpent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 1, nil)
+		s.config, s.kinds = strings.ReplaceAll(s.config, `kind = "restless"`, `kind = "ladder"`), append(s.kinds, ladderKind)
+		s.config = strings.NewReplacer("params.seed = 1\n", "", `orders = "20s"`, `orders = "1h"`, `balances = "10s"`, `balances = "1h"`).Replace(s.config) // nothing else spends meanwhile
+		p := s.start()
+		time.Sleep(3*time.Minute + 5*time.Second) // the bubble's time begins with a full minute
+		open := len(s.openAtTheExchange())
+		require.Equal(t, 4, open)
+		m := &meter{RoundTripper: &wire{traffic: s.traffic, quiet: true}, left: 1000}
+		other, err := rest.New(rest.Config{BaseURL: "https://exchange.test/v2", Key: rest.NewSecret(stageKey), Secret: rest.NewSecret(stageSecret), Transport: m})
+		require.NoError(t, err)
+		for m.left > 2*open+3 {
+			_, err = other.Account(t.Context())
+			require.NoError(t, err)
+		}
+		began := time.Now()
+		require.NoError(t, p.end())
+		require.Less(t, time.Since(began), 5*time.Second)
+		require.Less(t, began.Sub(began.Truncate(time.Minute)), 50*time.Second, "the minute is not over")
 		require.Empty(t, s.openAtTheExchange())
 		s.agree(p)
 	})

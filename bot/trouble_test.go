@@ -2,7 +2,10 @@ package bot
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
+	"regexp"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -32,6 +35,7 @@ func trouble(t *testing.T, change func(*sandbox.Config), prepare func(*stage), m
 		before := s.traffic.sent()
 		time.Sleep(3 * time.Minute)
 		require.Greater(t, s.traffic.sent(), before, "it goes on by itself")
+		s.sameOpen(p)
 		require.NoError(t, p.end())
 		require.Empty(t, s.openAtTheExchange())
 		require.Positive(t, s.agree(p).fills)
@@ -63,14 +67,60 @@ func TestAMachineWhoseClockIsSetWhileItTradesGoesOn(t *testing.T) {
 	trouble(t, nil, func(s *stage) { s.now = func() time.Time { return time.Now().Add(time.Duration(jump.Load())) } }, func(*stage, *process) { jump.Store(int64(5 * time.Minute)) })
 }
 
+func TestAMachineWhoseClockGoesTooSlowlyIsSetRightAgain(t *testing.T) {
+	trouble(t, nil, func(s *stage) {
+		begun := time.Now()
+		s.now = func() time.Time { return time.Now().Add(-time.Since(begun) / 100) } // a second behind in a hundred
+	}, func(s *stage, p *process) {
+		time.Sleep(3*time.Minute + 30*time.Second)
+		require.Less(s.t, market.Time(time.Now().UnixNano()).Sub(p.client.Now()).Abs(), time.Second)
+		require.Contains(s.t, s.log.String(), "the exchange's clock was not where it had been reckoned to be")
+	})
+}
+
 func TestAMinuteWithoutTheNetworkIsSurvived(t *testing.T) {
 	trouble(t, nil, nil, func(s *stage, _ *process) {
 		s.traffic.cut(true)
 		time.Sleep(time.Minute)
 		s.traffic.cut(false)
 		require.Contains(s.t, s.log.String(), "no prices from the exchange")
+		time.Sleep(30 * time.Second)
+		require.Regexp(s.t, `"feed":"tickers".*"the exchange answers again"`, s.log.String())
 	})
 }
+
+func TestTheLogTellsAChangeByWhatItAsksFor(t *testing.T) {
+	trouble(t, nil, nil, func(s *stage, _ *process) {
+		price := func(message string) (prices []string) {
+			for line := range strings.Lines(s.log.String()) {
+				var said struct{ Message, Price string }
+				if json.Unmarshal([]byte(line), &said) == nil && said.Message == message {
+					prices = append(prices, said.Price)
+				}
+			}
+			return prices
+		}
+		asked := s.traffic.changes()
+		require.NotEmpty(s.t, asked)
+		require.ElementsMatch(s.t, asked, price("change sent"))
+		require.Subset(s.t, asked, price("change accepted"))
+		require.NotEmpty(s.t, price("change accepted"))
+	})
+}
+
+// changes are the prices that changes of orders asked for.
+func (t *traffic) changes() (prices []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for write := range t.writes {
+		if price := changedPrice.FindStringSubmatch(write); price != nil {
+			prices = append(prices, price[1])
+		}
+	}
+	return prices
+}
+
+var changedPrice = regexp.MustCompile(`^PUT .*"price":"([^"]+)"`)
 
 func TestABanIsWaitedFor(t *testing.T) {
 	ban := sandbox.Fault{Kind: sandbox.FaultError, Code: 105, Endpoints: []string{"POST /order"}, After: 2 * time.Minute, Count: 1, Key: stageKey}
@@ -95,6 +145,9 @@ func TestAMarketThatHaltsAndComesBackIsTradedAgain(t *testing.T) {
 			if status != market.Auction { // which collects orders
 				require.Equal(s.t, orders, s.traffic.orders(), "nothing is placed in a market that is %s", status)
 			}
+			time.Sleep(40 * time.Second)
+			require.Contains(s.t, s.log.String(), `"market":"BTC-EUR","status":"`+status.String()+`","message":"the market does not trade`)
+			require.Contains(s.t, s.log.String(), "the market trades again")
 		})
 	}
 }
@@ -103,14 +156,30 @@ func TestATickThatChangesUnderRestingOrdersIsKeptTo(t *testing.T) {
 	for _, tick := range []string{"5", "0.5"} {
 		trouble(t, func(c *sandbox.Config) {
 			c.Faults = []sandbox.Fault{{Kind: sandbox.FaultTickSize, Market: "BTC-EUR", Tick: tick, After: 2 * time.Minute}}
-		}, nil, func(*stage, *process) { time.Sleep(time.Minute) })
+		}, nil, func(s *stage, _ *process) {
+			time.Sleep(time.Minute)
+			require.Contains(s.t, s.log.String(), `"tick_size":"`+tick+`","before":"1"`)
+		})
 	}
+}
+
+func TestARefusalByNewRulesHasThemAskedForAtOnce(t *testing.T) {
+	trouble(t, func(c *sandbox.Config) {
+		c.Faults = []sandbox.Fault{{Kind: sandbox.FaultTickSize, Market: "BTC-EUR", Tick: "50", After: 2 * time.Minute}}
+	}, func(s *stage) { s.config = strings.Replace(s.config, "[poll]", "[poll]\nrules = \"1h\"", 1) }, func(s *stage, _ *process) {
+		time.Sleep(time.Minute)
+		require.Equal(s.t, 1, strings.Count(s.log.String(), "(code 422,"), "one order is off the new tick, those after it know it")
+	})
 }
 
 func TestOrdersThatTheExchangeCancelsAreNotMissed(t *testing.T) {
 	trouble(t, func(c *sandbox.Config) {
-		c.Faults = []sandbox.Fault{{Kind: sandbox.FaultCancelOrders, Account: "bot", After: 90 * time.Second}, {Kind: sandbox.FaultCancelOrders, Account: "bot", After: 110 * time.Second}}
-	}, nil, nil)
+		for after := 30 * time.Second; after < 2*time.Minute; after += 5 * time.Second { // at some of them an order is open
+			c.Faults = append(c.Faults, sandbox.Fault{Kind: sandbox.FaultCancelOrders, Account: "bot", After: after})
+		}
+	}, nil, func(s *stage, _ *process) {
+		require.Regexp(s.t, `"state":"canceled".*"reason":"cancelOnAdminRequest".*"order ended"`, s.log.String())
+	})
 }
 
 func TestASecondBotOnTheSameStateIsRefused(t *testing.T) {
@@ -204,6 +273,7 @@ func killAt(t *testing.T, seed uint64, kind market.CommandKind, before bool) {
 	s.traffic.on(nil)
 	p := s.start()
 	time.Sleep(2 * time.Minute)
+	s.sameOpen(p)
 	require.NoError(t, p.end())
 	require.Empty(t, s.openAtTheExchange())
 	require.Positive(t, s.agree(p).orders)
@@ -218,7 +288,7 @@ func TestFillsOfAWeekendAreBookedAtTheNextStart(t *testing.T) {
 		s := newStage(t, 1, func(c *sandbox.Config) {
 			c.Markets[0].Source, c.Markets[0].House = sandbox.Fixed("30000"), sandbox.House{}
 		})
-		s.config, s.traffic.most = keeperBot, 9000
+		s.config, s.traffic.limits = keeperBot, limits{value: 9000}
 		s.kinds = append(s.kinds, keeperKind)
 		other, _ := s.client(otherKey, "secret of the other")
 		p := s.start()

@@ -87,19 +87,15 @@ func (w *watch) attach() {
 // since is the time since the watch began.
 func (w *watch) since() int64 { return int64(w.now().Sub(w.began)) }
 
-// starting passes a start of the engine on, which comes when the loop has reconciled.
-func (w *watch) starting(start func(market.Time) []market.Command) func(market.Time) []market.Command {
+// started hears that the loop has reconciled and trades.
+func (w *watch) started() {
 	if w == nil {
-		return start
+		return
 	}
-	return func(at market.Time) []market.Command {
-		w.countRefusals() // those of earlier runs are no news
-		commands := start(at)
-		w.trading.Store(true)
-		w.notify.say("READY=1")
-		w.tell(alertStart, "trading begins on %s", w.r.plan.Exchange.BaseURL)
-		return commands
-	}
+	w.countRefusals() // those of earlier runs are no news
+	w.trading.Store(true)
+	w.notify.say("READY=1")
+	w.tell(alertStart, "trading begins on %s", w.r.plan.Exchange.BaseURL)
 }
 
 // stopped says how a run has ended, or that it has not begun.

@@ -21,6 +21,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // busy does everything that a person wants to hear of: it buys, asks for what is refused, and panics.
@@ -120,7 +121,7 @@ func watchBot(t *testing.T, p *practice, args ...string) *watched {
 	running.Go(func() {
 		code = bot.Run(ctx, bot.Process{Args: append([]string{"run", "-c", p.config, "--set", "metrics.listen=127.0.0.1:0", "--set", "alerts.to.me.url_env=ALERT_URL",
 			"--set", "strategies.trend.kind=busy", "--set", "poll.tickers=500ms"}, args...), Stdin: bytes.NewReader(nil), Stdout: &w.out, Stderr: &w.out,
-			Getenv: func(name string) string { return w.env[name] }, Kinds: append(kinds(), busyKind())})
+			Getenv: func(name string) string { return w.env[name] }, Kinds: append(shipped.Kinds(), busyKind())})
 	})
 	w.stop = func() int { cancel(); running.Wait(); return code }
 	t.Cleanup(func() { w.stop() })

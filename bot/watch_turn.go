@@ -80,7 +80,7 @@ func (w *watch) lookAtLimits() {
 		w.tell(alertResume, "a new day: the daily loss counts from zero")
 	}
 	if stand.Drawn && !before.Drawn {
-		w.tell(alertHalt, "the largest drawdown is reached: nothing is opened any more")
+		w.tell(alertHalt, "the largest drawdown is reached: nothing is opened until bot halt and bot resume")
 	}
 }
 

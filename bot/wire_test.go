@@ -32,13 +32,13 @@ type traffic struct {
 	count  int                    // of writes
 	down   bool                   // nothing comes through
 	shut   func(path string) bool // what the bot asks for and does not get; nil: nothing
-	most   float64                // that an order may be worth
+	gauge
 	// hook is called for each write that is about to reach the exchange (before), and for each that has (not before).
 	hook func(r *http.Request, before bool)
 }
 
 func newTraffic(t *testing.T, ex *sandbox.Exchange) *traffic {
-	return &traffic{t: t, ex: ex, writes: map[string]bool{}, placed: map[string]bool{}, most: stageValue}
+	return &traffic{t: t, ex: ex, writes: map[string]bool{}, placed: map[string]bool{}, gauge: gauge{limits: stageLimits, exits: map[string]bool{}}}
 }
 
 // wire is the transport of one life of the bot: a RoundTripper over the exchange's handler.
@@ -109,7 +109,10 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		answer, err := w.serve(r, body)
 		if isWrite {
+			w.carriedOut()
 			w.call(r, false)
+		} else if err == nil && !w.quiet {
+			w.hearPrices(r.URL.Path, answer)
 		}
 		done <- outcome{answer, err}
 	}()
@@ -199,7 +202,7 @@ func (t *traffic) serve(r *http.Request, body []byte) (answer *http.Response, er
 // within the limits.
 func (w *wire) examine(r *http.Request, body []byte, store *state.BotStore) {
 	stamp := r.Header.Get("Service-Access-Timestamp")
-	name, value := nameAndValue(r.URL, body)
+	name := nameOf(r.URL, body)
 	w.mu.Lock()
 	w.count++
 	identity := r.Method + " " + r.URL.RequestURI() + " " + string(body) + " " + stamp
@@ -212,10 +215,8 @@ func (w *wire) examine(r *http.Request, body []byte, store *state.BotStore) {
 			w.t.Errorf("placed twice: %s", identity)
 		}
 		w.placed[name] = true
-		if value > w.most {
-			w.t.Errorf("an order over %f, beyond the limit: %s", value, identity)
-		}
 	}
+	w.sentWrite(r.Method, body)
 	w.mu.Unlock()
 	if !intended(store, name, r, body, stamp) {
 		if _, alive := w.alive(); alive {
@@ -224,20 +225,14 @@ func (w *wire) examine(r *http.Request, body []byte, store *state.BotStore) {
 	}
 }
 
-// nameAndValue is the clientOrderId of a write, and what it is worth where it has a price.
-func nameAndValue(u *url.URL, body []byte) (name string, value float64) {
-	var order struct {
-		ClientOrderID string `json:"clientOrderId"`
-		Amount        string `json:"amount"`
-		Price         string `json:"price"`
-	}
+// nameOf is the clientOrderId of a write.
+func nameOf(u *url.URL, body []byte) string {
+	var w write
 	if len(body) == 0 {
-		return u.Query().Get("clientOrderId"), 0
+		return u.Query().Get("clientOrderId")
 	}
-	_ = json.Unmarshal(body, &order)
-	amount, _ := strconv.ParseFloat(order.Amount, 64)
-	price, _ := strconv.ParseFloat(order.Price, 64)
-	return order.ClientOrderID, amount * price
+	_ = json.Unmarshal(body, &w)
+	return w.ClientOrderID
 }
 
 // intended reports whether the state file has the intent of a write.

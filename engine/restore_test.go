@@ -22,6 +22,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/grid"
 	"github.com/tidemark-trading/tidemark/strategy/maker"
 	"github.com/tidemark-trading/tidemark/strategy/rsirevert"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
 )
 
@@ -205,11 +206,14 @@ func TestAfterARestartAnyEngineGoesOnAsIfNothingHadHappened(t *testing.T) {
 	require.Greater(t, swaps, 10)
 }
 
-// shipped are the strategies of this repository with parameters that trade often.
-var shipped = []struct {
+// seated is a strategy with its parameters.
+type seated struct {
 	kind   strategy.Kind
 	values map[string]any
-}{
+}
+
+// often are the shipped strategies with parameters that trade often.
+var often = []seated{
 	{smacross.Kind, map[string]any{"fast": int64(2), "slow": int64(5), "share": "0.4"}},
 	{breakout.Kind, map[string]any{"channel": int64(3), "atr": int64(2), "stop_atr": 1.5, "target_atr": 2.0, "share": "0.4", "risk": "0"}},
 	{rsirevert.Kind, map[string]any{"period": int64(2), "low": 45.0, "high": 55.0, "expire": int64(3), "offset_bps": "20", "target_bps": "50", "share": "0.3"}},
@@ -220,7 +224,10 @@ var shipped = []struct {
 }
 
 func TestAfterARestartShippedStrategiesGoOnAsIfNothingHadHappened(t *testing.T) {
-	for i, one := range shipped {
+	for _, kind := range shipped.Kinds() {
+		require.True(t, slices.ContainsFunc(often, func(one seated) bool { return one.kind.Name == kind.Name }), "%s has no row in often", kind.Name)
+	}
+	for i, one := range often {
 		t.Run(fmt.Sprint(one.kind.Name, i), func(t *testing.T) {
 			sent, kills := 0, 0
 			for seed := range uint64(8) {

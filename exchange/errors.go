@@ -101,6 +101,10 @@ func (o Outcome) String() string {
 	return fmt.Sprintf("outcome(%d)", uint8(o))
 }
 
+// OfMarket reports whether a market's status or rules, as they are now, stood against the request: codes 422 to 431 (specification 7). Whoever
+// meets one knows older rules than the exchange and should ask for them.
+func (e *Error) OfMarket() bool { return e.Code >= CodeTick && e.Code <= CodeNotTrading }
+
 // Outcome returns Rejected for the exchange's own JSON with a 4xx status, bans and failed authentication included, and
 // Unknown for everything else: a 5xx, a body that was not the exchange's.
 func (e *Error) Outcome() Outcome {
@@ -126,18 +130,17 @@ func OutcomeOf(err error) Outcome {
 	return Unknown
 }
 
-// ErrCode returns the Error of a code with the table's status and message. Where the table has a wording with details (a
-// parameter's name), giving them chooses it. It panics on a code that the table does not have.
+// ErrCode returns the Error of a code with the table's status and message; it is the table's own, and not to be changed. Where the table has a
+// wording with details (a parameter's name), giving them chooses it. It panics on a code that the table does not have.
 func ErrCode(code int, details ...any) *Error {
-	row, ok := lookup(code)
-	if !ok {
+	row := lookup(code)
+	if row == nil {
 		panic(fmt.Sprintf("exchange: error code %d is not in the table", code))
 	}
-	message := row.message
-	if len(details) > 0 {
-		message = fmt.Sprintf(row.detailed, details...)
+	if len(details) == 0 {
+		return &row.Error
 	}
-	return &Error{Code: code, Status: row.status, Message: message}
+	return &Error{Code: code, Status: row.Status, Message: fmt.Sprintf(row.detailed, details...)}
 }
 
 // Required says that a parameter is missing.
@@ -186,12 +189,13 @@ func AppendError(dst []byte, e *Error) []byte {
 	return append(appendText(dst, e.Message), '}')
 }
 
-func lookup(code int) (errorRow, bool) {
-	at := sort.Search(len(errorTable), func(i int) bool { return errorTable[i].code >= code })
-	if at == len(errorTable) || errorTable[at].code != code {
-		return errorRow{}, false
+// lookup returns the row of a code, or nil.
+func lookup(code int) *errorRow {
+	at := sort.Search(len(errorTable), func(i int) bool { return errorTable[i].Code >= code })
+	if at == len(errorTable) || errorTable[at].Code != code {
+		return nil
 	}
-	return errorTable[at], true
+	return &errorTable[at]
 }
 
 // clip keeps foreign text short in an error.

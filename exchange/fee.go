@@ -72,13 +72,9 @@ func (s *Settlement) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Fill settles one more fill. cash is the quote debited (buy) or credited (sell) for it; fee is what of that is fee, the
-// rounding included, so that cash = price·amount ± fee exactly.
-func (s *Settlement) Fill(m *market.Market, side market.Side, price market.Price, amount market.Qty, rate market.Rate, rounding FeeRounding) (cash market.Money, fee market.Value, err error) {
-	gross, err := m.Value(price, amount)
-	if err != nil {
-		return 0, market.Value{}, err
-	}
+// Fill settles one more fill, of gross = price·amount. cash is the quote debited (buy) or credited (sell) for it; fee is what of that
+// is fee, the rounding included, so that cash = gross ± fee exactly.
+func (s *Settlement) Fill(m *market.Market, side market.Side, gross market.Value, rate market.Rate, rounding FeeRounding) (cash market.Money, fee market.Value, err error) {
 	factor := one + rate
 	if side == market.Sell {
 		factor = one - rate
@@ -111,11 +107,7 @@ func (s *Settlement) Fill(m *market.Market, side market.Side, price market.Price
 
 // FillRest settles the fill that uses up an amountQuote: cash is all that was left of it, and what the base did not cost is
 // fee (venue-facts 3.6, "buy with amountQuote").
-func (s *Settlement) FillRest(m *market.Market, price market.Price, amount market.Qty, cash market.Money) (fee market.Value, err error) {
-	gross, err := m.Value(price, amount)
-	if err != nil {
-		return market.Value{}, err
-	}
+func (s *Settlement) FillRest(m *market.Market, gross market.Value, cash market.Money) (fee market.Value, err error) {
 	s.cash += cash
 	return feeOf(m, market.Buy, gross, cash)
 }

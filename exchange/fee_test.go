@@ -53,11 +53,11 @@ func TestFeesAreThoseTheExchangeTook(t *testing.T) {
 			amount, err := m.ParseQty(c.amount)
 			require.NoError(t, err)
 			var s exchange.Settlement
-			cash, fee, err := s.Fill(m, c.side, price, amount, rate(t, c.rate), rounding)
-			require.NoError(t, err)
-			require.Equal(t, c.fee, m.FormatValue(fee))
 			gross, err := m.Value(price, amount)
 			require.NoError(t, err)
+			cash, fee, err := s.Fill(m, c.side, gross, rate(t, c.rate), rounding)
+			require.NoError(t, err)
+			require.Equal(t, c.fee, m.FormatValue(fee))
 			require.Equal(t, c.gross, m.FormatValue(gross))
 			require.Equal(t, signed(c.side, gross, fee), m.MoneyValue(cash))
 		}
@@ -82,11 +82,11 @@ func TestABuyByQuoteAmountGetsTheBaseThatTheExchangeGave(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "69.09014454", m.FormatQty(amount))
 	var s exchange.Settlement
-	fee, err := s.FillRest(m, 57751, amount, 40_00)
-	require.NoError(t, err)
-	require.Equal(t, "0.0997506267046", m.FormatValue(fee))
 	gross, err := m.Value(57751, amount)
 	require.NoError(t, err)
+	fee, err := s.FillRest(m, gross, 40_00)
+	require.NoError(t, err)
+	require.Equal(t, "0.0997506267046", m.FormatValue(fee))
 	require.Equal(t, "39.9002493732954", m.FormatValue(gross))
 }
 
@@ -254,9 +254,9 @@ func TestSettlementRoundsWhereItsNameSays(t *testing.T) {
 			price := rapid.Int64Range(1, 1e6).Draw(t, "price")
 			amount := rapid.Int64Range(1, 1e7).Draw(t, "amount")
 			fee := market.Rate(rapid.Int64Range(-50_000, 500_000).Draw(t, "rate"))
-			cash, paid, err := s.Fill(m, side, market.Price(price), market.Qty(amount), fee, rounding)
-			require.NoError(t, err)
 			gross, err := m.Value(market.Price(price), market.Qty(amount))
+			require.NoError(t, err)
+			cash, paid, err := s.Fill(m, side, gross, fee, rounding)
 			require.NoError(t, err)
 			require.Equal(t, signed(side, gross, paid), m.MoneyValue(cash), "cash is not value and fee")
 			exact := exactCash(m, side, price, amount, fee)
@@ -310,14 +310,15 @@ func TestASettlementSurvivesBeingText(t *testing.T) {
 		m := &market.Market{PriceDigits: 2, AmountDigits: 8, QuoteDigits: 2, ValueDigits: 10}
 		var whole, stored exchange.Settlement
 		for range rapid.IntRange(1, 5).Draw(t, "fills") {
-			price, amount := market.Price(rapid.Int64Range(1, 1e7).Draw(t, "price")), market.Qty(rapid.Int64Range(1, 1e10).Draw(t, "amount"))
-			wantCash, wantFee, err := whole.Fill(m, market.Sell, price, amount, 250_000, exchange.RoundOrder)
+			gross, err := m.Value(market.Price(rapid.Int64Range(1, 1e7).Draw(t, "price")), market.Qty(rapid.Int64Range(1, 1e10).Draw(t, "amount")))
+			require.NoError(t, err)
+			wantCash, wantFee, err := whole.Fill(m, market.Sell, gross, 250_000, exchange.RoundOrder)
 			require.NoError(t, err)
 			text, err := stored.MarshalText()
 			require.NoError(t, err)
 			stored = exchange.Settlement{}
 			require.NoError(t, stored.UnmarshalText(text))
-			cash, fee, err := stored.Fill(m, market.Sell, price, amount, 250_000, exchange.RoundOrder)
+			cash, fee, err := stored.Fill(m, market.Sell, gross, 250_000, exchange.RoundOrder)
 			require.NoError(t, err)
 			require.Equal(t, wantCash, cash)
 			require.Equal(t, wantFee, fee)

@@ -52,6 +52,8 @@ type Trading interface {
 	Send(ctx context.Context, i *Intent) (Record, error)
 	// Order asks for one order of the account, by the client's name of it or else the exchange's; CodeNotFound where there is none.
 	Order(ctx context.Context, m market.ID, client, name uuid.UUID) (Record, error)
+	// Ending asks like Order for one that is to end: the answer that confirms a cancel is waited for, so the question goes before all but cancels.
+	Ending(ctx context.Context, m market.ID, client, name uuid.UUID) (Record, error)
 	// OpenOrders lists the account's open orders in all markets, without fills.
 	OpenOrders(ctx context.Context) ([]Record, error)
 	// Trades lists the account's executions in a market from a time on, oldest first, a bounded number of them. more says that there are later

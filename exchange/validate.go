@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -247,10 +248,10 @@ func checkQuoteSize(m *market.Market, value market.Value) *Error {
 	return nil
 }
 
-// exceeds reports whether n·10^-digits is above limit.
+// exceeds reports whether n·10^-digits is above limit, which is not negative.
 func exceeds(n, limit int64, digits uint8) bool {
-	unit := market.Pow10(digits)
-	return limit <= math.MaxInt64/unit && n > limit*unit // otherwise the limit is more than an int64 can hold
+	over, most := bits.Mul64(uint64(limit), uint64(market.Pow10(digits)))
+	return over == 0 && n > 0 && uint64(n) > most
 }
 
 // tooHigh reports whether a price is above that of any market, or so near the end of int64 that a spread on top of it has no

@@ -10,8 +10,11 @@ type Index[T any] struct {
 	used  int
 }
 
-// home is where an id belongs.
-func (x *Index[T]) home(id OrderID) int { return int(uint64(id) * 0x9e3779b97f4a7c15 >> x.shift) }
+// home is where an id belongs. Four that follow one another are neighbours: they share a line of the processor's cache, and orders that are
+// placed one after the other find theirs there.
+func (x *Index[T]) home(id OrderID) int {
+	return int(uint64(id)>>2*0x9e3779b97f4a7c15>>x.shift)&^3 | int(id)&3
+}
 
 // slot is one place; id 0 is a free one.
 type slot[T any] struct {

@@ -355,7 +355,8 @@ func quoPow10(hi, lo uint64, digits uint8) (uint64, uint64, bool) {
 	}
 	by := uint64(pow10[digits])
 	if hi == 0 {
-		return 0, lo / by, dropped || lo%by != 0
+		low := lo / by
+		return 0, low, dropped || low*by != lo
 	}
 	high, rest := hi/by, hi%by
 	low, rest := bits.Div64(rest, lo, by)

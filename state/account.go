@@ -27,9 +27,10 @@ type Account struct {
 	openIn    []int               // by market: what counts against maxOpenOrders
 	openBy    []int               // by strategy
 	spare     []*Order
-	closed    []*Order // closed by the last Apply: spare from the next one on
-	foreign   int64    // reports and fills of orders that are not ours
-	changed   bool     // since the last Saved
+	closed    []*Order       // closed by the last Apply: spare from the next one on
+	foreign   int64          // reports and fills of orders that are not ours
+	changed   bool           // since the last Saved
+	released  []market.Money // by asset: what Restore moved to the pool
 }
 
 // mark is the latest that is known of a market's price.
@@ -99,8 +100,12 @@ func NewAccount(catalog *market.Catalog, strategies int, own []bool) *Account {
 	for range purses {
 		a.purses = append(a.purses, make([]Balance, len(catalog.Assets())+1))
 	}
+	a.released = make([]market.Money, len(catalog.Assets())+1)
 	return a
 }
+
+// Released is how much of an asset Restore has moved to the pool, out of the allotments of strategies that are gone.
+func (a *Account) Released(asset market.AssetID) market.Money { return a.released[asset] }
 
 // Applied is what an event changed.
 type Applied struct {

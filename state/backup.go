@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -64,11 +65,21 @@ func replaceFile(path string, write func(*os.File) error) error {
 	return syncFolder(filepath.Dir(path))
 }
 
-// syncFolder makes a rename durable.
+// syncFolder makes durable what a folder's files are called.
 func syncFolder(dir string) error {
 	folder, err := os.Open(dir)
 	if err != nil {
 		return err
 	}
 	return cmp.Or(folder.Sync(), folder.Close())
+}
+
+// syncPlace makes durable that a file has its name, and its folder: what is synced and cannot be found is lost all the same.
+func syncPlace(path string) error {
+	folder := filepath.Dir(path)
+	err := syncFolder(filepath.Dir(folder))
+	if errors.Is(err, fs.ErrPermission) { // a folder of somebody else, who has made ours
+		err = nil
+	}
+	return cmp.Or(syncFolder(folder), err)
 }

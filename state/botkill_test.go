@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -20,7 +21,7 @@ import (
 // killedWriter names the file that this test's binary, run as a child, commits to until it is killed.
 const killedWriter = "TIDEMARK_TEST_KILLED_WRITER"
 
-// TestMain runs the tests, or in a child process the writer that a test kills.
+// TestMain runs the tests, or in a child process the writer that a test kills. A goroutine that outlives the tests fails them.
 func TestMain(m *testing.M) {
 	if path := os.Getenv(killedWriter); path != "" {
 		if err := writeUntilKilled(path, os.Stdout); err != nil {
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m)
 }
 
 // writeUntilKilled goes on where the file ends, and acknowledges each order whose commit has returned.
@@ -112,48 +113,4 @@ func TestWhatWasCommittedIsThereAfterAKill(t *testing.T) {
 		require.NoError(t, s.Close())
 	}
 	require.Positive(t, orders)
-}
-
-// TestALostWriteLosesNoCommitBefore simulates a machine that dies: of the pages written since the last sync any part may be lost. The file
-// as it was after each commit is taken, and random pages of those that the next commit changed are put on top of it.
-func TestALostWriteLosesNoCommitBefore(t *testing.T) {
-	s := botStore(t)
-	b := s.NewBatch()
-	live(t, s, b, 1)
-	before, err := os.ReadFile(s.path)
-	require.NoError(t, err)
-	seed := uint64(time.Now().UnixNano())
-	random := rand.New(rand.NewPCG(seed, 0))
-	for id := market.OrderID(2); id < 30; id++ {
-		number, err := s.LastNumber()
-		require.NoError(t, err)
-		b.Journal(market.Time(id), intentOf(ownOrder(id)))
-		b.Order(ownOrder(id))
-		require.NoError(t, s.Commit(b))
-		after, err := os.ReadFile(s.path)
-		require.NoError(t, err)
-		torn := append([]byte{}, before...)
-		torn = append(torn, make([]byte, max(0, len(after)-len(torn)))...)
-		for page := 2; page < len(after)/4096; page++ { // the head pages are written after a sync of all others
-			if random.IntN(2) == 0 {
-				copy(torn[page*4096:(page+1)*4096], after[page*4096:])
-			}
-		}
-		requireSurvives(t, torn, number, fmt.Sprintf("seed %d, order %d", seed, id))
-		before = after
-	}
-}
-
-func requireSurvives(t *testing.T, file []byte, number uint64, when string) {
-	path := filepath.Join(t.TempDir(), "bot.db")
-	require.NoError(t, os.WriteFile(path, file, 0o600))
-	s, err := OpenBot(path)
-	require.NoError(t, err, when)
-	defer s.Close()
-	last, err := s.LastNumber()
-	require.NoError(t, err, when)
-	require.Equal(t, number, last, when)
-	report, err := s.Check()
-	require.NoError(t, err, when)
-	require.Empty(t, report.Flaws, when)
 }

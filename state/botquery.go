@@ -208,19 +208,6 @@ func (s *BotStore) Entries(from uint64, visit func(*Entry) error) error {
 	})
 }
 
-// LastEntries returns the last n entries of the journal, the oldest first.
-func (s *BotStore) LastEntries(n int) (entries []Entry, err error) {
-	last, err := s.LastNumber()
-	if err != nil || last == 0 {
-		return nil, err
-	}
-	err = s.Entries(max(last, uint64(n))-uint64(n)+1, func(e *Entry) error {
-		entries = append(entries, *e)
-		return nil
-	})
-	return entries, err
-}
-
 // LastNumber is the number of the journal's last entry, 0 for an empty journal.
 func (s *BotStore) LastNumber() (number uint64, err error) {
 	err = s.view(func(tx *bbolt.Tx) error {

@@ -18,7 +18,7 @@ import (
 // ErrNoState is wrapped when there is no state file, or it does not hold what was asked for.
 var ErrNoState = errors.New("not found")
 
-// ErrNewer is wrapped when a newer program wrote the state file.
+// ErrNewer is wrapped when a newer program wrote the state file or the candle store.
 var ErrNewer = errors.New("written by a newer program")
 
 // The buckets of the state file. Numbers in keys are big-endian, so that keys sort like the numbers.
@@ -132,6 +132,9 @@ func (s *BotStore) prepare(readOnly bool, wanted schema) (err error) {
 	if !readOnly {
 		if err := wanted.apply(s); err != nil {
 			return err
+		}
+		if err := syncPlace(s.path); err != nil {
+			return fmt.Errorf("sync the folder of %s: %w", s.path, err)
 		}
 	}
 	catalog := &market.Catalog{}

@@ -70,7 +70,7 @@ func (s *Series) End() market.Time { return s.Interval.End(s.Last) }
 
 // OpenCandles opens the store at path. Read-only it must exist, and other readers may share it; otherwise it is made when
 // missing and held alone. It waits a second for other processes, then wraps ErrLocked. A missing or empty file wraps
-// ErrNoData, a file that is no store wraps ErrCorrupt.
+// ErrNoData, a file that is no store wraps ErrCorrupt, one of a newer format ErrNewer.
 func OpenCandles(path string, readOnly bool) (store *CandleStore, err error) {
 	if err := checkFile(path, readOnly); err != nil {
 		return nil, err
@@ -174,8 +174,13 @@ func (s *CandleStore) checkFormat(tx *bbolt.Tx) error {
 			return fmt.Errorf("%s: %w: not a candle store: no %s in it", s.path, ErrCorrupt, name)
 		}
 	}
-	if format := tx.Bucket(bucketMeta).Get(keyFormat); len(format) != 1 || format[0] != storeFormat {
+	switch format := tx.Bucket(bucketMeta).Get(keyFormat); {
+	case len(format) != 1:
 		return fmt.Errorf("%s: %w: format %x, this program reads %d", s.path, ErrCorrupt, format, storeFormat)
+	case format[0] > storeFormat:
+		return fmt.Errorf("%s: %w: format %d, this program reads %d; update the program, or name another file", s.path, ErrNewer, format[0], storeFormat)
+	case format[0] < storeFormat:
+		return fmt.Errorf("%s: %w: format %d, this program reads %d", s.path, ErrCorrupt, format[0], storeFormat)
 	}
 	return nil
 }

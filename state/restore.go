@@ -10,7 +10,7 @@ import (
 
 // Restore makes the account what it was when data was saved, but for its prices. strategies are the names of the strategies now,
 // by StrategyID − 1; they may stand in another order than then, and so may the catalog's markets. A strategy that is gone must
-// have left nothing behind but dust, a market that is gone neither position nor order, and units must be the same. The error says
+// have left nothing behind but dust and money, which go to the pool (Released), a market that is gone neither position nor order, and units must be the same. The error says
 // what differs; the account is then as it was. What a strategy earned where it has nothing any more is forgotten with it.
 func (a *Account) Restore(data []byte, strategies []string) error {
 	var s SavedAccount
@@ -104,15 +104,21 @@ func (r *restorer) takePurses(s *SavedAccount) error {
 		saved[p.Owner] = true
 		id, known := r.ids[p.Owner]
 		switch {
-		case !known && len(p.Totals) == 0:
-			continue
-		case !known:
-			return fmt.Errorf("strategy %q is gone and its allotment is not empty; take it back into the config", p.Owner)
+		case !known: // its money is nobody's, where it has neither position nor order
+			for symbol, total := range p.Totals {
+				r.released[r.catalog.AssetNamed(symbol).ID] += total
+			}
+			id = 0
 		case id > 0 && r.purseOf[id] == 0:
 			return fmt.Errorf("strategy %q had an allotment of its own and now has none", p.Owner)
 		}
 		for symbol, total := range p.Totals {
-			r.purses[r.purseOf[id]][r.catalog.AssetNamed(symbol).ID].Total = total
+			balance := &r.purses[r.purseOf[id]][r.catalog.AssetNamed(symbol).ID]
+			sum, err := market.Add(balance.Total, total)
+			if err != nil {
+				return fmt.Errorf("balance of %s: %w", symbol, err)
+			}
+			balance.Total = sum
 		}
 	}
 	for _, name := range s.Strategies {

@@ -88,7 +88,7 @@ func TestAnAccountThatCannotGoOnSaysWhy(t *testing.T) {
 	}{
 		{nil, seatNames, "", "", `account: strategy "one" had an allotment of its own and now has none`},
 		{[]bool{false, true, true}, seatNames, "", "", `account: strategy "two" had no allotment and now has one of its own`},
-		{[]bool{false, true}, []string{"other", "two"}, "", "", `account: strategy "one" is gone and its allotment is not empty; take it back into the config`},
+		{[]bool{false, true}, []string{"other", "two"}, "", "", `account: strategy "one" is gone and holds 0.6 of BTC-EUR; take it back into the config`},
 		{[]bool{false, true}, []string{"one"}, "", "", "account: 2 strategies have 1 names"},
 		{[]bool{false, true}, seatNames, `"EUR":93999`, `"EUR":3`, "account: purse 1 asset 3 has 3 and holds 5000"},
 		{[]bool{false, true}, seatNames, `"amountRemaining":40000000`, `"amountRemaining":5`, "order 1: filled 60000000 and remaining 5 are not amount 100000000"},
@@ -124,6 +124,22 @@ func TestWhatIsFlatMayGo(t *testing.T) {
 	a.Catalog().MarketNamed("BTC-EUR").MinOrderInBase = 1000
 	require.NoError(t, a.Restore(text, []string{"two", "three"}), "dust keeps nobody")
 	require.Equal(t, market.Money(999), a.Total(1).Total, "and stays in the purse")
+}
+
+func TestTheMoneyOfAStrategyThatIsGoneGoesToThePool(t *testing.T) {
+	own := []bool{false, true, false}
+	d := newDesk(t, 2, own)
+	d.deposit(1, d.m.Quote, 600_00)
+	d.deposit(0, d.m.Quote, 400_00)
+	text, err := d.Save(nil, seatNames)
+	require.NoError(t, err)
+	a := restarted(t, false, nil)
+	require.NoError(t, a.Restore(text, []string{"two", "three"}))
+	quote := a.Catalog().MarketNamed("BTC-EUR").Quote
+	require.Equal(t, market.Money(600_00), a.Released(quote))
+	available, held := a.Balance(1, quote)
+	require.Equal(t, market.Money(1000_00), available)
+	require.Zero(t, held)
 }
 
 func TestPricesOutliveTheProcess(t *testing.T) {

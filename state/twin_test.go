@@ -155,7 +155,9 @@ func (m *machine) fillSome(rt *rapid.T) {
 	o := m.pick(rt)
 	amount := market.Qty(rapid.Int64Range(1, int64(o.AmountRemaining)).Draw(rt, "amount"))
 	settlement := m.settled[o.ID]
-	_, exact, err := settlement.Fill(m.m, o.Side, o.Price, amount, rate, exchange.RoundOrder)
+	gross, err := m.m.Value(o.Price, amount)
+	require.NoError(m.t, err)
+	_, exact, err := settlement.Fill(m.m, o.Side, gross, rate, exchange.RoundOrder)
 	require.NoError(m.t, err)
 	m.settled[o.ID] = settlement
 	fee, err := exact.FloorMoney(0)

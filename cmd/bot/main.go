@@ -3,14 +3,9 @@ package main
 
 import (
 	"github.com/tidemark-trading/tidemark/bot"
-	"github.com/tidemark-trading/tidemark/strategy/breakout"
-	"github.com/tidemark-trading/tidemark/strategy/dca"
-	"github.com/tidemark-trading/tidemark/strategy/grid"
-	"github.com/tidemark-trading/tidemark/strategy/maker"
-	"github.com/tidemark-trading/tidemark/strategy/rsirevert"
-	"github.com/tidemark-trading/tidemark/strategy/smacross"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 func main() {
-	bot.Main(smacross.Kind, breakout.Kind, rsirevert.Kind, grid.Kind, dca.Kind, maker.Kind)
+	bot.Main(shipped.Kinds()...)
 }

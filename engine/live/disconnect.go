@@ -10,7 +10,8 @@ import (
 // disconnect keeps the timers of the cancel-on-disconnect groups armed while the loop is well (venue-facts 3.8): a bot that has died
 // renews nothing, and its orders die with it.
 type disconnect struct {
-	off    bool // the exchange does not do it
+	off    bool // the exchange does not do it, or nothing is to be renewed any more
+	armed  bool // this run has armed them
 	next   market.Time
 	asking bool
 }
@@ -30,6 +31,7 @@ func (l *Loop) armFirst(ctx context.Context) error {
 			return fmt.Errorf("live: arm cancel on disconnect: %w", err)
 		}
 	}
+	l.disconnect.armed = true
 	l.disconnect.next = l.stamp().Add(l.GroupExpiry / 5)
 	return nil
 }
@@ -37,7 +39,7 @@ func (l *Loop) armFirst(ctx context.Context) error {
 // renew pushes the timers out again, every fifth of their expiry.
 func (l *Loop) renew(work context.Context) {
 	d := &l.disconnect
-	if d.off || d.asking || len(l.Groups) == 0 || d.next > l.now || l.failed != nil {
+	if !d.armed || d.off || d.asking || len(l.Groups) == 0 || d.next > l.now || l.failed != nil {
 		return
 	}
 	d.asking = true
@@ -60,13 +62,22 @@ func (l *Loop) renew(work context.Context) {
 	})
 }
 
-// disarm stops the timers and waits for the exchange to say so: orders are to stay.
-func (l *Loop) disarm(ctx context.Context) error {
-	if l.disconnect.off {
-		return nil
+// disarm stops the timers and waits for the exchange to say so: orders are to stay. Nothing is renewed from then on.
+func (l *Loop) disarm(ctx, work context.Context) error {
+	d, none := &l.disconnect, l.disconnect.off
+	d.off = true
+	for d.asking && l.failed == nil && ctx.Err() == nil {
+		l.turn(ctx, work) // what is under way would arm them again
 	}
 	for _, group := range l.Groups {
-		if err := l.Trading.CancelAfter(ctx, group, 0); err != nil {
+		if none {
+			break
+		}
+		err := l.Trading.CancelAfter(ctx, group, 0)
+		if refused(err) && !d.armed {
+			return nil // the exchange has no timers, which this run has not come so far as to find out
+		}
+		if err != nil {
 			return fmt.Errorf("live: stop cancel on disconnect for group %d: %w; its orders will be cancelled", group, err)
 		}
 	}

@@ -131,10 +131,14 @@ func (l *Loop) ask(work context.Context, k *look) {
 		return
 	}
 	id, client, name, asked := own.Market, own.ClientOrderID, own.ExchangeID, l.now
+	question := l.Trading.Order
+	if l.stopped || own.InFlight == market.CommandCancel || own.CancelWanted {
+		question = l.Trading.Ending
+	}
 	k.asking = true
 	l.asking++
 	l.workers.Go(func() {
-		record, err := l.Trading.Order(work, id, client, name)
+		record, err := question(work, id, client, name)
 		l.replies <- func() {
 			l.asking--
 			k.asking = false

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,6 +31,8 @@ type Config struct {
 	Events  <-chan market.Event // of the feeds, in the order of their arrival; their slices and pointers are the loop's
 	Log     zerolog.Logger
 	Start   func(at market.Time) []market.Command // what begins the engine once the exchange has been asked; nil: Engine.Start. An engine that was restored has begun
+	Ready   func()                                // hears that trading has begun, in the loop's goroutine; nil: nobody. A run that is stopped before has no such moment
+	Sent    Sent                                  // what is known of writes that were in flight when the last process died; nil: nothing
 
 	OpenEvery     market.Duration // between two lists of open orders; a minute
 	HoldingsEvery market.Duration // between two looks at the balances; 30 s
@@ -41,6 +44,10 @@ type Config struct {
 
 	Stepped func(kind market.EventKind, took time.Duration) // hears of every step of the engine, in the loop's goroutine; nil: nobody measures
 }
+
+// Sent tells until when, on the exchange's clock, the exchange could take the write of an order that was in flight when the last process
+// died: the end of the window that it was signed with. false: that is not known.
+type Sent func(id market.OrderID, kind market.CommandKind) (until market.Time, known bool)
 
 // most is how many events one turn takes, at most: they share one commit.
 const most = 64
@@ -99,20 +106,28 @@ func defaults(d *market.Duration, otherwise market.Duration) {
 }
 
 // Run reconciles with the exchange, starts the strategies and trades until ctx ends; then it stops in good order, for StopWithin at most.
+// Where ctx ends before the exchange has been reconciled with, the rest of that is left out and nothing is traded: the orders that the
+// account knows are looked up and ended, or kept, by the same stop.
+//
 // It returns nil after a stop in good order, otherwise what went wrong: a journal that cannot be written, an exchange that cannot be
-// reconciled with, orders that were to be cancelled and could not be.
+// reconciled with, orders that were to be cancelled and could not be, orders of which nobody knows what became of the last write.
 func (l *Loop) Run(ctx context.Context) error {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx)) // answers that are under way are waited for
 	defer l.workers.Wait()
 	defer cancel()
 	l.now = l.Trading.Now()
-	if err := l.reconcile(ctx); err != nil {
+	switch err := l.prepare(ctx); {
+	case l.failed != nil:
+		return l.failed
+	case err != nil && (ctx.Err() == nil || refused(err)):
 		return err
-	}
-	if err := l.armFirst(ctx); err != nil {
-		return err
+	case ctx.Err() != nil:
+		return l.stop(work, slices.Clone(l.Config.Start(l.stamp())))
 	}
 	l.take(l.Config.Start(l.stamp()))
+	if l.Ready != nil {
+		l.Ready()
+	}
 	l.endTurn(work)
 	for ctx.Err() == nil && l.failed == nil {
 		l.turn(ctx, work)
@@ -120,28 +135,21 @@ func (l *Loop) Run(ctx context.Context) error {
 	if l.failed != nil {
 		return l.failed
 	}
-	return l.stop(work)
+	return l.stop(work, nil)
 }
 
-// insist tries until the exchange can be reached, or says no. A ban is no no: it ends.
-func (l *Loop) insist(ctx context.Context, try func() error) error {
-	for wait := firstWait; ; wait = min(2*wait, lastWait/2) {
-		err := try()
-		if err == nil || ctx.Err() != nil || refused(err) {
-			return err
-		}
-		l.Log.Warn().Err(err).Stringer("again in", wait).Msg("the exchange cannot be reached")
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-		}
+// prepare does what comes before trading.
+func (l *Loop) prepare(ctx context.Context) error {
+	l.suspect()
+	if err := l.reconcile(ctx); err != nil {
+		return err
 	}
+	return l.armFirst(ctx)
 }
 
-// refused reports whether the exchange has said no, and would say so again.
-func refused(err error) bool {
-	var no *exchange.Error
-	return as(err, &no) && no.Outcome() == exchange.Rejected && no.Code != exchange.CodeBanned
+// insist is Insist with the loop's log.
+func (l *Loop) insist(ctx context.Context, try func() error) error {
+	return Insist(ctx, l.Log, try)
 }
 
 // turn waits for something to happen, takes what else has happened meanwhile, commits it, and sends.

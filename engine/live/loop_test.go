@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
@@ -35,7 +36,7 @@ type rig struct {
 
 func newRig(t *testing.T, seed uint64, faults int) *rig {
 	r := &rig{t: t, seed: seed, box: &sender{box: newBox(t, seed, faults), commands: map[string]market.Command{}}}
-	r.journal = &ledger{t: t, intents: map[string]bool{}, parts: map[string][]byte{}}
+	r.journal = &ledger{t: t, intents: map[string]bool{}, sent: map[market.OrderID]exchange.Intent{}, parts: map[string][]byte{}}
 	r.box.journal = r.journal
 	r.begin()
 	return r
@@ -56,7 +57,7 @@ func (r *rig) begin() {
 	e := engine.New(engine.Config{Run: run, Catalog: r.box.catalog, Account: r.account, Gate: gate, Seats: []engine.Seat{{
 		Name: "restless", Strategy: player, Markets: []market.ID{1}, Ticker: true, Log: zerolog.Nop(),
 	}}})
-	config := Config{Engine: e, Account: r.account, Trading: r.box, Journal: r.journal, Events: r.events, Log: zerolog.Nop(), StopWithin: 30 * time.Minute}
+	config := Config{Engine: e, Account: r.account, Trading: r.box, Journal: r.journal, Events: r.events, Log: zerolog.Nop(), StopWithin: 30 * time.Minute, Sent: r.journal.lastChance}
 	at := r.box.Now()
 	if len(r.journal.parts) == 0 {
 		for _, asset := range r.box.catalog.Assets() {

@@ -40,17 +40,9 @@ func (l *Loop) reconcile(ctx context.Context) error {
 	return l.failed
 }
 
-// reconcileOrder asks for one order. What was in flight when the process died is in doubt until the exchange can no longer take it.
+// reconcileOrder asks for one order.
 func (l *Loop) reconcileOrder(ctx context.Context, o *state.Order) error {
-	k := l.lookAt(o.ID)
-	if o.InFlight != 0 {
-		sent := l.stamp() // or earlier: of a change it is not known
-		if o.InFlight == market.CommandPlace {
-			sent = min(sent, o.Created)
-		}
-		k.doubt = &doubt{command: market.Command{Kind: o.InFlight, Order: o.Order}, blind: true, until: sent.Add(longestWindow + l.Margin)}
-	}
-	asked := l.stamp()
+	k, asked := l.lookAt(o.ID), l.stamp()
 	record, err := l.Trading.Order(ctx, o.Market, o.ClientOrderID, o.ExchangeID)
 	if err != nil && codeOf(err) != exchange.CodeNotFound {
 		return err
@@ -61,6 +53,30 @@ func (l *Loop) reconcileOrder(ctx context.Context, o *state.Order) error {
 
 // longestWindow is how long after its timestamp the exchange may still take a request (specification 5).
 const longestWindow = time.Minute
+
+// suspect puts every order of which something is expected under a look. What was in flight when the last process died is in doubt until the
+// exchange can no longer take it.
+func (l *Loop) suspect() {
+	for _, o := range l.Account.Pending(nil) {
+		if k := l.lookAt(o.ID); o.InFlight != 0 {
+			k.doubt = &doubt{command: market.Command{Kind: o.InFlight, Order: o.Order}, blind: true, until: l.lastChance(o).Add(l.Margin)}
+		}
+	}
+}
+
+// lastChance is when the exchange could last take the write of an order that was in flight when the last process died.
+func (l *Loop) lastChance(o *state.Order) market.Time {
+	if l.Sent != nil {
+		if until, known := l.Sent(o.ID, o.InFlight); known {
+			return until
+		}
+	}
+	sent := l.now // or earlier
+	if o.InFlight == market.CommandPlace {
+		sent = min(sent, o.Created)
+	}
+	return sent.Add(longestWindow)
+}
 
 // catchUp pages through the trades since the oldest order that is open, so that fills are booked even of orders that the exchange has
 // forgotten meanwhile.

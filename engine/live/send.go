@@ -51,6 +51,7 @@ func (l *Loop) answered(o *outgoing, record exchange.Record, err error) {
 	l.stamp()
 	l.Journal.Outcome(&o.intent, err)
 	k := l.lookAt(o.command.Order.ID)
+	k.doubt = nil // an order has one write in flight at a time
 	switch exchange.OutcomeOf(err) {
 	case exchange.Accepted:
 		if o.command.Kind == market.CommandCancel {

@@ -3,20 +3,23 @@ package live
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
 
 // stop ends in good order: strategies are told, orders are cancelled, or kept with their timers stopped, and every answer is waited for.
-func (l *Loop) stop(work context.Context) error {
+// unsent are commands that were decided before anything was sent and have to be given up.
+func (l *Loop) stop(work context.Context, unsent []market.Command) error {
 	ctx, cancel := context.WithTimeout(work, l.StopWithin)
 	defer cancel()
 	l.take(l.Engine.Stop(l.stamp()))
 	l.stopped = true
+	l.giveUp(unsent)
 	l.endTurn(work)
 	if l.KeepOrders {
-		if err := l.disarm(ctx); err != nil {
+		if err := l.disarm(ctx, work); err != nil {
 			return err
 		}
 	}
@@ -32,15 +35,42 @@ func (l *Loop) stop(work context.Context) error {
 	if l.failed != nil {
 		return l.failed
 	}
-	if left := l.Account.Open(nil, 0, 0); len(left) > 0 && !l.KeepOrders {
-		return fmt.Errorf("live: %d orders are still open after %s: %s", len(left), time.Duration(l.StopWithin), namesOf(left))
+	return l.unfinished()
+}
+
+// giveUp answers commands that will never be sent as the exchange would that refuses them. Cancels are sent: they leave less behind.
+func (l *Loop) giveUp(unsent []market.Command) {
+	for i := range unsent {
+		c := &unsent[i]
+		if c.Kind == market.CommandCancel {
+			l.take(unsent[i : i+1])
+			continue
+		}
+		l.answer(c, market.ExecRejected, 0)
+		l.follow(c.Order.ID)
+		if k := l.looks[c.Order.ID]; k != nil {
+			k.doubt = nil
+		}
 	}
-	return nil
 }
 
 // finished reports whether nothing is left to wait for.
 func (l *Loop) finished() bool {
 	return l.quiet() && (l.KeepOrders || len(l.Account.Open(nil, 0, 0)) == 0)
+}
+
+// unfinished says what a stop has left behind that it should not have: open orders, or, where they are kept, those of which nobody knows
+// what became of the last write.
+func (l *Loop) unfinished() error {
+	left := l.Account.Open(nil, 0, 0)
+	if len(left) > 0 && !l.KeepOrders {
+		return fmt.Errorf("live: %d orders are still open after %s: %s", len(left), time.Duration(l.StopWithin), namesOf(left))
+	}
+	left = slices.DeleteFunc(left, func(o *market.Order) bool { return l.Account.Own(o.ID).InFlight == 0 })
+	if len(left) > 0 {
+		return fmt.Errorf("live: of %d orders nobody knows after %s what became of the last request: %s", len(left), time.Duration(l.StopWithin), namesOf(left))
+	}
+	return nil
 }
 
 // namesOf lists orders for a person.

@@ -33,7 +33,9 @@ type box struct {
 	records map[uuid.UUID]*exchange.Record // by client id: every order that was ever taken
 	next    market.OrderID
 	expired int
-	closed  bool // for writes, as a market that halts everything
+	deaf    string        // questions of this name are not answered; "everything": nor are writes
+	timer   time.Duration // of the group, as it was last told
+	armed   int           // how often it was armed
 }
 
 var errKilled = errors.New("killed")
@@ -134,7 +136,7 @@ func (s *sender) Send(_ context.Context, i *exchange.Intent) (exchange.Record, e
 		s.t.Errorf("%s of order %d left before its intent was durable", i.Command, i.Order)
 	}
 	before, after, delay := s.lost()
-	if before || i.Order == s.swallow {
+	if before || i.Order == s.swallow || s.isDeaf("") {
 		time.Sleep(delay)
 		return exchange.Record{}, errLost
 	}
@@ -182,11 +184,24 @@ func (s *sender) carryOut(i *exchange.Intent) (exchange.Record, error) {
 	return record, nil
 }
 
+func (b *box) deafen(to string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.deaf = to
+}
+
+// isDeaf reports whether questions of a name have no answer.
+func (b *box) isDeaf(name string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.deaf == "everything" || name != "" && b.deaf == name
+}
+
 // ask lets a question take its time and perhaps get lost.
-func (b *box) ask() error {
+func (b *box) ask(name string) error {
 	before, after, delay := b.lost()
 	time.Sleep(min(delay, time.Second))
-	if before || after {
+	if before || after || b.isDeaf(name) {
 		return errLost
 	}
 	return nil
@@ -194,7 +209,7 @@ func (b *box) ask() error {
 
 // Order tells of one order.
 func (b *box) Order(_ context.Context, _ market.ID, client, _ uuid.UUID) (exchange.Record, error) {
-	if err := b.ask(); err != nil {
+	if err := b.ask("order"); err != nil {
 		return exchange.Record{}, err
 	}
 	b.mu.Lock()
@@ -208,9 +223,14 @@ func (b *box) Order(_ context.Context, _ market.ID, client, _ uuid.UUID) (exchan
 	return record, nil
 }
 
+// Ending is Order.
+func (b *box) Ending(ctx context.Context, m market.ID, client, name uuid.UUID) (exchange.Record, error) {
+	return b.Order(ctx, m, client, name)
+}
+
 // OpenOrders lists what is open.
 func (b *box) OpenOrders(context.Context) (open []exchange.Record, err error) {
-	if err := b.ask(); err != nil {
+	if err := b.ask("open"); err != nil {
 		return nil, err
 	}
 	b.mu.Lock()
@@ -225,7 +245,7 @@ func (b *box) OpenOrders(context.Context) (open []exchange.Record, err error) {
 
 // Trades lists everything at once.
 func (b *box) Trades(_ context.Context, _ market.ID, from market.Time) (trades []exchange.Trade, more bool, err error) {
-	if err := b.ask(); err != nil {
+	if err := b.ask("trades"); err != nil {
 		return nil, false, err
 	}
 	b.mu.Lock()
@@ -242,7 +262,7 @@ func (b *box) Trades(_ context.Context, _ market.ID, from market.Time) (trades [
 
 // Holdings tells the balances.
 func (b *box) Holdings(context.Context) (held []exchange.Holding, err error) {
-	if err := b.ask(); err != nil {
+	if err := b.ask("holdings"); err != nil {
 		return nil, err
 	}
 	b.mu.Lock()
@@ -254,8 +274,18 @@ func (b *box) Holdings(context.Context) (held []exchange.Holding, err error) {
 	return held, nil
 }
 
-// CancelAfter is taken and does nothing.
-func (b *box) CancelAfter(context.Context, uint16, market.Duration) error { return b.ask() }
+// CancelAfter notes the timer.
+func (b *box) CancelAfter(_ context.Context, _ uint16, after market.Duration) error {
+	if err := b.ask("timer"); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.timer = time.Duration(after); after != 0 {
+		b.armed++
+	}
+	return nil
+}
 
 // ledger is a Journal in memory that insists on the order of things: what is sent has been committed.
 type ledger struct {
@@ -265,14 +295,13 @@ type ledger struct {
 	killed  bool              // nothing is committed any more
 	mu      sync.Mutex
 	intents map[string]bool // committed
-	noted   []string
+	sent    map[market.OrderID]exchange.Intent
+	noted   []exchange.Intent
 	commits int
 }
 
-func (j *ledger) Event(*market.Event) {}
-func (j *ledger) Intent(i *exchange.Intent) {
-	j.noted = append(j.noted, key(i.Command, i.Order, i.Timestamp))
-}
+func (j *ledger) Event(*market.Event)             {}
+func (j *ledger) Intent(i *exchange.Intent)       { j.noted = append(j.noted, *i) }
 func (j *ledger) Outcome(*exchange.Intent, error) {}
 func (j *ledger) Remark(string, string)           {}
 
@@ -281,6 +310,13 @@ func (j *ledger) committed(i *exchange.Intent) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.intents[key(i.Command, i.Order, i.Timestamp)]
+}
+
+// lastChance is when the exchange could last take what was sent.
+func (j *ledger) lastChance(id market.OrderID, kind market.CommandKind) (market.Time, bool) {
+	i, known := j.sent[id]
+	until, _ := market.TimeOfMillis(i.Timestamp + i.Window)
+	return until, known && i.Command == kind
 }
 
 func (j *ledger) Commit(market.Time) error {
@@ -295,8 +331,8 @@ func (j *ledger) Commit(market.Time) error {
 	}); err != nil {
 		return err
 	}
-	for _, k := range j.noted {
-		j.intents[k] = true
+	for _, i := range j.noted {
+		j.intents[key(i.Command, i.Order, i.Timestamp)], j.sent[i.Order] = true, i
 	}
 	j.noted = j.noted[:0]
 	j.commits++

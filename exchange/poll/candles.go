@@ -15,7 +15,8 @@ const page = 1440
 // row is a series on its way: Last is the start of the last candle that was delivered or found to be without a trade.
 type row struct {
 	Series
-	asked int // how often the newest interval was absent
+	asked   int // how often the newest interval was absent
+	silence *silence
 }
 
 // candles tells closed candles: each once, in the order of their close, those of one instant as one group. A candle is closed when the
@@ -70,6 +71,7 @@ func (f *Feed) collect(ctx context.Context) (found []market.Candle) {
 			for ctx.Err() == nil && r.due().Add(f.Settle) <= f.Data.Now() {
 				before := r.Last
 				candles, err := f.ask(ctx, r)
+				r.silence.note(ctx, f.Data.Now(), err)
 				found = append(found, candles...)
 				if err != nil || r.Last == before || r.asked > 0 {
 					again = true

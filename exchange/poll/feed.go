@@ -28,14 +28,14 @@ type Config struct {
 	Depth   int         // levels of each side; 0: 50
 	Series  []Series    // closed candles
 
-	TickerEvery  market.Duration // a second
-	BookEvery    market.Duration // two seconds
-	RulesEvery   market.Duration // 30 s
-	Settle       market.Duration // from a candle's close to the question; 2 s
-	Grace        market.Duration // how long a group of candles waits for one that could not be got; 20 s
-	MaxCandleAge market.Duration // older ones are marked late; 0: twice their interval
-	StaleAfter   market.Duration // without a ticker for so long, Stale is called; 10 s
-	Stale        func(for_ market.Duration)
+	TickerEvery  market.Duration              // a second
+	BookEvery    market.Duration              // two seconds
+	RulesEvery   market.Duration              // 30 s
+	Settle       market.Duration              // from a candle's close to the question; 2 s
+	Grace        market.Duration              // how long a group of candles waits for one that could not be got; 20 s
+	MaxCandleAge market.Duration              // older ones are marked late; 0: twice their interval
+	StaleAfter   market.Duration              // without a ticker for so long, Stale is called, and without an answer to anything else the log says so; 10 s
+	Stale        func(silent market.Duration) // nil: nobody is told
 }
 
 // Series is one row of candles that a strategy receives.
@@ -71,7 +71,7 @@ func New(c Config) *Feed {
 	}
 	f := &Feed{Config: c, out: make(chan market.Event, 256), poke: make(chan struct{}, 1)}
 	for _, s := range c.Series {
-		f.rows = append(f.rows, row{Series: s})
+		f.rows = append(f.rows, row{Series: s, silence: f.silence("candles " + c.Catalog.Market(s.Market).Name + " " + s.Interval.String())})
 	}
 	return f
 }
@@ -92,19 +92,19 @@ func (f *Feed) Run(ctx context.Context) {
 	var asking sync.WaitGroup
 	if len(f.Tickers) > 0 {
 		priced := make(chan struct{})
-		asking.Go(func() { f.every(ctx, f.TickerEvery, nil, first(f.tickers(), priced)) })
+		asking.Go(func() { f.every(ctx, "tickers", f.TickerEvery, nil, first(f.tickers(), priced)) })
 		select {
 		case <-priced: // what is decided on a book needs a price to be held against
 		case <-ctx.Done():
 		}
 	}
 	for _, id := range f.Books {
-		asking.Go(func() { f.every(ctx, f.BookEvery, nil, f.book(id)) })
+		asking.Go(func() { f.every(ctx, "book "+f.Catalog.Market(id).Name, f.BookEvery, nil, f.book(id)) })
 	}
 	if len(f.rows) > 0 {
 		asking.Go(func() { f.candles(ctx) })
 	}
-	asking.Go(func() { f.every(ctx, f.RulesEvery, f.poke, f.rules()) })
+	asking.Go(func() { f.every(ctx, "markets", f.RulesEvery, f.poke, f.rules()) })
 	asking.Wait()
 }
 
@@ -122,11 +122,11 @@ func first(ask func(context.Context) error, done chan<- struct{}) func(context.C
 
 // every calls ask at once and then again and again, a tenth of the period earlier or later so that many feeds do not beat in time, and
 // whenever poke says so. What fails is tried again with the next round.
-func (f *Feed) every(ctx context.Context, period market.Duration, poke <-chan struct{}, ask func(context.Context) error) {
+func (f *Feed) every(ctx context.Context, what string, period market.Duration, poke <-chan struct{}, ask func(context.Context) error) {
+	quiet := f.silence(what)
 	for ctx.Err() == nil {
-		if err := ask(ctx); err != nil && ctx.Err() == nil {
-			f.Log.Debug().Err(err).Msg("the exchange did not answer")
-		}
+		err := ask(ctx)
+		quiet.note(ctx, f.Data.Now(), err)
 		wait := period - period/20 + market.Duration(rand.Int64N(int64(period/10)+1))
 		select {
 		case <-time.After(wait):

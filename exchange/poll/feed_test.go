@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -234,6 +235,51 @@ func TestSilenceIsToldOnceAndEndsWithTheNextTicker(t *testing.T) {
 		listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Tickers: []market.ID{1}, Stale: func(market.Duration) { silent++ }}, time.Minute)
 		require.Equal(t, 1, silent)
 	})
+}
+
+func TestWhateverIsNotAnsweredIsSaidOnceAndSoIsItsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1)
+		f.down = [2]market.Time{f.Now().Add(5 * time.Second), f.Now().Add(5 * time.Minute)}
+		var log lines
+		listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.New(&log), Tickers: []market.ID{1}, Books: []market.ID{2}, Series: []Series{{Market: 1, Interval: market.Interval1m}}}, 7*time.Minute)
+		for _, feed := range [...]string{"tickers", "book ETH-EUR", "markets", "candles BTC-EUR 1m"} {
+			require.Equal(t, 1, log.count(`"warn"`, `"`+feed+`"`, "does not answer", errDown.Error()), "%s: %s", feed, log.text.String())
+			require.Equal(t, 1, log.count(`"info"`, `"`+feed+`"`, "answers again"), "%s: %s", feed, log.text.String())
+		}
+	})
+}
+
+func TestASilenceThatLastsIsSaidAgainNowAndThen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1)
+		f.down = [2]market.Time{1, f.Now().Add(time.Hour)}
+		var log lines
+		listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.New(&log), Tickers: []market.ID{1}}, 35*time.Minute)
+		require.Equal(t, 4, log.count(`"warn"`, `"tickers"`), "%s", log.text.String())
+	})
+}
+
+// lines is a log.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(line)
+}
+
+// count counts the lines that hold all of these words.
+func (l *lines) count(words ...string) (n int) {
+	for line := range strings.Lines(l.text.String()) {
+		if !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(line, word) }) {
+			n++
+		}
+	}
+	return n
 }
 
 func TestRulesAreToldWhenTheyChangeAndAtOnceOnDemand(t *testing.T) {

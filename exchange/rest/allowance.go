@@ -12,7 +12,7 @@ const (
 	linger = 30 * time.Second
 	// maxLimit is what a budget without limit counts as.
 	maxLimit = 10_000_000
-	// cancelSlack are the points that cancels have beside one for each open order.
+	// cancelSlack are the points that cancels and what confirms them have beside two for each open order.
 	cancelSlack = 50
 )
 
@@ -113,16 +113,19 @@ func (a *allowance) dropStray() int {
 	return points
 }
 
-// floor is how many points a lane must leave to those before it. The last ones, one for each open order and some, are for cancels alone.
+// floor is how many points a lane must leave to those before it. The last ones, one for each open order, are for cancels alone; before them as
+// many, and some, are for cancels and for asking whether they came through: each that has lets go one of the former.
 // Without a key nothing can be lost but data, and a twentieth is left to whoever else has the address.
 func (a *allowance) floor(lane Lane) int {
 	if !a.signed {
 		return a.limit / 20
 	}
-	cancels := min(a.orders+cancelSlack, a.limit/2)
+	cancels := min(2*a.orders+cancelSlack, a.limit/2)
 	switch lane {
 	case Cancel:
 		return 0
+	case Confirm:
+		return min(a.orders, a.limit/4)
 	case Protective:
 		return cancels
 	case Order:

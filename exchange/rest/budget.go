@@ -9,16 +9,18 @@ import (
 // Lane is how urgent a request is. A smaller one goes first.
 type Lane uint8
 
-// The lanes. The last points of a budget belong to cancels alone.
+// The lanes. The last points of a budget, one for each open order, belong to cancels alone, and as many more and 50 to them and to what
+// confirms them.
 const (
 	Cancel     Lane = iota + 1 // takes orders out of the book
+	Confirm                    // asks whether a cancel has come through
 	Protective                 // exits, and the timer of cancel on disconnect
 	Order                      // place and update
 	Reconcile                  // asks what became of orders and balances
 	MarketData
 )
 
-var lanes = [...]string{Cancel: "cancel", Protective: "protective", Order: "order", Reconcile: "reconcile", MarketData: "marketData"}
+var lanes = [...]string{Cancel: "cancel", Confirm: "confirm", Protective: "protective", Order: "order", Reconcile: "reconcile", MarketData: "marketData"}
 
 // String returns the lane's name.
 func (l Lane) String() string {
@@ -128,14 +130,4 @@ var endpoints = [...]struct {
 	getDepositHistory:     {"GET /depositHistory", Weight{One: 5}, Reconcile, true},
 	postWithdrawal:        {"POST /withdrawal", Weight{One: 1}, Order, true},
 	getWithdrawalHistory:  {"GET /withdrawalHistory", Weight{One: 5}, Reconcile, true},
-}
-
-// Weights returns the weight of every endpoint by its name, "GET /{market}/book", as the specification and venue-facts 1.1 have it.
-// The map is the caller's.
-func Weights() map[string]Weight {
-	all := make(map[string]Weight, len(endpoints))
-	for i := range endpoints {
-		all[endpoints[i].name] = endpoints[i].weight
-	}
-	return all
 }

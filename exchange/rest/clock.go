@@ -11,8 +11,12 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// samples is how often Sync asks for the time; the answer with the shortest round trip counts.
-const samples = 5
+// TimeSamples is how often Sync asks for the time; the answer with the shortest round trip counts.
+const TimeSamples = 5
+
+// worst is the longest round trip of an answer that the time can be told by: it may be wrong by half of that, and what the exchange can still
+// take of a lost request is reckoned with so much to spare.
+const worst = 4 * time.Second
 
 // clock is the exchange's time as far as it was measured: an instant of this machine that stood for one of the exchange's. It goes on
 // by the machine's monotonic clock, so that a machine whose time is set does not move it.
@@ -51,13 +55,27 @@ func (c *Client) Offset() market.Duration {
 func (c *Client) RoundTrip() market.Duration { return c.clock.anchor.Load().roundTrip }
 
 // Sync measures the exchange's clock by GET /time (specification 1): several times, of which the shortest round trip counts. It
-// returns an error, and keeps what it knew, where no answer came.
+// returns an error, and keeps what it knew, where no answer came, or none within four seconds.
 func (c *Client) Sync(ctx context.Context) error {
 	if err := c.clock.claim(ctx); err != nil {
 		return err
 	}
 	defer c.clock.release()
 	return c.measure(ctx)
+}
+
+// Remeasure is Sync, and returns how far that has moved Now: what this machine's clock went wrong since.
+func (c *Client) Remeasure(ctx context.Context) (moved market.Duration, err error) {
+	if err := c.clock.claim(ctx); err != nil {
+		return 0, err
+	}
+	defer c.clock.release()
+	before := c.clock.anchor.Load()
+	if err := c.measure(ctx); err != nil {
+		return 0, err
+	}
+	now := c.clock.anchor.Load()
+	return now.server.Sub(before.server.Add(now.local.Sub(before.local))), nil
 }
 
 // claim waits until nobody else measures.
@@ -105,10 +123,13 @@ func (c *Client) measure(ctx context.Context) error {
 	if err := c.retry(ctx, sample); err != nil {
 		return fmt.Errorf("the exchange's time: %w", err)
 	}
-	for range samples - 1 {
+	for failed, n := 0, 1; n < TimeSamples && failed < 2; n++ {
 		if sample() != nil {
-			break // the first will have to do
+			failed++ // what there is may have to do
 		}
+	}
+	if best.roundTrip > worst {
+		return fmt.Errorf("the exchange's time: the fastest answer took %s; it cannot be told closer than within half of that", best.roundTrip.Round(time.Millisecond))
 	}
 	c.clock.anchor.Store(best)
 	return nil

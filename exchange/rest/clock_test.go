@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 	"testing"
@@ -16,12 +17,10 @@ import (
 
 // skewed is a rig whose machine's clock is wrong by an offset.
 func skewed(t *testing.T, wrong time.Duration) *rig {
-	var r *rig
-	r = newRig(t, func(_ *sandbox.Config, c *Config) {
+	return newRig(t, func(_ *sandbox.Config, c *Config) {
 		clock := c.Now
 		c.Now = func() time.Time { return clock().Add(wrong) }
 	})
-	return r
 }
 
 func TestClockFiveMinutesWrongIsMadeGood(t *testing.T) {
@@ -47,6 +46,41 @@ func TestShortestRoundTripCounts(t *testing.T) {
 	require.Equal(t, len(trips), asked)
 	require.Equal(t, 20*time.Millisecond, r.RoundTrip())
 	require.Equal(t, -10*time.Millisecond, r.Offset())
+}
+
+func TestAnAnswerThatTookLongIsNotWhatTheTimeIsToldBy(t *testing.T) {
+	r := newRig(t, nil)
+	trips, fail := []time.Duration{3 * time.Second, 0, 20 * time.Millisecond, 30 * time.Millisecond, 40 * time.Millisecond}, []bool{false, true, false, false, false}
+	asked := 0
+	r.wire.after = func(_ *http.Request, a *http.Response) (*http.Response, error) {
+		r.clock.Advance(trips[asked%len(trips)])
+		asked++
+		if fail[(asked-1)%len(fail)] {
+			return nil, errors.New("broken")
+		}
+		return a, nil
+	}
+	require.NoError(t, r.Sync(t.Context()))
+	require.Equal(t, 20*time.Millisecond, r.RoundTrip(), "one that fails ends nothing")
+
+	before := r.Offset()
+	trips, fail, asked = []time.Duration{5 * time.Second}, []bool{false}, 0
+	require.ErrorContains(t, r.Sync(t.Context()), "the fastest answer took 5s")
+	require.Equal(t, before, r.Offset(), "what was known is kept")
+}
+
+func TestMeasuringAgainTellsHowFarTheClockHadGoneWrong(t *testing.T) {
+	slow := time.Duration(0)
+	r := newRig(t, func(_ *sandbox.Config, c *Config) {
+		clock := c.Now
+		c.Now = func() time.Time { return clock().Add(-slow) }
+	})
+	require.NoError(t, r.Sync(t.Context()))
+	slow = 3 * time.Second
+	moved, err := r.Remeasure(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, slow, moved)
+	require.Equal(t, rigStart, r.Now())
 }
 
 func TestWrongClockIsNoticedByTheAnswer(t *testing.T) {

@@ -80,7 +80,7 @@ func (l *Ledger) unlock() {
 	}
 }
 
-// SetOpenOrders tells how many orders are open: so many points are kept for their cancels.
+// SetOpenOrders tells how many orders are open: so many points are kept for their cancels, and as many to confirm these.
 func (l *Ledger) SetOpenOrders(orders int) {
 	l.mu.Lock()
 	defer l.unlock()

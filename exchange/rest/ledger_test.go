@@ -217,7 +217,7 @@ func TestAClockThatIsAheadOverspendsNothing(t *testing.T) {
 				require.NoError(t, w.do(t.Context(), w.ledger, rest.Cancel, askOneOrder, 0, 0))
 			}
 			require.Zero(t, w.refused(), "skew %s", skew)
-			require.Less(t, time.Now().Sub(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)), 4*time.Minute+time.Second, "and nothing is left over")
+			require.Less(t, time.Since(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)), 4*time.Minute+time.Second, "and nothing is left over")
 		})
 	}
 }
@@ -294,9 +294,11 @@ func TestEachLaneStopsWhereTheReserveOfThoseBeforeItBegins(t *testing.T) {
 		want   int // points of 1000 that it gets in a minute
 	}{
 		{rest.Cancel, 20, true, 1000},
-		{rest.Protective, 20, true, 930}, // one for each order and 50 are left
-		{rest.Order, 20, true, 830},
-		{rest.Reconcile, 20, true, 780},
+		{rest.Confirm, 20, true, 980},    // one for each order is left
+		{rest.Protective, 20, true, 910}, // two for each order and 50 are left
+		{rest.Order, 20, true, 810},
+		{rest.Reconcile, 20, true, 760},
+		{rest.Confirm, 5000, true, 750},
 		{rest.Protective, 5000, true, 500}, // never more than half
 		{rest.Reconcile, 0, false, 950},
 	} {

@@ -28,7 +28,16 @@ type Unread struct {
 
 // Order returns one order with all its fills: GET /order (specification 4.2), by the client's name of it or, where that is zero, the
 // exchange's. A clientOrderId names the latest order that carries it. No such order is exchange.Error with code 240.
-func (c *Client) Order(ctx context.Context, id market.ID, client, name uuid.UUID) (record exchange.Record, err error) {
+func (c *Client) Order(ctx context.Context, id market.ID, client, name uuid.UUID) (exchange.Record, error) {
+	return c.order(ctx, endpoints[getOrder].lane, id, client, name)
+}
+
+// Ending is Order in the lane behind cancels, for an order that is to end.
+func (c *Client) Ending(ctx context.Context, id market.ID, client, name uuid.UUID) (exchange.Record, error) {
+	return c.order(ctx, Confirm, id, client, name)
+}
+
+func (c *Client) order(ctx context.Context, lane Lane, id market.ID, client, name uuid.UUID) (record exchange.Record, err error) {
 	d, err := c.directory()
 	if err != nil {
 		return record, err
@@ -41,7 +50,7 @@ func (c *Client) Order(ctx context.Context, id market.ID, client, name uuid.UUID
 		return record, errors.New("GET /order: neither clientOrderId nor orderId names the order")
 	}
 	path := named(to("order").with("market", m.Name), client, name).String()
-	err = c.ask(ctx, request{at: getOrder, path: path}, func(body []byte) (err error) {
+	err = c.ask(ctx, request{at: getOrder, path: path, lane: lane}, func(body []byte) (err error) {
 		record, err = readOrder(body, d.cat)
 		return malformedIf(body, err)
 	})

@@ -17,44 +17,41 @@ const capabilities = `["buy","sell","depositCrypto","depositFiat","withdrawCrypt
 // getBalance answers GET /balance: what the account has, by symbol, without assets of which it has nothing. It is a list also
 // for one symbol.
 func (ex *Exchange) getBalance(c *call) *exchange.Error {
-	w := members{dst: c.out}
+	w := sheet{c.out}
 	ex.appendBalances(&w, c.account, c.text("symbol"))
 	c.out = w.dst
 	return nil
 }
 
 // appendBalances writes the list of an account's balances that are not 0, of one symbol or all ("").
-func (ex *Exchange) appendBalances(w *members, a *account, symbol string) {
-	w.dst = append(w.dst, '[')
+func (ex *Exchange) appendBalances(w *sheet, a *account, symbol string) {
+	w.open('[')
 	for _, v := range ex.shelf {
 		balance := ex.venue.BalanceOf(a.id, v.ID)
 		if balance.Total == 0 || symbol != "" && symbol != v.Symbol {
 			continue
 		}
-		if w.dst[len(w.dst)-1] == '}' {
-			w.dst = append(w.dst, ',')
-		}
-		w.open()
+		w.open('{')
 		w.text("symbol", v.Symbol)
 		w.fixed("available", int64(balance.Total-balance.Held), v.Digits)
 		w.fixed("inOrder", int64(balance.Held), v.Digits)
-		w.close()
+		w.close('}')
 	}
-	w.dst = append(w.dst, ']')
+	w.close(']')
 }
 
 // getAccount answers GET /account: the fee tier with its volume and rates, and the capabilities.
 func (ex *Exchange) getAccount(c *call) *exchange.Error {
-	w := members{dst: c.out}
-	w.open()
+	w := sheet{c.out}
+	w.open('{')
 	w.key("fees")
-	w.open()
+	w.open('{')
 	w.integer("tier", int64(c.account.tier))
 	ex.appendFees(&w, c.account, categoryShown)
-	w.close()
+	w.close('}')
 	w.key("capabilities")
 	w.dst = append(w.dst, capabilities...)
-	w.close()
+	w.close('}')
 	c.out = w.dst
 	return nil
 }
@@ -73,11 +70,11 @@ func (ex *Exchange) getFees(c *call) *exchange.Error {
 		}
 		category = m.FeeCategory
 	}
-	w := members{dst: c.out}
-	w.open()
+	w := sheet{c.out}
+	w.open('{')
 	w.text("tier", strconv.Itoa(c.account.tier))
 	ex.appendFees(&w, c.account, category)
-	w.close()
+	w.close('}')
 	c.out = w.dst
 	return nil
 }
@@ -92,7 +89,7 @@ func (ex *Exchange) firstQuoted(quote market.AssetID) *market.Market {
 	return nil
 }
 
-func (ex *Exchange) appendFees(w *members, a *account, category string) {
+func (ex *Exchange) appendFees(w *sheet, a *account, category string) {
 	fees := ex.rates(a.tier, category)
 	w.padded("volume", int64(a.volume), ex.currencyDigits)
 	w.fixed("taker", int64(fees.Taker), market.RateDigits)

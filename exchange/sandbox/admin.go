@@ -111,9 +111,9 @@ func adminEndpoint(method, path string) *endpoint {
 
 // invalid says of a parameter of the admin interface what is wrong with it.
 func invalid(err error) *exchange.Error {
-	refusal := exchange.ErrCode(exchange.CodeInvalid)
+	refusal := *exchange.ErrCode(exchange.CodeInvalid)
 	refusal.Message = err.Error()
-	return refusal
+	return &refusal
 }
 
 // answerJSON makes an answer of the admin interface.
@@ -128,12 +128,12 @@ func answerJSON(c *call, value any) {
 // adminClock answers GET /admin/clock.
 func (ex *Exchange) adminClock(c *call) *exchange.Error {
 	now := max(ex.clock.Now(), ex.reached)
-	w := members{dst: c.out}
-	w.open()
+	w := sheet{c.out}
+	w.open('{')
 	w.integer("time", now.Millis())
 	w.integer("timeNs", int64(now))
 	w.text("speed", strconv.FormatFloat(ex.clock.Speed(), 'f', -1, 64))
-	w.close()
+	w.close('}')
 	c.out = w.dst
 	return nil
 }

@@ -14,7 +14,7 @@ func (ex *Exchange) adminDeposit(c *call) *exchange.Error {
 	if refused != nil {
 		return refused
 	}
-	w := members{dst: c.out}
+	w := sheet{c.out}
 	ex.appendUnderWay(&w, t, typeDeposit)
 	c.out = w.dst
 	return nil
@@ -25,12 +25,13 @@ func (ex *Exchange) adminTransfers(c *call) *exchange.Error {
 	rows := slices.SortedFunc(slices.Values(ex.inFlight), func(a, b *transfer) int {
 		return cmp.Or(cmp.Compare(a.Due, b.Due), strings.Compare(string(a.ID[:]), string(b.ID[:])))
 	})
-	w := members{dst: append(c.out, '[')}
-	for i, t := range rows {
-		w.separate(i)
+	w := sheet{c.out}
+	w.open('[')
+	for _, t := range rows {
 		ex.appendUnderWay(&w, t, t.way())
 	}
-	c.out = append(w.dst, ']')
+	w.close(']')
+	c.out = w.dst
 	return nil
 }
 
@@ -46,7 +47,7 @@ func (ex *Exchange) adminCancelTransfer(c *call) *exchange.Error {
 	if refused := ex.cancelTransfer(id, c.now); refused != nil {
 		return refused
 	}
-	w := members{dst: c.out}
+	w := sheet{c.out}
 	ex.appendUnderWay(&w, t, way)
 	c.out = w.dst
 	return nil
@@ -61,9 +62,9 @@ func (t *transfer) way() string {
 }
 
 // appendUnderWay writes a transfer for the operator. due is when it goes on; Unix ms, null: it has ended.
-func (ex *Exchange) appendUnderWay(w *members, t *transfer, way string) {
+func (ex *Exchange) appendUnderWay(w *sheet, t *transfer, way string) {
 	v := ex.vaults[t.Asset-1]
-	w.open()
+	w.open('{')
 	w.text("transactionId", t.ID.String())
 	w.text("account", ex.accounts[t.Account].name)
 	w.text("type", way)
@@ -72,10 +73,9 @@ func (ex *Exchange) appendUnderWay(w *members, t *transfer, way string) {
 	w.fixed("fee", int64(t.Fee), v.Digits)
 	w.text("status", cmp.Or(transferStatuses[t.Status], "confirming"))
 	if t.Due == never {
-		w.key("due")
-		w.dst = append(w.dst, "null"...)
+		w.null("due")
 	} else {
 		w.integer("due", t.Due.Millis())
 	}
-	w.close()
+	w.close('}')
 }

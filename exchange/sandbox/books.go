@@ -52,34 +52,34 @@ func lineOf(lines []market.Value, asset market.AssetID) market.Value {
 
 // adminLedger answers GET /admin/ledger: accounts plus house is transferred, of every asset and at every moment.
 func (ex *Exchange) adminLedger(c *call) *exchange.Error {
-	w := members{dst: c.out}
-	w.open()
+	w := sheet{c.out}
+	w.open('{')
 	w.key("accounts")
-	w.dst = append(w.dst, '[')
-	for i, a := range ex.accounts {
-		w.separate(i)
-		w.open()
+	w.open('[')
+	for _, a := range ex.accounts {
+		w.open('{')
 		w.text("account", a.name)
 		w.key("balances")
 		ex.appendBalances(&w, a, "")
-		w.close()
+		w.close('}')
 	}
-	w.dst = append(w.dst, `],"assets":[`...)
-	for i, v := range ex.shelf {
+	w.close(']')
+	w.key("assets")
+	w.open('[')
+	for _, v := range ex.shelf {
 		total := market.Value{}
 		for _, a := range ex.accounts {
 			total, _ = total.Add(market.ValueOf(int64(ex.venue.BalanceOf(a.id, v.ID).Total))) // as in book
 		}
-		w.separate(i)
-		w.open()
+		w.open('{')
 		w.text("symbol", v.Symbol)
 		w.text("accounts", total.Format(v.Digits))
 		w.text("house", lineOf(ex.house, v.ID).Format(v.Digits))
 		w.text("transferred", lineOf(ex.transferred, v.ID).Format(v.Digits))
-		w.close()
+		w.close('}')
 	}
-	w.dst = append(w.dst, ']')
-	w.close()
+	w.close(']')
+	w.close('}')
 	c.out = w.dst
 	return nil
 }

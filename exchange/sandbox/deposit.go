@@ -22,8 +22,8 @@ func (ex *Exchange) getDeposit(c *call) *exchange.Error {
 		return exchange.ErrCode(401)
 	}
 	address, reference := v.depositAddress(c.account)
-	w := members{dst: c.out}
-	w.open()
+	w := sheet{c.out}
+	w.open('{')
 	if v.fiat {
 		w.text("iban", address)
 		w.text("bic", ownBIC)
@@ -32,7 +32,7 @@ func (ex *Exchange) getDeposit(c *call) *exchange.Error {
 		w.text("address", address)
 		w.text("paymentId", reference)
 	}
-	w.close()
+	w.close('}')
 	c.out = w.dst
 	return nil
 }

@@ -117,11 +117,6 @@ func ParseFaultKind(text string) (FaultKind, error) {
 // scheduled reports whether faults of the kind wait for their time, not for a request.
 func (k FaultKind) scheduled() bool { return k >= FaultMarketStatus }
 
-// decides reports whether faults of the kind decide what becomes of the answer.
-func (k FaultKind) decides() bool {
-	return k <= FaultResetAnswer || k == FaultError || k == FaultHTML || k == FaultTruncate
-}
-
 // The settings that every kind takes, of those that wait for a request and of scheduled ones.
 var (
 	selectors = []string{"endpoints", "account", "key", "market", "nth", "count", "probability", "after", "until"}

@@ -88,10 +88,10 @@ func (ex *Exchange) getHistory(c *call) *exchange.Error {
 	page, size := c.integer("page", 1), c.integer("maxItems", 100)
 	from, to := c.integer("fromDate", 0), c.integer("toDate", lastMillis)
 	rows := latest(c.account.transactions, ex.kept())
-	w := members{dst: c.out}
-	w.open()
+	w := sheet{c.out}
+	w.open('{')
 	w.key("items")
-	w.dst = append(w.dst, '[')
+	w.open('[')
 	first, count := (page-1)*size, int64(0)
 	for i := len(rows) - 1; i >= 0; i-- {
 		t := &rows[i]
@@ -99,23 +99,22 @@ func (ex *Exchange) getHistory(c *call) *exchange.Error {
 			continue
 		}
 		if count >= first && count < first+size {
-			w.separate(int(count - first))
 			ex.appendTransaction(&w, t)
 		}
 		count++
 	}
-	w.dst = append(w.dst, ']')
+	w.close(']')
 	w.integer("currentPage", page)
 	w.integer("totalPages", max(1, (count+size-1)/size))
 	w.integer("maxItems", size)
-	w.close()
+	w.close('}')
 	c.out = w.dst
 	return nil
 }
 
 // appendTransaction writes one item: of price, sent and received what the type has, of the others all.
-func (ex *Exchange) appendTransaction(w *members, t *transaction) {
-	w.open()
+func (ex *Exchange) appendTransaction(w *sheet, t *transaction) {
+	w.open('{')
 	w.text("transactionId", t.ID.String())
 	w.text("executedAt", t.At.Std().Format("2006-01-02T15:04:05.000Z"))
 	w.text("type", t.Type)
@@ -131,15 +130,14 @@ func (ex *Exchange) appendTransaction(w *members, t *transaction) {
 	w.text("feesCurrency", ex.catalog.Asset(t.FeesAsset).Symbol)
 	w.text("feesAmount", t.Fees.Format(digits))
 	if t.Address == "" {
-		w.key("address")
-		w.dst = append(w.dst, "null"...)
+		w.null("address")
 	} else {
 		w.text("address", t.Address)
 	}
-	w.close()
+	w.close('}')
 }
 
-func (ex *Exchange) appendShare(w *members, currency, amount string, s share) {
+func (ex *Exchange) appendShare(w *sheet, currency, amount string, s share) {
 	if s.Asset == 0 {
 		return
 	}

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -124,17 +123,7 @@ func (l *line) fired() []int {
 
 // adminDescribed is the description of the admin interface, made once for all tests.
 var adminDescribed = sync.OnceValue(func() *description {
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(describeAdmin()))
-	if err != nil {
-		panic(err)
-	}
-	compiler := jsonschema.NewCompiler()
-	compiler.DefaultDraft(jsonschema.Draft2020)
-	compiler.AssertFormat()
-	if err := compiler.AddResource("openapi.json", document); err != nil {
-		panic(err)
-	}
-	return &description{compiler: compiler, schemas: map[string]*jsonschema.Schema{}}
+	return readDescription(describeAdmin())
 })
 
 // fitsAdmin requires that an answer is one that the description of the admin interface promises.

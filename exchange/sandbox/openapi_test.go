@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -23,8 +24,11 @@ type description struct {
 
 // described is the description of the API with the default prefix, made once for all tests.
 var described = sync.OnceValue(func() *description {
-	text := describe(credentialHeadersOf(defaultPrefix), budgetHeadersOf(defaultPrefix))
-	document, err := jsonschema.UnmarshalJSON(strings.NewReader(string(text)))
+	return readDescription(describe(credentialHeadersOf(defaultPrefix), budgetHeadersOf(defaultPrefix)))
+})
+
+func readDescription(text []byte) *description {
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		panic(err)
 	}
@@ -35,7 +39,7 @@ var described = sync.OnceValue(func() *description {
 		panic(err)
 	}
 	return &description{compiler: compiler, schemas: map[string]*jsonschema.Schema{}}
-})
+}
 
 // schema returns the schema at a JSON pointer of the document.
 func (d *description) schema(t testing.TB, pointer string) *jsonschema.Schema {

@@ -10,8 +10,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// sheet appends the members of JSON objects to a public answer. null is a method of its own: the public data of a market may be
-// absent where those of an account may not.
+// sheet appends the members of JSON objects and the elements of lists to an answer, and parts them by commas.
 type sheet struct{ dst []byte }
 
 // open begins an object or a list, after a comma where it is not the first of a list.

@@ -226,22 +226,23 @@ func latest[T any](rows []T, limit int) []T { return rows[max(0, len(rows)-limit
 // listTransfers answers a history: newest first, of one asset or all, between two times.
 func (ex *Exchange) listTransfers(c *call, rows []*transfer) {
 	limit, start, end := c.integer("limit", 500), c.integer("start", 0), c.integer("end", lastMillis)
-	w := members{dst: append(c.out, '[')}
+	w := sheet{c.out}
+	w.open('[')
 	rows = latest(rows, ex.kept())
 	for i, count := len(rows)-1, 0; i >= 0 && count < int(limit); i-- {
 		t, v := rows[i], ex.vaults[rows[i].Asset-1]
 		if at := t.Listed.Millis(); at < start || at > end || c.has("symbol") && c.text("symbol") != v.Symbol {
 			continue
 		}
-		w.separate(count)
 		w.transfer(t, v)
 		count++
 	}
-	c.out = append(w.dst, ']')
+	w.close(']')
+	c.out = w.dst
 }
 
-func (w *members) transfer(t *transfer, v *vault) {
-	w.open()
+func (w *sheet) transfer(t *transfer, v *vault) {
+	w.open('{')
 	w.integer("timestamp", t.Listed.Millis())
 	w.text("symbol", v.Symbol)
 	w.fixed("amount", int64(t.Amount), v.Digits)
@@ -254,7 +255,7 @@ func (w *members) transfer(t *transfer, v *vault) {
 	if t.PaymentID != "" {
 		w.text("paymentId", t.PaymentID)
 	}
-	w.close()
+	w.close('}')
 }
 
 // inFlight is a heap of transfers: the one whose next status is due first on top, the older of two at one time.

@@ -43,13 +43,13 @@ func (ex *Exchange) postWithdrawal(c *call) *exchange.Error {
 		return exchange.ErrCode(408)
 	}
 	ex.withdraw(c.account, v, total, c.text("address"), c.text("paymentId"), c.now)
-	w := members{dst: c.out}
-	w.open()
+	w := sheet{c.out}
+	w.open('{')
 	w.key("success")
 	w.dst = append(w.dst, "true"...)
 	w.text("symbol", v.Symbol)
 	w.fixed("amount", int64(total), v.Digits)
-	w.close()
+	w.close('}')
 	c.out = w.dst
 	return nil
 }

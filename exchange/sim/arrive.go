@@ -25,7 +25,7 @@ func (v *Venue) arrive(point int) {
 		slices.SortFunc(v.due, inArrivalOrder)
 	}
 	for _, a := range v.due {
-		v.perform(&v.books[a.command.Order.Market], a, point)
+		v.perform(&v.books[a.command.Order.Market], &a.command, &a.origin, point)
 		v.arrived = append(v.arrived, a)
 	}
 }
@@ -59,7 +59,7 @@ func (v *Venue) arriveAttached(b *book) {
 			}
 			v.waiting = slices.Delete(v.waiting, i, i+1)
 			b.waiting--
-			v.perform(b, a, -1)
+			v.perform(b, &a.command, &a.origin, -1)
 			v.arrived = append(v.arrived, a)
 			v.match(b)
 			i = -1 // what it caused may have brought more

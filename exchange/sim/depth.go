@@ -40,6 +40,7 @@ type leaf struct {
 // level is one price: a queue of orders, the oldest first.
 type level struct {
 	price       market.Price
+	key         uint64 // the price in units of the tree
 	first, last *order
 	high, low   uint64 // 2^64·high + low is what remains of them in all, in units of Qty
 }
@@ -110,8 +111,7 @@ func (d *depth) at(price market.Price) *level {
 	if d.first != nil && d.first.price == price {
 		return d.first
 	}
-	d.fit(price)
-	key := uint64(price / d.unit)
+	key := d.fit(price)
 	n := d.root
 	for row := d.height; row > 1; row-- {
 		slot := key >> (digit * row) & 63
@@ -130,23 +130,25 @@ func (d *depth) at(price market.Price) *level {
 	slot = key & 63
 	if f.used>>slot&1 == 0 {
 		f.used |= 1 << slot
-		f.levels[slot] = d.level(price)
+		f.levels[slot] = d.level(price, key)
 	}
 	return f.levels[slot]
 }
 
-// fit makes the tree fine and high enough for a price.
-func (d *depth) fit(price market.Price) {
+// fit makes the tree fine and high enough for a price, and returns the price's key.
+func (d *depth) fit(price market.Price) (key uint64) {
 	if d.unit == 0 {
 		d.unit = price
 	}
-	if price%d.unit != 0 {
+	ticks := price / d.unit
+	if ticks*d.unit != price {
 		d.refine(greatestDivisor(d.unit, price))
+		ticks = price / d.unit
 	}
 	if d.root == nil {
 		d.root, d.height = d.branch(true), 1
 	}
-	for uint64(price/d.unit)>>(digit*(d.height+1)) != 0 {
+	for uint64(ticks)>>(digit*(d.height+1)) != 0 {
 		top := d.branch(false)
 		if d.root.used != 0 {
 			top.used, top.kids[0] = 1, d.root
@@ -154,6 +156,7 @@ func (d *depth) fit(price market.Price) {
 		d.root = top
 		d.height++
 	}
+	return uint64(ticks)
 }
 
 // refine rebuilds the tree with a finer unit: a market's tick has changed.
@@ -180,14 +183,14 @@ func greatestDivisor(a, b market.Price) market.Price {
 }
 
 // level makes a level and notes the best.
-func (d *depth) level(price market.Price) *level {
+func (d *depth) level(price market.Price, key uint64) *level {
 	var l *level
 	if n := len(d.spareLevels); n > 0 {
 		l = d.spareLevels[n-1]
 		d.spareLevels = d.spareLevels[:n-1]
-		*l = level{price: price}
+		*l = level{price: price, key: key}
 	} else {
-		l = &level{price: price}
+		l = &level{price: price, key: key}
 	}
 	if d.first == nil || (price > d.first.price) == d.bids {
 		d.first = l
@@ -223,7 +226,7 @@ func (d *depth) drop(l *level) {
 		d.first = d.next(l)
 	}
 	d.levels--
-	key := uint64(l.price / d.unit)
+	key := l.key
 	var way [11]*branch
 	n := d.root
 	for row := d.height; row > 1; row-- {
@@ -255,7 +258,7 @@ func (d *depth) drop(l *level) {
 
 // next returns the level behind l, or nil: the next lower bid or higher ask. l must be in the tree.
 func (d *depth) next(l *level) *level {
-	key := uint64(l.price / d.unit)
+	key := l.key
 	var way [11]*branch
 	n := d.root
 	for row := d.height; row > 1; row-- {

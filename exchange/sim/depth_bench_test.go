@@ -143,10 +143,26 @@ func (l *integerLadder) best(side uint8) int32 {
 	return -1
 }
 
-// flow is a stream of operations: 60 % limit orders, 30 % cancels, 10 % market orders, around resting so many orders.
-type flow struct {
-	chance  *rand.Rand
-	resting int
+// flow is a stream of operations: 60 % limit orders, 30 % cancels, 10 % market orders.
+type flow struct{ chance *rand.Rand }
+
+// play places resting orders and returns what plays so many operations of the mix.
+func (f *flow) play(resting int, place, cancel, take func()) func(operations int) {
+	for range resting {
+		place()
+	}
+	return func(operations int) {
+		for range operations {
+			switch draw := f.chance.IntN(10); {
+			case draw < 6:
+				place()
+			case draw < 9:
+				cancel()
+			default:
+				take()
+			}
+		}
+	}
 }
 
 // limit draws a limit order's side, distance from the middle in ticks, and amount. Few cross.
@@ -170,7 +186,7 @@ func BenchmarkBook(b *testing.B) {
 			var least [len(play)]float64
 			for b.Loop() {
 				for i := range play {
-					const operations = 200_000
+					const operations = 20_000 // a few milliseconds: of many rounds some have the processor to themselves
 					began := time.Now()
 					play[i](operations)
 					if took := float64(time.Since(began)) / operations; least[i] == 0 || took < least[i] {
@@ -202,21 +218,11 @@ func playLadder(resting int) func(operations int) {
 			alive = append(alive, id)
 		}
 	}
-	for range resting {
-		place()
-	}
-	return func(operations int) {
-		for range operations {
-			switch draw := f.chance.IntN(10); {
-			case draw < 6:
-				place()
-			case draw < 9:
-				alive.cancel(f.chance, l.remove)
-			default:
-				l.market(uint8(f.chance.Uint64()&1), taken)
-			}
-		}
-	}
+	return f.play(resting, place, func() {
+		alive.cancel(f.chance, l.remove)
+	}, func() {
+		l.market(uint8(f.chance.Uint64()&1), taken)
+	})
 }
 
 // core is the matching without the money: both sides of a book, orders found by their UUID, self-trades prevented.
@@ -307,21 +313,11 @@ func playCore(resting int) func(operations int) {
 			alive = append(alive, o.ExchangeID)
 		}
 	}
-	for range resting {
-		place()
-	}
-	return func(operations int) {
-		for range operations {
-			switch draw := f.chance.IntN(10); {
-			case draw < 6:
-				place()
-			case draw < 9:
-				alive.cancel(f.chance, c.cancel)
-			default:
-				c.place(market.Side(f.chance.Uint64()&1+1), 0, taken)
-			}
-		}
-	}
+	return f.play(resting, place, func() {
+		alive.cancel(f.chance, c.cancel)
+	}, func() {
+		c.place(market.Side(f.chance.Uint64()&1+1), 0, taken)
+	})
 }
 
 func playVenue(b *testing.B, resting int) func(operations int) {
@@ -335,7 +331,11 @@ func playVenue(b *testing.B, resting int) func(operations int) {
 		b.Fatal(err)
 	}
 	var fills int
-	v := New(catalog, Config{Book: true}, func(ev *market.Event) { fills += len(ev.Fills) })
+	var last market.Report
+	v := New(catalog, Config{Book: true}, func(ev *market.Event) {
+		fills += len(ev.Fills)
+		last.Order, last.ExchangeID, last.Status = ev.Report.Order, ev.Report.ExchangeID, ev.Report.Status
+	})
 	for range 7 {
 		v.OpenAccount(nil)
 	}
@@ -349,7 +349,9 @@ func playVenue(b *testing.B, resting int) func(operations int) {
 	f := &flow{chance: rand.New(rand.NewPCG(1, 2))}
 	var alive pool[uuid.UUID]
 	next := market.OrderID(0)
-	c := market.Command{}
+	limit := market.Command{Kind: market.CommandPlace, Order: market.Order{Market: 1, Type: market.TypeLimit, TimeInForce: market.GTC, SelfTradePrevention: market.CancelOldest}}
+	atMarket := market.Command{Kind: market.CommandPlace, Order: market.Order{Market: 1, Type: market.TypeMarket, Amount: taken, TimeInForce: market.GTC, SelfTradePrevention: market.CancelOldest}}
+	cancel := market.Command{Kind: market.CommandCancel, Order: market.Order{Market: 1}}
 	place := func() {
 		side, away, amount := f.limit()
 		price := market.Price(100_000) - 5*market.Price(away)
@@ -357,32 +359,22 @@ func playVenue(b *testing.B, resting int) func(operations int) {
 			price = 100_005 + 5*market.Price(away)
 		}
 		next++
-		c = market.Command{Kind: market.CommandPlace, Order: market.Order{ID: next, Market: 1, Side: market.Side(side + 1), Type: market.TypeLimit, Price: price, Amount: market.Qty(amount), TimeInForce: market.GTC, SelfTradePrevention: market.CancelOldest}}
-		v.Perform(AccountID(next&7), 1, &c)
-		if o := v.Order(next); o != nil {
-			alive = append(alive, o.ExchangeID)
+		limit.Order.ID, limit.Order.Side, limit.Order.Price, limit.Order.Amount = next, market.Side(side+1), price, market.Qty(amount)
+		v.Perform(AccountID(next&7), 1, &limit)
+		if last.Order == next && !last.Status.Terminal() {
+			alive = append(alive, last.ExchangeID)
 		}
 	}
-	for range resting {
-		place()
-	}
-	return func(operations int) {
-		for range operations {
-			switch draw := f.chance.IntN(10); {
-			case draw < 6:
-				place()
-			case draw < 9:
-				alive.cancel(f.chance, func(name uuid.UUID) bool {
-					id := countOf(name) // all orders are taken, so that the venue's count is ours
-					c = market.Command{Kind: market.CommandCancel, Order: market.Order{ID: id, Market: 1}}
-					refused, _ := v.Perform(AccountID(id&7), 1, &c)
-					return refused == nil
-				})
-			default:
-				next++
-				c = market.Command{Kind: market.CommandPlace, Order: market.Order{ID: next, Market: 1, Side: market.Side(f.chance.Uint64()&1 + 1), Type: market.TypeMarket, Amount: taken, TimeInForce: market.GTC, SelfTradePrevention: market.CancelOldest}}
-				v.Perform(AccountID(next&7), 1, &c)
-			}
-		}
-	}
+	return f.play(resting, place, func() {
+		alive.cancel(f.chance, func(name uuid.UUID) bool {
+			id := countOf(name) // all orders are taken, so that the venue's count is ours
+			cancel.Order.ID = id
+			refused, _ := v.Perform(AccountID(id&7), 1, &cancel)
+			return refused == nil
+		})
+	}, func() {
+		next++
+		atMarket.Order.ID, atMarket.Order.Side = next, market.Side(f.chance.Uint64()&1+1)
+		v.Perform(AccountID(next&7), 1, &atMarket)
+	})
 }

@@ -8,35 +8,37 @@ import (
 )
 
 // perform carries out a command that has arrived. point is where the path stands, -1 for anywhere between.
-func (v *Venue) perform(b *book, a *arrival, point int) {
-	c := &a.command
+func (v *Venue) perform(b *book, c *market.Command, from *origin, point int) {
 	switch c.Kind {
 	case market.CommandPlace:
-		v.place(b, a, point)
+		v.place(b, c, from, point)
 	case market.CommandUpdate:
-		v.update(b, a)
+		v.update(b, c, from)
 	case market.CommandCancel:
-		v.cancel(b, a)
+		v.cancel(b, c, from)
 	}
 }
 
 // place admits a new order or refuses it; an admitted order waits for match.
-func (v *Venue) place(b *book, a *arrival, point int) {
-	o := &a.command.Order
-	price := b.last
+func (v *Venue) place(b *book, c *market.Command, from *origin, point int) {
+	o := v.blank()
+	o.Order, o.account, o.sequence, o.level = c.Order, from.account, from.sequence, b.last
 	if point > 0 && o.Type == market.TypeMarket {
-		price = b.priceAt(a.at, point, o.Side)
+		o.level = b.priceAt(from.at, point, o.Side)
 	}
 	o.AmountRemaining, o.AmountQuoteRemaining = o.Amount, o.AmountQuote
-	hold, refused := exchange.CheckPlace(b.market, o, v.facts(b, a.account, o, v.takerPrice(b, o.Side, price)))
+	reference := o.level
+	if o.Type == market.TypeMarket { // only such an order has no price of its own
+		reference = v.takerPrice(b, o.Side, o.level)
+	}
+	hold, refused := exchange.CheckPlace(b.market, &o.Order, v.facts(b, o, reference))
 	if refused != nil {
-		v.reject(b, &a.command, refused)
+		v.spare = append(v.spare, o)
+		v.reject(b, c, refused)
 		return
 	}
-	placed := v.admit(b, a.account, o, hold)
-	placed.sequence = a.sequence
-	placed.level = price
-	v.accept(b, placed, market.ExecNew)
+	v.admit(b, o, hold)
+	v.accept(b, o, market.ExecNew)
 }
 
 // accept gives an admitted or updated order its place: it waits for its trigger, rests while nothing matches, or takes. exec
@@ -106,21 +108,20 @@ func (v *Venue) tooFar(b *book, o *order) bool {
 }
 
 // facts is what an account looks like to an order of its that arrives.
-func (v *Venue) facts(b *book, a *account, o *market.Order, reference market.Price) *exchange.Facts {
-	balance, in := &a.balances[exchange.HoldAsset(b.market, o.Side)], &a.markets[b.market.ID]
+func (v *Venue) facts(b *book, o *order, reference market.Price) *exchange.Facts {
+	balance, in := &o.account.balances[exchange.HoldAsset(b.market, o.Side)], &o.account.markets[b.market.ID]
 	v.fact = exchange.Facts{Reference: reference, Open: in.open, Available: balance.Total - balance.Held, Fees: in.fees}
 	return &v.fact
 }
 
 // update changes an open order (specification 4.4): it keeps id and created, leaves the book, and comes back as the youngest.
-func (v *Venue) update(b *book, a *arrival) {
-	c := &a.command
-	o := v.orderIn(b, a)
+func (v *Venue) update(b *book, c *market.Command, from *origin) {
+	o := v.orderIn(b, c, from.account)
 	if o == nil {
 		v.reject(b, c, exchange.ErrCode(exchange.CodeNotFound))
 		return
 	}
-	facts := v.facts(b, o.account, &o.Order, b.last)
+	facts := v.facts(b, o, b.last)
 	facts.Available += o.OnHold
 	if refused := exchange.CheckUpdate(b.market, &o.Order, c, facts, &v.changed); refused != nil {
 		v.reject(b, c, refused)
@@ -131,23 +132,22 @@ func (v *Venue) update(b *book, a *arrival) {
 	v.changed.OnHold = o.OnHold
 	o.Order = v.changed
 	v.hold(o, hold)
-	o.sequence = a.sequence
+	o.sequence = from.sequence
 	o.level = b.last
 	v.accept(b, o, market.ExecUpdated)
 }
 
 // orderIn returns the open order that a command names if it is one of the account's in the book's market, or nil.
-func (v *Venue) orderIn(b *book, a *arrival) *order {
-	if o := v.orders.Get(a.command.Order.ID); o != nil && o.Market == b.market.ID && o.account == a.account {
+func (v *Venue) orderIn(b *book, c *market.Command, a *account) *order {
+	if o := v.orders.Get(c.Order.ID); o != nil && o.Market == b.market.ID && o.account == a {
 		return o
 	}
 	return nil
 }
 
 // cancel ends an open order.
-func (v *Venue) cancel(b *book, a *arrival) {
-	c := &a.command
-	o := v.orderIn(b, a)
+func (v *Venue) cancel(b *book, c *market.Command, from *origin) {
+	o := v.orderIn(b, c, from.account)
 	refused := exchange.CheckCancel(b.market)
 	if refused == nil && o == nil {
 		refused = exchange.ErrCode(exchange.CodeNotFound)

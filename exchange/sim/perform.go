@@ -35,9 +35,8 @@ func (v *Venue) Perform(id AccountID, at market.Time, c *market.Command) (refuse
 	b := &v.books[c.Order.Market]
 	b.time = max(b.time, at)
 	v.sequence++
-	v.single = arrival{command: *c, account: v.accounts[id], at: at, sequence: v.sequence}
 	v.performing, v.refused = true, nil
-	v.perform(b, &v.single, -1)
+	v.perform(b, c, &origin{account: v.accounts[id], at: at, sequence: v.sequence}, -1)
 	v.performing = false
 	v.match(b)
 	return v.refused, v.err

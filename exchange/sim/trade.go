@@ -8,13 +8,7 @@ import (
 // trade executes amount of an order at a price: money and base change hands, the fee is taken, the hold follows, and the
 // sink hears of it. The fill bears the market's present count of trades: both sides of a trade share its name.
 func (v *Venue) trade(b *book, o *order, price market.Price, amount market.Qty, taker bool) {
-	cash, fee, err := v.settle(b, o, price, amount, taker)
-	if err == nil {
-		err = v.exchangeAssets(b, o, cash, amount)
-	}
-	if err == nil {
-		err = v.book(b, o, price, amount, fee)
-	}
+	fee, err := v.move(b, o, price, amount, taker)
 	if err != nil {
 		v.fail(o, err)
 		return
@@ -37,8 +31,24 @@ func (v *Venue) trade(b *book, o *order, price market.Price, amount market.Qty, 
 	v.emit(b, o, exec, 1)
 }
 
+// move settles a fill, moves the assets and writes it into its order.
+func (v *Venue) move(b *book, o *order, price market.Price, amount market.Qty, taker bool) (fee market.Value, err error) {
+	gross, err := b.market.Value(price, amount)
+	if err != nil {
+		return fee, err
+	}
+	cash, fee, err := v.settle(b, o, price, amount, gross, taker)
+	if err != nil {
+		return fee, err
+	}
+	if err := v.exchangeAssets(b, o, cash, amount); err != nil {
+		return fee, err
+	}
+	return fee, v.book(b, o, price, amount, gross, fee)
+}
+
 // settle works out what a fill moves in quote (venue-facts 3.6).
-func (v *Venue) settle(b *book, o *order, price market.Price, amount market.Qty, taker bool) (cash market.Money, fee market.Value, err error) {
+func (v *Venue) settle(b *book, o *order, price market.Price, amount market.Qty, gross market.Value, taker bool) (cash market.Money, fee market.Value, err error) {
 	rate := o.fees().Maker
 	if taker {
 		rate = o.fees().Taker
@@ -50,11 +60,11 @@ func (v *Venue) settle(b *book, o *order, price market.Price, amount market.Qty,
 		}
 		if amount == whole {
 			cash = o.AmountQuoteRemaining
-			fee, err = o.settlement.FillRest(b.market, price, amount, cash)
+			fee, err = o.settlement.FillRest(b.market, gross, cash)
 			return cash, fee, err
 		}
 	}
-	cash, fee, err = o.settlement.Fill(b.market, o.Side, price, amount, rate, v.config.FeeRounding)
+	cash, fee, err = o.settlement.Fill(b.market, o.Side, gross, rate, v.config.FeeRounding)
 	if excess := cash - v.own(o); err == nil && o.Side == market.Buy && excess > 0 { // several fills, each rounded up
 		cash -= excess
 		fee, err = fee.Sub(b.market.MoneyValue(excess))
@@ -93,11 +103,7 @@ func (v *Venue) exchangeAssets(b *book, o *order, cash market.Money, amount mark
 }
 
 // book writes a fill into its order: filled and remaining amounts, fee, status, hold.
-func (v *Venue) book(b *book, o *order, price market.Price, amount market.Qty, fee market.Value) error {
-	gross, err := b.market.Value(price, amount)
-	if err != nil {
-		return err
-	}
+func (v *Venue) book(b *book, o *order, price market.Price, amount market.Qty, gross, fee market.Value) (err error) {
 	if o.FilledAmountQuote, err = o.FilledAmountQuote.Add(gross); err != nil {
 		return err
 	}

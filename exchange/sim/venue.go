@@ -15,6 +15,7 @@
 package sim
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 
@@ -127,7 +128,6 @@ type Venue struct {
 	performing bool // a command of Perform is at work
 	late       bool // and what it brings to the book stands aside
 	refused    *exchange.Error
-	single     arrival // scratch of Perform
 
 	ambiguous int64
 	event     market.Event // reused for every report
@@ -163,11 +163,16 @@ type life struct {
 
 // arrival is a command on its way.
 type arrival struct {
+	origin
 	command  market.Command
-	account  *account
-	at       market.Time // earliest arrival
-	sequence int64
 	movement int64 // of the Advance during which it was handed over: it cannot arrive in the same path
+}
+
+// origin is whose a command is, and when it comes.
+type origin struct {
+	account  *account
+	at       market.Time // the earliest
+	sequence int64
 }
 
 // New returns a venue for the markets of the catalog. sink receives every event at the moment it happens; the event and what
@@ -326,10 +331,7 @@ func (v *Venue) tell(b *book, fills int) {
 }
 
 // admit takes a new order in and holds its funds.
-func (v *Venue) admit(b *book, a *account, from *market.Order, hold market.Money) *order {
-	o := v.blank()
-	o.account = a
-	o.Order = *from
+func (v *Venue) admit(b *book, o *order, hold market.Money) {
 	b.placed++
 	o.ExchangeID = nameOf(b.market.ID, 1, b.placed)
 	o.Status = market.StatusNew
@@ -341,7 +343,6 @@ func (v *Venue) admit(b *book, a *account, from *market.Order, hold market.Money
 	if o.Type != market.TypeMarket {
 		o.account.markets[b.market.ID].open++
 	}
-	return o
 }
 
 // forget drops an order that is done. Its memory serves the next one.
@@ -376,10 +377,7 @@ func (v *Venue) hold(o *order, money market.Money) {
 
 // nameOf makes an identifier in the exchange's form: market number, kind (0 a fill, 1 an order), counter.
 func nameOf(id market.ID, kind byte, count uint64) (name uuid.UUID) {
-	name[6], name[7] = byte(id>>8), byte(id)
-	name[8] = kind
-	for i := range 6 {
-		name[15-i] = byte(count >> (8 * i))
-	}
+	binary.BigEndian.PutUint16(name[6:], uint16(id))
+	binary.BigEndian.PutUint64(name[8:], uint64(kind)<<56|count&(1<<48-1))
 	return name
 }

@@ -138,14 +138,17 @@ func (k *maker) OnTicker(d *strategy.Desk, t *market.Ticker) {
 	}
 }
 
-// OnOrder hears what the exchange refused.
+// OnOrder hears what became of a move, and what the exchange refused.
 func (k *maker) OnOrder(_ *strategy.Desk, o *market.Order, r *market.Report) {
-	if r.Exec != market.ExecRejected {
-		return
-	}
 	p := &k.pairs[o.Market]
-	p.buy.rejected(o, r.Command)
-	p.sell.rejected(o, r.Command)
+	switch r.Exec {
+	case market.ExecUpdated:
+		p.buy.settled(o)
+		p.sell.settled(o)
+	case market.ExecRejected:
+		p.buy.rejected(o, r.Command)
+		p.sell.rejected(o, r.Command)
+	}
 }
 
 func (k *maker) quote(d *strategy.Desk, p *pair, id market.ID, bid, ask market.Price) {

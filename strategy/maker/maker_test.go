@@ -151,6 +151,16 @@ func TestAMoveOnItsWayIsWaitedForUntilItIsRejected(t *testing.T) {
 	s.book(97_90, 98_10, "update 1 price 97.5")
 }
 
+func TestAMoveThatTheExchangeNeverHeardOfIsAskedForAgainAfterARestart(t *testing.T) {
+	s := start(t, nil)
+	s.book(99_90, 100_10, "buy 1 at 99.49 post-only (bid)")
+	o := s.desk.Order(1)
+	s.book(98_90, 99_10, "update 1 price 98.49")
+	o.Price = 99_49 // the bot was killed; in the end the order is told as it is, and it is as it was
+	s.strategy.(strategy.OrderHandler).OnOrder(s.desk, o, &market.Report{Exec: market.ExecUpdated, Order: o.ID, Market: o.Market})
+	s.book(98_90, 99_10, "update 1 price 98.49")
+}
+
 func TestARejectedCancelIsAskedForAgain(t *testing.T) {
 	s := start(t, nil)
 	s.Pending = true

@@ -76,6 +76,14 @@ func (q *quote) move(d *strategy.Desk, m *market.Market, o *market.Order, w want
 	q.price, q.moving = w.price, true
 }
 
+// settled ends the wait for a move. The order may stand where it stood: of a move that was on its way when the bot was killed nobody can
+// say more than how the order is now.
+func (q *quote) settled(o *market.Order) {
+	if q.order == o.ID {
+		q.price, q.moving = o.Price, false
+	}
+}
+
 // rejected takes back what the exchange did not do.
 func (q *quote) rejected(o *market.Order, command market.CommandKind) {
 	if q.order != o.ID {
@@ -85,7 +93,7 @@ func (q *quote) rejected(o *market.Order, command market.CommandKind) {
 	case market.CommandPlace:
 		q.refused = true
 	case market.CommandUpdate:
-		q.price, q.moving = o.Price, false
+		q.settled(o)
 	case market.CommandCancel:
 		q.leaving = false
 	}

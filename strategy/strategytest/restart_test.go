@@ -3,6 +3,7 @@ package strategytest_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,14 +15,18 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/grid"
 	"github.com/tidemark-trading/tidemark/strategy/maker"
 	"github.com/tidemark-trading/tidemark/strategy/rsirevert"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
 	"github.com/tidemark-trading/tidemark/strategy/strategytest"
 )
 
-var kinds = []struct {
+// seated is a strategy with its parameters.
+type seated struct {
 	kind   strategy.Kind
 	values map[string]any
-}{
+}
+
+var kinds = []seated{
 	{smacross.Kind, map[string]any{"fast": int64(2), "slow": int64(4)}},
 	{breakout.Kind, map[string]any{"channel": int64(2), "atr": int64(2)}},
 	{rsirevert.Kind, map[string]any{"period": int64(2), "low": 45.0, "high": 55.0, "expire": int64(2)}},
@@ -32,6 +37,9 @@ var kinds = []struct {
 }
 
 func TestARestartedStrategyAsksWhatItWouldHaveAsked(t *testing.T) {
+	for _, kind := range shipped.Kinds() {
+		require.True(t, slices.ContainsFunc(kinds, func(one seated) bool { return one.kind.Name == kind.Name }), "%s has no row in kinds", kind.Name)
+	}
 	for i, one := range kinds {
 		t.Run(fmt.Sprint(one.kind.Name, i), func(t *testing.T) {
 			require.Equal(t, life(t, one.kind, one.values, 0), life(t, one.kind, one.values, 7))

@@ -1,0 +1,45 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// alerts sends a message to each receiver of alerts, all at a time and each once, where that is wanted.
+func (d *doctor) alerts(ctx context.Context, wanted bool) {
+	const check = "alerts"
+	places := d.plan.alertPlaces
+	switch {
+	case len(places) == 0 && wanted:
+		d.warn(check, "there is no receiver in [alerts.to]", "add one: a bot that nobody watches is found halted days later")
+		return
+	case !wanted && len(places) > 0:
+		d.ok(check, "%d receivers, not tried; --alerts sends each a message", len(places))
+		return
+	}
+	failed := make([]string, len(places))
+	var sending sync.WaitGroup
+	for i, p := range places {
+		sending.Go(func() { failed[i] = p.try(ctx) })
+	}
+	sending.Wait()
+	for i, p := range places {
+		if failed[i] == "" {
+			d.ok(check, "%s (%s) took a message; look whether it is there", p.name, p.Template)
+		} else {
+			d.fail(check, fmt.Sprintf("%s (%s): %s", p.name, p.Template, failed[i]), "check the address of alerts.to."+p.name+", which is a secret and not shown")
+		}
+	}
+}
+
+// try sends a message once and says why that failed, without the URL; nothing where it did not.
+func (p *alertPlace) try(ctx context.Context) string {
+	p.http = p.client()
+	defer p.http.CloseIdleConnections()
+	if err := p.send(ctx, &alert{Kind: alertTest, At: time.Now().UTC(), Text: "bot doctor tries whether alerts arrive"}); err != nil {
+		return p.scrub(err)
+	}
+	return ""
+}

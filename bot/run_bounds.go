@@ -1,0 +1,50 @@
+package bot
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// The bounds of settings.
+const (
+	mostDepth    = 1000        // levels of a book (specification 8)
+	mostRecordMB = 1 << 30     // a petabyte
+	leastStop    = time.Second // orders are not cancelled in less
+)
+
+// checkBounds looks at numbers that would be taken and then do something else than what was meant.
+func (p *runPlan) checkBounds() error {
+	for _, s := range [...]struct {
+		section, key string
+		span         Span
+	}{
+		{"bot", "stop_within", p.Bot.StopWithin}, {"exchange", "window", p.Exchange.Window}, {"poll", "tickers", p.Poll.Tickers}, {"poll", "books", p.Poll.Books},
+		{"poll", "rules", p.Poll.Rules}, {"poll", "orders", p.Poll.Orders}, {"poll", "balances", p.Poll.Balances}, {"poll", "settle", p.Poll.Settle},
+	} {
+		if s.span == 0 {
+			return at([]string{s.section, s.key}, errors.New("is 0; leave it out for the default"))
+		}
+	}
+	if within := time.Duration(p.Bot.StopWithin); within < leastStop {
+		return at([]string{"bot", "stop_within"}, fmt.Errorf("%s is less than %s, in which no order is cancelled and confirmed", within, leastStop))
+	}
+	if p.Bot.RecordMB > mostRecordMB {
+		return at([]string{"bot", "record_mb"}, fmt.Errorf("%d is more than any disk has; 0 keeps no recording", p.Bot.RecordMB))
+	}
+	if p.Poll.Depth == 0 || p.Poll.Depth > mostDepth {
+		return at([]string{"poll", "depth"}, fmt.Errorf("%d is not in 1 to %d", p.Poll.Depth, mostDepth))
+	}
+	return nil
+}
+
+// checkAges refuses limits by which the bot would open nothing, or only in the first moment after a price has come.
+func (p *runPlan) checkAges() error {
+	for i := range p.strategies {
+		s := &p.strategies[i]
+		if age := time.Duration(s.Limits.MaxDataAge); age != 0 && age < time.Duration(p.Poll.Tickers) {
+			return at([]string{"strategies", s.Name, "risk", "max_data_age"}, fmt.Errorf("%s is less than poll.tickers, %s: prices would be too old most of the time", age, time.Duration(p.Poll.Tickers)))
+		}
+	}
+	return nil
+}

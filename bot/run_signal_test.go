@@ -1,0 +1,51 @@
+package bot_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestABotWhoseTerminalIsGoneStopsInGoodOrder(t *testing.T) {
+	t.Parallel()
+	s, folder := lively(t), filepath.Join(t.TempDir(), "state")
+	path, err := exec.LookPath("bot")
+	require.NoError(t, err)
+	cmd := exec.Command(path, "run", "-c", filepath.Join("..", "configs", "sandbox.toml"), "--set", "exchange.base_url="+s.facts.BaseURL, "--set", "bot.state="+folder)
+	read, write, err := os.Pipe()
+	require.NoError(t, err)
+	cmd.Stderr = write
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	require.NoError(t, write.Close())
+	for lines := bufio.NewScanner(read); lines.Scan() && !strings.Contains(lines.Text(), "order accepted"); {
+	}
+	require.NoError(t, read.Close()) // as when Ctrl-C ends a tee
+
+	entries := func() (n int) {
+		var now status
+		code, out, failed := call(t.Context(), "status", "--json", "--state", folder)
+		require.Zero(t, code, failed)
+		require.NoError(t, json.Unmarshal([]byte(out), &now))
+		require.Equal(t, "trading", now.State, "the bot lives on")
+		return now.Journal
+	}
+	before := entries()
+	require.Eventually(t, func() bool { return entries() >= before+4 }, 30*time.Second, 200*time.Millisecond)
+	require.NoError(t, cmd.Process.Signal(syscall.SIGHUP))
+	require.NoError(t, cmd.Wait(), "exit code 0: nothing is left open")
+	var left orders
+	_, out, _ := call(t.Context(), "orders", "--json", "--state", folder)
+	require.NoError(t, json.Unmarshal([]byte(out), &left))
+	require.False(t, left.Running)
+	require.Empty(t, left.Orders)
+	s.stop()
+}

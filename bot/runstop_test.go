@@ -1,0 +1,103 @@
+package bot
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// orphans is a real `bot exchange` with the orders of a real `bot run` that was killed.
+type orphans struct {
+	*stage
+	dir, config string
+	facts       exchangeFacts
+	exchange    *os.Process
+}
+
+func newOrphans(t *testing.T) *orphans {
+	o := &orphans{dir: t.TempDir()}
+	o.facts, o.exchange = exchangeChild(t, o.dir, "--set", "budget.per_key=100000", "--set", "budget.per_ip=100000")
+	o.stage = auditOf(t, o.dir, &o.facts)
+	key := o.facts.Accounts[0].Keys[0]
+	o.config = filepath.Join(o.dir, "bot.toml")
+	require.NoError(t, os.WriteFile(o.config, fmt.Appendf(nil, killConfig, o.folder, o.facts.BaseURL, key.Key, key.Secret), 0o600))
+	bot := child(t, o.dir, "run", "-c", o.config)
+	require.Eventually(t, func() bool { return len(o.openAtTheExchange()) > 0 }, time.Minute, 50*time.Millisecond)
+	require.NoError(t, bot.Process.Kill())
+	require.Error(t, bot.Wait())
+	require.NotEmpty(t, o.openAtTheExchange())
+	return o
+}
+
+// begin starts the bot anew and waits until it says something.
+func (o *orphans) begin(says string, args ...string) *exec.Cmd {
+	bot := child(o.t, o.dir, append([]string{"run", "-c", o.config}, args...)...)
+	require.Eventually(o.t, func() bool { return strings.Contains(logOf(bot), says) }, time.Minute, 10*time.Millisecond, says)
+	return bot
+}
+
+func logOf(bot *exec.Cmd) string { return bot.Stderr.(*journalOfLogs).String() }
+
+// strike lets questions fail at the exchange; without any, none.
+func (o *orphans) strike(endpoints ...string) {
+	faults := []any{}
+	if len(endpoints) > 0 {
+		faults = append(faults, map[string]any{"kind": "error", "code": 101, "endpoints": endpoints})
+	}
+	text, err := json.Marshal(map[string]any{"faults": faults})
+	require.NoError(o.t, err)
+	r, err := http.NewRequestWithContext(o.t.Context(), http.MethodPut, o.facts.AdminURL+"/faults", bytes.NewReader(text))
+	require.NoError(o.t, err)
+	r.Header.Set("Authorization", "Bearer "+o.facts.AdminToken)
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(r)
+	require.NoError(o.t, err)
+	require.NoError(o.t, answer.Body.Close())
+	require.Equal(o.t, http.StatusOK, answer.StatusCode)
+}
+
+func TestAProcessThatIsStoppedBeforeItTradesEndsWhatTheLastOneLeft(t *testing.T) {
+	t.Parallel()
+	o := newOrphans(t)
+	o.strike("GET /trades") // the reconcile does not come to an end
+	bot := o.begin("the exchange cannot be reached")
+	require.NoError(t, bot.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, bot.Wait(), "%s", bot.Stderr)
+	require.Contains(t, logOf(bot), `"open_orders":0`)
+	o.strike()
+	require.Empty(t, o.openAtTheExchange())
+	require.Positive(t, o.agreeOnFile().orders)
+}
+
+// The exchange stands still: neither does it answer nor does it break connections.
+func TestAProcessThatIsStoppedAtASilentExchangeSaysWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	o := newOrphans(t)
+	left := o.openAtTheExchange()
+	require.NoError(t, o.exchange.Signal(syscall.SIGSTOP))
+	bot := o.begin("asking the exchange for its markets", "--set", "bot.stop_within=2s")
+	require.NoError(t, bot.Process.Signal(os.Interrupt))
+	var exit *exec.ExitError
+	require.ErrorAs(t, bot.Wait(), &exit, "%s", bot.Stderr)
+	require.Equal(t, exitFailed, exit.ExitCode(), "%s", bot.Stderr)
+	require.Regexp(t, `stopped before the exchange could be asked for the \d+ orders that the last run left open`, logOf(bot))
+	for i := range left {
+		require.Contains(t, logOf(bot), left[i].Order.ClientOrderID.String())
+	}
+
+	empty := o.begin("asking the exchange for its markets", "--set", "bot.state="+filepath.Join(o.dir, "another"))
+	require.NoError(t, empty.Process.Signal(os.Interrupt))
+	require.NoError(t, empty.Wait(), "%s", empty.Stderr)
+	require.Contains(t, logOf(empty), "stopped before trading began")
+	require.NoError(t, o.exchange.Signal(syscall.SIGCONT))
+}

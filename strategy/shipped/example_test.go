@@ -1,0 +1,21 @@
+package shipped_test
+
+import (
+	"fmt"
+
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
+)
+
+// An own main has them beside its own strategy with bot.Main(append(shipped.Kinds(), mine)...).
+func ExampleKinds() {
+	for _, kind := range shipped.Kinds() {
+		fmt.Println(kind.Name)
+	}
+	// Output:
+	// smacross
+	// breakout
+	// rsirevert
+	// grid
+	// dca
+	// maker
+}
