@@ -16,7 +16,7 @@ import (
 // exchange in process along the path on which a backtest walks them, and in a backtest. Every command, every fill and every order at its end is
 // the same, with all fields but the unlike, and so are positions, profits and balances. Many seeds of each:
 //
-//	go test ./bot -run TheSame -live-seeds 50 -timeout 2h
+//	go test ./bot -run 'TheSame(Live|As)' -live-seeds 50 -timeout 2h
 
 // section is a strategy in a config.
 func section(name, kind, markets, interval, rest string) string {
@@ -110,9 +110,13 @@ func TestSeveralStrategiesOnSeveralMarketsTradeTheSameLiveAndInABacktest(t *test
 	}
 }
 
-// Orders of every type with every condition, brackets and changes, by chance.
+// Orders of every type with every condition, brackets and changes, by chance. With seed 23 a bracket swaps after an exit that had expired.
 func TestWhateverIsOrderedComesToTheSameLiveAndInABacktest(t *testing.T) {
-	for seed := range 3 * *liveSeeds {
+	for n := range 2**liveSeeds + 1 {
+		seed := n - 1
+		if n == 0 {
+			seed = 23
+		}
 		p := play{weather: weather{seed: uint64(seed + 100), wicks: true}, minutes: shortened(t, 120), into: 10 * time.Second,
 			strategies: fickleSection("one", bitcoin, uint64(seed)) + fickleSection("two", ether, uint64(seed+1000))}
 		p.agree(t)
