@@ -27,10 +27,11 @@ type play struct {
 	late       int           // minutes of the candles before the bot starts; the exchange has an some hours of history before them
 	into       time.Duration // its minute the bot starts
 	longer     []market.Interval
-	quiet      bool  // see hush
-	round      bool  // prices have no decimals, so that a backtest keeps them in coarser units than the exchange does
-	kills      []int // minutes of trading in whose calm second the bot is killed, and started again
-	paper      bool  // in paper mode, on the prices of that exchange
+	quiet      bool          // see hush
+	round      bool          // prices have no decimals, so that a backtest keeps them in coarser units than the exchange does
+	slow       time.Duration // from the bot's beginning to its first look at the market
+	kills      []int         // minutes of trading in whose calm second the bot is killed, and started again
+	paper      bool          // in paper mode, on the prices of that exchange
 	shut       func(now market.Time, path string) bool
 }
 
@@ -145,14 +146,14 @@ func (p *play) traded(t *testing.T) (live *trail, all []*series, from, to market
 		s.traffic.shut = func(path string) bool { return p.shut(s.ex.Clock().Now(), path) }
 	}
 	time.Sleep(time.Duration(p.late)*time.Minute + p.into)
-	b := s.trade(live)
+	b := s.trade(live, p.slow)
 	from = market.Interval1m.Floor(b.began) // the candle that is open then is the first to be traded on
 	for _, minute := range p.kills {
 		time.Sleep(begin.Add(time.Duration(p.late+minute)*time.Minute + calmSecond*time.Second).Sub(s.ex.Clock().Now()))
 		b.kill()
 		s.witness.(*ear).deaf.Store(true)
 		defer b.bury()
-		b = s.trade(live)
+		b = s.trade(live, 0)
 	}
 	time.Sleep(to.Sub(s.ex.Clock().Now()) - 2*time.Second)
 	require.NoError(t, b.end())
@@ -166,11 +167,12 @@ func (p *play) traded(t *testing.T) (live *trail, all []*series, from, to market
 }
 
 // trade starts a bot whose witness the trail is.
-func (s *stage) trade(live *trail) *process {
+func (s *stage) trade(live *trail, slow time.Duration) *process {
 	s.witness = &ear{trail: live}
 	b, err := s.open()
 	require.NoError(s.t, err)
 	live.of(b.plan.catalog, b.plan.names())
+	time.Sleep(slow)
 	ctx := b.ctx()
 	go func() { b.done <- b.trade(ctx) }()
 	return b

@@ -53,7 +53,7 @@ func TestASpreadIsPaidTheSameLiveAndInABacktest(t *testing.T) {
 		from = market.Interval1m.Floor(s.ex.Clock().Now())
 		to = from.Add(2 * time.Hour)
 		live = newTrail(to)
-		b := s.trade(live)
+		b := s.trade(live, 0)
 		time.Sleep(to.Sub(s.ex.Clock().Now()) - 2*time.Second)
 		require.NoError(t, b.end())
 		live.Ended(b.account)

@@ -42,7 +42,7 @@ var agreements = []agreement{
 	{"breakout of 5m", play{longer: []market.Interval{market.Interval5m}, strategies: section("s", "breakout", bitcoin, "5m", `params = { channel = 2, atr = 2, stop_atr = 1.0, target_atr = 1.0, share = "0.9" }`)}},
 	{"rsirevert", play{strategies: section("s", "rsirevert", both, "1m", `params = { period = 5, low = 40.0, high = 60.0, offset_bps = "5", target_bps = "10", expire = 3 }`)}},
 	{"grid", play{strategies: section("s", "grid", both, "1m", `params = { levels = 3, spacing_bps = "12", recentre_bps = "30", money = "200" }`)}},
-	{"dca", play{strategies: section("s", "dca", both, "1m", `params = { money = "25.55", every_candles = 3 }`)}},
+	{"dca", play{strategies: section("s", "dca", both, "1m", `params = { money = "25.55", every_candles = 1 }`)}},
 	{"dca by the clock", play{strategies: section("s", "dca", bitcoin, "1m", `params = { money = "25.55", every = "5m" }`)}},
 	{"maker on tickers", play{quiet: true, strategies: section("s", "maker", both, "1m", `params = { book = false, half_spread_bps = "4", skew_bps = "2", move_bps = "3", money = "100", max_money = "500" }`)}},
 	{"maker on books", play{quiet: true, backtest: "synthetic_book = true", strategies: section("s", "maker", bitcoin, "1m", `params = { half_spread_bps = "4", skew_bps = "2", move_bps = "3", money = "100", max_money = "500" }`)}},
@@ -58,6 +58,9 @@ func eachAgreement(t *testing.T, minutes int, with func(*agreement), then func(*
 				a.seed, a.wicks, a.minutes, a.into = uint64(seed+1), true, minutes, 10*time.Second
 				if with != nil {
 					with(&a)
+				}
+				if a.paper && testing.Short() && a.name != "fickle" {
+					t.Skip("-short: fickle alone")
 				}
 				if a.paper && a.quiet {
 					t.Skip("paper brings price and fill in one ticker: who acts on tickers decides before it hears of the fill, a backtest after")
@@ -81,8 +84,11 @@ func shortened(t *testing.T, minutes int) int {
 }
 
 func TestEachStrategyTradesTheSameLiveAndInABacktest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: each is played by the tests of starts and of kills")
+	}
 	eachAgreement(t, 60, nil, func(t *testing.T, a *agreement, live *trail) {
-		if !testing.Short() && a.seed == 1 { // later ones may show nothing
+		if a.seed == 1 { // later ones may show nothing
 			require.Positive(t, live.counts["fill"])
 		}
 	})
@@ -112,7 +118,11 @@ func TestSeveralStrategiesOnSeveralMarketsTradeTheSameLiveAndInABacktest(t *test
 
 // Orders of every type with every condition, brackets and changes, by chance. With seed 23 a bracket swaps after an exit that had expired.
 func TestWhateverIsOrderedComesToTheSameLiveAndInABacktest(t *testing.T) {
-	for n := range 2**liveSeeds + 1 {
+	plays := 2**liveSeeds + 1
+	if testing.Short() {
+		plays = 1
+	}
+	for n := range plays {
 		seed := n - 1
 		if n == 0 {
 			seed = 23
@@ -124,20 +134,20 @@ func TestWhateverIsOrderedComesToTheSameLiveAndInABacktest(t *testing.T) {
 }
 
 // A bot that starts in the middle of the candles does what the backtest does from the candle on that is open then, also where it starts while
-// one closes: in the last case it takes longer to start than that candle has left.
+// one closes, or takes so long to start that one closes meanwhile.
 func TestABotThatStartsAnywhereTradesTheSameAsTheBacktestFromThere(t *testing.T) {
 	starts := []struct {
-		late int
-		into time.Duration
-	}{{0, 0}, {7, 45 * time.Second}, {13, 59_960 * time.Millisecond}}
+		late       int
+		into, slow time.Duration
+	}{{0, 0, 0}, {7, 45 * time.Second, 0}, {13, 59_960 * time.Millisecond, 0}, {20, 50 * time.Second, 15 * time.Second}}
 	if testing.Short() {
 		t.Logf("-short: of %d starts the last alone", len(starts))
-		starts = starts[2:]
+		starts = starts[len(starts)-1:]
 	}
 	for _, start := range starts {
 		eachAgreement(t, 12, func(a *agreement) {
 			a.seed += 30
-			a.late, a.into = start.late, start.into
+			a.late, a.into, a.slow = start.late, start.into, start.slow
 		}, nil)
 	}
 }
