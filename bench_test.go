@@ -28,7 +28,8 @@ import (
 //	go test -run '^$' -bench Table -benchtime 1x .
 //
 // Figures are CPU time, the least of a few tries: what the code costs, not what the machine was doing. A ratio past its goal
-// is marked; nothing fails, because a machine is no specification.
+// is marked; nothing fails, because a machine is no specification. The last rows are those of benchmarks in the packages, which tell there
+// what they are; with -short these run once, to see that they work.
 func BenchmarkTable(b *testing.B) {
 	for b.Loop() {
 		t := &table{b: b}
@@ -37,6 +38,8 @@ func BenchmarkTable(b *testing.B) {
 		t.resting()
 		t.store()
 		t.process()
+		t.live()
+		t.packages()
 		fmt.Println(t.text.String())
 	}
 }

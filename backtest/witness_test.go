@@ -18,7 +18,9 @@ func (w *diary) note(format string, args ...any) {
 	w.lines = append(w.lines, fmt.Sprintf(format, args...))
 }
 
-func (w *diary) Approved(c *market.Command, _ []state.Figure) { w.note("%s %d", c.Kind, c.Order.ID) }
+func (w *diary) Approved(_ state.Terms, c *market.Command, _ []state.Figure) {
+	w.note("%s %d", c.Kind, c.Order.ID)
+}
 
 func (w *diary) Filled(o *state.Order, f *market.Fill) {
 	w.note("fill of %d: %d @ %d", o.ID, f.Amount, f.Price)

@@ -16,7 +16,7 @@ import (
 // exchange in process along the path on which a backtest walks them, and in a backtest. Every command, every fill and every order at its end is
 // the same, with all fields but the unlike, and so are positions, profits and balances. Many seeds of each:
 //
-//	go test ./bot -run 'TheSame(Live|As)' -live-seeds 50 -timeout 2h
+//	go test ./bot -run 'TheSameLive|TheSameAs' -live-seeds 50 -timeout 2h
 
 // section is a strategy in a config.
 func section(name, kind, markets, interval, rest string) string {

@@ -73,7 +73,7 @@ func (l *trail) note(o *market.Order, what, format string, args ...any) {
 var commands = map[string]bool{"place": true, "update": true, "cancel": true}
 
 // Approved notes a command: of an update what it changes.
-func (l *trail) Approved(c *market.Command, _ []state.Figure) {
+func (l *trail) Approved(_ state.Terms, c *market.Command, _ []state.Figure) {
 	if c.At >= l.until {
 		return
 	}
@@ -175,9 +175,9 @@ type ear struct {
 	deaf atomic.Bool
 }
 
-func (e *ear) Approved(c *market.Command, figures []state.Figure) {
+func (e *ear) Approved(asked state.Terms, c *market.Command, figures []state.Figure) {
 	if !e.deaf.Load() {
-		e.trail.Approved(c, figures)
+		e.trail.Approved(asked, c, figures)
 	}
 }
 

@@ -185,7 +185,7 @@ func TestAStopWaitsForAlertsOnlySoLong(t *testing.T) {
 	a.tell(alert{Kind: alertStop, Text: "two"})
 	began := time.Now()
 	a.stop(100 * time.Millisecond)
-	require.Less(t, time.Since(began), time.Second)
+	require.Less(t, time.Since(began), time.Minute, "it would try for an hour")
 	require.Contains(t, log.String(), `"alerts":2,"message":"alerts were not sent"`)
 	require.NotContains(t, log.String(), "SECRET")
 }
@@ -196,8 +196,7 @@ func TestNoErrorOfSendingShowsTheURL(t *testing.T) {
 	p.pace.total = 20 * time.Millisecond
 	a := newAlerter([]*alertPlace{p}, zerolog.New(&log))
 	a.tell(alert{Kind: alertStart})
-	time.Sleep(100 * time.Millisecond)
-	a.stop(time.Second)
+	a.stop(time.Minute) // it gives up long before
 	require.Contains(t, log.String(), "refused")
 	require.NotContains(t, log.String(), "SECRET")
 }

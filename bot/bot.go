@@ -1,6 +1,6 @@
 // Package bot is the command line: every command of the program, its config file and the files that it starts a project with.
 // It never decides what to trade and holds no state between two runs; what a command does lives in the package that it calls.
-// Start at Main, which an own program calls with its own strategies, then at backtest.go; config.go lists every setting.
+// Start at Main, which an own program calls with its own strategies, then at backtest.go or run.go; config.go and run_config.go list every setting.
 package bot
 
 import (
@@ -78,7 +78,7 @@ type app struct {
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
-		Use: "bot", Short: "Tidemark: backtest trading strategies on candles, serve a simulated exchange",
+		Use: "bot", Short: "Tidemark: backtest trading strategies, serve a simulated exchange, trade",
 		Long: "Tidemark runs trading strategies. Without anything else at hand, `bot backtest` shows one at work on made-up candles.\n\n" +
 			"Exit codes: 0 done, 1 failed, 2 bad usage or config, 3 refused by a limit.",
 		Example:      "  bot backtest\n  bot candles import --market BTC-EUR --interval 1h FILE.csv\n  bot backtest -c configs/backtest.toml --from 2021-01-01\n  bot exchange",

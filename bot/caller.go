@@ -28,7 +28,7 @@ type callerFlags struct {
 // register adds the flags to a command.
 func (f *callerFlags) register(c *cobra.Command) {
 	c.Flags().StringVarP(&f.config, "config", "c", "", "the bot that runs with this config `FILE`")
-	c.Flags().StringVar(&f.state, "state", "", "the bot whose state is in this `FOLDER`; without it that of -c, or state")
+	c.Flags().StringVar(&f.state, "state", "", "the bot whose state is in this `FOLDER`, or a `FILE` with a copy of it; without it that of -c, or state")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 }
 
@@ -40,6 +40,12 @@ func (f *callerFlags) folder() (string, error) {
 	shared := stateFlags{path: f.state, config: f.config}
 	path, err := shared.file()
 	return filepath.Dir(path), err
+}
+
+// copied is the file that --state names, where it is a copy of a state file and no bot's own.
+func (f *callerFlags) copied() (path string, is bool) {
+	info, err := os.Stat(f.state)
+	return f.state, f.state != "" && err == nil && info.Mode().IsRegular() && filepath.Base(f.state) != stateFile
 }
 
 // errNoBot is wrapped where nobody listens on a socket.
@@ -109,18 +115,22 @@ type found[T any] struct {
 
 // ask asks the running bot, and where there is none its state file.
 func askOrRead[T any](ctx context.Context, f *callerFlags, path string, ask *operatorAsk, read func(*state.BotStore) (*T, error)) (answer found[T], err error) {
-	folder, err := f.folder()
-	if err != nil {
-		return answer, err
-	}
 	answer.value = new(T)
-	answer.raw, err = call(ctx, folder, path, ask, 2*answerWithin, answer.value)
-	if !errors.Is(err, errNoBot) {
-		return answer, err
+	file, is := f.copied()
+	if !is {
+		folder, err := f.folder()
+		if err != nil {
+			return answer, err
+		}
+		answer.raw, err = call(ctx, folder, path, ask, 2*answerWithin, answer.value)
+		if !errors.Is(err, errNoBot) {
+			return answer, err
+		}
+		file = filepath.Join(folder, stateFile)
 	}
-	store, err := state.ReadBot(filepath.Join(folder, stateFile))
+	store, err := state.ReadBot(file)
 	if errors.Is(err, state.ErrLocked) {
-		return answer, fmt.Errorf("a bot that does not listen yet, or any more, holds %s: ask again", filepath.Join(folder, stateFile))
+		return answer, fmt.Errorf("a bot that does not listen yet, or any more, holds %s: ask again", file)
 	}
 	if err != nil {
 		return answer, stateError{err}

@@ -126,6 +126,7 @@ type operatorAsk struct {
 	Reason   string `json:"reason,omitempty"`
 	File     string `json:"file,omitempty"`
 	WaitMS   int64  `json:"wait_ms,omitempty"`
+	SinceMS  int64  `json:"since_ms,omitempty"` // how long ago
 }
 
 // operatorError is an answer that is none.

@@ -255,7 +255,7 @@ func TestTheStoryOfAnOrderIsToldByAnyNameAndAfterTheEnd(t *testing.T) {
 		return out
 	}
 	story := tell("1")
-	require.Regexp(t, `(?s)decided   place on (book|ticker) BTC-EUR of .*risk      max_position 0 to \d.*, limit 3000\n.*request   POST /v2/order \{.*answer    place accepted.*report    trade: filled.*fill      `, story)
+	require.Regexp(t, `(?s)event     (book|ticker) BTC-EUR of .*decided   place buy limit .*risk      max_position 0 to \d.*, limit 3000\n.*request   POST /v2/order \{.*sent      place.*answer    place accepted.*state     .*filled, .*fill      `, story)
 	require.Equal(t, story, tell(list.Orders[0].ClientOrderID))
 	require.Equal(t, story, tell(list.Orders[0].OrderID))
 	code, _, failed := call(t.Context(), "explain", "999999", "--state", b.folder)
@@ -324,6 +324,30 @@ func TestFlattenComesToItsEndOverAnExchangeThatLosesAnswers(t *testing.T) {
 	require.True(t, done.Done)
 	require.Empty(t, done.Held)
 	require.Zero(t, b.open(b.client()))
+	b.stop()
+}
+
+func TestFlattenIsDoneWhereOnlyDustIsLeft(t *testing.T) {
+	t.Parallel()
+	b := trade(t, "--set", "poll.rules=200ms")
+	b.waitToHold()
+	rules, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.exchange.facts.AdminURL+"/rules", strings.NewReader(`{"market":"BTC-EUR","minOrderInQuoteAsset":"100000"}`))
+	require.NoError(t, err)
+	rules.Header.Set("Authorization", "Bearer "+b.exchange.facts.AdminToken)
+	rules.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(rules)
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+	var done struct {
+		report
+		Unsold []string
+	}
+	require.Eventually(t, func() bool { return b.try("flatten", &done) == 0 }, 30*time.Second, 200*time.Millisecond, "the bot has to hear of the rule")
+	require.True(t, done.Done)
+	require.Len(t, done.Held, 1)
+	require.Len(t, done.Unsold, 1)
+	require.Contains(t, done.Unsold[0], "minimum in quote currency")
 	b.stop()
 }
 

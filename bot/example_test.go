@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	"github.com/tidemark-trading/tidemark/bot"
+	"github.com/tidemark-trading/tidemark/strategy"
 	"github.com/tidemark-trading/tidemark/strategy/dca"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // ExampleBacktest is how a strategy's own test runs it: on the built-in market, without files.
@@ -20,4 +22,12 @@ func ExampleBacktest() {
 	// Output:
 	// dca on BTC-EUR 1h (synthetic)
 	// 100 orders, 24.96 EUR of fees
+}
+
+// ExampleMain is a whole program: every command of bot, with an own strategy among the shipped ones.
+func ExampleMain() {
+	mine := strategy.Define("mine", "does nothing yet",
+		func(struct{}) strategy.Needs { return strategy.Needs{} },
+		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return strategy.Base{}, nil })
+	bot.Main(append(shipped.Kinds(), mine)...)
 }

@@ -140,7 +140,7 @@ func TestMistakesInAnExchangeConfigNameTheirPlace(t *testing.T) {
 		{tick + "source={kind='fixd'}", `markets.BTC-EUR.source.kind: "fixd" is not one of synthetic, replay, fixed, none; the nearest is "fixed"`},
 		{tick + "source={kind='fixed',price='10.5'}", `source.price: "10.5" is no price here`},
 		{tick, `source.price: "" is no price here`},
-		{tick + "source={price='10',volatility='2'}", `source.volatility: "2"`},
+		{tick + "source={price='10',volatility='0.8'}", `source.volatility: "0.8": want a part of the price above 0, like "0.03", at most 0.5`},
 		{tick + "source={price='10',step='1us'}", `source.step: 1µs is less than 1ms`},
 		{tick + "source={kind='replay',interval='7m'}", `source.interval: `},
 		{tick + "source={kind='replay',walk='pat'}", `source.walk: "pat" is not one of chance, path`},

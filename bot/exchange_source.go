@@ -30,8 +30,8 @@ func (p *exchangePlan) source(path []string, name string, m *TradedMarket) (sand
 		return sandbox.Fixed(s.Price), nil
 	}
 	volatility, err := strconv.ParseFloat(string(s.Volatility), 64)
-	if err != nil || volatility <= 0 || volatility > 1 {
-		return nil, at(join(path, "volatility"), fmt.Errorf("%q: want a part of the price above 0, like \"0.03\", at most 1", s.Volatility))
+	if err != nil || volatility <= 0 || volatility > 0.5 {
+		return nil, at(join(path, "volatility"), fmt.Errorf("%q: want a part of the price above 0, like \"0.03\", at most 0.5", s.Volatility))
 	}
 	if s.Step < Span(shortestStep) {
 		return nil, at(join(path, "step"), fmt.Errorf("%s is less than %s", market.Duration(s.Step), shortestStep))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -19,7 +20,7 @@ func (c *control) flatten(ctx context.Context, ask *operatorAsk) (*actReport, er
 	report := newActReport(names)
 	f := flattening{control: c, ids: ids, reason: reasonOf(ask, "flattened"), seats: make([]flatSeat, len(ids)), report: report}
 	report.Done, err = c.until(ctx, f.step)
-	report.Done = report.Done && len(report.Held)+len(report.Open) == 0
+	report.Done = report.Done && len(report.Held) == f.dust && len(report.Open) == 0
 	return report, err
 }
 
@@ -30,6 +31,7 @@ type flattening struct {
 	reason string
 	seats  []flatSeat // by place in ids
 	report *actReport
+	dust   int // positions that the market's minimum keeps
 }
 
 // flatSeat is how far a strategy is.
@@ -44,6 +46,7 @@ type flatSeat struct {
 func (f *flattening) step(at market.Time) (commands []market.Command, done bool) {
 	r, done := f.r, true
 	f.report.Open, f.report.Held, f.report.Unsold, f.report.Cancelled = []orderInfo{}, []positionInfo{}, []string{}, 0
+	f.dust = 0
 	for i, id := range f.ids {
 		asked := f.stepOne(&f.seats[i], at, id)
 		commands = append(commands, asked...)
@@ -81,6 +84,9 @@ func (f *flattening) stepOne(s *flatSeat, at market.Time, id market.StrategyID) 
 	asked, unsold := r.engine.Flatten(at, id, f.reason)
 	s.next = at.Add(againAfter)
 	for _, u := range unsold {
+		if u.Refusal.Code == exchange.CodeMinBase || u.Refusal.Code == exchange.CodeMinQuote {
+			f.dust++
+		}
 		m := r.plan.catalog.Market(u.Market)
 		f.report.Unsold = append(f.report.Unsold, fmt.Sprintf("%s: %s %s: %s", r.nameOf(id), m.FormatQty(u.Amount), m.Name, u.Refusal.Error()))
 	}

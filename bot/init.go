@@ -20,7 +20,8 @@ import (
 //go:embed template
 var templates embed.FS
 
-const initHelp = `Start an own Go module in DIR: a strategy, a test that backtests it, a main with every command, and a config.
+const initHelp = `Start an own Go module in DIR: a strategy, a test that backtests it, a main with every command, and
+configs for a backtest and for the simulated exchange.
 
 The module uses the Tidemark that this program was built from: the checkout around the current folder, the one that --replace
 names, or the released version. Files that are there are never overwritten.`
@@ -120,6 +121,9 @@ func (p *project) files() (files []newFile, err error) {
 		}
 		var out bytes.Buffer
 		name := strings.TrimSuffix(strings.TrimPrefix(path, "template/"), ".tmpl")
+		if name == "gitignore" {
+			name = ".gitignore" // which go:embed leaves out
+		}
 		err = filled.Execute(&out, p)
 		files = append(files, newFile{path: name, text: out.Bytes()})
 		return err
@@ -163,7 +167,7 @@ func (a *app) printNext(dir string, files []newFile, from *dependency) error {
 	if len(from.sums) == 0 {
 		tidy = "  go mod tidy\n"
 	}
-	_, err := fmt.Fprintf(a.Stdout, "Next:\n  cd %s\n%s  go test ./...\n  go run . backtest\n  go run . backtest -c config.toml\n", shellWord(dir), tidy)
+	_, err := fmt.Fprintf(a.Stdout, "Next:\n  cd %s\n%s  go test ./...\n  go run . backtest\n  go run . backtest -c config.toml\n  go run . run -c sandbox.toml     # while another terminal has: go run . exchange\n", shellWord(dir), tidy)
 	return err
 }
 

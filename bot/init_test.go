@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,11 +33,22 @@ func TestANewModuleBuildsAndItsTestsPassAsWritten(t *testing.T) {
 	require.Contains(t, out, "go test ./...")
 	require.Contains(t, read(t, dir, "main.go"), "bot.Main(mine.Kind)")
 
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "readme"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "readme", "main.go"), []byte(programOfTheReadme(t)), 0o644))
 	for _, args := range [][]string{{"vet", "./..."}, {"test", "./..."}} {
 		goCommand(t, dir, args...)
 	}
 	require.Contains(t, goCommand(t, dir, "run", ".", "strategies"), "dip: buys after falling closes")
 	require.Contains(t, goCommand(t, dir, "run", ".", "backtest", "-c", "config.toml", "--no-files"), "dip on BTC-EUR 1h (synthetic)")
+}
+
+// programOfTheReadme is the strategy that README.md shows.
+func programOfTheReadme(t *testing.T) string {
+	_, after, found := strings.Cut(read(t, "..", "README.md"), "```go\n")
+	require.True(t, found)
+	program, _, _ := strings.Cut(after, "```")
+	require.Contains(t, program, "bot.Main(")
+	return program
 }
 
 func goCommand(t *testing.T, dir string, args ...string) string {

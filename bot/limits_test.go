@@ -121,7 +121,7 @@ func (t *traffic) look() (open int, btc float64) {
 		if o.CodGroupID != 0 {
 			open++
 		}
-		if o.Side == market.Buy {
+		if o.Side == market.Buy && o.CodGroupID != 0 { // one of somebody else is none of the bot's position
 			base += market.Money(o.AmountRemaining)
 		}
 	}

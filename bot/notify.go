@@ -13,6 +13,7 @@ type notifier struct {
 	socket string
 	every  time.Duration // between two signs of life; 0: nobody waits for them
 	last   time.Time
+	begged time.Time // when more time to stop was last asked for
 }
 
 // notifyPatience is how long a message may take: the loop waits for it.
@@ -57,4 +58,23 @@ func (n *notifier) alive(now time.Time) {
 	}
 	n.last = now
 	n.say("WATCHDOG=1")
+}
+
+// A stop may take longer than systemd waits (TimeoutStopSec): while it goes on, the bot asks every begEvery for begFor more.
+const (
+	begEvery = 3 * time.Second
+	begFor   = 15 * time.Second
+)
+
+// patience asks for time while the bot stops. The loop calls it at each turn, as alive: for a loop that stands still nobody asks.
+func (n *notifier) patience(now time.Time) {
+	if n == nil || now.Sub(n.begged) < begEvery {
+		return
+	}
+	n.begged = now
+	n.say(begging(begFor))
+}
+
+func begging(more time.Duration) string {
+	return "EXTEND_TIMEOUT_USEC=" + strconv.FormatInt(more.Microseconds(), 10)
 }

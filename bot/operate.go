@@ -70,23 +70,6 @@ func (a *app) positionsCommand() *cobra.Command {
 	return c
 }
 
-func (a *app) explainCommand() *cobra.Command {
-	f := &callerFlags{}
-	c := &cobra.Command{
-		Use: "explain ORDER", Short: "Tell the story of an order", Args: cobra.ExactArgs(1), Example: "  bot explain 12 -c configs/sandbox.toml\n  bot explain 8254ec74-367c-5f0f-afff-335be62ce9f0 --json",
-		Long: "Tells from the journal how an order came about: the event, the decision, what the gate looked at before and after, the request, the answers, the\nstates, the fills. ORDER is its number, its client order id, or the exchange's order id.",
-		RunE: a.enter(func(ctx context.Context, args []string) error {
-			answer, err := askOrRead(ctx, f, pathExplain, &operatorAsk{Order: args[0]}, func(store *state.BotStore) (*storyInfo, error) { return storyOf(store, args[0]) })
-			if err != nil {
-				return err
-			}
-			return show(a, f, answer, func(s *storyInfo) error { return s.print(a.Stdout) })
-		}),
-	}
-	f.register(c)
-	return c
-}
-
 // actFlags are those of commands that act.
 type actFlags struct {
 	callerFlags

@@ -150,6 +150,7 @@ func (r *runner) leave(failed error) error {
 	for i, name := range r.plan.names() {
 		r.leavePositions(i+1, name)
 	}
+	r.journal.due(r.engine.Now(), true, r.journal.journalRefusal)
 	r.journal.batch.Journal(r.engine.Now(), &state.Stop{Run: r.run, Reason: reason, Open: len(open)})
 	r.journal.whole = 0 // save everything
 	if err := r.journal.Commit(r.engine.Now()); err != nil {

@@ -50,6 +50,7 @@ type runner struct {
 	run     uuid.UUID
 	began   market.Time       // on the exchange's clock: candles that had closed by then are history, later ones are traded on
 	needs   []strategy.Needs  // by StrategyID − 1
+	given   market.Money      // of the currency, to strategies and the pool at this start
 	resumed bool              // the state file had an earlier run …
 	parts   map[string][]byte // … which left these
 	asked   atomic.Int64      // when the bot was asked to stop while it opened, in Unix ns; 0: it was not
@@ -102,8 +103,10 @@ func (r *runner) openStore(context.Context) (err error) {
 	if err := os.MkdirAll(r.plan.Bot.State, 0o700); err != nil {
 		return fmt.Errorf("state folder: %w", err)
 	}
-	r.store, err = state.OpenBot(filepath.Join(r.plan.Bot.State, stateFile))
-	return err
+	if r.store, err = state.OpenBot(filepath.Join(r.plan.Bot.State, stateFile)); err != nil {
+		return stateError{err}
+	}
+	return nil
 }
 
 // openClient makes the client with its budget, learns the markets, and binds the state file to them.
@@ -216,7 +219,7 @@ func (r *runner) openEngine(ctx context.Context) error {
 	r.account = state.NewAccount(p.catalog, len(p.strategies), own)
 	r.gate = risk.New(p.catalog, risk.Config{Account: p.checked.plan.Account, Strategies: limits, Fees: p.fees, Explain: true})
 	r.engine = engine.New(engine.Config{Catalog: p.catalog, Account: r.account, Gate: r.gate, Seats: seats, TradeFrom: r.began, Run: r.run, Observer: r})
-	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account, seats: p.names(), ledger: r.weights, currency: p.currency.ID, notes: newNotes(r.log)}
+	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account, seats: p.names(), ledger: r.weights, currency: p.currency.ID, agreed: map[string]savedAgreement{}, refusals: refusals{kinds: map[refusalKey]*refusedKind{}}, notes: newNotes(r.log)}
 	if r.paper == nil {
 		r.journal.open = r.ledger.SetOpenOrders
 	}
@@ -341,6 +344,11 @@ func (r *runner) openLoop(ctx context.Context) error {
 		}
 		config.Start = func(market.Time) []market.Command { return commands }
 	}
+	var err error
+	if config.Agreed, err = r.agreements(); err != nil {
+		return err
+	}
+	config.Owns = r.owns
 	r.watch.attach()
 	r.loop = live.New(config)
 	return nil

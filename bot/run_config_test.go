@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/strategy"
 	"github.com/tidemark-trading/tidemark/strategy/maker"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
@@ -51,6 +52,22 @@ func TestTheSampleRunsAreValid(t *testing.T) {
 		require.NoError(t, err, name)
 		require.Empty(t, p.checked.unlimited(), name)
 	}
+}
+
+func TestTheSandboxConfigOfANewModuleIsValidAndKnowsTheKey(t *testing.T) {
+	text, err := templates.ReadFile("template/sandbox.toml.tmpl")
+	require.NoError(t, err)
+	c, err := loadRun(&configSource{text: string(text)})
+	require.NoError(t, err)
+	dip := strategy.Define("dip", "as in the template", func(struct {
+		After int `toml:"after" default:"6" min:"1" max:"50" doc:"falling closes"`
+	}) strategy.Needs {
+		return strategy.Needs{}
+	}, nil)
+	p, err := newRunPlan(c, []strategy.Kind{dip}, func(string) string { return "" })
+	require.NoError(t, err)
+	require.Empty(t, p.checked.unlimited())
+	require.Equal(t, sandbox.Default().Accounts[0].Keys[0].Key, p.key)
 }
 
 func TestLiveDoesNotStartWithoutKeys(t *testing.T) {

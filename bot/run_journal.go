@@ -30,10 +30,13 @@ type botJournal struct {
 	cause  state.Cause
 	halts  int // of the engine's list, that have been noted
 	whole  market.Time
-	seats  []string      // strategies by StrategyID − 1
-	ledger func() []byte // what the weight ledger knows; nil: nothing
-	open   func(int)     // told how many orders are open; nil: nobody
-	rules  func()        // told that a command broke a market's rules; nil: nobody
+	seats  []string                  // strategies by StrategyID − 1
+	ledger func() []byte             // what the weight ledger knows; nil: nothing
+	open   func(int)                 // told how many orders are open; nil: nobody
+	rules  func()                    // told that a command broke a market's rules; nil: nobody
+	agreed map[string]savedAgreement // by symbol
+	riding int                       // entries of the batch that can wait for the next commit that is needed anyway
+	refusals
 	notes
 }
 
@@ -50,6 +53,11 @@ func (j *botJournal) Event(ev *market.Event) {
 	j.at = ev.At
 	j.hear(ev)
 	j.cause = state.Cause{Kind: ev.Kind, Market: ev.Market, At: ev.At, Recorded: j.record(ev)}
+	j.event(ev)
+	j.caused(j.cause, j.journalRefusal)
+}
+
+func (j *botJournal) event(ev *market.Event) {
 	if ev.Kind == market.KindCandles {
 		for i := range ev.Candles {
 			c := &ev.Candles[i]
@@ -104,17 +112,29 @@ func cursorOf(name string, interval market.Interval) string {
 
 // Intent notes a command that is about to be sent.
 func (j *botJournal) Intent(i *exchange.Intent) {
-	intent := state.Intent{Method: i.Method, Path: i.Path, Body: i.Body, Timestamp: i.Timestamp, WindowMS: i.Window, Cause: j.cause, Risk: j.leave(i)}
+	passed := j.leave(i)
+	intent := state.Intent{Method: i.Method, Path: i.Path, Body: i.Body, Timestamp: i.Timestamp, WindowMS: i.Window, Cause: j.cause, Risk: passed.figures, Asked: passed.asked}
 	intent.Command = market.Command{Kind: i.Command, At: j.at, Order: market.Order{ID: i.Order, Market: i.Market, ClientOrderID: i.ClientOrderID}}
 	if o := j.account.Known(i.Order); o != nil {
 		intent.Command.Order = o.Order
+	}
+	if i.Command == market.CommandUpdate {
+		intent.Command.Changed, intent.Command.Attached = passed.command.Changed, passed.command.Attached
+		exchange.ApplyChange(&intent.Command.Order, &passed.command)
 	}
 	j.batch.Journal(j.at, &intent)
 	j.order(i.Order)
 }
 
+// Sent notes that an intent leaves. Alone it is not worth a commit: the next one takes it along.
+func (j *botJournal) Sent(at market.Time, i *exchange.Intent) {
+	j.batch.Journal(at, &state.SentCommand{Order: i.Order, Command: i.Command})
+	j.riding++
+}
+
 // Outcome notes what became of an intent.
-func (j *botJournal) Outcome(i *exchange.Intent, err error) {
+func (j *botJournal) Outcome(at market.Time, i *exchange.Intent, err error) {
+	j.at = at
 	answer := state.Outcome{Order: i.Order, Command: i.Command, Answer: state.AnswerAccepted}
 	if err != nil {
 		answer.Message = err.Error()
@@ -146,6 +166,7 @@ func (j *botJournal) Remark(kind, text string) {
 // Commit makes the turn durable.
 func (j *botJournal) Commit(at market.Time) error {
 	j.at = at
+	j.caused(j.cause, j.journalRefusal)
 	if j.open != nil {
 		j.open(len(j.account.Pending(nil)))
 	}
@@ -165,10 +186,11 @@ func (j *botJournal) Commit(at market.Time) error {
 			return err
 		}
 	}
-	if j.batch.Len() > 0 {
+	if j.batch.Len() > j.riding {
 		if err := j.write(); err != nil {
 			return err
 		}
+		j.riding = 0
 	}
 	j.afterwards()
 	j.halts = len(j.engine.Halts())
@@ -180,6 +202,10 @@ func (j *botJournal) Commit(at market.Time) error {
 
 // minute notes what is noted now and then: the weight ledger, the equity, and how far the recording reaches.
 func (j *botJournal) minute(at market.Time) error {
+	j.due(at, false, j.journalRefusal)
+	if len(j.agreed) > 0 {
+		j.saveAgreed()
+	}
 	if j.ledger != nil {
 		j.batch.Blob(ledgerBlob, j.ledger())
 	}

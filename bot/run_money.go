@@ -161,6 +161,7 @@ func (r *runner) give(now market.Time, i int, money market.Money) {
 }
 
 func (r *runner) transfer(at market.Time, money market.Money, owner market.StrategyID) {
+	r.given += money
 	ev := market.Event{At: max(at, r.engine.Now()), Kind: market.KindTransfer, Asset: r.plan.currency.ID, Money: money, Owner: owner}
 	r.engine.Step(&ev)
 	r.journal.Event(&ev)

@@ -21,10 +21,17 @@ const byOperator = "operator"
 type notes struct {
 	log     zerolog.Logger
 	by      string // who asked for the halts of this turn; empty: the engine itself
-	figures map[market.OrderID][]state.Figure
+	passed  map[market.OrderID]approval
 	leaving []leaving
 	heard   map[feedKey]market.Time
 	rules   map[market.ID]market.Market // as they were told last
+}
+
+// approval is what is known of an order or a change that the gate let pass.
+type approval struct {
+	command market.Command
+	asked   state.Terms
+	figures []state.Figure
 }
 
 // leaving is a command whose intent the turn's commit makes durable.
@@ -42,7 +49,7 @@ type feedKey struct {
 }
 
 func newNotes(log zerolog.Logger) notes {
-	return notes{log: log, figures: map[market.OrderID][]state.Figure{}, heard: map[feedKey]market.Time{}, rules: map[market.ID]market.Market{}}
+	return notes{log: log, passed: map[market.OrderID]approval{}, heard: map[feedKey]market.Time{}, rules: map[market.ID]market.Market{}}
 }
 
 // hear notes when a feed was heard last.
@@ -81,24 +88,24 @@ func (n *notes) rule(ev *market.Event) {
 	}
 }
 
-// approved keeps the gate's figures until the intent is noted.
-func (n *notes) approved(c *market.Command, figures []state.Figure) {
+// approved keeps what the gate looked at until the intent is noted.
+func (n *notes) approved(asked state.Terms, c *market.Command, figures []state.Figure) {
 	if c.Kind != market.CommandCancel {
-		n.figures[c.Order.ID] = slices.Clone(figures)
+		n.passed[c.Order.ID] = approval{*c, asked, slices.Clone(figures)}
 	}
 }
 
-// leave takes the figures of an intent.
-func (n *notes) leave(i *exchange.Intent) (figures []state.Figure) {
+// leave takes what the gate looked at for an intent.
+func (n *notes) leave(i *exchange.Intent) (a approval) {
 	l := leaving{kind: i.Command, order: i.Order}
 	if i.Command == market.CommandUpdate {
 		l.body = bytes.Clone(i.Body)
 	}
 	n.leaving = append(n.leaving, l)
 	if i.Command != market.CommandCancel {
-		figures = n.figures[i.Order]
+		a = n.passed[i.Order]
 	}
-	return figures
+	return a
 }
 
 // took says whose halts a commit notes.
@@ -121,7 +128,7 @@ func (j *botJournal) afterwards() {
 		}
 	}
 	j.leaving, j.by = j.leaving[:0], ""
-	clear(j.figures)
+	clear(j.passed)
 }
 
 // accepted logs what the exchange took.

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
 )
 
@@ -38,11 +39,19 @@ func (r *runner) Closed(o *state.Order) {
 }
 
 // Approved keeps what the gate looked at for the journal: an engine.Approver.
-func (r *runner) Approved(c *market.Command, figures []state.Figure) {
-	r.journal.approved(c, figures)
+func (r *runner) Approved(asked state.Terms, c *market.Command, figures []state.Figure) {
+	r.journal.approved(asked, c, figures)
 	if r.plan.witness != nil {
-		r.plan.witness.Approved(c, figures)
+		r.plan.witness.Approved(asked, c, figures)
 	}
+}
+
+// Refused keeps what the gate refused for the journal: an engine.Refuser.
+func (r *runner) Refused(asked, rounded *market.Command, why *risk.Refusal) {
+	if r.loop == nil && why.Reason == risk.ReasonWarmUp {
+		return // the history of the warm-up is no trading
+	}
+	r.journal.refused(asked, rounded, why)
 }
 
 // nameOf is a strategy's name.

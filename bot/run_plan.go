@@ -158,7 +158,7 @@ type listing struct {
 // ask asks the exchange for its time, assets and markets.
 func (p *runPlan) ask(ctx context.Context, c *rest.Client) (l listing, err error) {
 	if err = c.Sync(ctx); err != nil {
-		return l, fmt.Errorf("ask %s for its time: %w", p.Exchange.BaseURL, err)
+		return l, fmt.Errorf("ask %s: %w", p.Exchange.BaseURL, err)
 	}
 	if l.assets, err = c.Assets(ctx, ""); err == nil {
 		l.markets, err = c.Markets(ctx, "")

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"iter"
@@ -97,13 +98,7 @@ func (r *runner) history(ctx context.Context) (all []market.Candle, err error) {
 }
 
 func inOrderOfClose(a, b market.Candle) int {
-	switch {
-	case a.End() != b.End():
-		return int(a.End()-b.End())>>1 | 1
-	case a.Interval != b.Interval:
-		return int(a.Interval) - int(b.Interval)
-	}
-	return int(a.Market) - int(b.Market)
+	return cmp.Or(cmp.Compare(a.End(), b.End()), cmp.Compare(a.Interval, b.Interval), cmp.Compare(a.Market, b.Market))
 }
 
 // groups yields candles by the instant at which they close.

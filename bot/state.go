@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -114,7 +113,8 @@ type stateInfo struct {
 	Fills     int64          `json:"fills"`
 	Runs      int64          `json:"runs"`
 	Halts     int64          `json:"halts"`
-	Recording *recordingInfo `json:"recording"` // null: there is none
+	Cut       uint64         `json:"cut,omitempty"` // number of the last journal entry that was taken out
+	Recording *recordingInfo `json:"recording"`     // null: there is none
 	Problems  []string       `json:"problems"`
 }
 
@@ -133,7 +133,7 @@ func (a *app) checkState(f *stateFlags, s *state.BotStore) error {
 		return err
 	}
 	info := stateInfo{Entries: report.Entries, Orders: report.Orders, Open: report.Open, Awaited: report.Awaited, Fills: report.Fills, Runs: report.Runs,
-		Halts: report.Halts, Problems: []string{}}
+		Halts: report.Halts, Cut: report.Cut, Problems: []string{}}
 	for _, flaw := range report.Flaws {
 		info.Problems = append(info.Problems, flaw.String())
 	}
@@ -161,6 +161,9 @@ func printState(w io.Writer, info *stateInfo, x *state.Extent) error {
 	}
 	if x.First != 0 {
 		fmt.Fprintf(w, "recording: events %d to %d, %s to %s\n", x.First, x.Last, x.From, x.To)
+	}
+	if info.Cut > 0 {
+		fmt.Fprintf(w, "the journal begins behind entry %d: what was over before has been taken out\n", info.Cut)
 	}
 	if info.Awaited > 0 {
 		fmt.Fprintf(w, "%d open orders wait for fills that the exchange has told of; the next start asks for them\n", info.Awaited)
@@ -236,42 +239,6 @@ func (a *app) written(f *stateFlags, path string, err error) error {
 	}
 	_, err = fmt.Fprintf(a.Stdout, "%s: %d bytes\n", path, info.Size())
 	return err
-}
-
-func (a *app) stateCompactCommand(f *stateFlags) *cobra.Command {
-	c := &cobra.Command{
-		Use: "compact", Short: "Make the file smaller: leave out the room of what was replaced", Args: cobra.NoArgs, Example: "  bot state compact",
-		RunE: a.enter(func(context.Context, []string) error { return a.compactState(f) }),
-	}
-	f.jsonFlag(c)
-	return c
-}
-
-func (a *app) compactState(f *stateFlags) error {
-	open := func(path string) (*state.BotStore, error) {
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) { // opening it for writing would make one
-			return nil, fmt.Errorf("%s: %w; a bot makes it at its first start", path, state.ErrNoState)
-		}
-		return state.OpenBot(path)
-	}
-	return f.with(open, func(s *state.BotStore) error {
-		before, err := os.Stat(s.Path())
-		if err != nil {
-			return err
-		}
-		if err := s.Compact(s.Path()); err != nil {
-			return err
-		}
-		after, err := os.Stat(s.Path())
-		if err != nil {
-			return err
-		}
-		if f.json {
-			return a.printJSON(writtenInfo{File: s.Path(), Bytes: after.Size(), Before: before.Size()})
-		}
-		_, err = fmt.Fprintf(a.Stdout, "%s: %d bytes, before %d\n", s.Path(), after.Size(), before.Size())
-		return err
-	})
 }
 
 func (a *app) stateExportCommand(f *stateFlags) *cobra.Command {

@@ -133,6 +133,24 @@ func TestABanIsWaitedFor(t *testing.T) {
 	})
 }
 
+func TestAKeyThatIsRefusedAgainAndAgainHaltsAll(t *testing.T) {
+	trouble(t, nil, nil, func(s *stage, p *process) {
+		s.traffic.bar(true)
+		time.Sleep(time.Minute)
+		sent := s.traffic.sent()
+		time.Sleep(time.Minute)
+		require.Equal(s.t, sent, s.traffic.sent(), "nobody asks again and again with a key that is refused")
+		require.Equal(s.t, 1, strings.Count(s.log.String(), "the exchange refuses the key: all strategies are halted"))
+		require.LessOrEqual(s.t, strings.Count(s.log.String(), "No active API key found"), 30, "the commands until then, and the cancels of the halt")
+		s.traffic.bar(false)
+		require.NoError(s.t, p.loop.Do(context.Background(), func(at market.Time) []market.Command {
+			halts := p.engine.Halts()
+			require.Contains(s.t, halts[len(halts)-1].Reason, "the exchange refuses the key: ")
+			return p.engine.Resume(at, 1)
+		}))
+	})
+}
+
 func TestAMarketThatHaltsAndComesBackIsTradedAgain(t *testing.T) {
 	for _, status := range []market.MarketStatus{market.Halted, market.Auction, market.CancelOnly} {
 		trouble(t, func(c *sandbox.Config) {

@@ -39,6 +39,9 @@ type watch struct {
 	turned  atomic.Int64        // when the loop last turned, since began; 0: not yet
 	heard   [feeds]atomic.Int64 // when a feed last had an answer, likewise
 	trading atomic.Bool         // the loop has reconciled with the exchange
+	leaving atomic.Bool         // the bot has been asked to stop
+	stays   func() bool         // reports that it was not, and will not be told of it; nil: nobody hears
+	parting chan struct{}       // closed when systemd has been told
 
 	sampled  time.Time // when the figures were last taken
 	halted   []bool    // by StrategyID
@@ -72,9 +75,21 @@ func (r *runner) openWatch(ctx context.Context) error {
 	}
 	w.alerts = newAlerter(p.alertPlaces, r.log)
 	if notify != nil {
-		context.AfterFunc(ctx, func() { notify.say("STOPPING=1") })
+		w.parting = make(chan struct{})
+		w.stays = context.AfterFunc(ctx, w.part)
 	}
 	return nil
+}
+
+// part tells systemd that the bot was asked to stop.
+func (w *watch) part() {
+	defer close(w.parting)
+	w.leaving.Store(true)
+	if w.trading.Load() {
+		w.notify.say("STOPPING=1")
+		return
+	}
+	w.notify.say("STOPPING=1\n" + begging(time.Duration(w.r.plan.Bot.StopWithin)+begFor)) // there is no loop yet that would ask again and again
 }
 
 // attach lets metrics see parts of the runner that are there by now.
@@ -112,6 +127,9 @@ func (w *watch) stopped(reason string, open int) {
 func (w *watch) close() {
 	if w == nil {
 		return
+	}
+	if w.stays != nil && !w.stays() {
+		<-w.parting
 	}
 	w.alerts.stop(flushAlertsWithin)
 	w.server.close()

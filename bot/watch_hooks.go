@@ -8,6 +8,7 @@ import (
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
 )
 
 // watchedJournal is a journal whose user is watched: what the loop notes is what it does.
@@ -28,8 +29,8 @@ func (w *watch) journal(j *botJournal) live.Journal {
 }
 
 // Outcome counts what became of a command.
-func (j *watchedJournal) Outcome(i *exchange.Intent, err error) {
-	j.Journal.Outcome(i, err)
+func (j *watchedJournal) Outcome(at market.Time, i *exchange.Intent, err error) {
+	j.Journal.Outcome(at, i, err)
 	outcome := exchange.OutcomeOf(err)
 	if outcome == exchange.Rejected {
 		j.watch.rejected++
@@ -46,6 +47,15 @@ func (j *watchedJournal) Remark(kind, text string) {
 		m.differences.WithLabelValues(kind).Inc()
 	}
 	j.watch.tell(alertDifference, "%s: %s", kind, text)
+}
+
+// Differs tells of a difference that does not halt; one that does is remarked too.
+func (j *watchedJournal) Differs(at market.Time, d *state.Difference) {
+	j.Journal.Differs(at, d)
+	if m := j.watch.metrics; m != nil {
+		m.differences.WithLabelValues("balance").Inc()
+	}
+	j.watch.tell(alertDifference, "%s: books %s, exchange %s; %s", d.What, d.Ours, d.Theirs, d.Conclusion)
 }
 
 // Commit ends a turn of the loop.

@@ -5,16 +5,19 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot"
@@ -183,6 +186,45 @@ func TestWhatABotDoesCanBeWatchedFromStartToStop(t *testing.T) {
 	}
 }
 
+// value is a figure of a page of metrics; NaN where it is not there.
+func value(t *testing.T, page, name string) float64 {
+	found := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + ` (\S+)$`).FindStringSubmatch(page)
+	if found == nil {
+		return math.NaN()
+	}
+	figure, err := strconv.ParseFloat(found[1], 64)
+	require.NoError(t, err)
+	return figure
+}
+
+func TestMetricsMoveWithWhatTheBotDoes(t *testing.T) {
+	w := watchBot(t, newPractice(t), "--set", "strategies.trend.params.panic=false")
+	var page string
+	is := func(name string, holds func(float64) bool) {
+		t.Helper()
+		w.eventually(func() bool { _, page = w.get("/metrics"); return holds(value(t, page, name)) })
+	}
+	above := func(least float64) func(float64) bool { return func(v float64) bool { return v > least } }
+	is(`tidemark_orders_total{command="place",outcome="accepted"}`, above(0))
+	is(`tidemark_refusals_total{reason="exchange 216",strategy="trend"}`, above(29))
+	is(`tidemark_exposure{currency="EUR"}`, above(10))
+	is(`tidemark_drawdown_ratio`, above(0)) // its fee is gone
+	is(`tidemark_equity{currency="EUR"}`, func(v float64) bool { return v > 4990 && v < 5000 })
+	is(`tidemark_weight_left{budget="key"}`, func(v float64) bool { return v > 0 && v < 1000 })
+	is(`tidemark_weight_left{budget="ip"}`, func(v float64) bool { return v > 0 && v < 1000 })
+	is(`tidemark_poll_age_seconds{feed="ticker_price"}`, func(v float64) bool { return v >= 0 && v < 10 })
+	is(`tidemark_poll_age_seconds{feed="rules"}`, func(v float64) bool { return v >= 0 && v < 60 })
+	for _, name := range []string{"tidemark_journal_commit_seconds", "tidemark_step_seconds"} {
+		labels := map[string]string{"tidemark_step_seconds": `{event="ticker"}`}[name]
+		before := value(t, page, name+"_count"+labels)
+		is(name+"_count"+labels, above(before))
+		is(name+"_sum"+labels, above(0))
+	}
+	problems, err := promlint.New(strings.NewReader(page)).Lint()
+	require.NoError(t, err)
+	require.Empty(t, problems)
+}
+
 func TestABotWithoutItsExchangeIsAliveAndNotReady(t *testing.T) {
 	t.Parallel() // prices have to be missed for ten seconds
 	p := newPractice(t)
@@ -224,7 +266,7 @@ func TestNothingIsServedOrToldUnlessAskedFor(t *testing.T) {
 	}
 }
 
-func TestMoneyThatGoesMissingIsTold(t *testing.T) {
+func TestMoneyThatLeavesIsTold(t *testing.T) {
 	p := newPractice(t)
 	w := watchBot(t, p, "--set", "poll.balances=1s", "--set", "strategies.trend.params.panic=false")
 	w.eventually(func() bool { return strings.Contains(w.alerts.String(), `"kind":"fill"`) })
@@ -234,8 +276,9 @@ func TestMoneyThatGoesMissingIsTold(t *testing.T) {
 	defer client.Close()
 	_, err = client.Withdraw(t.Context(), rest.Withdrawal{Symbol: "EUR", Amount: "9000", Address: "GB82WEST12345698765432"})
 	require.NoError(t, err)
-	w.eventually(func() bool { return strings.Contains(w.alerts.String(), `"kind":"halt"`) })
-	require.Regexp(t, `"kind":"difference",.*reconcile difference: [0-9.]+ EUR`, w.alerts.String())
+	w.eventually(func() bool { return strings.Contains(w.alerts.String(), `"kind":"difference"`) })
+	require.Regexp(t, `"kind":"difference",.*balance EUR: books [0-9.]+, exchange [0-9.]+; explained by withdrawal, -9000; taken out of the books`, w.alerts.String())
+	require.NotContains(t, w.alerts.String(), `"kind":"halt"`)
 	_, page := w.get("/metrics")
-	require.Contains(t, page, `tidemark_differences_total{kind="reconcile difference"} 1`)
+	require.Contains(t, page, `tidemark_differences_total{kind="balance"} 1`)
 }

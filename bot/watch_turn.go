@@ -23,6 +23,9 @@ func (w *watch) turn() {
 	if w.trading.Load() { // systemd waits for signs of life from then on
 		w.notify.alive(now)
 	}
+	if w.leaving.Load() {
+		w.notify.patience(now)
+	}
 	if now.Sub(w.sampled) < sampleEvery {
 		return
 	}

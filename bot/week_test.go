@@ -17,7 +17,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 )
 
-// A week with the default plan takes the better part of an hour, with tickers each ten seconds some minutes; a state file in memory is quicker:
+// A week with the default plan takes ten minutes with a state file in memory:
 //
 //	TMPDIR=/dev/shm go test ./bot -run MemoryOfABot -simulate 168h -ticker 1s -v -timeout 3h
 var (

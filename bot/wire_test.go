@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -31,6 +32,7 @@ type traffic struct {
 	placed map[string]bool        // clientOrderIds that were
 	count  int                    // of writes
 	down   bool                   // nothing comes through
+	barred bool                   // the exchange does not know the bot's key any more
 	shut   func(path string) bool // what the bot asks for and does not get; nil: nothing
 	gauge
 	// hook is called for each write that is about to reach the exchange (before), and for each that has (not before).
@@ -96,6 +98,9 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, errWire
 		}
 	}
+	if isWrite && w.isBarred() {
+		return &http.Response{StatusCode: http.StatusForbidden, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"errorCode":305,"error":"No active API key found."}`)), Request: r}, nil
+	}
 	type outcome struct {
 		answer *http.Response
 		err    error
@@ -131,6 +136,19 @@ func (t *traffic) isDown() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.down
+}
+
+func (t *traffic) isBarred() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.barred
+}
+
+// bar lets the exchange forget the bot's key, or know it again.
+func (t *traffic) bar(barred bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.barred = barred
 }
 
 // cut breaks the network, or mends it.

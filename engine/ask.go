@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"errors"
+
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/market"
@@ -23,11 +25,11 @@ func (e *Engine) Catalog() *market.Catalog { return e.catalog }
 
 // Ask takes a strategy's wish: through the gate, into the account, into the step's commands. The error is a *risk.Refusal.
 func (e *Engine) Ask(id market.StrategyID, c *market.Command) (market.OrderID, error) {
-	if e.recalling || e.stopped && c.Kind != market.CommandCancel {
-		return 0, e.refuse()
-	}
 	c.At = e.now
 	c.Order.Strategy = id
+	if e.recalling || e.stopped && c.Kind != market.CommandCancel {
+		return 0, e.refuse(c)
+	}
 	switch c.Kind {
 	case market.CommandPlace:
 		return e.place(c)
@@ -45,12 +47,30 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command) (market.OrderID, e
 }
 
 // refuse is the answer to what is asked while strategies see the past again, or after the end.
-func (e *Engine) refuse() error {
+func (e *Engine) refuse(c *market.Command) error {
 	e.held = risk.Refusal{Reason: risk.ReasonWarmUp}
 	if e.stopped {
 		e.held.Reason = risk.ReasonStopping
+		if e.refuser != nil {
+			e.refuser.Refused(c, c, &e.held)
+		}
 	}
 	return &e.held
+}
+
+// check passes an ask through the gate.
+func (e *Engine) check(c *market.Command) (risk.Approved, error) {
+	if e.refuser != nil || e.approver != nil {
+		e.asked = *c
+	}
+	approved, err := e.gate.Check(e.account, c)
+	if err != nil && e.refuser != nil {
+		e.asked.Order.Market, e.asked.Order.Side, e.asked.Order.Type = c.Order.Market, c.Order.Side, c.Order.Type // of a change: those of its order
+		var why *risk.Refusal
+		errors.As(err, &why)
+		e.refuser.Refused(&e.asked, c, why)
+	}
+	return approved, err
 }
 
 func (e *Engine) nextID() market.OrderID {
@@ -60,7 +80,7 @@ func (e *Engine) nextID() market.OrderID {
 }
 
 func (e *Engine) place(c *market.Command) (market.OrderID, error) {
-	approved, err := e.gate.Check(e.account, c)
+	approved, err := e.check(c)
 	if err != nil {
 		return 0, err
 	}
@@ -89,7 +109,7 @@ func (e *Engine) update(c *market.Command) error {
 			}
 		}
 	}
-	approved, err := e.gate.Check(e.account, c)
+	approved, err := e.check(c)
 	if err != nil {
 		return err
 	}
@@ -116,7 +136,7 @@ func (e *Engine) cancel(id market.OrderID) {
 
 func (e *Engine) sendCancel(o *state.Order) {
 	e.account.SendCancel(o)
-	e.command = market.Command{Kind: market.CommandCancel, At: e.now}
+	e.command, e.asked = market.Command{Kind: market.CommandCancel, At: e.now}, market.Command{}
 	e.command.Order.ID, e.command.Order.Market, e.command.Order.Strategy = o.ID, o.Market, o.Strategy
 	approved, _ := e.gate.Check(e.account, &e.command) // cancels always pass
 	e.name(&e.command, o)
@@ -147,7 +167,7 @@ func (e *Engine) send(approved risk.Approved) {
 	e.out = append(e.out, *approved.Command())
 	e.out[len(e.out)-1].Attached = e.attached
 	if e.approver != nil {
-		e.approver.Approved(approved.Command(), e.gate.Figures())
+		e.approver.Approved(state.TermsOf(&e.asked.Order), approved.Command(), e.gate.Figures())
 	}
 }
 

@@ -102,18 +102,35 @@ type listener struct{ heard []string }
 
 func (*listener) Filled(*state.Order, *market.Fill) {}
 func (*listener) Closed(*state.Order)               {}
-func (l *listener) Approved(c *market.Command, figures []state.Figure) {
-	l.heard = append(l.heard, fmt.Sprint(describe(c), " of ", c.Order.ID, ", figures: ", len(figures) > 0))
+func (l *listener) Approved(asked state.Terms, c *market.Command, figures []state.Figure) {
+	l.heard = append(l.heard, fmt.Sprint(describe(c), " of ", c.Order.ID, ", asked for ", asked.Price, ", figures: ", len(figures) > 0))
+}
+func (l *listener) Refused(asked, rounded *market.Command, why *risk.Refusal) {
+	l.heard = append(l.heard, fmt.Sprint(describe(asked), " refused, rounded to ", describe(rounded), ": ", why.Word()))
 }
 
-func TestAnApproverHearsWhatPassesWithItsFigures(t *testing.T) {
+func TestAnObserverHearsWhatPassesAndWhatIsRefused(t *testing.T) {
 	l := &listener{}
 	s := &script{candle: once(func(d *strategy.Desk) {
 		_, _ = d.Limit(1, market.Buy, btc, 50*at1)
-		_, _ = d.Limit(1, market.Buy, 1_000_000*btc, 50*at1) // refused
-	}), stop: func(d *strategy.Desk) { _ = d.CancelAll(0) }}
+		_, _ = d.Limit(1, market.Buy, 1_000_000*btc, 50*at1+3) // refused: it has not that much
+		_ = d.Update(7, strategy.At(50*at1))
+	}), stop: func(d *strategy.Desk) {
+		_ = d.CancelAll(0)
+	}, order: func(d *strategy.Desk, o *market.Order, _ *market.Report) {
+		if o.Status == market.StatusCanceled {
+			_, _ = d.Limit(1, market.Buy, btc, 50*at1)
+		}
+	}}
 	b := newBench(t, setup{observer: l, seats: []engine.Seat{{Strategy: s}}})
 	b.flat(2, 100)
 	b.send(b.engine.Stop(b.now))
-	require.Equal(t, []string{"buy 1 @ 50 of 1, figures: false", "cancel 1 of 1, figures: false"}, l.heard, "figures are kept where risk.Config.Explain asks for them")
+	b.flat(1, 100)
+	require.Equal(t, []string{
+		"buy 1 @ 50 of 1, asked for 5000, figures: false", // figures are kept where risk.Config.Explain asks for them
+		"buy 1000000 @ 50.03 refused, rounded to buy 1000000 @ 50.03: exchange 216",
+		"update 7 @ 50 refused, rounded to update 7 @ 50: no_such_order",
+		"cancel 1 of 1, asked for 0, figures: false",
+		"buy 1 @ 50 refused, rounded to buy 1 @ 50: stopping",
+	}, l.heard)
 }

@@ -40,8 +40,16 @@ type Observer interface {
 
 // Approver is an Observer that also hears of what the gate lets pass.
 type Approver interface {
-	// Approved is told of every order and change that is about to leave, with what the gate looked at (risk.Gate.Figures), and of every cancel.
-	Approved(c *market.Command, figures []state.Figure)
+	// Approved is told of every order and change that is about to leave, with its terms as they were asked for and what the gate looked at
+	// (risk.Gate.Figures), and of every cancel.
+	Approved(asked state.Terms, c *market.Command, figures []state.Figure)
+}
+
+// Refuser is an Observer that also hears of what the gate refuses.
+type Refuser interface {
+	// Refused is told of every order and change that was refused: as it was asked, as the gate had rounded it until it refused, and why. What
+	// strategies ask while they see the past again is not told.
+	Refused(asked, rounded *market.Command, why *risk.Refusal)
 }
 
 // Config is what an Engine is made of.
@@ -51,7 +59,7 @@ type Config struct {
 	Gate      *risk.Gate
 	Seats     []Seat      // StrategyID 1 is the first
 	TradeFrom market.Time // asks before are refused as warm-up; 0: from the first event
-	Observer  Observer    // nil: nobody; may be an Approver too
+	Observer  Observer    // nil: nobody; may be an Approver and a Refuser too
 	Run       uuid.UUID   // the run id of a live bot: every order gets its client order id from it, and keeps it over restarts; zero: none
 }
 
@@ -62,6 +70,7 @@ type Engine struct {
 	gate     *risk.Gate
 	observer Observer
 	approver Approver  // the observer, where it is one
+	refuser  Refuser   // and this
 	seats    []seat    // by StrategyID − 1
 	candles  [][]*seat // by market and interval: who receives them
 	tickers  [][]*seat // by market
@@ -91,6 +100,7 @@ type Engine struct {
 
 	coasted int
 	command market.Command // scratch for what the engine itself asks
+	asked   market.Command // what the gate is looking at, as it was asked
 
 	run       uuid.UUID
 	recalling bool         // strategies see the past again: nothing may be asked
@@ -139,6 +149,7 @@ func New(c Config) *Engine {
 	}
 	e.book = ledger{changed: true, last: make(map[string][]byte)}
 	e.approver, _ = c.Observer.(Approver)
+	e.refuser, _ = c.Observer.(Refuser)
 	for i := range c.Seats {
 		e.take(&e.seats[i], c.Seats[i], market.StrategyID(i+1))
 	}

@@ -9,7 +9,7 @@ import (
 // already. Its id comes from the same sequence as those of orders.
 func (e *Engine) Protect(id market.StrategyID, m market.ID, levels market.Bracket) (market.OrderID, error) {
 	if e.recalling || e.stopped {
-		return 0, e.refuse()
+		return 0, e.refuse(&market.Command{Kind: market.CommandPlace, At: e.now, Order: market.Order{Strategy: id, Market: m, Side: market.Sell, Bracket: levels}})
 	}
 	amount := e.account.Position(id, m).Amount
 	for i := range e.brackets {

@@ -1,6 +1,7 @@
 // Package exchange holds what gate and venue share: the exchange's error table, the JSON record of an order, and the rules
-// that say whether a market takes an order, what it holds and what it costs. It never sends anything and never decides what
-// to trade. Start at CheckPlace for the rules, at Error for refusals, at AppendOrder and ParseOrder for the wire.
+// that say whether a market takes an order, what it holds and what it costs; and the two ports of a live bot, MarketData and Trading. It
+// never sends anything and never decides what to trade. Start at CheckPlace for the rules, at Error for refusals, at AppendOrder and
+// ParseOrder for the wire, at Intent for what Trading sends.
 package exchange
 
 import (
@@ -104,6 +105,10 @@ func (o Outcome) String() string {
 // OfMarket reports whether a market's status or rules, as they are now, stood against the request: codes 422 to 431 (specification 7). Whoever
 // meets one knows older rules than the exchange and should ask for them.
 func (e *Error) OfMarket() bool { return e.Code >= CodeTick && e.Code <= CodeNotTrading }
+
+// OfKey reports whether the exchange refuses whoever asks, not what is asked (300 to 312): it does not know the key, or the key may not do
+// that. 304 is about the clock.
+func (e *Error) OfKey() bool { return e.Code >= 300 && e.Code <= 312 && e.Code != 304 }
 
 // Outcome returns Rejected for the exchange's own JSON with a 4xx status, bans and failed authentication included, and
 // Unknown for everything else: a 5xx, a body that was not the exchange's.

@@ -3,6 +3,7 @@ package exchange
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 
@@ -130,9 +131,9 @@ func feeOf(m *market.Market, side market.Side, gross market.Value, cash market.M
 // Affordable returns the base that money buys at price with the taker fee inside: floor(money / (1+rate) / price) at the
 // market's quantityDecimals (venue-facts 3.6). It is 0 where even the smallest amount is too dear, and the largest amount there is
 // where money buys more than that: nobody offers so much.
-func Affordable(m *market.Market, money market.Money, price market.Price, rate market.Rate) (market.Qty, error) {
+func Affordable(m *market.Market, money market.Money, price market.Price, rate market.Rate) market.Qty {
 	if money <= 0 || price <= 0 {
-		return 0, nil
+		return 0
 	}
 	scaled, err := market.ValueOf(int64(money)), error(nil)
 	if up := m.AmountDigits + m.PriceDigits + market.RateDigits; up >= m.QuoteDigits {
@@ -141,9 +142,22 @@ func Affordable(m *market.Market, money market.Money, price market.Price, rate m
 		scaled = scaled.QuoInt(market.Pow10(m.QuoteDigits - up))
 	}
 	if err != nil {
-		return 0, err
+		return affordableOfMuch(m, money, price, rate)
 	}
-	return floorAmount(m, scaled.QuoInt(int64(one+rate)), price), nil
+	return floorAmount(m, scaled.QuoInt(int64(one+rate)), price)
+}
+
+// affordableOfMuch is Affordable for so much money, in a market of so many decimals, that 128 bits do not hold what lies between.
+func affordableOfMuch(m *market.Market, money market.Money, price market.Price, rate market.Rate) market.Qty {
+	digits := int64(m.AmountDigits+m.PriceDigits+market.RateDigits) - int64(m.QuoteDigits)
+	amount := new(big.Int).Exp(big.NewInt(10), big.NewInt(digits), nil)
+	amount.Mul(amount, big.NewInt(int64(money)))
+	amount.Quo(amount, big.NewInt(int64(one+rate)))
+	amount.Quo(amount, big.NewInt(int64(price)))
+	if !amount.IsInt64() {
+		amount.SetInt64(math.MaxInt64)
+	}
+	return market.FloorDigits(market.Qty(amount.Int64()), m.AmountDigits, m.QuantityDecimals)
 }
 
 // Convertible returns the base to sell for a value at price, before fees: floor(value / price) at the market's quantityDecimals, and

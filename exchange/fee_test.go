@@ -78,8 +78,7 @@ func signed(side market.Side, gross, fee market.Value) market.Value {
 
 func TestABuyByQuoteAmountGetsTheBaseThatTheExchangeGave(t *testing.T) {
 	m := feeMarket(t, 5, 8, 2)
-	amount, err := exchange.Affordable(m, 40_00, 57751, rate(t, "0.0025"))
-	require.NoError(t, err)
+	amount := exchange.Affordable(m, 40_00, 57751, rate(t, "0.0025"))
 	require.Equal(t, "69.09014454", m.FormatQty(amount))
 	var s exchange.Settlement
 	gross, err := m.Value(57751, amount)
@@ -191,11 +190,10 @@ func TestAffordableIsTheMostThatMoneyBuys(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := digits(t)
 		m.QuantityDecimals = rapid.Uint8Range(0, m.AmountDigits).Draw(t, "quantity decimals")
-		money := rapid.Int64Range(1, 1e12).Draw(t, "money")
-		price := rapid.Int64Range(1, 1e9).Draw(t, "price")
+		money := rapid.Int64Range(1, math.MaxInt64).Draw(t, "money")
+		price := rapid.Int64Range(1, math.MaxInt64).Draw(t, "price")
 		fee := market.Rate(rapid.Int64Range(-100_000, 10_000_000).Draw(t, "rate"))
-		got, err := exchange.Affordable(m, market.Money(money), market.Price(price), fee)
-		require.NoError(t, err)
+		got := exchange.Affordable(m, market.Money(money), market.Price(price), fee)
 		exact := new(big.Rat).Quo(new(big.Rat).Quo(ratio(money, m.QuoteDigits), plus(fee)), ratio(price, m.PriceDigits))
 		if most := ratio(math.MaxInt64, m.AmountDigits); exact.Cmp(most) > 0 {
 			exact = most // nobody offers more
@@ -230,8 +228,7 @@ func TestWhatIsAffordableCostsNoMoreThanTheMoney(t *testing.T) {
 		money := market.Money(rapid.Int64Range(1, 1e10).Draw(t, "money"))
 		price := market.Price(rapid.Int64Range(1e3, 1e9).Draw(t, "price"))
 		fee := market.Rate(rapid.Int64Range(0, 1_000_000).Draw(t, "rate"))
-		amount, err := exchange.Affordable(m, money, price, fee)
-		require.NoError(t, err)
+		amount := exchange.Affordable(m, money, price, fee)
 		cost, err := exchange.Cost(m, price, amount, fee)
 		require.NoError(t, err)
 		require.LessOrEqual(t, cost, money)
@@ -300,9 +297,9 @@ func ExampleAffordable() {
 	catalog.AddAsset("EUR", 2)
 	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, QuantityDecimals: 8}
 	catalog.AddMarket(m)
-	amount, err := exchange.Affordable(m, 100_00, 40000_00, 250_000) // 100 EUR at 40,000, 0.25 % fee
-	fmt.Println(m.FormatQty(amount), err)
-	// Output: 0.00249376 <nil>
+	amount := exchange.Affordable(m, 100_00, 40000_00, 250_000) // 100 EUR at 40,000, 0.25 % fee
+	fmt.Println(m.FormatQty(amount))
+	// Output: 0.00249376
 }
 
 func TestASettlementSurvivesBeingText(t *testing.T) {

@@ -42,6 +42,15 @@ type Holding struct {
 	Available, Orders market.Money
 }
 
+// Movement is a change of a balance that no trade made, from the account's history (venue-facts 1.4): a deposit, a withdrawal, a transfer, a
+// reward. Money is what came, below 0 what went, fees included.
+type Movement struct {
+	At    market.Time
+	Kind  string // the exchange's word: "deposit", "withdrawal", …
+	Asset market.AssetID
+	Money market.Money
+}
+
 // Trading is an exchange as the live loop needs it: one account on it. All methods may be called from several goroutines. Errors of the
 // exchange are *Error; OutcomeOf tells for every error of Send whether the command was rejected or its outcome is unknown.
 type Trading interface {
@@ -61,6 +70,9 @@ type Trading interface {
 	Trades(ctx context.Context, m market.ID, from market.Time) (trades []Trade, more bool, err error)
 	// Holdings lists the account's balances; an asset that is left out has none.
 	Holdings(ctx context.Context) ([]Holding, error)
+	// Movements lists what has changed the account's balances since a time beside its trades, the latest first. Assets that the catalog does not
+	// have are left out.
+	Movements(ctx context.Context, since market.Time) ([]Movement, error)
 	// CancelAfter arms the timer of a cancel-on-disconnect group anew, or stops it with 0 (venue-facts 3.8).
 	CancelAfter(ctx context.Context, group uint16, after market.Duration) error
 	// Now is the exchange's time, as far as it is known.

@@ -28,6 +28,7 @@ type Account struct {
 	openBy    []int               // by strategy
 	spare     []*Order
 	closed    []*Order       // closed by the last Apply: spare from the next one on
+	absent    []*Order       // refused as far as could be inferred, the latest: the exchange may still show one
 	foreign   int64          // reports and fills of orders that are not ours
 	changed   bool           // since the last Saved
 	released  []market.Money // by asset: what Restore moved to the pool
@@ -156,7 +157,7 @@ func (a *Account) Mark(c *market.Candle, at market.Time) {
 }
 
 // transfer changes a balance from outside. A base asset that comes with a price opens a position of the owner, and a market
-// without a price takes it for its latest.
+// without a price takes it for its latest. One that goes, with a market and without a price, was a part of the owner's position there.
 func (a *Account) transfer(ev *market.Event) error {
 	balance := &a.purses[a.purseOf[ev.Owner]][ev.Asset]
 	total, err := market.Add(balance.Total, ev.Money)
@@ -165,6 +166,11 @@ func (a *Account) transfer(ev *market.Event) error {
 	}
 	if ev.Market != 0 && ev.Price != 0 && ev.Money > 0 {
 		if err := a.endow(ev); err != nil {
+			return fmt.Errorf("transfer: %w", err)
+		}
+	}
+	if ev.Market != 0 && ev.Price == 0 && ev.Money < 0 {
+		if err := a.shrink(ev); err != nil {
 			return fmt.Errorf("transfer: %w", err)
 		}
 	}
@@ -196,10 +202,29 @@ func (a *Account) endow(ev *market.Event) error {
 	return nil
 }
 
+// shrink takes base that has gone out of the owner's position, with its part of the cost; nothing is realised by it.
+func (a *Account) shrink(ev *market.Event) (err error) {
+	position := a.positions[ev.Owner][ev.Market]
+	gone := min(position.Amount, market.Qty(-ev.Money))
+	if gone <= 0 {
+		return nil
+	}
+	cost := position.Cost.Part(int64(gone), int64(position.Amount))
+	if position.Cost, err = position.Cost.Sub(cost); err != nil {
+		return err
+	}
+	position.Amount -= gone
+	a.positions[ev.Owner][ev.Market] = position
+	return nil
+}
+
 // Position is what a strategy holds in a market.
 func (a *Account) Position(s market.StrategyID, m market.ID) market.Position {
 	return a.positions[s][m]
 }
+
+// Strategies is how many strategies the account was made for.
+func (a *Account) Strategies() int { return len(a.positions) - 1 }
 
 // Balance is what a strategy may spend of an asset, and what its purse's open orders hold.
 func (a *Account) Balance(s market.StrategyID, asset market.AssetID) (available, inOrder market.Money) {

@@ -124,6 +124,16 @@ func TestAWithdrawalTakesNoPosition(t *testing.T) {
 	require.Equal(t, market.Price(50*at1), d.Last(d.m.ID))
 }
 
+func TestBaseThatGoesWithoutAPriceLeavesThePosition(t *testing.T) {
+	d := newDesk(t, 1, nil)
+	d.apply(market.Event{Kind: market.KindTransfer, Owner: 1, Asset: d.m.Base, Money: 3 * btc, Market: d.m.ID, Price: 50 * at1, At: 7})
+	d.apply(market.Event{Kind: market.KindTransfer, Owner: 1, Asset: d.m.Base, Money: -btc, Market: d.m.ID})
+	require.Equal(t, market.Position{Amount: 2 * btc, Cost: market.ValueOf(100 * val), Opened: 7}, d.Position(1, d.m.ID))
+	d.apply(market.Event{Kind: market.KindTransfer, Owner: 1, Asset: d.m.Base, Money: -2 * btc, Market: d.m.ID})
+	require.Equal(t, market.Position{Opened: 7}, d.Position(1, d.m.ID))
+	require.Zero(t, d.Total(d.m.Base).Total)
+}
+
 func TestASentOrderHoldsItsReserveUntilItIsDone(t *testing.T) {
 	d := newDesk(t, 1, nil)
 	d.deposit(1, d.m.Quote, 100*eur)

@@ -29,23 +29,9 @@ func (s *BotStore) Backup(path string) error {
 // Compact writes what the store holds into a new file at path, without the room that deleted and replaced pages leave: whole or not at
 // all, like Backup. The path may be the store's own: then nothing more can be committed; close it.
 func (s *BotStore) Compact(path string) error {
-	if err := s.compactTo(path); err != nil {
-		return err
-	}
-	if path == s.path {
-		s.doubt = fmt.Errorf("%s: a compact file took its place; open it again", path)
-	}
-	return nil
-}
-
-func (s *BotStore) compactTo(path string) error {
-	return replaceFile(path, func(file *os.File) (err error) {
+	return s.rewrite(path, func(into *bbolt.DB) (err error) {
 		defer catchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
-		into, err := bbolt.Open(file.Name(), 0o600, &bbolt.Options{Timeout: lockWait, NoSync: true}) // replaceFile syncs once, at the end
-		if err != nil {
-			return err
-		}
-		return cmp.Or(bbolt.Compact(into, s.db, compactTx), into.Close())
+		return bbolt.Compact(into, s.db, compactTx)
 	})
 }
 

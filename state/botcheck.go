@@ -2,8 +2,6 @@ package state
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -17,7 +15,8 @@ import (
 // BotReport says what Check looked at and what is wrong with it.
 type BotReport struct {
 	Entries, Orders, Open, Fills, Runs, Halts int64
-	Awaited                                   int64 // open orders of which the exchange told of more, or less, than their fills: they are on their way
+	Cut                                       uint64 // number of the journal's last entry that was taken out by Prune; 0: it is whole
+	Awaited                                   int64  // open orders of which the exchange told of more, or less, than their fills: they are on their way
 	Flaws                                     []Flaw
 }
 
@@ -37,6 +36,10 @@ func (s *BotStore) Check() (BotReport, error) {
 	c := botChecker{store: s, filled: map[market.OrderID]market.Qty{}, claimed: map[uuid.UUID]market.OrderID{}}
 	err := s.view(func(tx *bbolt.Tx) error {
 		c.tx = tx
+		var err error
+		c.from, err = cutOf(tx)
+		c.note("meta", err)
+		c.report.Cut = c.from.number
 		for _, part := range []struct {
 			name  string
 			check func()
@@ -52,6 +55,7 @@ func (s *BotStore) Check() (BotReport, error) {
 type botChecker struct {
 	store   *BotStore
 	tx      *bbolt.Tx
+	from    cut
 	report  BotReport
 	told    int64 // pairs of an order and an entry about it
 	indexed int64 // fills that are found by id
@@ -87,48 +91,6 @@ func (c *botChecker) each(bucket []byte, visit func(key, value []byte)) {
 	for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
 		visit(key, value)
 		release.consumed(value)
-	}
-}
-
-// journal walks the chain. Behind an entry that does not fit, the walk goes on from what that entry says of itself.
-func (c *botChecker) journal() {
-	links := chain{}
-	checkpoints := c.tx.Bucket(bucketCheckpoints)
-	c.each(bucketJournal, func(key, value []byte) {
-		c.report.Entries++
-		if err := links.next(key, value); err != nil {
-			c.note(fmt.Sprintf("journal entry %x", key), err)
-			if len(key) != 8 || len(value) < sha256.Size {
-				return
-			}
-			links.number = binary.BigEndian.Uint64(key)
-			copy(links.hash[:], value)
-		}
-		if at := checkpoints.Get(key); (links.number%checkpointEvery == 0) != (at != nil) || at != nil && !bytes.Equal(at, links.hash[:]) {
-			c.flaw(fmt.Sprintf("checkpoint %d", links.number), "it does not fit the journal")
-		}
-		c.entry(key, value)
-	})
-	c.note("journal", links.isHead(c.tx))
-	c.each(bucketCheckpoints, func(key, _ []byte) {
-		if c.tx.Bucket(bucketJournal).Get(key) == nil {
-			c.flaw(fmt.Sprintf("checkpoint %x", key), "there is no such journal entry")
-		}
-	})
-}
-
-// entry wants an entry to be readable and found by its orders.
-func (c *botChecker) entry(key, value []byte) {
-	e, err := c.store.readEntry(key, value)
-	if err != nil {
-		c.note(fmt.Sprintf("journal entry %x", key), err)
-		return
-	}
-	for _, id := range ordersOf(nil, 0, e.Record) {
-		c.told++
-		if !has(c.tx.Bucket(bucketOrders), part(orderKey(id), partStory, key)) {
-			c.flaw(fmt.Sprintf("journal entry %d", e.Number), "the story of order %d lacks it", id)
-		}
 	}
 }
 
@@ -308,7 +270,7 @@ func (c *botChecker) small() {
 		c.report.Runs++
 		_, err := n.readRun(key, value)
 		c.note("runs", err)
-		if !has(c.tx.Bucket(bucketJournal), key) {
+		if !has(c.tx.Bucket(bucketJournal), key) && bytes.Compare(key, key64(c.from.number)) > 0 {
 			c.flaw(fmt.Sprintf("run %x", key), "the journal does not have its start")
 		}
 	})
@@ -323,7 +285,7 @@ func (c *botChecker) small() {
 // meta reads what says how to read the rest; its values were looked at on opening and with the journal.
 func (c *botChecker) meta() {
 	c.each(bucketMeta, func(key, _ []byte) {
-		if !bytes.Equal(key, keyFormat) && !bytes.Equal(key, keyHead) {
+		if !bytes.Equal(key, keyFormat) && !bytes.Equal(key, keyHead) && !bytes.Equal(key, keyCut) {
 			c.flaw(fmt.Sprintf("meta %q", key), "this program does not write it")
 		}
 	})

@@ -42,7 +42,23 @@ func (s *BotStore) Commit(b *Batch) error {
 		return s.failed(before, err)
 	}
 	b.Reset()
+	if s.commits++; s.commits%releaseEvery == 0 {
+		return s.release()
+	}
 	return nil
+}
+
+// releaseEvery is after how many commits the pages that they have touched are given back.
+const releaseEvery = 64
+
+// release gives back the pages of the file that are mapped: what was touched once would count as this process's memory for ever, and in the end
+// that is the whole file. A page that is needed again comes from the system's cache.
+func (s *BotStore) release() error {
+	return s.view(func(tx *bbolt.Tx) error {
+		pages := newPageReleaser(tx)
+		pages.all()
+		return nil
+	})
 }
 
 // failed finds out whether a commit that failed is there all the same: its last step is one write and a sync of it.
@@ -69,12 +85,18 @@ type committer struct {
 	head  head
 	table *bbolt.Bucket // of orders
 	ids   clientIDs
+	gone  market.OrderID // the highest number of an order that Prune took out
 }
 
 func (c *committer) run() error {
 	c.table = c.tx.Bucket(bucketOrders)
 	c.table.FillPercent = ordersFill
 	c.ids = clientIDsOf(c.tx)
+	from, err := cutOf(c.tx)
+	if err != nil {
+		return err
+	}
+	c.gone = from.orders
 	journal := c.tx.Bucket(bucketJournal)
 	journal.FillPercent = journalFill
 	for i := range c.ops {
@@ -146,6 +168,9 @@ func (c *committer) entry(journal *bbolt.Bucket, o *op) error {
 func (c *committer) order(o *op) error {
 	key, id := c.slice(o.key), c.slice(o.key)[:8]
 	client, exchange, name := indexed(c.slice(o.index))
+	if orderOfKey(id) <= c.gone && c.table.Get(part(id, partRow, nil)) == nil {
+		return fmt.Errorf("order %d: its number was that of an order which bot state compact took out", orderOfKey(id))
+	}
 	if err := c.ids.claim(id, client); err != nil {
 		return err
 	}

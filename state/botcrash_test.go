@@ -22,10 +22,14 @@ var powerCuts = flag.Int("power-cuts", 1, "how many random lives of a state file
 
 // Of every commit in a random life the power fails before its pages were synced, between its two syncs, and after it.
 func TestAPowerCutLeavesOneCommitOrTheNext(t *testing.T) {
+	commits := 30
+	if testing.Short() {
+		commits = 8
+	}
 	for seed := range uint64(*powerCuts) {
 		l := &fileLife{t: t, s: botStore(t), chance: rand.New(rand.NewPCG(seed+1, 0)), seed: seed + 1}
 		l.b = l.s.NewBatch()
-		for range 30 {
+		for range commits {
 			l.commit()
 		}
 	}

@@ -2,8 +2,10 @@ package state
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -35,29 +37,6 @@ func (s *BotStore) OrderByExchangeID(id market.ID, orderID uuid.UUID) (row Order
 	key := exchangeKey(orderID, s.names.catalog.Market(id).Name)
 	err = s.view(func(tx *bbolt.Tx) error {
 		row, err = s.orderAt(tx, tx.Bucket(bucketExchangeIDs).Get(key), orderID.String())
-		return err
-	})
-	return row, err
-}
-
-// FindOrder returns the order that a person names: by its number, its clientOrderId or its orderId. The exchange gives the same orderId
-// in two markets only by a chance that nobody will see; the first of them is taken.
-func (s *BotStore) FindOrder(text string) (row OrderRow, err error) {
-	if number, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return s.Order(market.OrderID(number))
-	}
-	id, err := uuid.Parse(text)
-	if err != nil {
-		return row, fmt.Errorf("order %q is neither a number nor a UUID", text[:min(len(text), 64)])
-	}
-	err = s.view(func(tx *bbolt.Tx) error {
-		key := clientIDsOf(tx).get(id)
-		if key == nil {
-			if found, value := tx.Bucket(bucketExchangeIDs).Cursor().Seek(id[:]); bytes.HasPrefix(found, id[:]) {
-				key = value
-			}
-		}
-		row, err = s.orderAt(tx, key, text)
 		return err
 	})
 	return row, err
@@ -206,6 +185,45 @@ func (s *BotStore) Entries(from uint64, visit func(*Entry) error) error {
 		}
 		return visit(&entry)
 	})
+}
+
+// EntriesBack calls visit with the journal's entries of some kinds, the latest first, until one of any kind is older than since, or visit returns an
+// error, which is returned.
+func (s *BotStore) EntriesBack(since market.Time, visit func(*Entry) error, kinds ...EntryKind) error {
+	return s.view(func(tx *bbolt.Tx) error {
+		release := newPageReleaser(tx)
+		defer release.flush()
+		cursor := tx.Bucket(bucketJournal).Cursor()
+		for key, value := cursor.Last(); key != nil; key, value = cursor.Prev() {
+			if len(value) <= entryHead || timeOfKey(value[sha256.Size:]) < since {
+				return nil
+			}
+			if slices.Contains(kinds, EntryKind(value[entryHead])) {
+				entry, err := s.readEntry(key, value)
+				if err != nil {
+					return err
+				}
+				if err := visit(&entry); err != nil {
+					return err
+				}
+			}
+			release.consumed(value)
+		}
+		return nil
+	})
+}
+
+// LastEntries returns the last n entries of the journal, the oldest first.
+func (s *BotStore) LastEntries(n int) (entries []Entry, err error) {
+	last, err := s.LastNumber()
+	if err != nil || last == 0 {
+		return nil, err
+	}
+	err = s.Entries(max(last, uint64(n))-uint64(n)+1, func(e *Entry) error {
+		entries = append(entries, *e)
+		return nil
+	})
+	return entries, err
 }
 
 // LastNumber is the number of the journal's last entry, 0 for an empty journal.

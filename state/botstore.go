@@ -57,10 +57,11 @@ const botMap = 4
 // Market and strategy numbers in what it returns are those of the catalog and the strategies given to Bind; what only the file
 // knows is added to the catalog there, and a strategy that is no more has number 0 beside its name.
 type BotStore struct {
-	db    *bbolt.DB
-	path  string
-	names *names
-	doubt error // of a commit that failed after it may have been written: nothing is committed any more
+	db      *bbolt.DB
+	path    string
+	names   *names
+	commits int   // of this process
+	doubt   error // of a commit that failed after it may have been written: nothing is committed any more
 }
 
 // OpenBot opens the state file at path for writing and makes it, readable by its owner only, when missing. It waits a second for

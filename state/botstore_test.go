@@ -71,7 +71,7 @@ func live(t testing.TB, s *BotStore, b *Batch, id market.OrderID) {
 	b.Order(o)
 	require.NoError(t, s.Commit(b))
 	for n := range byte(2) {
-		o.FilledAmount += 50
+		o.FilledAmount, o.Updated = o.FilledAmount+50, at+3+market.Time(n)
 		o.AmountRemaining -= 50
 		o.Status, o.State = market.StatusPartiallyFilled, PartiallyFilled
 		if o.AmountRemaining == 0 {

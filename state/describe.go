@@ -50,9 +50,7 @@ func (d *describer) rest(record Record) {
 	case *Refusal:
 		d.text("strategy", r.Strategy)
 		d.text("reason", r.Reason)
-		d.text("detail", r.Detail)
-		d.command(&r.Command, "")
-		d.cause(&r.Cause)
+		d.refusal(r)
 	case *Difference:
 		d.text("what", r.What)
 		d.text("ours", r.Ours)
@@ -71,6 +69,27 @@ func (d *describer) rest(record Record) {
 		d.text("reason", r.Reason)
 		d.integer("open", int64(r.Open))
 	}
+}
+
+func (d *describer) refusal(r *Refusal) {
+	d.text("detail", r.Detail)
+	d.text("value", r.Have)
+	d.text("limit", r.Limit)
+	d.command(&r.Command, "")
+	d.numbers("rounded ", r.Rounded.Beside(&r.Command.Order))
+	d.cause(&r.Cause)
+	d.integer("times", r.Count)
+	d.time("first", r.First)
+}
+
+// numbers are the terms that the gate rounds.
+func (d *describer) numbers(how string, t Terms) {
+	d.price(how+"price", t.Price)
+	d.price(how+"triggerAmount", t.TriggerAmount)
+	d.qty(how+"amount", t.Amount)
+	d.quote(how+"amountQuote", t.AmountQuote)
+	d.price(how+"stop", t.Stop)
+	d.price(how+"target", t.Target)
 }
 
 // printable is bytes as they are where that is text, else in hexadecimal.
@@ -92,6 +111,7 @@ func (d *describer) about(id market.OrderID, c market.CommandKind) {
 
 func (d *describer) intent(r *Intent) {
 	d.command(&r.Command, r.Strategy)
+	d.numbers("asked ", r.Asked.Beside(&r.Command.Order))
 	d.text("request", r.Method+" "+r.Path)
 	d.text("body", string(r.Body))
 	d.integer("timestamp_ms", r.Timestamp)

@@ -76,6 +76,7 @@ type Intent struct {
 	WindowMS  int64  // how long the exchange accepts it
 	Cause     Cause
 	Risk      []Figure // what the gate looked at, before and after
+	Asked     Terms    // the order's as the strategy asked for them, before rounding; zero for cancels, and in entries of version 1
 }
 
 // Cause is the event in whose callback something was decided.
@@ -160,13 +161,54 @@ type Cursor struct {
 	Value []byte
 }
 
-// Refusal is an order or a change that the gate refused.
+// Refusal is an order or a change that the gate refused, the last of Count that were refused alike.
 type Refusal struct {
 	Strategy string
 	Command  market.Command // as it was asked; its order may have no id
-	Reason   string         // the refusal's word, like "max_position"
-	Detail   string         // with its numbers
+	Rounded  Terms          // as the gate would have let it go
+	Reason   string         // the refusal's word, like "max_position", or "exchange 216" with the code that the exchange would answer
+	Detail   string         // the refusal in words
+	Have     string         // the value that the reason is about, as a decimal; empty: it has none
+	Limit    string         // and its limit
 	Cause    Cause
+	Count    int64       // 0 in entries of version 1, which stand for one
+	First    market.Time // when the first of Count was asked
+}
+
+// Terms are the numbers of an order that the gate rounds; what does not apply is 0.
+type Terms struct {
+	Price, TriggerAmount market.Price
+	Amount               market.Qty
+	AmountQuote          market.Money
+	Stop, Target         market.Price // of its bracket
+}
+
+// Beside returns those terms that are set and are not the order's.
+func (t Terms) Beside(o *market.Order) Terms {
+	if t.Price == o.Price {
+		t.Price = 0
+	}
+	if t.TriggerAmount == o.TriggerAmount {
+		t.TriggerAmount = 0
+	}
+	if t.Amount == o.Amount {
+		t.Amount = 0
+	}
+	if t.AmountQuote == o.AmountQuote {
+		t.AmountQuote = 0
+	}
+	if t.Stop == o.Bracket.Stop {
+		t.Stop = 0
+	}
+	if t.Target == o.Bracket.Target {
+		t.Target = 0
+	}
+	return t
+}
+
+// TermsOf returns the terms of an order.
+func TermsOf(o *market.Order) Terms {
+	return Terms{o.Price, o.TriggerAmount, o.Amount, o.AmountQuote, o.Bracket.Stop, o.Bracket.Target}
 }
 
 // Difference is something in which the exchange's books and ours disagreed, and what was made of it.

@@ -57,7 +57,7 @@ func (e *encoder) kind(k EntryKind) *encoder {
 // record reads what the encoder's wrote.
 func (d *decoder) record() Record {
 	kind := EntryKind(d.byte())
-	d.version()
+	version := d.version()
 	if d.err != nil {
 		return nil
 	}
@@ -65,7 +65,7 @@ func (d *decoder) record() Record {
 	case EntryStart:
 		return d.start()
 	case EntryIntent:
-		return d.intent()
+		return d.intent(version)
 	case EntrySent:
 		return &SentCommand{Order: market.OrderID(d.int()), Command: enum(d, market.CommandPlace)}
 	case EntryOutcome:
@@ -84,7 +84,7 @@ func (d *decoder) record() Record {
 	case EntryCursor:
 		return &Cursor{d.text(), d.bytes()}
 	case EntryRefusal:
-		return d.refusal()
+		return d.refusal(version)
 	case EntryDifference:
 		return &Difference{d.text(), d.text(), d.text(), d.text(), market.OrderID(d.int())}
 	case EntryHalt:
@@ -131,9 +131,21 @@ func (e *encoder) intent(r *Intent) {
 		f := &r.Risk[i]
 		e.texts(f.Name, f.Before, f.After, f.Limit)
 	}
+	e.terms(&r.Asked)
 }
 
-func (d *decoder) intent() *Intent {
+// terms are in the units of the market written last.
+func (e *encoder) terms(t *Terms) {
+	for _, n := range [...]int64{int64(t.Price), int64(t.TriggerAmount), int64(t.Amount), int64(t.AmountQuote), int64(t.Stop), int64(t.Target)} {
+		e.int(n)
+	}
+}
+
+func (d *decoder) terms() Terms {
+	return Terms{d.price(), d.price(), market.Qty(d.int()), market.Money(d.int()), d.price(), d.price()}
+}
+
+func (d *decoder) intent(version byte) *Intent {
 	r := &Intent{}
 	r.Strategy = d.command(&r.Command)
 	r.Method, r.Path, r.Body = d.text(), d.text(), d.bytes()
@@ -141,6 +153,9 @@ func (d *decoder) intent() *Intent {
 	d.cause(&r.Cause)
 	for range d.count() {
 		r.Risk = append(r.Risk, Figure{d.text(), d.text(), d.text(), d.text()})
+	}
+	if version > 1 {
+		r.Asked = d.terms()
 	}
 	return r
 }
@@ -206,14 +221,25 @@ func (e *encoder) refusal(r *Refusal) {
 	e.text(r.Strategy)
 	e.command(&r.Command)
 	e.texts(r.Reason, r.Detail)
+	e.terms(&r.Rounded)
+	e.texts(r.Have, r.Limit)
 	e.cause(&r.Cause)
+	e.int(r.Count)
+	e.int(int64(r.First))
 }
 
-func (d *decoder) refusal() *Refusal {
+func (d *decoder) refusal(version byte) *Refusal {
 	r := &Refusal{Strategy: d.text()}
 	d.command(&r.Command)
 	r.Reason, r.Detail = d.text(), d.text()
+	if version > 1 {
+		r.Rounded = d.terms()
+		r.Have, r.Limit = d.text(), d.text()
+	}
 	d.cause(&r.Cause)
+	if version > 1 {
+		r.Count, r.First = d.int(), market.Time(d.int())
+	}
 	return r
 }
 

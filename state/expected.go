@@ -26,6 +26,55 @@ func (a *Account) Pending(dst []*Order) []*Order {
 	return dst
 }
 
+// Shows reports whether the exchange has told all that a report and its fills say of an order already.
+func (o *Order) Shows(r *market.Report, fills []market.Fill) bool {
+	if !o.Reported || o.InFlight != 0 || o.CancelWanted {
+		return false
+	}
+	known := market.ReportOf(&o.Order, r.Exec)
+	known.OnHold -= o.extra
+	if o.State.Terminal() {
+		known.OnHold = r.OnHold // nothing is held any more here, whatever is told
+	}
+	if r.RestatementReason == 0 {
+		known.RestatementReason = 0 // it stays once it was told
+	}
+	if known != *r {
+		return false
+	}
+	for i := range fills {
+		if mark := o.markOf(&fills[i]); mark == nil || fills[i].Settled && !mark.settled {
+			return false
+		}
+	}
+	return true
+}
+
+// Unsettled reports whether an own order waits for a fee in an asset: until then our books have what the exchange may have taken already.
+func (a *Account) Unsettled(asset market.AssetID) bool {
+	for _, o := range a.orders.All {
+		if o.unsettled > 0 && o.FeeCurrency == asset {
+			return true
+		}
+	}
+	return false
+}
+
+// Knows reports whether a fill of an order has been counted.
+func (o *Order) Knows(f *market.Fill) bool { return o.markOf(f) != nil }
+
+// Fresh moves those fills of an event to the front that an order has not counted or whose fee it does not know yet, and returns them.
+func (o *Order) Fresh(fills []market.Fill) []market.Fill {
+	fresh := 0
+	for i := range fills {
+		if mark := o.markOf(&fills[i]); mark == nil || fills[i].Settled && !mark.settled {
+			fills[fresh], fills[i] = fills[i], fills[fresh]
+			fresh++
+		}
+	}
+	return fills[:fresh]
+}
+
 // Ended returns an own order that the last Apply closed and of which nothing more is expected, otherwise nil. It is valid until the next Apply.
 func (a *Account) Ended(id market.OrderID) *Order {
 	for _, o := range a.closed {

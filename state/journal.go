@@ -78,9 +78,16 @@ func (c *chain) next(key, value []byte) error {
 // checkTail checks the journal from its last checkpoint on.
 func checkTail(tx *bbolt.Tx) error {
 	c := chain{}
+	from, err := cutOf(tx)
+	if err != nil {
+		return err
+	}
 	cursor := tx.Bucket(bucketJournal).Cursor()
 	key, value := cursor.First()
-	if number, hash := tx.Bucket(bucketCheckpoints).Cursor().Last(); number != nil {
+	if number, hash := tx.Bucket(bucketCheckpoints).Cursor().Last(); from.number > 0 && bytes.Equal(number, key64(from.number)) {
+		c.head = from.head
+		key, value = cursor.Seek(key64(from.number + 1))
+	} else if number != nil {
 		key, value = cursor.Seek(number)
 		if !bytes.Equal(key, number) || len(hash) != sha256.Size || !bytes.HasPrefix(value, hash) {
 			return fmt.Errorf("%w: journal entry %x is not the one that its checkpoint names", ErrCorrupt, number)

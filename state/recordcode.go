@@ -3,12 +3,16 @@ package state
 import "github.com/tidemark-trading/tidemark/market"
 
 // recordVersion begins every stored order, fill, position and journal entry; a decoder reads this one and all before it.
-const recordVersion = 1
+//
+// Version 2: an Intent holds the terms as they were asked for, a Refusal the rounded terms, its value and limit, and how many it stands for.
+const recordVersion = 2
 
-func (d *decoder) version() {
-	if v := d.byte(); d.err == nil && (v == 0 || v > recordVersion) {
+func (d *decoder) version() byte {
+	v := d.byte()
+	if d.err == nil && (v == 0 || v > recordVersion) {
 		d.fail("record of version %d, this program reads %d", v, recordVersion)
 	}
+	return v
 }
 
 // order begins with the client order id: clientIDOf looks for it there.

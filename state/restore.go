@@ -172,6 +172,9 @@ func (r *restorer) takeOrder(s *SavedOrder) error {
 		return fmt.Errorf("holds %d while %s, %d of it for an update", o.OnHold, o.State, o.extra)
 	}
 	r.orders.Put(o.ID, o)
+	if o.inferred() {
+		r.remember(o) // orders come by number: the latest stay
+	}
 	if o.State.Terminal() {
 		return nil
 	}

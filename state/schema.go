@@ -18,6 +18,9 @@ type schema struct {
 // a record raises recordVersion instead, and its decoder reads both.
 var botSchema = schema{format: 1}
 
+// formatCut is set in the format of a file that was pruned: programs that do not know of it call the file newer than they are.
+const formatCut = 1 << 16
+
 // formatOf is 0 for an empty file.
 func formatOf(tx *bbolt.Tx, path string) (uint32, error) {
 	meta := tx.Bucket(bucketMeta)
@@ -34,7 +37,7 @@ func formatOf(tx *bbolt.Tx, path string) (uint32, error) {
 	if len(value) != 4 {
 		return 0, fmt.Errorf("%s: %w: format %x", path, ErrCorrupt, value)
 	}
-	return binary.BigEndian.Uint32(value), nil
+	return binary.BigEndian.Uint32(value) &^ formatCut, nil
 }
 
 // check wants the present format and all its buckets.
@@ -99,5 +102,9 @@ func (s schema) create(tx *bbolt.Tx) error {
 }
 
 func (s schema) stamp(tx *bbolt.Tx) error {
-	return tx.Bucket(bucketMeta).Put(keyFormat, binary.BigEndian.AppendUint32(nil, s.format))
+	format := s.format
+	if tx.Bucket(bucketMeta).Get(keyCut) != nil {
+		format |= formatCut
+	}
+	return tx.Bucket(bucketMeta).Put(keyFormat, binary.BigEndian.AppendUint32(nil, format))
 }

@@ -100,18 +100,41 @@ func (a *Account) close(o *Order, state State) {
 		copy(a.open[at:], a.open[at+1:])
 	}
 	a.open = a.open[:len(a.open)-1]
-	if o.complete() {
+	switch {
+	case o.complete():
 		a.retire(o)
+	case o.inferred():
+		a.remember(o)
+	}
+}
+
+// mostAbsent is how many orders are remembered of which a refusal was inferred. The exchange has had the whole window of the request, a look at
+// the order and two at its lists to show it; what it shows after so many others were lost is taken for foreign.
+const mostAbsent = 16
+
+// inferred reports whether nobody but our own reckoning says that an order was refused.
+func (o *Order) inferred() bool { return o.State == Rejected && o.doubted }
+
+// remember keeps an order that is not there, and lets the oldest of them go.
+func (a *Account) remember(o *Order) {
+	a.absent = append(a.absent, o)
+	if len(a.absent) > mostAbsent {
+		oldest := a.absent[0]
+		a.absent = slices.Delete(a.absent, 0, 1)
+		a.retire(oldest)
 	}
 }
 
 // complete reports whether nothing more is expected of a closed order: no fill, no fee, no change of mind.
 func (o *Order) complete() bool {
-	return o.unsettled == 0 && o.counted >= o.FilledAmount && (o.State != Rejected || !o.doubted)
+	return o.unsettled == 0 && o.counted >= o.FilledAmount && !o.inferred()
 }
 
 // reopen takes back that an order was closed.
 func (a *Account) reopen(o *Order) {
+	if at := slices.Index(a.absent, o); at >= 0 {
+		a.absent = slices.Delete(a.absent, at, at+1)
+	}
 	at := len(a.open)
 	for at > 0 && a.open[at-1].ID > o.ID {
 		at--

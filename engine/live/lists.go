@@ -23,18 +23,7 @@ func (l *Loop) askLists(work context.Context) {
 			}
 		})
 	}
-	if !l.holdings.asking && l.holdings.next <= l.now && l.quiet() {
-		l.holdings = regular{next: l.now.Add(l.HoldingsEvery), asking: true}
-		l.workers.Go(func() {
-			held, err := l.Trading.Holdings(work)
-			l.replies <- func() {
-				l.holdings.asking = false
-				if err == nil {
-					l.compareHoldings(held)
-				}
-			}
-		})
-	}
+	l.askHoldings(work)
 }
 
 // quiet reports whether nothing is in flight that could explain a difference.
@@ -83,37 +72,6 @@ func (l *Loop) compareOrders(asked market.Time, records []exchange.Record, err e
 		l.Journal.Remark("foreign orders", strconv.Itoa(foreign))
 	}
 	l.foreign = foreign
-}
-
-// compareHoldings compares the exchange's balances with the account's. What is missing twice in a row, with nothing in flight, halts
-// all strategies; a surplus is nobody's and is left alone.
-func (l *Loop) compareHoldings(held []exchange.Holding) {
-	if !l.quiet() {
-		return
-	}
-	there := map[market.AssetID]market.Money{}
-	for _, h := range held {
-		there[h.Asset] = h.Available + h.Orders
-	}
-	missing := map[market.AssetID]market.Money{}
-	for _, asset := range l.Account.Catalog().Assets() {
-		lack := l.Account.Total(asset.ID).Total - there[asset.ID]
-		if lack <= 0 {
-			continue
-		}
-		missing[asset.ID] = lack
-		if l.short[asset.ID] == lack {
-			text := market.FormatFixed(int64(lack), asset.Digits) + " " + asset.Symbol
-			l.Journal.Remark("reconcile difference", text)
-			l.Log.Error().Str("missing", text).Msg("the exchange has less than this bot's books: all strategies are halted")
-			l.take(l.Engine.HaltAll(l.stamp(), "the exchange has "+text+" less than this bot's books"))
-			missing[asset.ID] = -lack // said once
-		}
-		if l.short[asset.ID] == -lack {
-			missing[asset.ID] = -lack
-		}
-	}
-	l.short = missing
 }
 
 // orderText names an order for a person.

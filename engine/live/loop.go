@@ -10,10 +10,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 
 	"github.com/tidemark-trading/tidemark/engine"
@@ -41,6 +41,9 @@ type Config struct {
 	KeepOrders    bool            // leave open orders at the exchange when stopping
 	Groups        []uint16        // cancel-on-disconnect groups to keep armed while the loop is well
 	GroupExpiry   market.Duration // of their timers, 150 s at least; 150 s
+
+	Agreed map[market.AssetID]Agreement // what the last run noted of the balances; nil: there was none
+	Owns   func(client uuid.UUID) bool  // whether an order of this name that has ended was this bot's, asked in the loop's goroutine; nil: nobody knows
 
 	Stepped func(kind market.EventKind, took time.Duration) // hears of every step of the engine, in the loop's goroutine; nil: nobody measures
 }
@@ -75,9 +78,10 @@ type Loop struct {
 
 	disconnect disconnect
 	open       regular
-	holdings   regular
-	short      map[market.AssetID]market.Money // what the last look at the balances missed
+	holdings   holdings
+	began      market.Time
 	foreign    int
+	keyRefused int // commands in a row that were refused for the key's sake
 }
 
 // regular is something that is asked for again and again.
@@ -93,10 +97,14 @@ func New(c Config) *Loop {
 	defaults(&c.Margin, 2*time.Second)
 	defaults(&c.StopWithin, 75*time.Second)
 	defaults(&c.GroupExpiry, 150*time.Second)
+	if c.Agreed == nil {
+		c.Agreed = map[market.AssetID]Agreement{}
+	}
 	if c.Start == nil {
 		c.Start = c.Engine.Start
 	}
-	return &Loop{Config: c, replies: make(chan func(), 2*inFlight+lists), orders: make(chan request), looks: map[market.OrderID]*look{}}
+	return &Loop{Config: c, replies: make(chan func(), 2*inFlight+lists), orders: make(chan request), looks: map[market.OrderID]*look{},
+		holdings: holdings{agreed: c.Agreed, said: map[market.AssetID]market.Money{}}}
 }
 
 func defaults(d *market.Duration, otherwise market.Duration) {
@@ -116,13 +124,16 @@ func (l *Loop) Run(ctx context.Context) error {
 	defer l.workers.Wait()
 	defer cancel()
 	l.now = l.Trading.Now()
+	l.began = l.now
 	switch err := l.prepare(ctx); {
 	case l.failed != nil:
 		return l.failed
-	case err != nil && (ctx.Err() == nil || refused(err)):
-		return err
+	case refused(err) && ctx.Err() != nil:
+		return errors.Join(err, l.stopEarly(work))
 	case ctx.Err() != nil:
-		return l.stop(work, slices.Clone(l.Config.Start(l.stamp())))
+		return l.stopEarly(work)
+	case err != nil:
+		return err
 	}
 	l.take(l.Config.Start(l.stamp()))
 	if l.Ready != nil {
@@ -135,7 +146,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	if l.failed != nil {
 		return l.failed
 	}
-	return l.stop(work, nil)
+	return l.stop(work)
 }
 
 // prepare does what comes before trading.

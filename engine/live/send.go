@@ -36,6 +36,7 @@ func (l *Loop) dispatch(work context.Context) {
 		o := l.outbox[first]
 		l.outbox = append(l.outbox[:first], l.outbox[first+1:]...)
 		l.sending++
+		l.Journal.Sent(l.now, &o.intent)
 		l.workers.Go(func() {
 			record, err := l.Trading.Send(work, &o.intent)
 			l.replies <- func() {
@@ -48,8 +49,7 @@ func (l *Loop) dispatch(work context.Context) {
 
 // answered deals with what came back. An accepted cancel says nothing of what the order had come to: that is asked for.
 func (l *Loop) answered(o *outgoing, record exchange.Record, err error) {
-	l.stamp()
-	l.Journal.Outcome(&o.intent, err)
+	l.Journal.Outcome(l.stamp(), &o.intent, err)
 	k := l.lookAt(o.command.Order.ID)
 	k.doubt = nil // an order has one write in flight at a time
 	switch exchange.OutcomeOf(err) {
@@ -62,7 +62,11 @@ func (l *Loop) answered(o *outgoing, record exchange.Record, err error) {
 		l.report(o.command.Order.ID, &record, execOf(o.command.Kind))
 	case exchange.Rejected:
 		code := codeOf(err)
-		l.Log.Warn().Err(err).Stringer("command", o.command.Kind).Int64("order", int64(o.command.Order.ID)).Msg("the exchange refused a command")
+		line, said := l.Log.Warn(), "the exchange refused a command"
+		if code == exchange.CodeNotFound && o.command.Kind != market.CommandPlace {
+			line, said = l.Log.Info(), "an order had ended before a command came to it"
+		}
+		line.Err(err).Stringer("command", o.command.Kind).Int64("order", int64(o.command.Order.ID)).Msg(said)
 		l.answer(&o.command, market.ExecRejected, code)
 		if code == exchange.CodeNotFound {
 			k.soon(l.now) // it has ended, and we have not heard how
@@ -74,6 +78,7 @@ func (l *Loop) answered(o *outgoing, record exchange.Record, err error) {
 		k.soon(l.now)
 		l.answer(&o.command, market.ExecUnknown, 0)
 	}
+	l.heedKey(o.command.Kind, err)
 }
 
 // execOf is what an accepted command reports.
@@ -105,6 +110,13 @@ func (l *Loop) report(id market.OrderID, record *exchange.Record, exec market.Ex
 		f.Order, f.Market, f.Strategy, f.Side = id, order.Market, order.Strategy, order.Side
 	}
 	r := market.ReportOf(&order, exec)
+	if own := l.Account.Known(id); own != nil {
+		if exec == market.ExecTrade && own.Shows(&r, record.Fills) {
+			l.follow(id) // an order that rests is asked for again and again: neither strategies nor the journal need to hear of it
+			return
+		}
+		record.Fills = own.Fresh(record.Fills)
+	}
 	l.step(&market.Event{Kind: market.KindReport, Market: order.Market, Report: &r, Fills: record.Fills})
 	l.follow(id)
 }

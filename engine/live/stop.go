@@ -9,14 +9,26 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// stop ends in good order: strategies are told, orders are cancelled, or kept with their timers stopped, and every answer is waited for.
-// unsent are commands that were decided before anything was sent and have to be given up.
-func (l *Loop) stop(work context.Context, unsent []market.Command) error {
-	ctx, cancel := context.WithTimeout(work, l.StopWithin)
-	defer cancel()
+// stop ends in good order what has traded.
+func (l *Loop) stop(work context.Context) error {
 	l.take(l.Engine.Stop(l.stamp()))
 	l.stopped = true
-	l.giveUp(unsent)
+	return l.end(work)
+}
+
+// stopEarly ends in good order what has not come so far as to trade: of what the strategies ask for, only cancels are sent.
+func (l *Loop) stopEarly(work context.Context) error {
+	commands := slices.Clone(l.Config.Start(l.stamp()))
+	commands = append(commands, l.Engine.Stop(l.stamp())...)
+	l.stopped = true
+	l.giveUp(commands)
+	return l.end(work)
+}
+
+// end cancels all orders, or keeps them with their timers stopped, and waits for every answer.
+func (l *Loop) end(work context.Context) error {
+	ctx, cancel := context.WithTimeout(work, l.StopWithin)
+	defer cancel()
 	l.endTurn(work)
 	if l.KeepOrders {
 		if err := l.disarm(ctx, work); err != nil {

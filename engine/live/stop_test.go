@@ -62,6 +62,17 @@ func TestAStopBeforeTheExchangeWasReconciledWithCancelsWhatIsOpen(t *testing.T) 
 	}
 }
 
+func TestAStopCancelsAlsoWhereTheExchangeRefusesTheQuestionsOfTheStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, _ := leaveOpen(t)
+		r.box.refuse = "trades"
+		_, err := r.stopAfter(time.Millisecond)
+		require.ErrorContains(t, err, "live: reconcile trades: ")
+		require.Empty(t, r.openInTheBox())
+		r.agree()
+	})
+}
+
 func TestAStopBeforeTheExchangeWasReconciledWithCanKeepWhatIsOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, _ := leaveOpen(t)
@@ -106,7 +117,7 @@ func TestAStopOfABotWithoutOrdersDoesNotWaitForTheExchange(t *testing.T) {
 	})
 }
 
-// eager places an order as soon as it is started.
+// eager places an order as soon as it is started, and another as it is stopped.
 type eager struct {
 	strategy.Base
 	asked    error
@@ -115,13 +126,15 @@ type eager struct {
 
 func (s *eager) OnStart(d *strategy.Desk) { _, s.asked = d.Limit(1, market.Buy, 12500000, 80_00) }
 
+func (s *eager) OnStop(d *strategy.Desk) { _, _ = d.Limit(1, market.Buy, 12500000, 81_00) }
+
 func (s *eager) OnOrder(_ *strategy.Desk, _ *market.Order, r *market.Report) {
 	if r.Exec == market.ExecRejected {
 		s.rejected++
 	}
 }
 
-// What a strategy asks for when it is started has no way out of a run that is stopped before it trades.
+// What a strategy asks for when it is started, and when it is stopped, has no way out of a run that is stopped before it trades.
 func TestWhatWasDecidedBeforeTradingIsNotSentByARunThatIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, 1, 0)
@@ -134,7 +147,7 @@ func TestWhatWasDecidedBeforeTradingIsNotSentByARunThatIsStopped(t *testing.T) {
 		require.Less(t, took, 5*time.Second)
 		require.Empty(t, r.box.records)
 		require.NoError(t, s.asked)
-		require.Equal(t, 1, s.rejected)
+		require.Equal(t, 2, s.rejected)
 		r.agree()
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -33,9 +34,11 @@ type box struct {
 	records map[uuid.UUID]*exchange.Record // by client id: every order that was ever taken
 	next    market.OrderID
 	expired int
-	deaf    string        // questions of this name are not answered; "everything": nor are writes
-	timer   time.Duration // of the group, as it was last told
-	armed   int           // how often it was armed
+	deaf    string              // questions of this name are not answered; "everything": nor are writes
+	refuse  string              // questions of this name are refused
+	timer   time.Duration       // of the group, as it was last told
+	armed   int                 // how often it was armed
+	moved   []exchange.Movement // deposits and withdrawals that it tells of
 }
 
 var errKilled = errors.New("killed")
@@ -204,6 +207,9 @@ func (b *box) ask(name string) error {
 	if before || after || b.isDeaf(name) {
 		return errLost
 	}
+	if name == b.refuse {
+		return exchange.ErrCode(311)
+	}
 	return nil
 }
 
@@ -260,6 +266,18 @@ func (b *box) Trades(_ context.Context, _ market.ID, from market.Time) (trades [
 	return trades, false, nil
 }
 
+// Movements tells what a test moved.
+func (b *box) Movements(_ context.Context, since market.Time) (moved []exchange.Movement, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, m := range b.moved {
+		if m.At >= since {
+			moved = append(moved, m)
+		}
+	}
+	return moved, nil
+}
+
 // Holdings tells the balances.
 func (b *box) Holdings(context.Context) (held []exchange.Holding, err error) {
 	if err := b.ask("holdings"); err != nil {
@@ -289,21 +307,27 @@ func (b *box) CancelAfter(_ context.Context, _ uint16, after market.Duration) er
 
 // ledger is a Journal in memory that insists on the order of things: what is sent has been committed.
 type ledger struct {
-	t       testing.TB
-	engine  *engine.Engine
-	parts   map[string][]byte // what a restart finds
-	killed  bool              // nothing is committed any more
-	mu      sync.Mutex
-	intents map[string]bool // committed
-	sent    map[market.OrderID]exchange.Intent
-	noted   []exchange.Intent
-	commits int
+	t         testing.TB
+	engine    *engine.Engine
+	parts     map[string][]byte // what a restart finds
+	killed    bool              // nothing is committed any more
+	mu        sync.Mutex
+	intents   map[string]bool // committed
+	sent      map[market.OrderID]exchange.Intent
+	noted     []exchange.Intent
+	commits   int
+	concluded []string // of differences
 }
 
-func (j *ledger) Event(*market.Event)             {}
-func (j *ledger) Intent(i *exchange.Intent)       { j.noted = append(j.noted, *i) }
-func (j *ledger) Outcome(*exchange.Intent, error) {}
-func (j *ledger) Remark(string, string)           {}
+func (j *ledger) Event(*market.Event)                          {}
+func (j *ledger) Intent(i *exchange.Intent)                    { j.noted = append(j.noted, *i) }
+func (j *ledger) Sent(market.Time, *exchange.Intent)           {}
+func (j *ledger) Outcome(market.Time, *exchange.Intent, error) {}
+func (j *ledger) Remark(string, string)                        {}
+func (j *ledger) Differs(_ market.Time, d *state.Difference) {
+	j.concluded = append(j.concluded, d.Conclusion)
+}
+func (j *ledger) Agreed(market.AssetID, Agreement) {}
 
 // committed reports whether an intent is durable.
 func (j *ledger) committed(i *exchange.Intent) bool {

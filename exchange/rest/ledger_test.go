@@ -401,7 +401,7 @@ func TestABanStopsEverythingUntilItsEnd(t *testing.T) {
 		}
 		require.Equal(t, 1, w.refused())
 		require.Len(t, w.warnings(rest.WarnBan), 1)
-		require.Equal(t, "the exchange has banned the key for spending too much: nothing is sent until 00:02:00", w.warnings(rest.WarnBan)[0].String())
+		require.Equal(t, "the exchange has banned the key for spending too much: nothing is sent until 00:02:00 UTC", w.warnings(rest.WarnBan)[0].String())
 		require.Len(t, w.warnings(rest.WarnBanOver), 1)
 	})
 }
@@ -458,7 +458,7 @@ func TestAWeightThatTheHeadersShowIsLearntAndSaidOnce(t *testing.T) {
 			require.NoError(t, w.do(t.Context(), w.ledger, rest.MarketData, cheap, 0, 0))
 		}
 		require.Len(t, w.warnings(rest.WarnWeight), 1)
-		require.Equal(t, "GET /v2/ticker/24h costs 25 points, not 1: the table of weights is out of date", w.warnings(rest.WarnWeight)[0].String())
+		require.Equal(t, "GET /v2/ticker/24h costs 25 and not 1 points: the table of weights is out of date, or somebody else spends from the same budget", w.warnings(rest.WarnWeight)[0].String())
 		left, _ := w.ledger.Left(false)
 		require.Equal(t, 1000-1-6*25, left)
 		_, err := w.ledger.Begin(t.Context(), rest.MarketData, "GET /v2/ticker/24h", 1, false)
@@ -586,7 +586,7 @@ func TestTheForecastSaysWhenThePointsEnd(t *testing.T) {
 		require.NoError(t, w.do(t.Context(), w.ledger, rest.MarketData, askBook, 0, 0))
 		slow := w.warnings(rest.WarnSlow)
 		require.Len(t, slow, 1)
-		require.Equal(t, "at this plan the weight budget of the key ends at 00:00:30: marketData waits", slow[0].String())
+		require.Equal(t, "at this plan the weight budget of the key ends at 00:00:30 UTC: marketData waits", slow[0].String())
 	})
 }
 

@@ -45,13 +45,13 @@ func (w Warning) String() string {
 	case WarnBanOver:
 		return fmt.Sprintf("the ban of %s is over", whose)
 	case WarnWeight:
-		return fmt.Sprintf("%s costs %d points, not %d: the table of weights is out of date", w.Endpoint, w.Is, w.Was)
+		return fmt.Sprintf("%s costs %d and not %d points: the table of weights is out of date, or somebody else spends from the same budget", w.Endpoint, w.Is, w.Was)
 	}
 	return fmt.Sprintf("warning(%d)", uint8(w.Kind))
 }
 
-// clockTime is hh:mm:ss.
-func clockTime(t market.Time) string { return t.Std().Format("15:04:05") }
+// clockTime is hh:mm:ss UTC. A log's own times may be those of the machine's zone.
+func clockTime(t market.Time) string { return t.Std().Format("15:04:05 UTC") }
 
 func (l *Ledger) warn(w Warning) { l.warnings = append(l.warnings, w) }
 

@@ -31,6 +31,12 @@ func TestTheOperatorsOwnClientWalksEverything(t *testing.T) {
 	walkClient(t, "bitvavo", "operator.cjs", func(c *Config) { c.Rules.OperatorOptional = true }, 22)
 }
 
+// TestAPythonClientWalksEverything lets a client of Python's standard library, which signs as Python clients of the exchange do and reckons its
+// money by itself, use everything.
+func TestAPythonClientWalksEverything(t *testing.T) {
+	walkScript(t, "python3", "python.py", nil, 13)
+}
+
 // walkClient runs a script of testdata/clients with node against an exchange on loopback. Every answer that the client gets is held against the
 // description of the API. Without node or the client's package the test is skipped.
 func walkClient(t *testing.T, name, script string, change func(*Config), steps int) {
@@ -38,12 +44,17 @@ func walkClient(t *testing.T, name, script string, change func(*Config), steps i
 	if folder == "" {
 		t.Skip(clientsFolder + " names no folder with the clients' packages")
 	}
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("there is no node: ", err)
-	}
 	if _, err := os.Stat(folder + "/node_modules/" + name); err != nil {
 		t.Skip("the package is not there: ", err)
+	}
+	walkScript(t, "node", script, change, steps)
+}
+
+// walkScript runs a script with its interpreter against an exchange on loopback; without the interpreter the test is skipped.
+func walkScript(t *testing.T, interpreter, script string, change func(*Config), steps int) {
+	program, err := exec.LookPath(interpreter)
+	if err != nil {
+		t.Skipf("there is no %s: %s", interpreter, err)
 	}
 	config := Default()
 	config.Prefixes = []string{"Bitvavo"}
@@ -61,7 +72,7 @@ func walkClient(t *testing.T, name, script string, change func(*Config), steps i
 
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	command := exec.CommandContext(ctx, node, "testdata/clients/"+script)
+	command := exec.CommandContext(ctx, program, "testdata/clients/"+script)
 	command.Env = append(os.Environ(), "EXCHANGE_URL="+server.URL, "CREDENTIALS="+keys)
 	out, err := command.CombinedOutput()
 	require.NoError(t, err, "%s", out)

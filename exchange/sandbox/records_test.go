@@ -227,22 +227,14 @@ func TestAMillionOpenOrdersTakeLittleBesideTheVenue(t *testing.T) {
 	const orders = 1_000_000
 	f := newFloor(t, nil)
 	o := &market.Order{Market: 1, Side: market.Buy, Type: market.TypeLimit, Status: market.StatusNew}
-	before := memoryInUse()
+	before := alive()
 	for n := range uint64(orders) {
 		o.ID, o.ClientOrderID = market.OrderID(n+1), uuid.UUID{byte(n), byte(n >> 8), byte(n >> 16), 6: 0x40}
 		f.enter(f.alice, o, n+1)
 	}
-	each := (memoryInUse() - before) / orders
+	each := (alive() - before) / orders
 	require.LessOrEqual(t, each, uint64(170), "bytes, of which the clientOrderId's entry is a good third")
 	runtime.KeepAlive(f)
-}
-
-// memoryInUse is the memory that is in use.
-func memoryInUse() uint64 {
-	var stats runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&stats)
-	return stats.HeapAlloc
 }
 
 func TestSteadyTradeLeavesTheRecordsAsTheyAre(t *testing.T) {

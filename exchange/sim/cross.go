@@ -70,7 +70,7 @@ func (v *Venue) takeBook(b *book, o *order) {
 			return
 		}
 	}
-	if v.err == nil {
+	if v.err == nil && !o.Done() { // dust fills an order
 		v.settleRest(b, o)
 	}
 }
@@ -80,27 +80,47 @@ func (o *order) accepts(price market.Price) bool {
 	return price != 0 && (!o.Type.HasPrice() || crosses(o.Side, o.Price, price))
 }
 
-// meet trades with one offer and reports whether anything was traded.
+// meet trades with one offer and reports whether there was anything to do. Of two orders the one to which the trade would bring more than
+// can be counted expires.
 func (v *Venue) meet(b *book, o *order, at *offer) bool {
 	amount, err := v.wantedOf(b, o, at.price)
 	if err != nil {
 		v.fail(o, err)
 		return false
 	}
-	if amount = min(amount, at.amount, v.room(b, o), v.room(b, at.resting)); amount == 0 {
+	amount = min(amount, at.amount)
+	if amount == 0 {
 		v.finishDust(b, o)
 		return false
 	}
-	b.filled++
-	if at.resting != nil {
-		v.trade(b, at.resting, at.price, amount, false)
-	} else if b.house.Size != 0 {
-		b.house.taken[o.Side-1][at.place] += amount
+	amount = min(amount, v.room(b, o), v.room(b, at.resting))
+	taking, err := v.agree(b, o, at.price, amount, true)
+	if err != nil || v.room(b, o) == 0 {
+		v.end(b, o, market.StatusExpired, 0)
+		return true
+	}
+	if at.resting == nil {
+		b.filled++
+		if b.house.Size != 0 {
+			b.house.taken[o.Side-1][at.place] += amount
+		}
+	} else if !v.give(b, at.resting, at.price, amount) {
+		return true
 	}
 	b.last = at.price
-	if v.err == nil {
-		v.trade(b, o, at.price, amount, true)
+	v.close(b, o, &taking)
+	return true
+}
+
+// give trades the resting side of a deal, or ends the order, and reports whether it traded.
+func (v *Venue) give(b *book, resting *order, price market.Price, amount market.Qty) bool {
+	giving, err := v.agree(b, resting, price, amount, false)
+	if err != nil || amount == 0 {
+		v.end(b, resting, market.StatusExpired, 0)
+		return false
 	}
+	b.filled++
+	v.close(b, resting, &giving)
 	return true
 }
 
@@ -118,11 +138,11 @@ func (v *Venue) wantedOf(b *book, o *order, price market.Price) (market.Qty, err
 	if o.Side == market.Sell || o.ByQuote() || o.Type.HasPrice() {
 		return v.wanted(b, o, price)
 	}
-	payable, err := exchange.Affordable(b.market, v.own(o), price, o.fees().Taker)
+	payable := exchange.Affordable(b.market, v.own(o), price, o.fees().Taker)
 	if payable < o.AmountRemaining && o.FilledAmount == 0 {
-		return 0, err // the market has run away from what it was held at
+		return 0, nil // the market has run away from what it was held at
 	}
-	return min(o.AmountRemaining, payable), err
+	return min(o.AmountRemaining, payable), nil
 }
 
 // finishDust fills an order over a quote amount of which less is left than the smallest amount costs.

@@ -258,7 +258,7 @@ func (v *Venue) takeMarket(b *book, o *order, price, offered market.Price) bool 
 func (v *Venue) wanted(b *book, o *order, price market.Price) (market.Qty, error) {
 	switch {
 	case o.ByQuote() && o.Side == market.Buy:
-		return exchange.Affordable(b.market, o.AmountQuoteRemaining, price, o.fees().Taker)
+		return exchange.Affordable(b.market, o.AmountQuoteRemaining, price, o.fees().Taker), nil
 	case o.ByQuote():
 		amount, err := o.convertible(b.market, price)
 		balance := o.account.balances[b.market.Base]
@@ -270,10 +270,10 @@ func (v *Venue) wanted(b *book, o *order, price market.Price) (market.Qty, error
 		return o.AmountRemaining, nil
 	}
 	cost, err := exchange.Cost(b.market, price, o.AmountRemaining, o.fees().Taker)
-	if balance := o.account.balances[b.market.Quote]; cost > balance.Total-balance.Held+o.OnHold {
-		return 0, err
+	if err != nil || cost > v.own(o) { // what cannot be counted nobody has
+		return 0, nil
 	}
-	return o.AmountRemaining, err
+	return o.AmountRemaining, nil
 }
 
 // settleRest decides what becomes of what did not trade.

@@ -44,6 +44,41 @@ func TestMoneyThatBuysMoreThanThereIsOfACoinStopsNothing(t *testing.T) {
 	require.Equal(t, Balance{Total: 100_000_00 - 2*10}, v.BalanceOf(rich, eur))
 }
 
+// What is left of an amountQuote and buys nothing more fills the order: once, and as nothing else.
+func TestDustOfAnAmountQuoteFillsTheOrderOnce(t *testing.T) {
+	catalog := &market.Catalog{}
+	for _, symbol := range [...]string{"EUR", "ADA"} {
+		_, err := catalog.AddAsset(symbol, 2)
+		require.NoError(t, err)
+	}
+	require.NoError(t, catalog.AddMarket(&market.Market{Name: "ADA-EUR", PriceDigits: 2, QuantityDecimals: 0, NotionalDecimals: 2}))
+	var told []market.Status
+	v := New(catalog, Config{Book: true}, func(ev *market.Event) {
+		if ev.Report.Order == 3 {
+			told = append(told, ev.Report.Status)
+		}
+	})
+	other := v.OpenAccount(nil)
+	require.NoError(t, v.Transfer(0, 2, 10_00))
+	require.NoError(t, v.Transfer(other, 1, 10_00))
+	for _, o := range []market.Order{
+		{ID: 1, Side: market.Sell, Type: market.TypeLimit, Amount: 2_00, Price: 3_00},
+		{ID: 2, Side: market.Sell, Type: market.TypeLimit, Amount: 2_00, Price: 5_00},
+		{ID: 3, Side: market.Buy, Type: market.TypeMarket, AmountQuote: 10_00}, // two at 3; the 4 EUR that are left do not buy one at 5
+	} {
+		o.Market, o.TimeInForce, o.SelfTradePrevention = 1, market.GTC, market.CancelOldest
+		account := AccountID(0)
+		if o.Side == market.Buy {
+			account = other
+		}
+		refused, err := v.Perform(account, 1, &market.Command{Kind: market.CommandPlace, Order: o})
+		require.NoError(t, err)
+		require.Nil(t, refused)
+	}
+	require.Equal(t, []market.Status{market.StatusPartiallyFilled, market.StatusFilled}, told)
+	require.Equal(t, Balance{Total: 4_00}, v.BalanceOf(other, 1))
+}
+
 // A balance that is as large as a number can be takes no more base: the orders that would bring it end, and nothing else does.
 func TestABalanceThatCanCountNoMoreEndsTheOrderAndNotTheExchange(t *testing.T) {
 	catalog := &market.Catalog{}

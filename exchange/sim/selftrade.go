@@ -73,14 +73,11 @@ func (v *Venue) reduce(b *book, o *order, amount market.Qty, price market.Price,
 		v.end(b, o, market.StatusCanceled, market.CancelOnSelfTradePrevention)
 		return
 	}
-	err := o.shrink(b.market, amount, price)
-	if err == nil {
-		err = v.holdRest(b, o, price)
-	}
-	if err != nil {
+	if err := o.shrink(b.market, amount, price); err != nil {
 		v.fail(o, err)
 		return
 	}
+	v.holdRest(b, o, price)
 	o.RestatementReason = market.DecrementOnSelfTradePrevention
 	switch {
 	case o.resting:

@@ -1,24 +1,90 @@
 package sim
 
 import (
+	"math"
+
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// trade executes amount of an order at a price: money and base change hands, the fee is taken, the hold follows, and the
-// sink hears of it. The fill bears the market's present count of trades: both sides of a trade share its name.
+// trade executes amount of an order at a price, or stops the venue where the numbers do not allow it. The fill bears the market's present
+// count of trades: both sides of a trade share its name.
 func (v *Venue) trade(b *book, o *order, price market.Price, amount market.Qty, taker bool) {
-	fee, err := v.move(b, o, price, amount, taker)
+	d, err := v.agree(b, o, price, amount, taker)
 	if err != nil {
+		v.fail(o, err)
+		return
+	}
+	v.close(b, o, &d)
+}
+
+// tradeOrEnd executes amount of a resting order whose other side is the house. An order that brings more than can be counted expires.
+func (v *Venue) tradeOrEnd(b *book, o *order, price market.Price, amount market.Qty) {
+	d, err := v.agree(b, o, price, amount, false)
+	if err != nil {
+		v.end(b, o, market.StatusExpired, 0)
+		return
+	}
+	b.filled++
+	v.close(b, o, &d)
+}
+
+// deal is one order's side of a trade: what it will have changed.
+type deal struct {
+	price       market.Price
+	amount      market.Qty
+	taker       bool
+	cash        market.Money // what a buyer pays and a seller gets
+	fee         market.Value
+	settlement  exchange.Settlement
+	base, quote market.Money // the account's balances
+	filledQuote market.Value
+	feePaid     market.Value
+}
+
+// agree works out one side of a trade. It changes nothing; what is too large for its number is an error that wraps market.ErrOverflow.
+func (v *Venue) agree(b *book, o *order, price market.Price, amount market.Qty, taker bool) (d deal, err error) {
+	d.price, d.amount, d.taker = price, amount, taker
+	gross, err := b.market.Value(price, amount)
+	if err == nil {
+		err = v.settle(b, o, gross, &d)
+	}
+	if err != nil {
+		return d, err
+	}
+	paid, got := d.cash, market.Money(amount)
+	if o.Side == market.Buy {
+		paid = -paid
+	} else {
+		got = -got
+	}
+	if d.quote, err = market.Add(o.account.balances[b.market.Quote].Total, paid); err != nil {
+		return d, err
+	}
+	if d.base, err = market.Add(o.account.balances[b.market.Base].Total, got); err != nil {
+		return d, err
+	}
+	if d.filledQuote, err = o.FilledAmountQuote.Add(gross); err != nil {
+		return d, err
+	}
+	d.feePaid, err = o.FeePaid.Add(d.fee)
+	return d, err
+}
+
+// close carries out one side of a trade: money and base change hands, the fee is taken, the hold follows, and the sink hears of it.
+func (v *Venue) close(b *book, o *order, d *deal) {
+	o.account.balances[b.market.Quote].Total, o.account.balances[b.market.Base].Total = d.quote, d.base
+	o.settlement = d.settlement
+	if err := v.book(b, o, d); err != nil {
 		v.fail(o, err)
 		return
 	}
 	v.fill[0] = market.Fill{
 		ID: nameOf(b.market.ID, 0, b.filled), Order: o.ID, Market: o.Market, Strategy: o.Strategy, Side: o.Side,
-		Taker: taker, Settled: true, FeeCurrency: b.market.Quote, Price: price, Amount: amount, Fee: fee, Time: b.time,
+		Taker: d.taker, Settled: true, FeeCurrency: b.market.Quote, Price: d.price, Amount: d.amount, Fee: d.fee, Time: b.time,
 	}
 	if b.volume != noCap {
-		b.volume -= amount
+		b.volume -= d.amount
 	}
 	if o.Done() {
 		b.leave(o)
@@ -31,45 +97,26 @@ func (v *Venue) trade(b *book, o *order, price market.Price, amount market.Qty, 
 	v.emit(b, o, exec, 1)
 }
 
-// move settles a fill, moves the assets and writes it into its order.
-func (v *Venue) move(b *book, o *order, price market.Price, amount market.Qty, taker bool) (fee market.Value, err error) {
-	gross, err := b.market.Value(price, amount)
-	if err != nil {
-		return fee, err
+// settle works out what a deal worth gross moves in quote (venue-facts 3.6).
+func (v *Venue) settle(b *book, o *order, gross market.Value, d *deal) (err error) {
+	d.settlement = o.settlement
+	if o.ByQuote() && o.Side == market.Buy {
+		if d.amount == exchange.Affordable(b.market, o.AmountQuoteRemaining, d.price, o.fees().Taker) {
+			d.cash = o.AmountQuoteRemaining
+			d.fee, err = d.settlement.FillRest(b.market, gross, d.cash)
+			return err
+		}
 	}
-	cash, fee, err := v.settle(b, o, price, amount, gross, taker)
-	if err != nil {
-		return fee, err
-	}
-	if err := v.exchangeAssets(b, o, cash, amount); err != nil {
-		return fee, err
-	}
-	return fee, v.book(b, o, price, amount, gross, fee)
-}
-
-// settle works out what a fill moves in quote (venue-facts 3.6).
-func (v *Venue) settle(b *book, o *order, price market.Price, amount market.Qty, gross market.Value, taker bool) (cash market.Money, fee market.Value, err error) {
 	rate := o.fees().Maker
-	if taker {
+	if d.taker {
 		rate = o.fees().Taker
 	}
-	if o.ByQuote() && o.Side == market.Buy {
-		whole, err := exchange.Affordable(b.market, o.AmountQuoteRemaining, price, o.fees().Taker)
-		if err != nil {
-			return 0, fee, err
-		}
-		if amount == whole {
-			cash = o.AmountQuoteRemaining
-			fee, err = o.settlement.FillRest(b.market, gross, cash)
-			return cash, fee, err
-		}
+	d.cash, d.fee, err = d.settlement.Fill(b.market, o.Side, gross, rate, v.config.FeeRounding)
+	if excess := d.cash - v.own(o); err == nil && o.Side == market.Buy && excess > 0 { // several fills, each rounded up
+		d.cash -= excess
+		d.fee, err = d.fee.Sub(b.market.MoneyValue(excess))
 	}
-	cash, fee, err = o.settlement.Fill(b.market, o.Side, gross, rate, v.config.FeeRounding)
-	if excess := cash - v.own(o); err == nil && o.Side == market.Buy && excess > 0 { // several fills, each rounded up
-		cash -= excess
-		fee, err = fee.Sub(b.market.MoneyValue(excess))
-	}
-	return cash, fee, err
+	return err
 }
 
 // own is what an order may spend: what the account has and no other order holds.
@@ -78,49 +125,24 @@ func (v *Venue) own(o *order) market.Money {
 	return balance.Total - balance.Held + o.OnHold
 }
 
-// exchangeAssets moves quote and base.
-func (v *Venue) exchangeAssets(b *book, o *order, cash market.Money, amount market.Qty) error {
-	base, quote := &o.account.balances[b.market.Base], &o.account.balances[b.market.Quote]
-	move := market.Money(amount)
-	if o.Side == market.Buy {
-		cash = -cash
-	} else {
-		move = -move
-	}
-	total, err := market.Add(quote.Total, cash)
-	if err != nil {
-		return err
-	}
-	held, err := market.Add(base.Total, move)
-	if err != nil {
-		return err
-	}
-	quote.Total, base.Total = total, held
-	if o.ByQuote() && o.Side == market.Buy {
-		o.AmountQuoteRemaining += cash
-	}
-	return nil
-}
-
-// book writes a fill into its order: filled and remaining amounts, fee, status, hold.
-func (v *Venue) book(b *book, o *order, price market.Price, amount market.Qty, gross, fee market.Value) (err error) {
-	if o.FilledAmountQuote, err = o.FilledAmountQuote.Add(gross); err != nil {
-		return err
-	}
-	if o.FeePaid, err = o.FeePaid.Add(fee); err != nil {
-		return err
-	}
-	o.FilledAmount += amount
+// book writes a deal into its order: filled and remaining amounts, fee, status, hold.
+func (v *Venue) book(b *book, o *order, d *deal) error {
+	o.FilledAmountQuote, o.FeePaid = d.filledQuote, d.feePaid
+	o.FilledAmount += d.amount
 	if o.ByQuote() {
-		return v.bookByQuote(b, o, price)
+		if o.Side == market.Buy {
+			o.AmountQuoteRemaining -= d.cash
+		}
+		return v.bookByQuote(b, o, d.price)
 	}
-	o.AmountRemaining -= amount
+	o.AmountRemaining -= d.amount
 	if o.AmountRemaining == 0 {
 		o.Status = market.StatusFilled
 		v.hold(o, 0)
 		return nil
 	}
-	return v.bookRest(b, o, price)
+	v.bookRest(b, o, d.price)
+	return nil
 }
 
 // bookByQuote finds out whether an order over a quote amount is done: a buy when its money is spent, a sell when what is left
@@ -141,7 +163,8 @@ func (v *Venue) bookByQuote(b *book, o *order, price market.Price) error {
 		v.hold(o, 0)
 		return nil
 	}
-	return v.bookRest(b, o, price)
+	v.bookRest(b, o, price)
+	return nil
 }
 
 // convertible returns the base that a sell over a quote amount still has to sell at a price. It goes by what its fills were worth
@@ -152,17 +175,16 @@ func (o *order) convertible(m *market.Market, price market.Price) (market.Qty, e
 }
 
 // bookRest makes an order a partly filled one.
-func (v *Venue) bookRest(b *book, o *order, price market.Price) error {
+func (v *Venue) bookRest(b *book, o *order, price market.Price) {
 	o.Status = market.StatusPartiallyFilled
-	return v.holdRest(b, o, price)
+	v.holdRest(b, o, price)
 }
 
-// holdRest holds what the rest of an order needs.
-func (v *Venue) holdRest(b *book, o *order, price market.Price) error {
+// holdRest holds what the rest of an order needs, as far as it is there: what was rounded up before may be missing now.
+func (v *Venue) holdRest(b *book, o *order, price market.Price) {
 	hold, err := exchange.Hold(b.market, &o.Order, o.fees(), price)
-	if err != nil {
-		return err
+	if err != nil { // more than can be counted: more than there is
+		hold = math.MaxInt64
 	}
-	v.hold(o, min(hold, v.own(o))) // what was rounded up before may be missing now
-	return nil
+	v.hold(o, min(hold, v.own(o)))
 }

@@ -55,18 +55,27 @@ func (v *Venue) meetInAuction(b *book, bid, ask *order, price market.Price) {
 		v.end(b, bid, market.StatusCanceled, market.CancelPostOnlyOnAuctionMatching)
 	case ask.PostOnly:
 		v.end(b, ask, market.StatusCanceled, market.CancelPostOnlyOnAuctionMatching)
-	case v.room(b, bid) < bid.AmountRemaining:
-		v.end(b, bid, market.StatusExpired, 0)
 	case bid.account == ask.account:
 		v.resolve(b, younger, older)
 	default:
-		amount := min(bid.AmountRemaining, ask.AmountRemaining)
-		b.filled++
-		v.trade(b, older, price, amount, false)
-		if v.err == nil {
-			v.trade(b, younger, price, amount, false)
+		v.tradeInAuction(b, older, younger, price)
+	}
+}
+
+// tradeInAuction trades between two orders as much as both want. One that would bring more than can be counted expires.
+func (v *Venue) tradeInAuction(b *book, older, younger *order, price market.Price) {
+	var deals [2]deal
+	amount := min(older.AmountRemaining, younger.AmountRemaining)
+	for i, o := range [...]*order{older, younger} {
+		var err error
+		if deals[i], err = v.agree(b, o, price, amount, false); err != nil {
+			v.end(b, o, market.StatusExpired, 0)
+			return
 		}
 	}
+	b.filled++
+	v.close(b, older, &deals[0])
+	v.close(b, younger, &deals[1])
 }
 
 // sellRestToHouse fills what one side still has at the opening price.
@@ -76,12 +85,7 @@ func (v *Venue) sellRestToHouse(b *book, side *depth, price market.Price) {
 			v.end(b, o, market.StatusCanceled, market.CancelPostOnlyOnAuctionMatching)
 			continue
 		}
-		if v.room(b, o) < o.AmountRemaining {
-			v.end(b, o, market.StatusExpired, 0)
-			continue
-		}
-		b.filled++
-		v.trade(b, o, price, o.AmountRemaining, false)
+		v.tradeOrEnd(b, o, price, o.AmountRemaining)
 	}
 }
 

@@ -1,17 +1,19 @@
 // Package sim is the simulated exchange: the life of an order (states, holds, fees, refusals, triggers, self-trade
-// prevention) over liquidity that comes from candles, tickers or trades. It reads no clock, starts no goroutine and draws no
+// prevention) over one of two sources of liquidity, the path of candles, tickers or trades, or a book between accounts. It reads no clock, starts no goroutine and draws no
 // random number: the same commands and movements give the same events. Start at Venue; docs/venue.md names every rule, where it
 // comes from and the scenario in testdata that shows it.
 //
 // A command waits in arrive.go until it is due; match.go admits it (by the rules of package exchange) and lets it take what
 // there is, past own orders (selftrade.go); what is left rests in a ladder of prices (ladder.go). A candle becomes a path
 // (path.go), and the path is walked from one rung to the next (walk.go); auction.go is what a market's status changes, trade.go
-// moves the money, calm.go says which candles need no walk at all.
+// moves the money, calm.go says which candles need no walk at all. With Config.Book commands come through perform.go, meet each other in
+// depth.go and cross.go, and house.go is who else offers.
 //
 // Ordering invariant: what a command does is decided by when it arrives, never by when it was handed over. A command decided
 // on a candle arrives at the next candle's open or later; only commands of a bracket (Command.Attached) act inside a path.
 //
-// Known limitation: fills are settled at once, and of the exchange's price protections only that at placement is here.
+// Known limitation: fills are settled at once; of the exchange's price protections only that at placement acts on a path, all of them in a
+// book.
 package sim
 
 import (

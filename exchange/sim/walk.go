@@ -96,11 +96,11 @@ func (v *Venue) happen(b *book, o *order, gap bool) {
 	if waitsForTrigger(&o.Order) {
 		v.anchorAt(b, b.last)
 		v.fire(b, o, b.last)
-	} else if b.bids != nil && v.room(b, o) < o.AmountRemaining {
-		v.end(b, o, market.StatusExpired, 0)
+	} else if b.bids != nil {
+		v.tradeOrEnd(b, o, o.Price, o.AmountRemaining)
 	} else {
 		price := o.Price
-		if gap && b.bids == nil {
+		if gap {
 			price = better(o.Side, b.last, price)
 		}
 		b.filled++

@@ -96,8 +96,10 @@ func (c *Config) check() error {
 		return fmt.Errorf("first price %d and average volume %d must be positive, volume at most 2^50", c.First, c.Volume)
 	case c.Low <= 0 || c.High < c.Low || c.First > maxPrice || c.High > maxPrice:
 		return fmt.Errorf("band %d to %d and first price %d: want 0 < low ≤ high, all at most 2^50", c.Low, c.High, c.First)
-	case !(c.DailyVolatility > 0 && c.DailyVolatility <= 0.5) || !(c.GapChance < 1) || !(c.JumpChance < 1):
-		return fmt.Errorf("daily volatility %g, gap chance %g, jump chance %g: want (0, 0.5] and below 1", c.DailyVolatility, c.GapChance, c.JumpChance)
+	case !(c.DailyVolatility > 0 && c.DailyVolatility <= 0.5):
+		return fmt.Errorf("daily volatility %g: want one above 0 and 0.5 at most", c.DailyVolatility)
+	case !(c.GapChance < 1) || !(c.JumpChance < 1):
+		return fmt.Errorf("gap chance %g, jump chance %g: want them below 1", c.GapChance, c.JumpChance)
 	}
 	return nil
 }

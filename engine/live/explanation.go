@@ -1,0 +1,147 @@
+package live
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// explanation is what moved an asset since the last agreement.
+type explanation struct {
+	asset           *market.Asset
+	from, to        market.Time
+	books           market.Money // what the bot thinks it has
+	surplus, before market.Money // beyond that: now, and when it fitted last
+	compared        bool         // it fitted before; else what the account had beyond the books is not known
+	moved           market.Money // by all that was found
+	count           int
+	kinds           []movedKind
+	refusal         error // why the exchange does not tell
+}
+
+// movedKind is what movements of one kind come to.
+type movedKind struct {
+	kind  string
+	money market.Money
+	count int
+}
+
+// add counts the movements of the asset.
+func (x *explanation) add(moved []exchange.Movement) {
+	for i := range moved {
+		m := &moved[i]
+		if m.Asset != x.asset.ID || m.At < x.from || m.At >= x.to {
+			continue
+		}
+		x.moved += m.Money
+		x.count++
+		at := slices.IndexFunc(x.kinds, func(k movedKind) bool { return k.kind == m.Kind })
+		if at < 0 {
+			at = len(x.kinds)
+			x.kinds = append(x.kinds, movedKind{kind: m.Kind})
+		}
+		x.kinds[at].money += m.Money
+		x.kinds[at].count++
+	}
+}
+
+// rounding is how far movements may be off together: a unit each.
+func (x *explanation) rounding() market.Money { return market.Money(x.count) }
+
+// explained reports whether no more has gone than what was found to have.
+func (x *explanation) explained() bool {
+	return x.count > 0 && x.surplus >= x.before+x.moved-x.rounding()
+}
+
+func (x *explanation) format(m market.Money) string {
+	return market.FormatFixed(int64(m), x.asset.Digits)
+}
+
+// text says what was found.
+func (x *explanation) text() string {
+	switch {
+	case x.refusal != nil:
+		return "not explained: the exchange does not tell the account's history: " + x.refusal.Error()
+	case x.count == 0:
+		return "not explained: the account's history has no movement, and nobody else has traded"
+	}
+	var parts []string
+	for _, k := range x.kinds {
+		part := k.kind + ", " + x.format(k.money)
+		if k.count > 1 {
+			part += fmt.Sprintf(" in %d parts", k.count)
+		}
+		parts = append(parts, part)
+	}
+	text := strings.Join(parts, "; ")
+	if rest := x.surplus - x.before - x.moved; max(rest, -rest) > x.rounding() && (x.compared || rest < 0) {
+		return fmt.Sprintf("explained in part by %s: %s is not", text, x.format(rest))
+	}
+	return "explained by " + text
+}
+
+// conclude acts on what was found.
+func (l *Loop) conclude(x *explanation) {
+	said, short := l.holdings.said[x.asset.ID]
+	switch {
+	case x.surplus >= 0:
+		l.differs(x, x.text()+"; what the books do not have is nobody's, and is not traded")
+	case x.explained() && l.correct(x.asset.ID, -x.surplus):
+		l.differs(x, x.text()+"; taken out of the books")
+		x.surplus = 0
+	case short && said == x.surplus:
+		return
+	default:
+		l.halt(x)
+		return
+	}
+	delete(l.holdings.differ, x.asset.ID)
+	l.agree(x.asset.ID, Agreement{At: x.to, Surplus: x.surplus})
+}
+
+// correct takes money that has left the account out of the books: of a base asset out of the positions of those who hold it, otherwise out of the
+// pool first, then out of the strategies' own money in their order. What orders hold cannot have left. It reports whether there was enough.
+func (l *Loop) correct(asset market.AssetID, lack market.Money) bool {
+	if l.Account.Total(asset).Available() < lack {
+		return false
+	}
+	take := func(owner market.StrategyID, m market.ID, most market.Money) {
+		available, _ := l.Account.Balance(owner, asset)
+		if money := min(lack, most, available); money > 0 {
+			lack -= money
+			l.step(&market.Event{Kind: market.KindTransfer, Asset: asset, Money: -money, Owner: owner, Market: m})
+		}
+	}
+	for owner := range market.StrategyID(l.Account.Strategies() + 1) {
+		for _, m := range l.Account.Catalog().Markets() {
+			if m.Base == asset {
+				take(owner, m.ID, market.Money(l.Account.Position(owner, m.ID).Amount))
+			}
+		}
+	}
+	for owner := range market.StrategyID(l.Account.Strategies() + 1) {
+		take(owner, 0, lack)
+	}
+	return lack == 0
+}
+
+// halt stops all strategies: money is missing and nobody knows why.
+func (l *Loop) halt(x *explanation) {
+	l.holdings.said[x.asset.ID] = x.surplus
+	text := x.format(-x.surplus) + " " + x.asset.Symbol
+	l.differs(x, x.text()+"; halted")
+	l.Journal.Remark("reconcile difference", text)
+	l.Log.Error().Str("missing", text).Msg("the exchange has less than this bot's books: all strategies are halted")
+	l.take(l.Engine.HaltAll(l.stamp(), "the exchange has "+text+" less than this bot's books"))
+}
+
+// differs journals a difference and what was made of it.
+func (l *Loop) differs(x *explanation, conclusion string) {
+	d := state.Difference{What: "balance " + x.asset.Symbol, Ours: x.format(x.books), Theirs: x.format(x.books + x.surplus), Conclusion: conclusion}
+	l.Journal.Differs(l.stamp(), &d)
+	l.Log.Warn().Str("asset", x.asset.Symbol).Str("books", d.Ours).Str("exchange", d.Theirs).Str("conclusion", conclusion).Msg("a balance has changed beside the bot's own trades")
+}

@@ -1,0 +1,81 @@
+package rest
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// mostHistory is the largest page of an account's history (venue-facts 1.4).
+const mostHistory = 100
+
+// Movements lists what has changed the account's balances since a time, rounded down to milliseconds, beside its trades, by AccountHistory. Amounts
+// with more decimals than their asset has, which the exchange was seen to send, are rounded to the nearest unit.
+func (c *Client) Movements(ctx context.Context, since market.Time) (moved []exchange.Movement, err error) {
+	d, err := c.directory()
+	if err != nil {
+		return nil, err
+	}
+	for page := 1; ; page++ {
+		h, err := c.AccountHistory(ctx, HistoryPage{From: since, Page: page, MaxItems: mostHistory})
+		if err != nil {
+			return nil, err
+		}
+		for i := range h.Items {
+			if moved, err = h.Items[i].movements(d.cat, moved); err != nil {
+				return nil, fmt.Errorf("%s: transaction %s: %w", endpoints[getHistory].name, clip([]byte(h.Items[i].TransactionID)), err)
+			}
+		}
+		if page >= h.TotalPages {
+			return moved, nil
+		}
+	}
+}
+
+// movements appends what a transaction moved; of a trade nothing.
+func (t *Transaction) movements(cat *market.Catalog, dst []exchange.Movement) ([]exchange.Movement, error) {
+	if t.Type == "buy" || t.Type == "sell" {
+		return dst, nil
+	}
+	stamp, err := time.Parse(time.RFC3339, t.ExecutedAt)
+	if err != nil {
+		return dst, fmt.Errorf("executedAt %q is no time", clip([]byte(t.ExecutedAt)))
+	}
+	at, err := market.TimeOf(stamp)
+	if err != nil {
+		return dst, err
+	}
+	for _, side := range [...]struct {
+		symbol string
+		amount Number
+		sign   market.Money
+	}{{t.ReceivedCurrency, t.ReceivedAmount, 1}, {t.SentCurrency, t.SentAmount, -1}} {
+		asset := cat.AssetNamed(side.symbol)
+		if asset == nil || side.amount == "" {
+			continue
+		}
+		money, err := nearest(side.amount, asset.Digits)
+		if err != nil {
+			return dst, err
+		}
+		dst = append(dst, exchange.Movement{At: at, Kind: t.Type, Asset: asset.ID, Money: side.sign * money})
+	}
+	return dst, nil
+}
+
+// nearest reads an amount, rounded to the decimals of its asset.
+func nearest(text Number, digits uint8) (market.Money, error) {
+	if n, err := market.ParseFixed(string(text), digits); err == nil {
+		return market.Money(n), nil
+	}
+	about, err := strconv.ParseFloat(string(text), 64) // more decimals than the asset has are those of a float
+	if err != nil {
+		return 0, fmt.Errorf("amount %q is no number", clip([]byte(text)))
+	}
+	n, err := market.ParseFixed(strconv.FormatFloat(about, 'f', int(digits), 64), digits)
+	return market.Money(n), err
+}

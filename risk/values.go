@@ -1,0 +1,70 @@
+package risk
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// Word is the reason as a journal and a count name it: "max_position", or "exchange 216" with the code that the exchange would answer.
+func (r *Refusal) Word() string {
+	if r.Reason == ReasonExchange {
+		return ReasonExchange.String() + " " + strconv.Itoa(r.Code)
+	}
+	return r.Reason.String()
+}
+
+// Values are what the refusal is about, and its limit, as decimals, durations or counts; empty where it has none. The market is that of the order,
+// nil where there is no such market; limits of the whole account are in units of currency.
+func (r *Refusal) Values(m *market.Market, currency *market.Asset) (have, limit string) {
+	both := func(format func(int64) string) (string, string) { return format(r.Have), format(r.Limit) }
+	switch r.Reason {
+	case ReasonOrdersPerMinute, ReasonMaxOpenOrders:
+		return both(decimal)
+	case ReasonNoSuchOrder, ReasonInFlight:
+		return "order " + decimal(r.Have), ""
+	case ReasonStale, ReasonCoolDown:
+		return both(func(n int64) string { return time.Duration(n).Round(time.Millisecond).String() })
+	case ReasonMaxExposure, ReasonDailyLoss:
+		return both(func(n int64) string { return fixed(currency.Digits, n) + " " + currency.Symbol })
+	case ReasonDrawdown:
+		return fixed(currency.Digits, r.Have) + " " + currency.Symbol, fixed(market.RateDigits, r.Limit) + " of the highest equity"
+	}
+	if m == nil {
+		return "", ""
+	}
+	switch r.Reason {
+	case ReasonMaxOrderValue, ReasonMaxPosition:
+		return both(func(n int64) string { return fixed(m.QuoteDigits, n) })
+	case ReasonPriceCollar, ReasonSelfCross:
+		return both(func(n int64) string { return m.FormatPrice(market.Price(n)) })
+	}
+	return "", ""
+}
+
+func decimal(n int64) string { return strconv.FormatInt(n, 10) }
+
+// Words say what was refused and why, with the values of Values.
+func (r *Refusal) Words(m *market.Market, currency *market.Asset) string {
+	have, limit := r.Values(m, currency)
+	switch {
+	case r.Reason == ReasonExchange:
+		return "the exchange would answer " + strconv.Itoa(r.Code) + ": " + r.Message
+	case r.Reason == ReasonSelfCross:
+		return "at " + have + " it would meet an own order at " + limit
+	case r.Reason == ReasonCoolDown:
+		return have + " of " + limit + " are left"
+	case limit != "":
+		return have + ", limit " + limit
+	case have != "":
+		return have
+	}
+	return reasonWords[r.Reason]
+}
+
+// reasonWords explain the reasons that have no values.
+var reasonWords = [reasons]string{
+	ReasonUnknownMarket: "there is no such market here", ReasonTooSmall: "nothing is left of the amount after rounding", ReasonWarmUp: "its warm-up is not over",
+	ReasonHalted: "the strategy is halted", ReasonStopping: "the bot is stopping", ReasonReduceOnly: "the strategy may only reduce what it holds",
+}

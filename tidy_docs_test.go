@@ -1,0 +1,200 @@
+package tidemark_test
+
+import (
+	"go/ast"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// page is a document of the repository.
+type page struct{ path, text string }
+
+func pages(t *testing.T) (all []page) {
+	files, err := filepath.Glob("docs/*.md")
+	require.NoError(t, err)
+	for _, file := range append(files, "README.md", "ARCHITECTURE.md") {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		all = append(all, page{filepath.ToSlash(file), string(text)})
+	}
+	return all
+}
+
+// quoted are the words of a page that stand in backticks, of one line each, outside of blocks.
+func (p *page) quoted() (words []string) {
+	blocks := regexp.MustCompile("(?ms)^```.*?^```").ReplaceAllString(p.text, "")
+	for _, m := range regexp.MustCompile("`([^`\n]+)`").FindAllStringSubmatch(blocks, -1) {
+		words = append(words, m[1])
+	}
+	return words
+}
+
+// vocabulary is every name that a package declares: functions, methods, types, fields, constants and variables.
+func vocabulary(files []*source) map[string]map[string]bool {
+	names := map[string]map[string]bool{}
+	for _, s := range files {
+		if names[s.Name.Name] == nil {
+			names[s.Name.Name] = map[string]bool{}
+		}
+		ast.Inspect(s.File, func(node ast.Node) bool {
+			switch n := node.(type) {
+			case *ast.FuncDecl:
+				names[s.Name.Name][n.Name.Name] = true
+				return false
+			case *ast.TypeSpec:
+				names[s.Name.Name][n.Name.Name] = true
+			case *ast.Field:
+				for _, name := range n.Names {
+					names[s.Name.Name][name.Name] = true
+				}
+			case *ast.ValueSpec:
+				for _, name := range n.Names {
+					names[s.Name.Name][name.Name] = true
+				}
+			}
+			return true
+		})
+	}
+	return names
+}
+
+func TestTheDocumentsNameCodeThatExists(t *testing.T) {
+	packages := vocabulary(sources(t))
+	known := func(pkg, name string) bool {
+		if pkg != "" {
+			return packages[pkg][name]
+		}
+		return slices.ContainsFunc(slices.Collect(maps.Values(packages)), func(names map[string]bool) bool { return names[name] })
+	}
+	qualified := regexp.MustCompile(`^([a-z]+)\.([A-Z]\w*)(?:\.([A-Z]\w*))?(?:\(|$)`)
+	method := regexp.MustCompile(`^([A-Z]\w*)\.([A-Z]\w*)(?:\(|$)`)
+	single := regexp.MustCompile(`^(?:Test|Benchmark|Fuzz|Example)[A-Z]\w*$`)
+	found := 0
+	for _, p := range pages(t) {
+		for _, word := range p.quoted() {
+			switch m := qualified.FindStringSubmatch(word); {
+			case m != nil && packages[m[1]] != nil:
+				found++
+				if !known(m[1], m[2]) || m[3] != "" && !known(m[1], m[3]) {
+					t.Errorf("%s: `%s` does not exist in package %s", p.path, word, m[1])
+				}
+			case method.MatchString(word):
+				found++
+				if m := method.FindStringSubmatch(word); !known("", m[1]) || !known("", m[2]) {
+					t.Errorf("%s: `%s` does not exist", p.path, word)
+				}
+			case single.MatchString(word):
+				found++
+				if !known("", word) {
+					t.Errorf("%s: there is no %s", p.path, word)
+				}
+			}
+		}
+	}
+	require.Greater(t, found, 100, "the search found too few names to be right")
+}
+
+func TestTheDocumentsPointToWhatIsThere(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#]*)(#[^)]*)?\)`)
+	file := regexp.MustCompile(`^[\w./-]+\.(?:go|md|toml)$|^(?:[a-z]+/)+$`)
+	var all []string
+	for _, s := range sources(t) {
+		all = append(all, path.Base(s.path), s.path, s.dir+"/")
+	}
+	for _, p := range pages(t) {
+		for _, m := range link.FindAllStringSubmatch(p.text, -1) {
+			if _, err := os.Stat(path.Join(path.Dir(p.path), m[1])); err != nil && m[1] != "" && !strings.Contains(m[1], "://") {
+				t.Errorf("%s: the link to %s leads nowhere", p.path, m[1])
+			}
+			if m[1] == "" && !headed(p.text, m[2][1:]) {
+				t.Errorf("%s: no heading %s", p.path, m[2])
+			}
+		}
+		for _, word := range p.quoted() {
+			if !file.MatchString(word) || slices.Contains(all, word) || slices.Contains(made, word) {
+				continue
+			}
+			if _, err := os.Stat(word); err != nil {
+				t.Errorf("%s: there is no %s", p.path, word)
+			}
+		}
+	}
+}
+
+// made are files and folders that the documents name and that only a run makes, or somebody else has.
+var made = []string{"live.toml", "config.toml", "sandbox.toml", "recording/", "out/smacross-synthetic/", "exchange-api.md", "venue-facts.md"}
+
+// headed reports whether a page has a heading with this anchor.
+func headed(text, anchor string) bool {
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
+		if strings.ReplaceAll(strings.ToLower(strings.Trim(m[1], "`")), " ", "-") == anchor {
+			return true
+		}
+	}
+	return false
+}
+
+func TestTheCommandsOfTheDocumentsFindTheirTests(t *testing.T) {
+	call := regexp.MustCompile("go test [^`\n]*")
+	asked := regexp.MustCompile(`-(?:run|bench) (?:'([^']*)'|(\S+))`)
+	inside := regexp.MustCompile(` (\.\S*)`)
+	runs := regexp.MustCompile(`^(?:Test|Benchmark|Fuzz|Example)`)
+	functions := map[string][]string{}
+	for _, s := range sources(t) {
+		for name := range vocabulary([]*source{s})[s.Name.Name] {
+			if s.test && runs.MatchString(name) {
+				functions[path.Clean(s.dir)] = append(functions[path.Clean(s.dir)], name)
+			}
+		}
+	}
+	found := 0
+	for _, p := range pages(t) {
+		for _, command := range call.FindAllString(p.text, -1) {
+			for _, m := range asked.FindAllStringSubmatch(command, -1) {
+				pattern, _, _ := strings.Cut(m[1]+m[2], "/")
+				if pattern == "^$" || pattern == "." {
+					continue
+				}
+				found++
+				dir := inside.FindStringSubmatch(command)
+				require.NotNil(t, dir, "%s: %s names no package", p.path, command)
+				for _, part := range strings.Split(pattern, "|") {
+					if !slices.ContainsFunc(functions[path.Clean(dir[1])], regexp.MustCompile(part).MatchString) {
+						t.Errorf("%s: %s finds no %s", p.path, command, part)
+					}
+				}
+			}
+		}
+	}
+	require.Greater(t, found, 15, "the search found too few commands to be right")
+}
+
+func TestTheTableOfPackagesIsTheOneThatIsEnforced(t *testing.T) {
+	text, err := os.ReadFile("ARCHITECTURE.md")
+	require.NoError(t, err)
+	told := map[string]bool{"strategy/*": true, "cmd/bot": true} // a row above theirs speaks for them
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z/]+)/`(?:, `cmd/bot/`)? \\|.*\\| ([^|]+) \\|$").FindAllStringSubmatch(string(text), -1) {
+		allowed, known := mayImport[m[1]]
+		require.True(t, known, "ARCHITECTURE.md: %s is no package", m[1])
+		told[m[1]] = true
+		want := strings.Join(allowed, ", ")
+		switch want {
+		case "":
+			want = "nothing"
+		case "*":
+			want = "everything"
+		}
+		require.Equal(t, want, m[2], "ARCHITECTURE.md: what %s may import", m[1])
+	}
+	for dir := range mayImport {
+		require.True(t, told[dir], "ARCHITECTURE.md has no row for %s", dir)
+	}
+}
