@@ -132,10 +132,11 @@ func TestTheDocumentsPointToWhatIsThere(t *testing.T) {
 // made are files and folders that the documents name and that only a run makes, or somebody else has.
 var made = []string{"live.toml", "config.toml", "sandbox.toml", "recording/", "out/smacross-synthetic/", "exchange-api.md", "venue-facts.md"}
 
-// headed reports whether a page has a heading with this anchor.
+// headed reports whether a page has a heading with this anchor, which has no punctuation.
 func headed(text, anchor string) bool {
+	punctuation := regexp.MustCompile(`[^\pL\pN _-]`)
 	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
-		if strings.ReplaceAll(strings.ToLower(strings.Trim(m[1], "`")), " ", "-") == anchor {
+		if strings.ReplaceAll(strings.ToLower(punctuation.ReplaceAllString(m[1], "")), " ", "-") == anchor {
 			return true
 		}
 	}

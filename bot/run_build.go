@@ -335,7 +335,7 @@ func (r *runner) openLoop(ctx context.Context) error {
 			}
 		})
 		if err != nil {
-			return fmt.Errorf("state of the last run: %w", err)
+			return r.misfit(fmt.Errorf("state of the last run: %w", err))
 		}
 		commands = slices.Clone(commands)
 		r.journal.halts = len(r.engine.Halts())
@@ -352,6 +352,15 @@ func (r *runner) openLoop(ctx context.Context) error {
 	r.watch.attach()
 	r.loop = live.New(config)
 	return nil
+}
+
+// misfit is what kept the last run from being gone on with: a mistake in the config, which a restart does not mend, where that has changed since.
+func (r *runner) misfit(err error) error {
+	runs, failed := r.store.Runs()
+	if failed == nil && len(runs) > 0 && runs[len(runs)-1].ConfigHash != r.plan.hash {
+		return usageError{err}
+	}
+	return err
 }
 
 // events are what the loop takes in: the feed's, in paper mode after the simulated exchange has heard them.

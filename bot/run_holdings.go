@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -39,27 +41,53 @@ func (j *botJournal) saveAgreed() {
 // Differs notes a difference of the balances.
 func (j *botJournal) Differs(at market.Time, d *state.Difference) { j.batch.Journal(at, d) }
 
-// agreements reads what the last run noted, less what has been given to strategies since.
-func (r *runner) agreements() (map[market.AssetID]live.Agreement, error) {
-	text, err := r.store.Blob(agreedBlob)
+// readAgreed reads what the last run noted, by symbol.
+func readAgreed(store *state.BotStore) (map[string]savedAgreement, error) {
+	agreed := map[string]savedAgreement{}
+	text, err := store.Blob(agreedBlob)
 	if err != nil || text == nil {
-		return nil, err
+		return agreed, err
 	}
-	if err := json.Unmarshal(text, &r.journal.agreed); err != nil {
+	if err := json.Unmarshal(text, &agreed); err != nil {
 		return nil, fmt.Errorf("balances in the state file: %w", err)
 	}
-	agreed := map[market.AssetID]live.Agreement{}
-	for symbol, a := range r.journal.agreed {
-		asset := r.plan.catalog.AssetNamed(symbol)
-		if asset == nil {
-			continue
-		}
-		if asset.ID == r.plan.currency.ID {
-			a.Surplus -= r.given
-		}
-		agreed[asset.ID] = live.Agreement(a)
-	}
 	return agreed, nil
+}
+
+// agreements takes over what the last run noted, less what has been given to strategies since.
+func (r *runner) agreements() (map[market.AssetID]live.Agreement, error) {
+	noted, err := readAgreed(r.store)
+	if err != nil {
+		return nil, err
+	}
+	agreed := map[market.AssetID]live.Agreement{}
+	for symbol, a := range noted {
+		if symbol == r.plan.currency.Symbol {
+			a.Surplus -= r.given
+			noted[symbol] = a
+		}
+		if asset := r.plan.catalog.AssetNamed(symbol); asset != nil {
+			agreed[asset.ID] = live.Agreement(a)
+		}
+	}
+	r.journal.agreed = noted
+	return agreed, nil
+}
+
+// amountInfo is an amount of an asset as a program reads it.
+type amountInfo struct {
+	Asset  string `json:"asset"`
+	Amount string `json:"amount"`
+}
+
+// nobodys is what an account has beyond the books, by symbol, as of the last look at its balances.
+func nobodys(catalog *market.Catalog, agreed map[string]savedAgreement) (list []amountInfo) {
+	for _, symbol := range slices.Sorted(maps.Keys(agreed)) {
+		if asset := catalog.AssetNamed(symbol); asset != nil && agreed[symbol].Surplus > 0 {
+			list = append(list, amountInfo{symbol, market.FormatFixed(int64(agreed[symbol].Surplus), asset.Digits)})
+		}
+	}
+	return list
 }
 
 // owns reports whether an order that has ended was this bot's.

@@ -56,6 +56,10 @@ func TestAllotmentsFollowTheConfigFromRunToRun(t *testing.T) {
 		s.config = limits + calmStrategy("b", "800000") + calmStrategy("c", "")
 		_, err := s.open()
 		require.ErrorContains(t, err, "strategy b: its allotment is more than the account has left: 0 EUR")
+		s.config = limits + calmStrategy("b", "") + calmStrategy("c", "")
+		_, err = s.open()
+		require.ErrorContains(t, err, `strategy "b" had an allotment of its own and now has none`)
+		require.ErrorAs(t, err, new(usageError), "a restart does not mend it")
 		require.Contains(t, s.log.String(), "strategies that are gone from the config have left money")
 	})
 }

@@ -40,7 +40,8 @@ type statusInfo struct {
 	Drawdown       string           `json:"drawdown,omitempty"` // from the high-water mark, as a fraction of it
 	Opening        string           `json:"opening,omitempty"`  // why the account's limits let nothing be opened
 	OpenOrders     int              `json:"open_orders"`
-	ForeignOrders  int              `json:"foreign_orders"` // open orders of the account that are not this bot's
+	ForeignOrders  int              `json:"foreign_orders"`    // open orders of the account that are not this bot's
+	Nobodys        []amountInfo     `json:"nobodys,omitempty"` // what the account has beyond the strategies' books
 	Weight         []weightInfo     `json:"weight,omitempty"`
 	Feeds          []feedInfo       `json:"feeds,omitempty"`
 	ClockOffsetMS  int64            `json:"clock_offset_ms"` // of the exchange's clock ahead of this machine's
@@ -130,6 +131,7 @@ func (c *control) statusOfLoop(s *statusInfo) error {
 	}
 	s.Opening = c.opening()
 	s.OpenOrders, s.ForeignOrders = len(r.account.Open(nil, 0, 0)), r.loop.Foreign()
+	s.Nobodys = nobodys(r.plan.catalog, r.journal.agreed)
 	for feed, at := range r.journal.heard {
 		s.Feeds = append(s.Feeds, feedInfo{Feed: feed.name(r.plan.catalog), LastMS: at.Millis()})
 	}
@@ -194,6 +196,11 @@ func stoppedStatus(store *state.BotStore, folder string) (*statusInfo, error) {
 		return nil, err
 	}
 	s.OpenOrders = len(open)
+	agreed, err := readAgreed(store)
+	if err != nil {
+		return nil, err
+	}
+	s.Nobodys = nobodys(store.Catalog(), agreed)
 	if len(runs) > 0 {
 		for _, name := range runs[len(runs)-1].Strategies {
 			s.Strategies = append(s.Strategies, stoppedStrategy(name, halts, open))
@@ -245,6 +252,9 @@ func (s *statusInfo) print(w io.Writer) error {
 		line("limit", "%s", s.Opening)
 	}
 	line("open orders", "%d, of others on the account %d", s.OpenOrders, s.ForeignOrders)
+	for _, x := range s.Nobodys {
+		line("nobody's", "%s %s on the account beyond the strategies' books", x.Amount, x.Asset)
+	}
 	for _, x := range s.Weight {
 		line("weight "+x.Of, "%d points left until %s%s", x.Left, clockOf(x.ResetMS), x.ban())
 	}

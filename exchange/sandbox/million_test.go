@@ -24,6 +24,9 @@ var manyOrders = flag.Int("orders", 0, "how many open orders TestAMillionOpenOrd
 //	go test -run FitInAGigabyte -v ./exchange/sandbox -orders 1000000
 func TestAMillionOpenOrdersFitInAGigabyte(t *testing.T) {
 	count := *manyOrders
+	if testing.Short() && count == 0 {
+		t.Skip("twenty thousand orders take a second, and ten under the race detector")
+	}
 	if count == 0 {
 		count = 20_000
 	} else {
