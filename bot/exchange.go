@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -110,8 +111,15 @@ func (p *exchangePlan) explain(err error) error {
 	return usagef("%s: %w", p.ExchangeConfig.source.name(), err)
 }
 
+// exchangeGC is GOGC for an exchange, unless the environment has one: much of its memory is orders that stay, and a million of them are to
+// fit in a gigabyte.
+const exchangeGC = 50
+
 // exchange runs the command.
 func (a *app) exchange(ctx context.Context, f *exchangeFlags) (err error) {
+	if a.Getenv("GOGC") == "" {
+		defer debug.SetGCPercent(debug.SetGCPercent(exchangeGC))
+	}
 	p, err := f.plan(a.Getenv)
 	if p != nil {
 		defer func() { err = errors.Join(err, p.Close()) }()
