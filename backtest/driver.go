@@ -193,7 +193,6 @@ func (d *driver) group(end market.Time) error {
 	if err := d.venue.Advance(&d.movement); err != nil {
 		return err
 	}
-	d.makeTickers()
 	return d.deliverGroup(end, d.deliver)
 }
 

@@ -138,9 +138,10 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 	d.account = state.NewAccount(p.Catalog, len(p.Strategies), own)
 	gate := risk.New(p.Catalog, risk.Config{Account: p.Account, Strategies: limits, Fees: p.Fees.of,
 		Spread: exchange.Spread{Half: p.Venue.HalfSpread, Slippage: p.Venue.Slippage}})
-	d.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: d.account, Gate: gate, Seats: seats, TradeFrom: p.From, Observer: d})
+	d.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: d.account, Gate: gate, Seats: seats, TradeFrom: p.From, Observer: d.observer(o.witness)})
 	config := p.Venue
 	config.Fees, config.Watches = p.Fees.of, d.engine.Watches()
+	config.Followed, config.Point = d.follow(), d.makeTicker
 	if o.path != nil {
 		config.Path = *o.path
 	}
@@ -186,7 +187,7 @@ func (d *driver) open(o runOptions) error {
 	for _, f := range p.Feeds {
 		from := p.From
 		if from != 0 && !p.ColdStart {
-			from = history(f.Interval, from, d.warmup(f)+o.extra)
+			from = history(f.Interval, from, Warmup(p.Strategies, f.Market, f.Interval)+o.extra)
 		}
 		source, err := p.Open(f, from, to)
 		if err != nil {
@@ -207,16 +208,17 @@ func history(interval market.Interval, from market.Time, candles int) market.Tim
 	return max(interval.StartOf(interval.Index(from)-int64(candles)), 0)
 }
 
-// warmup is how many candles of a feed's interval cover the longest warm-up of a strategy that trades its market.
-func (d *driver) warmup(f Feed) (candles int) {
-	for i := range d.plan.Strategies {
-		s := &d.plan.Strategies[i]
+// Warmup is how many candles of an interval cover the longest warm-up of the strategies that trade a market: a backtest reads them before its
+// range, a live bot before it begins, and each strategy on these candles sees all of them.
+func Warmup(strategies []StrategyPlan, m *market.Market, interval market.Interval) (candles int) {
+	for i := range strategies {
+		s := &strategies[i]
 		needs, err := s.Kind.Needs(s.Values)
-		if err != nil || !trades(s, f.Market) {
+		if err != nil || !trades(s, m) {
 			continue
 		}
 		span := int64(s.Interval.End(0)) * int64(needs.Warmup)
-		candles = max(candles, int((span+int64(f.Interval.End(0))-1)/int64(f.Interval.End(0))))
+		candles = max(candles, int((span+int64(interval.End(0))-1)/int64(interval.End(0))))
 	}
 	return candles
 }

@@ -16,6 +16,7 @@ type Options struct {
 	Curve    bool              // keep the equity curve for the summary; implied by Out
 	Envelope bool              // run the pessimistic and the optimistic path too
 	Progress func(market.Time) // told how far the run is; with Envelope anew for each path
+	Witness  Witness           // hears what the run does, not what the other paths of the envelope do; nil: nobody
 	About                      // Data: the series by feed, whose Candles are filled in here; Assumptions: beyond those that the plan implies
 }
 
@@ -27,6 +28,7 @@ type runOptions struct {
 	record   func(equity market.Money, from market.Time) (*recorder, error)
 	tracer   func(*market.Command) // hears every command
 	progress func(market.Time)
+	witness  Witness
 }
 
 // Run drives the plan and reports. It returns ErrNoCandles where the range is empty, ctx's error where it was ended, and
@@ -34,7 +36,7 @@ type runOptions struct {
 func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
 	var rec *recorder
 	d, err := newDriver(p, runOptions{
-		progress: o.Progress,
+		progress: o.Progress, witness: o.Witness,
 		record: func(equity market.Money, from market.Time) (r *recorder, err error) {
 			rec, err = newRecorder(p.recording(o, equity, from))
 			return rec, err
@@ -48,6 +50,9 @@ func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
 			rec.Abort()
 		}
 		return nil, err
+	}
+	if o.Witness != nil {
+		o.Witness.Ended(d.account)
 	}
 	info := d.info(o)
 	if o.Envelope {

@@ -1,25 +1,27 @@
 package backtest
 
 import (
+	"slices"
+
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// makeTickers lets strategies that need tickers or books see the path that the venue has just walked. What they decide on it
-// reaches the venue at the next candle's open, like an answer to a fill.
-func (d *driver) makeTickers() {
-	for i := range d.drive {
-		c := &d.drive[i]
-		if !d.tickers[c.Market] && !d.books[c.Market] {
-			continue
-		}
-		times, prices := d.venue.Points(c)
-		for at := range prices {
-			d.makeTicker(c, max(times[at], d.engine.Now()), prices[at])
-		}
+// follow lists the markets of which tickers or books are made.
+func (d *driver) follow() []bool {
+	if !slices.Contains(d.tickers, true) && !slices.Contains(d.books, true) {
+		return nil
 	}
+	followed := slices.Clone(d.tickers)
+	for m, made := range d.books {
+		followed[m] = followed[m] || made
+	}
+	return followed
 }
 
-func (d *driver) makeTicker(c *market.Candle, at market.Time, price market.Price) {
+// makeTicker lets strategies that need tickers or books see a point of the path that the venue walks: after what happened up to there, before
+// what happens on the rest of the way. What they decide on it reaches the venue at the next candle's open, like an answer to a fill.
+func (d *driver) makeTicker(c *market.Candle, when market.Time, price market.Price) {
+	at := max(when, d.engine.Now())
 	m := d.plan.Catalog.Market(c.Market)
 	half := d.venue.HalfSpread(price)
 	size := sizeOf(m, c.Volume)

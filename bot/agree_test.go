@@ -1,152 +1,171 @@
 package bot
 
 import (
-	"bytes"
-	"context"
-	"encoding/csv"
-	"fmt"
-	"io"
-	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"strconv"
+	"slices"
+	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
-// stairs is a price that stands still for a minute and then jumps by thousands: whoever comes within the minute meets its open, as in a
-// backtest without latency, and 10 bps are a whole tick. It trades again in the middle of the minute, so that its close is that price
-// whatever the bot has traded meanwhile.
-type stairs struct{ seed uint64 }
+// The tests of this file and its neighbours hold the live bot and the backtest against each other: the same made-up candles, replayed by an
+// exchange in process along the path on which a backtest walks them, and in a backtest. Every command, every fill and every order at its end is
+// the same, with all fields but the unlike, and so are positions, profits and balances. Many seeds of each:
+//
+//	go test ./bot -run 'TheSameLive|TheSameAs' -live-seeds 50 -timeout 2h
 
-// Movements walks the stairs.
-func (s stairs) Movements(start sandbox.Start) (sandbox.Movements, error) {
-	chance := rand.New(rand.NewPCG(s.seed, 1))
-	price, at := market.Price(30_000_00), market.Interval1m.Floor(start.Beginning)
-	return func(m *sandbox.Movement) (bool, error) {
-		for {
-			*m = sandbox.Movement{At: at, Price: price, Amount: 1_00000000, Side: market.Buy}
-			if at = at.Add(30 * time.Second); at == market.Interval1m.Floor(at) {
-				price = min(60_000_00, max(10_000_00, price+market.Price(chance.IntN(7)-3)*1_000_00))
-			}
-			if m.At >= start.From {
-				return true, nil
-			}
-		}
-	}, nil
+// section is a strategy in a config.
+func section(name, kind, markets, interval, rest string) string {
+	return "[strategies." + name + "]\nkind = \"" + kind + "\"\nmarkets = [" + markets + "]\ninterval = \"" + interval + "\"\noperator_id = 7\n" + rest + "\n"
 }
 
-const agreeBot = `
-[exchange]
-base_url = "https://exchange.test/v2"
-key_env = "KEY"
-secret_env = "SECRET"
-[poll]
-tickers = "10s"
-[strategies.trend]
-kind = "smacross"
-markets = ["BTC-EUR"]
-interval = "1m"
-allotment = "10000"
-operator_id = 7
-params = { fast = 3, slow = 8, share = "0.9" }
-`
+const (
+	bitcoin = `"BTC-EUR"`
+	ether   = `"ETH-EUR"`
+	both    = `"BTC-EUR", "ETH-EUR"`
+)
 
-const agreeBacktest = `
-[backtest]
-from = %d
-to = %d
-half_spread_bps = "10"
-[data]
-candles = %q
-[account]
-start = { EUR = "10000" }
-[assets]
-EUR.decimals = 2
-BTC.decimals = 8
-[markets.BTC-EUR]
-tick_size = "1"
-quantity_decimals = 8
-notional_decimals = 2
-[strategies.trend]
-kind = "smacross"
-markets = ["BTC-EUR"]
-interval = "1m"
-params = { fast = 3, slow = 8, share = "0.9" }
-`
-
-// traded is a fill as both sides tell it. Arrival times and the exchange's ids are not compared: live a decision is made two seconds
-// after the close and meets the price of that moment.
-type traded struct {
-	minute             market.Time
-	side               string
-	price, amount, fee string
-	taker              bool
+// agreement is a strategy that is compared.
+type agreement struct {
+	name string
+	play
 }
 
-// TestLiveAndBacktestTradeTheSame lets smacross trade live for two hours and then over the very candles that the exchange tells of them:
-// the same fills in the same minutes, from the first decision after the warm-up on.
-func TestLiveAndBacktestTradeTheSame(t *testing.T) {
-	var live []traded
-	var candles []market.Candle
-	var from, to market.Time
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t, 1, func(c *sandbox.Config) {
-			c.Markets[0].Source, c.Markets[0].House = stairs{3}, sandbox.House{Levels: 1, HalfSpread: 100_000, Size: "1000"}
+// agreements are the shipped strategies, each by itself and with few candles between its decisions, and one that tries everything.
+var agreements = []agreement{
+	{"smacross", play{strategies: section("s", "smacross", both, "1m", `params = { fast = 3, slow = 8, share = "0.5" }`)}},
+	{"breakout", play{round: true, strategies: section("s", "breakout", both, "1m", `params = { channel = 5, atr = 5, stop_atr = 1.5, target_atr = 2.0, share = "0.4", risk = "0" }`)}},
+	{"breakout of 5m", play{longer: []market.Interval{market.Interval5m}, strategies: section("s", "breakout", bitcoin, "5m", `params = { channel = 2, atr = 2, stop_atr = 1.0, target_atr = 1.0, share = "0.9" }`)}},
+	{"rsirevert", play{strategies: section("s", "rsirevert", both, "1m", `params = { period = 5, low = 40.0, high = 60.0, offset_bps = "5", target_bps = "10", expire = 3 }`)}},
+	{"grid", play{strategies: section("s", "grid", both, "1m", `params = { levels = 3, spacing_bps = "12", recentre_bps = "30", money = "200" }`)}},
+	{"dca", play{strategies: section("s", "dca", both, "1m", `params = { money = "25.55", every_candles = 1 }`)}},
+	{"dca by the clock", play{strategies: section("s", "dca", bitcoin, "1m", `params = { money = "25.55", every = "5m" }`)}},
+	{"maker on tickers", play{quiet: true, strategies: section("s", "maker", both, "1m", `params = { book = false, half_spread_bps = "4", skew_bps = "2", move_bps = "3", money = "100", max_money = "500" }`)}},
+	{"maker on books", play{quiet: true, backtest: "synthetic_book = true", strategies: section("s", "maker", bitcoin, "1m", `params = { half_spread_bps = "4", skew_bps = "2", move_bps = "3", money = "100", max_money = "500" }`)}},
+	{"fickle", play{strategies: fickleSection("s", bitcoin, 1)}},
+}
+
+// eachAgreement plays every agreement with every seed.
+func eachAgreement(t *testing.T, minutes int, with func(*agreement), then func(*testing.T, *agreement, *trail)) {
+	minutes = shortened(t, minutes)
+	for _, a := range agreements {
+		t.Run(a.name, func(t *testing.T) {
+			for seed := range *liveSeeds {
+				a.seed, a.wicks, a.minutes, a.into = uint64(seed+1), true, minutes, 10*time.Second
+				if with != nil {
+					with(&a)
+				}
+				if a.paper && testing.Short() && a.name != "fickle" {
+					t.Skip("-short: fickle alone")
+				}
+				if a.paper && a.quiet {
+					t.Skip("paper brings price and fill in one ticker: who acts on tickers decides before it hears of the fill, a backtest after")
+				}
+				live := a.agree(t)
+				if then != nil {
+					then(t, &a, live)
+				}
+			}
 		})
-		s.config, s.traffic.limits = agreeBot, limits{value: 20_000}
-		time.Sleep(10 * time.Second)
-		from = market.Interval1m.Floor(s.ex.Clock().Now())
-		p := s.start()
-		time.Sleep(2*time.Hour - 20*time.Second)
-		to = market.Interval1m.Floor(s.ex.Clock().Now())
-		require.NoError(t, p.end())
-		s.agree(p)
-		m := s.market()
-		require.NoError(t, s.stored().Fills(0, 0, func(f *state.FillRow) error {
-			live = append(live, traded{minute: market.Interval1m.Floor(f.Time), side: f.Side.String(), price: m.FormatPrice(f.Price), amount: m.FormatQty(f.Amount), fee: m.FormatValue(f.Fee), taker: f.Taker})
-			return nil
-		}))
-		var err error
-		candles, err = s.auditor.Candles(context.Background(), m, market.Interval1m, from.Add(-hour), to, 1440, nil)
-		require.NoError(t, err)
-	})
-	require.Greater(t, len(live), 10)
-	require.Equal(t, live, backtested(t, dir, candles, from, to))
+	}
 }
 
-// backtested trades the candles and returns the fills.
-func backtested(t *testing.T, dir string, candles []market.Candle, from, to market.Time) (fills []traded) {
-	db, config := filepath.Join(dir, "candles.db"), filepath.Join(dir, "backtest.toml")
-	store, err := state.OpenCandles(db, false)
-	require.NoError(t, err)
-	_, err = store.Put(state.WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m}, candles, 2, 8, nil)
-	require.NoError(t, err)
-	require.NoError(t, store.Close())
-	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, agreeBacktest, from.Millis(), to.Millis(), db), 0o600))
-	var failed bytes.Buffer
-	code := Run(t.Context(), Process{Args: []string{"backtest", "-c", config, "--out", filepath.Join(dir, "out")}, Stdin: &failed, Stdout: io.Discard, Stderr: &failed,
-		Getenv: os.Getenv, Kinds: testKinds()})
-	require.Zero(t, code, failed.String())
-	text, err := os.ReadFile(filepath.Join(dir, "out", "fills.csv"))
-	require.NoError(t, err)
-	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
-	require.NoError(t, err)
-	require.Equal(t, []string{"time_ms", "market", "strategy", "order", "fill_id", "side", "price", "amount", "value", "fee", "fee_currency", "taker"}, rows[0])
-	for _, row := range rows[1:] {
-		millis, err := strconv.ParseInt(row[0], 10, 64)
-		require.NoError(t, err)
-		at, err := market.TimeOfMillis(millis)
-		require.NoError(t, err)
-		fills = append(fills, traded{minute: market.Interval1m.Floor(at), side: row[5], price: row[6], amount: row[7], fee: row[9], taker: row[11] == "true"})
+// shortened is how many minutes a play has: with -short a quarter.
+func shortened(t *testing.T, minutes int) int {
+	if testing.Short() {
+		t.Logf("-short: %d minutes instead of %d", minutes/4, minutes)
+		return minutes / 4
 	}
-	return fills
+	return minutes
+}
+
+func TestEachStrategyTradesTheSameLiveAndInABacktest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: each is played by the tests of starts and of kills")
+	}
+	eachAgreement(t, 60, nil, func(t *testing.T, a *agreement, live *trail) {
+		if a.seed == 1 { // later ones may show nothing
+			require.Positive(t, live.counts["fill"])
+		}
+	})
+}
+
+// A strategy that comes later than these has to be compared too.
+func TestEveryShippedStrategyIsAmongTheAgreements(t *testing.T) {
+	for _, kind := range shipped.Kinds() {
+		require.True(t, slices.ContainsFunc(agreements, func(a agreement) bool { return strings.Contains(a.strategies, `kind = "`+kind.Name+`"`) }), kind.Name)
+	}
+}
+
+// Some have money of their own, some share, two trade both markets; all decide at the same closes.
+func TestSeveralStrategiesOnSeveralMarketsTradeTheSameLiveAndInABacktest(t *testing.T) {
+	sections := section("trend", "smacross", both, "1m", `allotment = "3000"`+"\n"+`cod_group_id = 3`+"\n"+`params = { fast = 3, slow = 8, share = "0.5" }`) +
+		section("also", "smacross", `"ETH-EUR", "BTC-EUR"`, "1m", `params = { fast = 2, slow = 5, share = "0.3" }`) +
+		section("break", "breakout", ether, "1m", `allotment = "3000"`+"\n"+`params = { channel = 5, atr = 5, stop_atr = 1.5, target_atr = 2.0, share = "0.8" }`) +
+		section("weak", "rsirevert", bitcoin, "1m", `params = { period = 5, low = 40.0, high = 60.0, offset_bps = "5", target_bps = "10", expire = 3, share = "0.3" }`) +
+		section("ladder", "grid", bitcoin, "1m", `params = { levels = 3, spacing_bps = "12", recentre_bps = "30", money = "200" }`) +
+		section("saver", "dca", both, "5m", `params = { money = "25.55", every_candles = 1 }`)
+	for seed := range *liveSeeds {
+		p := play{weather: weather{seed: uint64(seed + 1), wicks: true}, minutes: shortened(t, 80), into: 10 * time.Second, strategies: sections, longer: []market.Interval{market.Interval5m}}
+		live := p.agree(t)
+		require.Positive(t, live.counts["fill"])
+	}
+}
+
+// Orders of every type with every condition, brackets and changes, by chance. With seed 23 a bracket swaps after an exit that had expired.
+func TestWhateverIsOrderedComesToTheSameLiveAndInABacktest(t *testing.T) {
+	plays := 2**liveSeeds + 1
+	if testing.Short() {
+		plays = 1
+	}
+	for n := range plays {
+		seed := n - 1
+		if n == 0 {
+			seed = 23
+		}
+		p := play{weather: weather{seed: uint64(seed + 100), wicks: true}, minutes: shortened(t, 120), into: 10 * time.Second,
+			strategies: fickleSection("one", bitcoin, uint64(seed)) + fickleSection("two", ether, uint64(seed+1000))}
+		p.agree(t)
+	}
+}
+
+// A bot that starts in the middle of the candles does what the backtest does from the candle on that is open then, also where it starts while
+// one closes, or takes so long to start that one closes meanwhile.
+func TestABotThatStartsAnywhereTradesTheSameAsTheBacktestFromThere(t *testing.T) {
+	starts := []struct {
+		late       int
+		into, slow time.Duration
+	}{{0, 0, 0}, {7, 45 * time.Second, 0}, {13, 59_960 * time.Millisecond, 0}, {20, 50 * time.Second, 15 * time.Second}}
+	if testing.Short() {
+		t.Logf("-short: of %d starts the last alone", len(starts))
+		starts = starts[len(starts)-1:]
+	}
+	for _, start := range starts {
+		eachAgreement(t, 12, func(a *agreement) {
+			a.seed += 30
+			a.late, a.into, a.slow = start.late, start.into, start.slow
+		}, nil)
+	}
+}
+
+// What it has saved and the history that it sees again make it the bot that it was.
+func TestABotThatIsKilledAndStartsAgainTradesTheSameAsOneThatNeverStopped(t *testing.T) {
+	eachAgreement(t, 20, func(a *agreement) {
+		a.seed += 60
+		a.late, a.kills = 3, []int{2, 3}
+		if a.minutes > 10 {
+			a.kills = []int{4, 9, 10}
+		}
+	}, nil)
+}
+
+func TestPaperTradesTheSameAsABacktest(t *testing.T) {
+	eachAgreement(t, 40, func(a *agreement) {
+		a.seed += 90
+		a.paper = true
+	}, nil)
 }

@@ -81,7 +81,13 @@ func (s *stage) sameOrder(theirs *market.Order, row *state.OrderRow) {
 // ordersAtTheExchange are all orders of the account, by the client's name, which no two may share.
 func (s *stage) ordersAtTheExchange() map[uuid.UUID]exchange.Record {
 	all := map[uuid.UUID]exchange.Record{}
-	m := s.market()
+	for _, m := range s.units.Markets() {
+		s.ordersIn(m, all)
+	}
+	return all
+}
+
+func (s *stage) ordersIn(m *market.Market, all map[uuid.UUID]exchange.Record) {
 	for page := (rest.Page{Limit: 1000}); ; {
 		list, err := s.auditor.Orders(context.Background(), m, page)
 		require.NoError(s.t, err)
@@ -95,7 +101,7 @@ func (s *stage) ordersAtTheExchange() map[uuid.UUID]exchange.Record {
 			all[r.Order.ClientOrderID] = *r
 		}
 		if len(list.Records) < page.Limit {
-			return all
+			return
 		}
 		page.To = list.Records[len(list.Records)-1].Order.ExchangeID.String()
 	}
@@ -115,14 +121,16 @@ func (s *stage) sameFills(store *state.BotStore, a *audit) {
 		taker  bool
 	}
 	var theirs, ours []row
-	for from, more := market.Time(1), true; more; {
-		var trades []exchange.Trade
-		var err error
-		trades, more, err = s.auditor.Trades(context.Background(), 1, max(from, s.auditor.Now().Add(-30*24*hour)))
-		require.NoError(s.t, err)
-		for _, f := range trades {
-			from = max(from, f.Time)
-			theirs = append(theirs, row{f.ID, f.Price, f.Amount, f.Fee, f.Taker})
+	for _, m := range s.units.Markets() {
+		for from, more := market.Time(1), true; more; {
+			var trades []exchange.Trade
+			var err error
+			trades, more, err = s.auditor.Trades(context.Background(), m.ID, max(from, s.auditor.Now().Add(-30*24*hour)))
+			require.NoError(s.t, err)
+			for _, f := range trades {
+				from = max(from, f.Time)
+				theirs = append(theirs, row{f.ID, f.Price, f.Amount, f.Fee, f.Taker})
+			}
 		}
 	}
 	require.NoError(s.t, store.Fills(0, 0, func(f *state.FillRow) error {

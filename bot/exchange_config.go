@@ -122,6 +122,7 @@ type SourceSection struct {
 	From     Moment `toml:"from"`     // of replay; none: from the first stored candle
 	To       Moment `toml:"to"`       // of replay, exclusive; none: to the last
 	Speed    int64  `toml:"speed"`    // of replay: seconds of candles to a second of the exchange
+	Walk     string `toml:"walk"`     // of replay: chance, or path: tick by tick, as a backtest walks the candles
 }
 
 // HouseSection is the book that the exchange itself offers around the price.
@@ -158,6 +159,9 @@ const (
 	priceFixed     = "fixed"
 	priceNone      = "none"
 
+	walkChance = "chance"
+	walkPath   = "path"
+
 	anyCategory = "default" // the key for every fee category that a tier does not name
 
 	logError = "error"
@@ -183,7 +187,7 @@ func (a *TradedAsset) start() {
 func (m *TradedMarket) start() {
 	m.MarketSection = MarketSection{MaxOrderInBase: "1000000000", MaxOrderInQuote: "1000000000", MaxOpenOrders: 100, FeeCategory: "A"}
 	m.Status = "trading"
-	m.Source = SourceSection{Kind: priceSynthetic, Step: Span(time.Second), Volatility: "0.03", Candles: defaultStore, Interval: "1m", Speed: 1}
+	m.Source = SourceSection{Kind: priceSynthetic, Step: Span(time.Second), Volatility: "0.03", Candles: defaultStore, Interval: "1m", Speed: 1, Walk: walkChance}
 	m.House.Step = 1
 }
 

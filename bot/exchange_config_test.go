@@ -143,6 +143,7 @@ func TestMistakesInAnExchangeConfigNameTheirPlace(t *testing.T) {
 		{tick + "source={price='10',volatility='0.8'}", `source.volatility: "0.8": want a part of the price above 0, like "0.03", at most 0.5`},
 		{tick + "source={price='10',step='1us'}", `source.step: 1µs is less than 1ms`},
 		{tick + "source={kind='replay',interval='7m'}", `source.interval: `},
+		{tick + "source={kind='replay',walk='pat'}", `source.walk: "pat" is not one of chance, path`},
 		{tick + "source={kind='replay',speed=0}", `source.speed: 0: want 1`},
 		{tick + "source={kind='replay',from=2021-01-01,to=2020-01-01}", `source.from: 2021-01-01`},
 		{fixed + "house={levels=1001}", `house.levels: 1001`},
@@ -245,6 +246,15 @@ func TestStoredCandlesAreReplayedFromADate(t *testing.T) {
 	ask := httptest.NewRecorder()
 	ex.ServeHTTP(ask, httptest.NewRequest("GET", "/v2/BTC-EUR/candles?interval=1m", nil))
 	require.JSONEq(t, `[[1767614400000,"105","130","104","120","8"]]`, ask.Body.String(), "two candles in a minute; the first is left out")
+
+	p, err = planOf(t, strings.Replace(config, "speed=2", "speed=1,walk='path'", 1), nil)
+	require.NoError(t, err)
+	ex, err = sandbox.New(p.config)
+	require.NoError(t, err)
+	ex.Clock().Advance(15 * time.Second)
+	ask = httptest.NewRecorder()
+	ex.ServeHTTP(ask, httptest.NewRequest("GET", "/v2/ticker/price?market=BTC-EUR", nil))
+	require.JSONEq(t, `{"market":"BTC-EUR","price":"105"}`, ask.Body.String(), "its open stands")
 
 	_, err = planOf(t, strings.Replace(config, "from=2021-01-01T00:01:00Z", "from=2022-01-01", 1), nil)
 	require.ErrorContains(t, err, "nothing of it lies in the range")

@@ -70,6 +70,9 @@ func (p *exchangePlan) replay(path []string, name string, m *TradedMarket) (sand
 	case s.Step < Span(shortestStep):
 		return nil, at(join(path, "step"), fmt.Errorf("%s is less than %s", market.Duration(s.Step), shortestStep))
 	}
+	if err := oneOf(join(path, "walk"), s.Walk, walkChance, walkPath); err != nil {
+		return nil, err
+	}
 	store, err := p.openStore(s.Candles)
 	if err != nil {
 		return nil, err
@@ -82,7 +85,10 @@ func (p *exchangePlan) replay(path []string, name string, m *TradedMarket) (sand
 	if from >= series.End() || to != 0 && to <= series.First {
 		return nil, at(join(path, "from"), fmt.Errorf("%s %s is stored from %s to %s: nothing of it lies in the range", name, interval, series.First, series.End()))
 	}
-	candles := &storedCandles{store: store, options: state.ReadOptions{Interval: interval, From: from, To: to}, speed: int(s.Speed), step: market.Duration(s.Step)}
+	candles := &storedCandles{store: store, options: state.ReadOptions{Interval: interval, From: from, To: to}, replay: sandbox.Replay{Speed: int(s.Speed), Step: market.Duration(s.Step)}}
+	if s.Walk == walkPath {
+		candles.replay.Path, candles.replay.Step = true, 0
+	}
 	p.readers = append(p.readers, candles)
 	return candles, nil
 }
@@ -104,8 +110,7 @@ func (p *exchangePlan) openStore(file string) (*state.CandleStore, error) {
 type storedCandles struct {
 	store   *state.CandleStore
 	options state.ReadOptions
-	speed   int
-	step    market.Duration
+	replay  sandbox.Replay      // less its candles
 	reader  *state.CandleReader // nil until the exchange asks
 }
 
@@ -121,7 +126,8 @@ func (c *storedCandles) Movements(s sandbox.Start) (sandbox.Movements, error) {
 		return nil, err
 	}
 	var batch []market.Candle
-	next := func() (one market.Candle, more bool, err error) {
+	replay := c.replay
+	replay.Candles = func() (one market.Candle, more bool, err error) {
 		if len(batch) == 0 {
 			batch, err = c.reader.Next()
 		}
@@ -134,7 +140,7 @@ func (c *storedCandles) Movements(s sandbox.Start) (sandbox.Movements, error) {
 		one, batch = batch[0], batch[1:]
 		return one, true, nil
 	}
-	return sandbox.Replay{Candles: next, Speed: c.speed, Step: c.step}.Movements(s)
+	return replay.Movements(s)
 }
 
 // Close ends the reading.

@@ -39,8 +39,20 @@ func (p *planner) file() string {
 	return p.Data.Candles
 }
 
-// addMarkets adds what the strategies trade, in the order in which they name it.
+// addMarkets adds what the strategies trade, in the order of names, in which a live bot has it too: candles that close together are delivered in
+// that of the catalog, and the first one's strategies have the first of the cash.
 func (p *planner) addMarkets() error {
+	intervals := map[string]market.Interval{}
+	for _, name := range p.names() {
+		for _, traded := range p.Strategies[name].Markets {
+			intervals[traded] = p.Strategies[name].Interval
+		}
+	}
+	for _, traded := range sortedKeys(intervals) {
+		if _, err := p.market(traded, intervals[traded]); err != nil {
+			return err
+		}
+	}
 	for i, name := range p.names() {
 		for _, traded := range p.Strategies[name].Markets {
 			m, err := p.market(traded, p.Strategies[name].Interval)

@@ -1,13 +1,11 @@
 package bot
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -50,6 +48,7 @@ type runner struct {
 	loop    *live.Loop
 	watch   *watch // nil: nobody
 	run     uuid.UUID
+	began   market.Time       // on the exchange's clock: candles that had closed by then are history, later ones are traded on
 	needs   []strategy.Needs  // by StrategyID − 1
 	given   market.Money      // of the currency, to strategies and the pool at this start
 	resumed bool              // the state file had an earlier run …
@@ -191,7 +190,7 @@ func (r *runner) pollPlan() (plan rest.Plan) {
 }
 
 // openEngine makes account, gate and engine with the strategies in their seats.
-func (r *runner) openEngine(context.Context) error {
+func (r *runner) openEngine(ctx context.Context) error {
 	p := r.plan
 	own := make([]bool, len(p.strategies)+1)
 	var seats []engine.Seat
@@ -214,9 +213,12 @@ func (r *runner) openEngine(context.Context) error {
 		}
 		seats, limits, r.needs = append(seats, seat), append(limits, s.Limits), append(r.needs, needs)
 	}
+	if err := r.settle(ctx); err != nil {
+		return err
+	}
 	r.account = state.NewAccount(p.catalog, len(p.strategies), own)
 	r.gate = risk.New(p.catalog, risk.Config{Account: p.checked.plan.Account, Strategies: limits, Fees: p.fees, Explain: true})
-	r.engine = engine.New(engine.Config{Catalog: p.catalog, Account: r.account, Gate: r.gate, Seats: seats, TradeFrom: r.trading.Now(), Run: r.run, Observer: r})
+	r.engine = engine.New(engine.Config{Catalog: p.catalog, Account: r.account, Gate: r.gate, Seats: seats, TradeFrom: r.began, Run: r.run, Observer: r})
 	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account, seats: p.names(), ledger: r.weights, currency: p.currency.ID, agreed: map[string]savedAgreement{}, refusals: refusals{kinds: map[refusalKey]*refusedKind{}}, notes: newNotes(r.log)}
 	if r.paper == nil {
 		r.journal.open = r.ledger.SetOpenOrders
@@ -262,44 +264,28 @@ func (r *runner) openFeed(context.Context) error {
 			if r.needs[i].Book {
 				config.Books = addNew(config.Books, m.ID)
 			}
-			for _, interval := range append([]market.Interval{s.Interval}, r.needs[i].Intervals...) {
-				config.Series = addSeries(config.Series, poll.Series{Market: m.ID, Interval: interval})
-			}
 		}
 	}
-	for i := range config.Series {
-		last, err := r.lastCandle(&config.Series[i])
+	for _, s := range r.series() {
+		last, err := r.lastCandle(&s)
 		if err != nil {
 			return err
 		}
-		config.Series[i].Last = last
+		if s.Last = last; last == 0 {
+			s.Last = s.Interval.StartOf(s.Interval.Index(r.began) - 1)
+		}
+		config.Series = append(config.Series, s)
 	}
 	r.feed = poll.New(config)
 	r.journal.rules = r.feed.AskRules
 	return nil
 }
 
-func addNew(list []market.ID, id market.ID) []market.ID {
-	if slices.Contains(list, id) {
+func addNew[T comparable](list []T, one T) []T {
+	if slices.Contains(list, one) {
 		return list
 	}
-	return append(list, id)
-}
-
-func addSeries(list []poll.Series, s poll.Series) []poll.Series {
-	if slices.Contains(list, s) {
-		return list
-	}
-	return append(list, s)
-}
-
-// lastCandle is the start of the last candle of a series that an earlier run delivered, 0 where there was none.
-func (r *runner) lastCandle(s *poll.Series) (market.Time, error) {
-	data, err := r.store.Cursor(cursorOf(r.plan.catalog.Market(s.Market).Name, s.Interval))
-	if err != nil || len(data) != 8 {
-		return 0, err
-	}
-	return market.Time(binary.BigEndian.Uint64(data)), nil
+	return append(list, one)
 }
 
 // stale says that the exchange has gone silent.
@@ -316,7 +302,7 @@ func (r *runner) begin(ctx context.Context) (err error) {
 	if r.parts, r.resumed, err = savedParts(r.store, r.plan.names()); err != nil || r.resumed {
 		return err // openLoop restores, so that its commands are at hand
 	}
-	history, err := r.history(ctx, now)
+	history, err := r.history(ctx)
 	if err != nil {
 		return fmt.Errorf("history for the warm-up: %w", err)
 	}
@@ -325,73 +311,6 @@ func (r *runner) begin(ctx context.Context) (err error) {
 		r.engine.Step(&market.Event{At: group[0].End(), Kind: market.KindCandles, Candles: group})
 	}
 	return r.fund(ctx, now)
-}
-
-// beginning is when the warm-up begins.
-func (r *runner) beginning(history []market.Candle, now market.Time) market.Time {
-	if len(history) == 0 {
-		return now
-	}
-	return history[0].Start
-}
-
-// history fetches the candles of all warm-ups, in the order in which they closed. Those that an earlier run has not delivered are left to the
-// feed.
-func (r *runner) history(ctx context.Context, now market.Time) (all []market.Candle, err error) {
-	for i := range r.plan.strategies {
-		s := &r.plan.strategies[i]
-		count := r.needs[i].Warmup
-		if count == 0 {
-			continue
-		}
-		for _, m := range s.Markets {
-			for _, interval := range append([]market.Interval{s.Interval}, r.needs[i].Intervals...) {
-				series := poll.Series{Market: m.ID, Interval: interval}
-				before, err := r.lastCandle(&series)
-				if err != nil {
-					return nil, err
-				}
-				end := now
-				if before != 0 {
-					end = interval.End(before)
-				}
-				err = live.Insist(ctx, r.log, func() error {
-					got, err := r.feed.History(ctx, series, end, count)
-					if err == nil {
-						all = append(all, got...)
-					}
-					return err
-				})
-				if err != nil {
-					return nil, err
-				}
-			}
-		}
-	}
-	slices.SortStableFunc(all, inOrderOfClose)
-	return slices.CompactFunc(all, func(a, b market.Candle) bool {
-		return a.Market == b.Market && a.Interval == b.Interval && a.Start == b.Start
-	}), nil
-}
-
-func inOrderOfClose(a, b market.Candle) int {
-	return cmp.Or(cmp.Compare(a.End(), b.End()), cmp.Compare(a.Interval, b.Interval), cmp.Compare(a.Market, b.Market))
-}
-
-// groups yields candles by the instant at which they close.
-func groups(candles []market.Candle) iter.Seq[[]market.Candle] {
-	return func(yield func([]market.Candle) bool) {
-		for from := 0; from < len(candles); {
-			to := from + 1
-			for to < len(candles) && candles[to].End() == candles[from].End() {
-				to++
-			}
-			if !yield(candles[from:to:to]) {
-				return
-			}
-			from = to
-		}
-	}
 }
 
 // openLoop makes the loop, on an engine that is restored where an earlier run left something.
@@ -404,7 +323,7 @@ func (r *runner) openLoop(ctx context.Context) error {
 		Ready: r.ready, Sent: r.lastChance,
 	}
 	if r.resumed {
-		history, err := r.history(ctx, r.trading.Now())
+		history, err := r.history(ctx)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
@@ -25,6 +26,7 @@ type runPlan struct {
 	alertPlaces []*alertPlace
 	transport   http.RoundTripper // to the exchange; nil: over the network
 	now         func() time.Time  // the machine's clock; nil: that it has
+	witness     witness           // hears of what is traded; nil: nobody
 
 	catalog    *market.Catalog
 	currency   *market.Asset
@@ -32,6 +34,12 @@ type runPlan struct {
 	allotments []market.Money // by StrategyID; 0: the strategy shares the pool
 	checked    *planner
 	hash       string
+}
+
+// witness hears every command that the gate lets pass, every fill and every order that has ended, in their order.
+type witness interface {
+	engine.Observer
+	engine.Approver
 }
 
 // newRunPlan checks all of a config but what only the exchange knows.
@@ -167,6 +175,7 @@ func (p *runPlan) learn(l listing) error {
 		}
 	}
 	markets := slices.DeleteFunc(l.markets, func(m rest.Market) bool { return !traded[m.Name] })
+	slices.SortFunc(markets, func(a, b rest.Market) int { return strings.Compare(a.Name, b.Name) }) // as a backtest has them
 	needed := map[string]bool{p.Account.Currency: true}
 	for i := range markets {
 		needed[markets[i].Base], needed[markets[i].Quote] = true, true

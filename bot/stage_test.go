@@ -36,6 +36,7 @@ type stage struct {
 	config   string
 	kinds    []strategy.Kind
 	now      func() time.Time // the bot's clock; nil: that of the bubble
+	witness  witness          // of what the bot trades; nil: nobody
 	log      journalOfLogs
 	starts   int
 	everySet []override
@@ -105,7 +106,7 @@ func newStage(t *testing.T, seed uint64, change func(*sandbox.Config)) *stage {
 	}
 	ex, err := sandbox.New(config)
 	require.NoError(t, err)
-	s := &stage{t: t, ex: ex, folder: filepath.Join(t.TempDir(), "state"), config: fmt.Sprintf(stageBot, seed), kinds: []strategy.Kind{restlessKind, smacross.Kind}}
+	s := &stage{t: t, ex: ex, folder: filepath.Join(memoryFolder(t), "state"), config: fmt.Sprintf(stageBot, seed), kinds: []strategy.Kind{restlessKind, smacross.Kind}}
 	s.traffic = newTraffic(t, ex)
 	s.auditor, s.units = s.client(auditorKey, "secret of the auditor")
 	s.before = s.holdings()
@@ -120,6 +121,16 @@ func newStage(t *testing.T, seed uint64, change func(*sandbox.Config)) *stage {
 		}
 	})
 	return s
+}
+
+// memoryFolder is a folder of the test's own, in memory where the machine has such a place: what a disk needs to sync is not what is played.
+func memoryFolder(t *testing.T) string {
+	folder, err := os.MkdirTemp("/dev/shm", "tidemark")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	return folder
 }
 
 // client returns a client of its own, which no fault strikes by its key and nobody watches.
@@ -166,7 +177,7 @@ func (s *stage) plan(w *wire) *runPlan {
 	c.Bot.State = s.folder
 	p, err := newRunPlan(c, s.kinds, func(name string) string { return map[string]string{"KEY": stageKey, "SECRET": stageSecret}[name] })
 	require.NoError(s.t, err)
-	p.transport, p.now = w, s.now
+	p.transport, p.now, p.witness = w, s.now, s.witness
 	return p
 }
 

@@ -28,11 +28,12 @@ type traffic struct {
 	handlers sync.WaitGroup
 
 	mu     sync.Mutex
-	writes map[string]bool // what was sent: method, path, body and timestamp
-	placed map[string]bool // clientOrderIds that were
-	count  int             // of writes
-	down   bool            // nothing comes through
-	barred bool            // the exchange does not know the bot's key any more
+	writes map[string]bool        // what was sent: method, path, body and timestamp
+	placed map[string]bool        // clientOrderIds that were
+	count  int                    // of writes
+	down   bool                   // nothing comes through
+	barred bool                   // the exchange does not know the bot's key any more
+	shut   func(path string) bool // what the bot asks for and does not get; nil: nothing
 	gauge
 	// hook is called for each write that is about to reach the exchange (before), and for each that has (not before).
 	hook func(r *http.Request, before bool)
@@ -86,7 +87,7 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Body.Close()
 	}
 	store, alive := w.alive()
-	if !alive || w.isDown() && !w.quiet {
+	if !alive || (w.isDown() || w.shut != nil && w.shut(r.URL.Path)) && !w.quiet {
 		return nil, errWire
 	}
 	isWrite := r.Method != http.MethodGet && r.URL.Path == "/v2/order" && !w.quiet

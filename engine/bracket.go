@@ -92,6 +92,7 @@ func (b *bracket) refused(o *state.Order, r *market.Report) {
 func (e *Engine) followExit(b *bracket, o *state.Order) {
 	if !o.State.Terminal() {
 		e.protected(b)
+		b.thin = false // somebody may want to buy again by the time that the other exit is due
 		return
 	}
 	b.exit = 0

@@ -37,17 +37,17 @@ func (e *Engine) warm(s *seat, c *market.Candle) {
 	if c.Interval == s.Intervals[0] && s.missing[c.Market] > 0 {
 		s.missing[c.Market]--
 	}
-	e.release(s)
+	e.release(s, e.now-1) // one that closes when trading begins is of before
 }
 
-// release ends a strategy's warm-up when it has seen all the candles that it needs and the time to trade has come.
-func (e *Engine) release(s *seat) {
+// release ends a strategy's warm-up when it has seen all the candles that it needs and what it sees now, of such a time, is of when it may trade.
+func (e *Engine) release(s *seat, of market.Time) {
 	for _, m := range s.Markets {
 		if s.missing[m] > 0 {
 			return
 		}
 	}
-	if e.now <= e.from && e.from > 0 && !s.warmed {
+	if of < e.from && !s.warmed {
 		return
 	}
 	e.endWarmUp(s)
@@ -65,14 +65,14 @@ func (e *Engine) deliver(ev *market.Event) {
 		e.checkPrice(ev.Ticker.Market, ev.Ticker.Last)
 		for _, s := range e.tickers[ev.Ticker.Market] {
 			if s.warming {
-				e.release(s)
+				e.release(s, e.now)
 			}
 			e.guard(s, func(s *seat) { s.Strategy.OnTicker(s.desk, ev.Ticker) })
 		}
 	case market.KindBook:
 		for _, s := range e.books[ev.Book.Market] {
 			if s.warming {
-				e.release(s)
+				e.release(s, e.now)
 			}
 			e.guard(s, func(s *seat) { s.Strategy.OnBook(s.desk, ev.Book) })
 		}

@@ -326,3 +326,22 @@ func TestAnOrdersRoundTripAllocatesNothing(t *testing.T) {
 	require.Zero(t, allocs)
 	require.NoError(t, b.account.Check())
 }
+
+// A candle that closes when trading begins is of before, a price of that moment is not: it is that of the first candle's open.
+func TestATickerAtTheStartOfTradingMayBeTradedOn(t *testing.T) {
+	var calls journal
+	s := &script{
+		ticker: func(d *strategy.Desk, _ *market.Ticker) {
+			_, err := d.Buy(1, btc)
+			calls.add("ticker: %v", err)
+		},
+		candle: func(d *strategy.Desk, _ *market.Candle) {
+			_, err := d.Buy(1, btc)
+			calls.add("candle: %v", err)
+		},
+	}
+	b := newBench(t, setup{from: start + minute, seats: []engine.Seat{{Strategy: s, Ticker: true}}})
+	b.group(candleOf(1, 100, 100, 100, 100))
+	b.step(&market.Event{Kind: market.KindTicker, At: start + minute, Ticker: &market.Ticker{Market: 1, Last: 100 * at1, Bid: 100 * at1, Ask: 100 * at1}})
+	require.Equal(t, journal{"candle: refused: warm_up", "ticker: <nil>"}, calls)
+}

@@ -193,7 +193,8 @@ func older(o *Order, r *market.Report) bool {
 // copyReport takes over what the exchange says.
 func (a *Account) copyReport(o *Order, r *market.Report) {
 	o.Reported = true
-	o.ExchangeID, o.Status, o.Triggered = r.ExchangeID, r.Status, r.Triggered
+	o.ExchangeID, o.Status = r.ExchangeID, r.Status
+	o.Triggered = o.Triggered || r.Triggered // no trigger is taken back; the record of a cancelled order does not tell
 	o.TimeInForce, o.SelfTradePrevention, o.PostOnly = r.TimeInForce, r.SelfTradePrevention, r.PostOnly
 	o.Price, o.TriggerAmount = r.Price, r.TriggerAmount
 	o.Amount, o.AmountRemaining = r.Amount, r.AmountRemaining

@@ -82,6 +82,15 @@ func TestEveryStateMeetsEveryReport(t *testing.T) {
 	}
 }
 
+// The record of an order that was cancelled while it rested does not say whether it had waited for a trigger.
+func TestATriggerThatHasFiredStaysFired(t *testing.T) {
+	d, o := inState(t, AwaitingTrigger)
+	fired := d.report(o, market.ExecTriggered, market.StatusNew)
+	fired.Triggered = true
+	require.True(t, d.tell(fired).Order.Triggered)
+	require.True(t, d.tell(d.report(o, market.ExecCanceled, market.StatusCanceled)).Order.Triggered)
+}
+
 func TestARefusalByTheExchangeIsCertain(t *testing.T) {
 	d := newDesk(t, 1, nil)
 	o := d.send(market.Buy, btc, 10*at1, 0)

@@ -16,6 +16,7 @@ type Replay struct {
 	Candles func() (market.Candle, bool, error)
 	Speed   int             // so many seconds of candles to a second of the exchange; 0: one
 	Step    market.Duration // between two movements, on average; 0: a second. A candle has four at least
+	Path    bool            // move along the path on which a backtest walks the candle, tick by tick, instead of by chance; without Step
 }
 
 // fastest is the highest speed of a replay: a 1m candle lasts 60 µs.
@@ -30,7 +31,7 @@ func (r Replay) Movements(s Start) (Movements, error) {
 	if r.Candles == nil || speed < 0 || speed > fastest {
 		return nil, fmt.Errorf("%s: replay: want candles and a speed from 1 to %d, not %d", s.Market.Name, fastest, speed)
 	}
-	w, err := newWalk(s.Market, s.Seed, r.Step)
+	w, err := r.layout(&s)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +44,7 @@ type player struct {
 	read  func() (market.Candle, bool, error)
 	speed market.Time
 	start Start
-	walk  *walk
+	walk  layout
 
 	any    bool // a candle was read
 	given  bool // a movement was
@@ -94,9 +95,8 @@ func (p *player) turn() error {
 			p.any, p.first, p.origin = true, c.Start, p.start.Beginning-into/p.speed
 		}
 		p.last = c
-		p.walk.end = p.place(c.End())
-		if p.walk.end > p.start.From {
-			p.walk.begin(&c, volume, p.place(c.Start), p.walk.end)
+		if end := p.place(c.End()); end > p.start.From {
+			p.walk.begin(&c, volume, p.place(c.Start), end)
 			return nil
 		}
 	}

@@ -77,7 +77,11 @@ func TestReplayedTradesAddUpToTheirCandles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		candles := drawCandles(t, m, noon, 5)
 		step := rapid.SampledFrom([]market.Duration{0, 100 * time.Millisecond, time.Minute, time.Hour}).Draw(t, "step")
-		all := collect(t, Replay{Candles: played(candles...), Step: step}, Start{Market: m, Seed: rapid.Uint64().Draw(t, "seed"), Beginning: noon, From: noon}, never)
+		path := rapid.Bool().Draw(t, "path")
+		if path {
+			step = 0
+		}
+		all := collect(t, Replay{Candles: played(candles...), Step: step, Path: path}, Start{Market: m, Seed: rapid.Uint64().Draw(t, "seed"), Beginning: noon, From: noon}, never)
 		i := 0
 		for _, c := range candles {
 			var have market.Candle
@@ -85,7 +89,7 @@ func TestReplayedTradesAddUpToTheirCandles(t *testing.T) {
 			for n := 0; i < len(all) && all[i].At < c.End(); i, n = i+1, n+1 {
 				move := &all[i]
 				require.GreaterOrEqual(t, move.At, c.Start)
-				require.Positive(t, move.Amount)
+				require.True(t, move.Amount > 0 || path && move.Amount == 0)
 				require.Contains(t, []market.Side{market.Buy, market.Sell}, move.Side)
 				if n == 0 {
 					have.Open, have.High, have.Low = move.Price, move.Price, move.Price
@@ -114,6 +118,7 @@ func TestASourceThatStartsLaterGoesOnIdentically(t *testing.T) {
 		for name, source := range map[string]func() Source{
 			"synthetic": func() Source { return Synthetic{Price: "2000", Step: time.Minute} },
 			"replay":    func() Source { return Replay{Candles: played(candles...), Speed: speed} },
+			"path":      func() Source { return Replay{Candles: played(candles...), Speed: speed, Path: true} },
 		} {
 			whole := collect(t, source(), start, until)
 			again := start
@@ -233,6 +238,7 @@ func TestNonsenseSourcesAreRefused(t *testing.T) {
 		"made up of nothing": Synthetic{}, "negative volume": Synthetic{Price: "100", Volume: "-1"}, "wild": Synthetic{Price: "100", Volatility: 7},
 		"anchor to come": Synthetic{Price: "100", Anchor: noon + 1}, "tiny steps": Synthetic{Price: "100", Step: 1},
 		"no candles": Replay{}, "backwards": Replay{Candles: played(), Speed: -1}, "too fast": Replay{Candles: played(), Speed: fastest + 1},
+		"ticks and steps": Replay{Candles: played(), Path: true, Step: time.Second},
 	} {
 		_, err := source.Movements(Start{Market: m, Beginning: noon, From: noon})
 		require.Error(t, err, name)

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -62,18 +63,25 @@ func TestFillsCarryWhoTradedAndWhere(t *testing.T) {
 	require.Equal(t, market.Time(0).Add(35*time.Second), f.Time) // 99 at 20 s, 103 at 40 s, 102 on the way
 }
 
-func TestPointsAreThoseThatTheVenueWalks(t *testing.T) {
+// What is heard of a path comes in its order: the fill at 99.50 between the open and the low.
+func TestTheFourPointsOfAFollowedPathAreToldBetweenItsFills(t *testing.T) {
+	var heard []string
 	b := newBench(t)
-	quiet := b.candle[0]
-	b.advance()
-	times, prices := b.venue.Points(&quiet) // nobody made the venue walk it
-	require.Equal(t, [4]market.Price{100_00, 99_00, 103_00, 101_00}, prices)
-	require.Equal(t, [4]market.Time{0, 20e9, 40e9, 60e9}, times)
+	b.venue.config.Followed, b.venue.config.Point = []bool{false, true}, func(c *market.Candle, at market.Time, price market.Price) {
+		require.Equal(t, b.candle[0], *c)
+		heard = append(heard, fmt.Sprint(at.Sub(c.Start), " ", price))
+	}
+	b.venue.sink = func(ev *market.Event) {
+		if len(ev.Fills) > 0 {
+			heard = append(heard, fmt.Sprint("fill ", ev.Fills[0].Price))
+		}
+	}
+	b.advance() // nobody waits for anything, and yet it is walked
+	require.Equal(t, []string{"0s 10000", "20s 9900", "40s 10300", "1m0s 10100"}, heard)
+	heard = nil
 	b.place(market.Order{Side: market.Buy, Type: market.TypeLimit, Price: 99_50, Amount: 1e6})
 	b.advance()
-	times, prices = b.venue.Points(&b.candle[0])
-	require.Equal(t, [4]market.Price{100_00, 99_00, 103_00, 101_00}, prices)
-	require.Equal(t, [4]market.Time{60e9, 80e9, 100e9, 120e9}, times)
+	require.Equal(t, []string{"0s 10000", "fill 9950", "20s 9900", "40s 10300", "1m0s 10100"}, heard)
 }
 
 // A candle between the calm prices may be passed over: the venue is as if it had seen it.

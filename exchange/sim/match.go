@@ -51,7 +51,9 @@ func (v *Venue) accept(b *book, o *order, exec market.ExecutionType) {
 	}
 	if trading && waitsForTrigger(&o.Order) && v.met(b, o) {
 		o.Triggered = true // the price is there already
-		exec = market.ExecTriggered
+		if exec == market.ExecNew {
+			exec = market.ExecTriggered
+		}
 	}
 	switch {
 	case waitsForTrigger(&o.Order):
@@ -87,6 +89,7 @@ func (v *Venue) restOpen(b *book, o *order, exec market.ExecutionType) {
 		o.Status = market.StatusPartiallyFilled
 	}
 	v.rest(b, o)
+	o.exec = 0 // it is told here
 	if exec != 0 {
 		v.emit(b, o, exec, 0)
 	}
@@ -131,8 +134,7 @@ func (v *Venue) update(b *book, c *market.Command, from *origin) {
 	v.hold(o, hold)
 	o.sequence = from.sequence
 	o.level = b.last
-	v.emit(b, o, market.ExecUpdated, 0)
-	v.accept(b, o, 0)
+	v.accept(b, o, market.ExecUpdated)
 }
 
 // orderIn returns the open order that a command names if it is one of the account's in the book's market, or nil.

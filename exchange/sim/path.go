@@ -11,7 +11,7 @@ func (v *Venue) candles(group []market.Candle) {
 	for i := range group {
 		c := &group[i]
 		b := &v.books[c.Market]
-		if b.quiet(c) {
+		if b.quiet(c) && !v.follows(b) {
 			b.last = c.Close
 			continue
 		}
@@ -39,11 +39,16 @@ func (v *Venue) candles(group []market.Candle) {
 // stirred reports whether any of the active markets still waits for something that the rest of its candle does.
 func (v *Venue) stirred() bool {
 	for _, b := range v.active {
-		if !b.quiet(&b.candle) {
+		if !b.quiet(&b.candle) || v.follows(b) {
 			return true
 		}
 	}
 	return false
+}
+
+// follows reports whether somebody wants to hear of the points of a market's paths.
+func (v *Venue) follows(b *book) bool {
+	return v.config.Followed != nil && v.config.Followed[b.market.ID]
 }
 
 // begin lays out a candle's points; the two in the middle are chosen once the open has been matched.
@@ -97,24 +102,32 @@ func (v *Venue) point(point int) {
 	}
 	v.arrive(point)
 	for _, b := range v.active {
-		if point > 0 {
+		if point == 0 {
+			v.beginPath(b)
+		} else {
 			v.match(b)
-			continue
 		}
-		v.open(b)
-		v.match(b)
-		v.tellHere(b) // an entry that has just filled may have its target behind it
-		b.middle(v.config.Path, v.solo.balances[b.market.Base].Total > 0)
-		b.lowHit = b.reached(&b.below, b.candle.Low) || b.watchedBelow(b.candle.Low)
-		b.topHit = b.reached(&b.above, b.candle.High) || b.watchedAbove(b.candle.High)
+		if v.follows(b) && v.err == nil {
+			v.config.Point(&b.candle, b.times[point], b.points[point])
+		}
 	}
 }
 
-// middle sets the candle's second and third point.
-func (b *book) middle(path Path, long bool) {
-	c := &b.candle
+// beginPath matches at the open and then chooses the way from there.
+func (v *Venue) beginPath(b *book) {
+	v.open(b)
+	v.match(b)
+	v.tellHere(b) // an entry that has just filled may have its target behind it
+	b.points = v.config.Path.Points(&b.candle, v.solo.balances[b.market.Base].Total > 0)
+	b.lowHit = b.reached(&b.below, b.candle.Low) || b.watchedBelow(b.candle.Low)
+	b.topHit = b.reached(&b.above, b.candle.High) || b.watchedAbove(b.candle.High)
+}
+
+// Points returns the four prices of a candle in the order in which the path visits them. long says whether base is held, which Pessimistic and
+// Optimistic depend on.
+func (p Path) Points(c *market.Candle, long bool) [4]market.Price {
 	lowFirst := false
-	switch path {
+	switch p {
 	case Adaptive:
 		up, down := c.High-c.Open, c.Open-c.Low
 		lowFirst = down < up || (down == up && c.Close >= c.Open)
@@ -125,10 +138,10 @@ func (b *book) middle(path Path, long bool) {
 	case Optimistic:
 		lowFirst = !long
 	}
-	b.points[1], b.points[2] = c.High, c.Low
 	if lowFirst {
-		b.points[1], b.points[2] = c.Low, c.High
+		return [4]market.Price{c.Open, c.Low, c.High, c.Close}
 	}
+	return [4]market.Price{c.Open, c.High, c.Low, c.Close}
 }
 
 // open does what the first price of a candle does to orders that rest: those it has reached fill there, at the open where
@@ -150,19 +163,6 @@ func (v *Venue) reach(b *book, gap bool) {
 			v.happen(b, o, gap)
 		}
 	}
-}
-
-// Points returns the moments and prices of a candle's path as the venue walks it; call it after Advance has moved the candle.
-// For Pessimistic and Optimistic the choice is that for the base held at the end of the candle, unless orders made the venue
-// walk it.
-func (v *Venue) Points(c *market.Candle) (times [4]market.Time, prices [4]market.Price) {
-	b := &v.books[c.Market]
-	if b.candle.Start == c.Start && b.candle.Interval == c.Interval {
-		return b.times, b.points
-	}
-	v.begin(b, c)
-	b.middle(v.config.Path, v.solo.balances[b.market.Base].Total > 0)
-	return b.times, b.points
 }
 
 // HalfSpread returns half the distance between bid and ask at a price, rounded up.

@@ -83,7 +83,7 @@ func (v *Venue) reduce(b *book, o *order, amount market.Qty, price market.Price,
 	case o.resting:
 		v.emit(b, o, market.ExecRestated, 0)
 	case o.exec == 0:
-		o.exec = market.ExecRestated // an updated order has had its report: the change needs one of its own
+		o.exec = market.ExecRestated // a trigger's order has had its report: the change needs one of its own
 	}
 }
 

@@ -89,8 +89,12 @@ func (v *Venue) close(b *book, o *order, d *deal) {
 	if o.Done() {
 		b.leave(o)
 	}
-	v.emit(b, o, market.ExecTrade, 1)
+	exec := market.ExecTrade
+	if o.exec == market.ExecUpdated {
+		exec = o.exec // the change and what it led to are one answer
+	}
 	o.exec = 0 // the fill has told of it
+	v.emit(b, o, exec, 1)
 }
 
 // settle works out what a deal worth gross moves in quote (venue-facts 3.6).

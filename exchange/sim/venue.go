@@ -39,6 +39,8 @@ type Config struct {
 	Latency        market.Duration                    // from decision to arrival
 	VolumeShare    market.Rate                        // share of a candle's volume that own orders may take; 0: no cap
 	Watches        []market.Watch                     // by market.ID, the engine's own slice: prices to tell it of; nil: none
+	Followed       []bool                             // by market.ID: whose paths Point hears of; nil: none
+	Point          Point                              // hears of the points of followed paths; nil: nobody
 	PlacementLimit market.Rate                        // a limit order priced through the market by more than this is cancelled (venue-facts 3.4); 0: off
 
 	Book           bool                       // liquidity is a book between accounts and the house, not the path alone
@@ -47,6 +49,10 @@ type Config struct {
 	SpreadLimit    market.Rate                // of a Book: orders without a limit are cancelled at a wider spread; 0: off
 	ReferenceLimit market.Rate                // of a Book: a taker goes no farther than this from the last price before it; 0: off
 }
+
+// Point hears of each of the four points of a candle's path when the path stands there and everything that waited for it has happened. The
+// candle is valid until it returns; like the sink it may call Do, nothing else of the venue.
+type Point func(c *market.Candle, at market.Time, price market.Price)
 
 // Path is the order in which a candle visits its prices.
 type Path uint8

@@ -70,10 +70,24 @@ func (b *book) reachedEntry(l *ladder, p market.Price) *order {
 			continue
 		}
 		if b.volume > 0 || e.action != actFill {
-			return b.sooner(l, e.order, p)
+			return b.sooner(l, b.traded(l, at), p)
 		}
 	}
 	return b.sooner(l, nil, p)
+}
+
+// traded returns the order of an entry, or, where that is a trigger on bid, ask or their middle, a limit order of the same level: those follow
+// what is traded, as they do in a Book.
+func (b *book) traded(l *ladder, at int) *order {
+	e := &l.entries[at]
+	if e.action == actFire && e.order.TriggerReference > market.LastTrade && b.volume > 0 {
+		for i := at - 1; i >= 0 && l.entries[i].level == e.level; i-- {
+			if l.entries[i].action == actFill {
+				return l.entries[i].order
+			}
+		}
+	}
+	return e.order
 }
 
 // happen lets one entry happen where the path stands; gap says that the price jumped there, so that a limit order fills at the

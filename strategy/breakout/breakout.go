@@ -125,7 +125,7 @@ func (t *trade) sell(d *strategy.Desk, m market.ID, held market.Qty) {
 }
 
 func (b *breakout) enter(d *strategy.Desk, c *market.Candle, t *trade) {
-	stop, target := b.exits(c.Close, t.atr.Value())
+	stop, target := b.exits(d.Market(c.Market), c.Close, t.atr.Value())
 	amount := b.size(d, c, c.Close-stop)
 	if stop <= 0 || amount == 0 {
 		return
@@ -139,7 +139,7 @@ func (b *breakout) enter(d *strategy.Desk, c *market.Candle, t *trade) {
 }
 
 func (b *breakout) trail(d *strategy.Desk, c *market.Candle, t *trade) {
-	stop, _ := b.exits(c.Close, t.atr.Value())
+	stop, _ := b.exits(d.Market(c.Market), c.Close, t.atr.Value())
 	if stop <= t.stop {
 		return
 	}
@@ -150,11 +150,12 @@ func (b *breakout) trail(d *strategy.Desk, c *market.Candle, t *trade) {
 	t.stop = stop
 }
 
-// exits are the stop and the target of an entry at the close; at least one unit away from it.
-func (b *breakout) exits(close market.Price, reach float64) (stop, target market.Price) {
-	stop = close - max(1, market.Price(math.Ceil(b.stop*reach)))
+// exits are the stop and the target of an entry at the close, on the ticks beyond what the multiples give: in whatever units the prices are
+// kept, they are the same prices.
+func (b *breakout) exits(m *market.Market, close market.Price, reach float64) (stop, target market.Price) {
+	stop = strategy.RoundPrice(m, market.Buy, close-max(1, market.Price(math.Ceil(b.stop*reach))))
 	if b.target > 0 {
-		target = close + max(1, market.Price(math.Ceil(b.target*reach)))
+		target = strategy.RoundPrice(m, market.Sell, close+max(1, market.Price(math.Ceil(b.target*reach))))
 	}
 	return stop, target
 }

@@ -179,3 +179,23 @@ func TestTheWarmupCoversChannelAndReach(t *testing.T) {
 	require.NoError(t, err)
 	require.Greater(t, needs.Warmup, 300)
 }
+
+// The exits are on the ticks beyond what the multiples give, in whatever units the prices are kept: a backtest keeps them in those that its
+// candles need, a live bot in those of the exchange.
+func TestTheExitsAreTheSamePricesInFinerUnits(t *testing.T) {
+	for _, digits := range []uint8{0, 2} {
+		s := &stage{T: t}
+		s.market = s.Market("BTC-EUR", digits, 2, 1000_00)
+		unit := market.Price(market.Pow10(digits))
+		s.market.TickSize = unit
+		made, err := breakout.Kind.New(map[string]any{"channel": int64(3), "atr": int64(2), "stop_atr": 1.05, "target_atr": 2.1, "share": "1", "risk": "0"}, s.Setup(market.Interval1h))
+		require.NoError(t, err)
+		s.strategy, s.desk = made, s.Bench.Desk()
+		var asked []string
+		for _, close := range []market.Price{100, 100, 100, 105, 111} { // the reach is 10.5 then
+			s.Bar(s.strategy, s.desk, &market.Candle{Open: close * unit, High: (close + 5) * unit, Low: (close - 5) * unit, Close: close * unit, Market: s.market.ID})
+			asked = append(asked, s.Asked()...)
+		}
+		require.Equal(t, []string{"buy 9 stop 99 target 134 (breakout)"}, asked, "%d decimals", digits)
+	}
+}

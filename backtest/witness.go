@@ -1,0 +1,42 @@
+package backtest
+
+import (
+	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// Witness hears everything that a run does, in its order: every command that the gate lets pass, every fill, every order that has ended. It
+// changes nothing. What it is given is valid until it returns.
+type Witness interface {
+	engine.Observer
+	engine.Approver
+	// Ended is told of the account as the run leaves it.
+	Ended(a *state.Account)
+}
+
+// witnessed is a driver's own observing and a witness's.
+type witnessed struct {
+	own *driver
+	Witness
+}
+
+// Filled tells both.
+func (w witnessed) Filled(o *state.Order, f *market.Fill) {
+	w.own.Filled(o, f)
+	w.Witness.Filled(o, f)
+}
+
+// Closed tells both.
+func (w witnessed) Closed(o *state.Order) {
+	w.own.Closed(o)
+	w.Witness.Closed(o)
+}
+
+// observer is who the engine of a run tells.
+func (d *driver) observer(w Witness) engine.Observer {
+	if w == nil {
+		return d
+	}
+	return witnessed{own: d, Witness: w}
+}
