@@ -146,6 +146,13 @@ func (t *traffic) carriedOut() {
 	}
 }
 
+// reached is how many orders were open at once, at most.
+func (t *traffic) reached() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.most
+}
+
 // sameOpen waits for a moment at which the bot's open orders are those of the exchange, which nobody else trades on: with what is under
 // way, and fills that are not heard of yet, they are not always.
 func (s *stage) sameOpen(p *process) {

@@ -186,7 +186,8 @@ func (s *stage) start() *process {
 	for try := 0; ; try++ {
 		p, err := s.open()
 		if err == nil {
-			go func() { p.done <- p.trade(p.ctx()) }()
+			ctx := p.ctx()
+			go func() { p.done <- p.trade(ctx) }()
 			return p
 		}
 		require.Less(s.t, try, 100, "the bot never starts: %v", err)
