@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -20,6 +21,9 @@ func TestABotWhoseTerminalIsGoneStopsInGoodOrder(t *testing.T) {
 	path, err := exec.LookPath("bot")
 	require.NoError(t, err)
 	cmd := exec.Command(path, "run", "-c", filepath.Join("..", "configs", "sandbox.toml"), "--set", "exchange.base_url="+s.facts.BaseURL, "--set", "bot.state="+folder)
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP) // under nohup a child would inherit that it is ignored
+	defer signal.Stop(hangups)
 	read, write, err := os.Pipe()
 	require.NoError(t, err)
 	cmd.Stderr = write

@@ -32,7 +32,7 @@ func (l *Loop) askHoldings(work context.Context) {
 	if h := &l.holdings; h.asking || h.next > l.now || !l.quiet() {
 		return
 	}
-	asked := l.now
+	asked, books := l.now, l.books()
 	l.holdings.next, l.holdings.asking = l.now.Add(l.HoldingsEvery), true
 	l.workers.Go(func() {
 		held, err := l.Trading.Holdings(work)
@@ -42,32 +42,45 @@ func (l *Loop) askHoldings(work context.Context) {
 			case err != nil:
 				l.Log.Warn().Err(err).Msg("balances could not be asked for")
 			case l.quiet():
-				l.compareHoldings(work, asked, held)
+				l.compareHoldings(work, asked, books, held)
 			}
 		}
 	})
 }
 
-// compareHoldings compares the exchange's balances with the account's. A difference that is seen twice in a row, with nothing in flight, is looked
-// into. In an asset in which own fees are not settled yet nothing can be said.
-func (l *Loop) compareHoldings(work context.Context, asked market.Time, held []exchange.Holding) {
+// books is what the account has of each asset.
+func (l *Loop) books() map[market.AssetID]market.Money {
+	all := map[market.AssetID]market.Money{}
+	for _, asset := range l.Account.Catalog().Assets() {
+		all[asset.ID] = l.Account.Total(asset.ID).Total
+	}
+	return all
+}
+
+// compareHoldings compares the exchange's balances with the account's books. A difference that is seen twice in a row, with nothing in flight, is
+// looked into, and so it takes two looks to know with what an account begins. Nothing can be said of an asset whose books have moved since the
+// question, nor of one in which own fees are not settled yet.
+func (l *Loop) compareHoldings(work context.Context, asked market.Time, books map[market.AssetID]market.Money, held []exchange.Holding) {
 	there := map[market.AssetID]market.Money{}
 	for _, h := range held {
 		there[h.Asset] = h.Available + h.Orders
 	}
 	h := &l.holdings
 	q, differ := inquiry{asked: asked, surplus: map[market.AssetID]market.Money{}}, map[market.AssetID]market.Money{}
-	for _, asset := range l.Account.Catalog().Assets() {
-		surplus := there[asset.ID] - l.Account.Total(asset.ID).Total
-		last, known := h.agreed[asset.ID]
+	for _, a := range l.Account.Catalog().Assets() {
+		asset, now := a.ID, l.Account.Total(a.ID).Total
+		surplus := there[asset] - now
+		last, known := h.agreed[asset]
+		before, seen := h.differ[asset]
+		twice := seen && before == surplus
 		switch {
-		case l.Account.Unsettled(asset.ID):
-		case known && surplus == last.Surplus, !known && surplus >= 0:
-			l.agree(asset.ID, Agreement{At: asked, Surplus: surplus})
+		case now != books[asset] || l.Account.Unsettled(asset):
+		case known && surplus == last.Surplus, !known && twice && surplus >= 0:
+			l.agree(asset, Agreement{At: asked, Surplus: surplus})
 		default:
-			differ[asset.ID] = surplus
-			if before, seen := h.differ[asset.ID]; seen && before == surplus {
-				q.surplus[asset.ID] = surplus
+			differ[asset] = surplus
+			if twice {
+				q.surplus[asset] = surplus
 			}
 		}
 	}

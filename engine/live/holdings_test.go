@@ -58,6 +58,21 @@ func TestOnlyAnUnexplainedShortfallHalts(t *testing.T) {
 	}
 }
 
+// Orders are placed and filled between what the balances tell of and their arrival, with nothing in flight at either end.
+func TestBalancesSayNothingOfBooksThatMovedMeanwhile(t *testing.T) {
+	agreed := 0
+	for seed := range uint64(20) {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, seed, 0)
+			r.box.late = 4 * time.Second
+			require.NoError(t, r.trade(1, 5*time.Minute))
+			require.Empty(t, r.journal.concluded, "seed %d", seed)
+			agreed += len(r.loop.holdings.agreed)
+		})
+	}
+	require.Positive(t, agreed, "there are moments at which they tell something")
+}
+
 func TestMoneyThatHasLeftIsTakenFromThePoolAndFromPositions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, 1, 0)

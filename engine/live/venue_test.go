@@ -36,6 +36,7 @@ type box struct {
 	expired int
 	deaf    string              // questions of this name are not answered; "everything": nor are writes
 	refuse  string              // questions of this name are refused
+	late    time.Duration       // from the moment of which balances tell to their arrival
 	timer   time.Duration       // of the group, as it was last told
 	armed   int                 // how often it was armed
 	moved   []exchange.Movement // deposits and withdrawals that it tells of
@@ -288,6 +289,11 @@ func (b *box) Holdings(context.Context) (held []exchange.Holding, err error) {
 	for _, asset := range b.catalog.Assets() {
 		balance := b.venue.Balance(asset.ID)
 		held = append(held, exchange.Holding{Asset: asset.ID, Available: balance.Total - balance.Held, Orders: balance.Held})
+	}
+	if b.late > 0 {
+		b.mu.Unlock()
+		time.Sleep(b.late)
+		b.mu.Lock()
 	}
 	return held, nil
 }
