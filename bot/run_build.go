@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -109,86 +108,6 @@ func (r *runner) openStore(context.Context) (err error) {
 	return nil
 }
 
-// openClient makes the client with its budget, learns the markets, and binds the state file to them.
-func (r *runner) openClient(ctx context.Context) (err error) {
-	r.ledger = rest.NewLedger(rest.LedgerConfig{
-		Now: func() market.Time { return r.client.Now() }, After: after, Prefix: r.plan.Exchange.Prefix,
-		PerKey: int(r.plan.Exchange.PerKey), PerIP: int(r.plan.Exchange.PerIP), Warn: r.warnOfBudget,
-	})
-	if r.client, err = r.plan.client(r.ledger); err != nil {
-		return err
-	}
-	if err := r.restoreLedger(); err != nil {
-		return err
-	}
-	r.log.Info().Str("exchange", r.plan.Exchange.BaseURL).Msg("asking the exchange for its markets")
-	var offered listing
-	err = live.Insist(ctx, r.log, func() (err error) {
-		offered, err = r.plan.ask(ctx, r.client)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	if err := r.plan.learn(offered); err != nil {
-		return err
-	}
-	if err := r.pollPlan().Check(int(r.plan.Exchange.PerKey), int(r.plan.Exchange.PerIP)); err != nil {
-		return usagef("%s: %w", r.plan.source.name(), err)
-	}
-	r.client.Use(r.plan.catalog)
-	return r.store.Bind(r.plan.catalog, r.plan.names())
-}
-
-// warnOfBudget says what the ledger finds.
-func (r *runner) warnOfBudget(w rest.Warning) {
-	r.log.Warn().Msg(w.String())
-	r.watch.warned(w)
-}
-
-// restoreLedger takes over what an earlier run knew of budgets and bans.
-func (r *runner) restoreLedger() error {
-	data, err := r.store.Blob(ledgerBlob)
-	if err != nil || data == nil {
-		return err
-	}
-	var kept rest.LedgerState
-	if err := json.Unmarshal(data, &kept); err != nil {
-		return fmt.Errorf("weight ledger in the state file: %w", err)
-	}
-	r.ledger.Restore(kept)
-	return nil
-}
-
-// pollPlan is what the bot asks for again and again, in weight points.
-func (r *runner) pollPlan() (plan rest.Plan) {
-	p, signed := &r.plan.Poll, r.plan.Exchange.SignMarketData && r.plan.key != ""
-	plan = append(plan,
-		rest.Poll{Name: "GET /ticker/price", Weight: 1, Every: market.Duration(p.Tickers), Signed: signed},
-		rest.Poll{Name: "GET /ticker/book", Weight: 1, Every: market.Duration(p.Tickers), Signed: signed},
-		rest.Poll{Name: "GET /markets", Weight: 1, Every: market.Duration(p.Rules), Signed: signed},
-		rest.Poll{Name: "GET /time", Weight: rest.TimeSamples, Every: clockEvery})
-	if r.plan.Bot.Mode == modeLive {
-		plan = append(plan,
-			rest.Poll{Name: "GET /ordersOpen", Weight: 100, Every: market.Duration(p.Orders), Signed: true},
-			rest.Poll{Name: "GET /balance", Weight: 5, Every: market.Duration(p.Balances), Signed: true})
-	}
-	for i := range r.plan.strategies {
-		s := &r.plan.strategies[i]
-		needs, err := s.Kind.Needs(s.Values)
-		if err != nil {
-			continue // it is told when the strategy is made
-		}
-		for _, m := range s.Markets {
-			plan = append(plan, rest.Poll{Name: "GET /" + m.Name + "/candles", Weight: 1, Every: s.Interval.Fixed(), Signed: signed})
-			if needs.Book {
-				plan = append(plan, rest.Poll{Name: "GET /" + m.Name + "/book", Weight: 1, Every: market.Duration(p.Books), Signed: signed})
-			}
-		}
-	}
-	return plan
-}
-
 // openEngine makes account, gate and engine with the strategies in their seats.
 func (r *runner) openEngine(ctx context.Context) error {
 	p := r.plan
@@ -244,54 +163,6 @@ func (r *runner) openRecording() (err error) {
 		return fmt.Errorf("recording of market events: %w", err)
 	}
 	return nil
-}
-
-// weights is the weight ledger for the state file.
-func (r *runner) weights() []byte {
-	data, _ := json.Marshal(r.ledger.Snapshot()) // plain numbers and names
-	return data
-}
-
-// openFeed makes the feed of what the strategies need, going on behind the last candles that were delivered.
-func (r *runner) openFeed(context.Context) error {
-	p := r.plan
-	config := poll.Config{Data: r.watch.data(r.client), Catalog: p.catalog, Log: r.log, Depth: int(p.Poll.Depth), TickerEvery: market.Duration(p.Poll.Tickers), BookEvery: market.Duration(p.Poll.Books),
-		RulesEvery: market.Duration(p.Poll.Rules), Settle: market.Duration(p.Poll.Settle), MaxCandleAge: market.Duration(p.Poll.CandleAge), Stale: r.stale}
-	for i := range p.strategies {
-		s := &p.strategies[i]
-		for _, m := range s.Markets {
-			config.Tickers = addNew(config.Tickers, m.ID)
-			if r.needs[i].Book {
-				config.Books = addNew(config.Books, m.ID)
-			}
-		}
-	}
-	for _, s := range r.series() {
-		last, err := r.lastCandle(&s)
-		if err != nil {
-			return err
-		}
-		if s.Last = last; last == 0 {
-			s.Last = s.Interval.StartOf(s.Interval.Index(r.began) - 1)
-		}
-		config.Series = append(config.Series, s)
-	}
-	r.feed = poll.New(config)
-	r.journal.rules = r.feed.AskRules
-	return nil
-}
-
-func addNew[T comparable](list []T, one T) []T {
-	if slices.Contains(list, one) {
-		return list
-	}
-	return append(list, one)
-}
-
-// stale says that the exchange has gone silent.
-func (r *runner) stale(silent market.Duration) {
-	r.watch.stale(silent)
-	r.log.Warn().Stringer("silent_for", silent).Msg("no prices from the exchange: nothing is opened on old ones where max_data_age is set")
 }
 
 // begin brings the engine to where an earlier run left it, or warms it up and gives the strategies their money.
@@ -361,12 +232,4 @@ func (r *runner) misfit(err error) error {
 		return usageError{err}
 	}
 	return err
-}
-
-// events are what the loop takes in: the feed's, in paper mode after the simulated exchange has heard them.
-func (r *runner) events() <-chan market.Event {
-	if r.paper != nil {
-		return r.paper.events
-	}
-	return r.feed.Events()
 }
