@@ -132,6 +132,9 @@ func askOrRead[T any](ctx context.Context, f *callerFlags, path string, ask *ope
 	if errors.Is(err, state.ErrLocked) {
 		return answer, fmt.Errorf("a bot that does not listen yet, or any more, holds %s: ask again", file)
 	}
+	if errors.Is(err, state.ErrNoState) {
+		return answer, fmt.Errorf("%w; -c CONFIG or --state FOLDER says which bot is meant", err)
+	}
 	if err != nil {
 		return answer, stateError{err}
 	}
