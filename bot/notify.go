@@ -16,8 +16,12 @@ type notifier struct {
 	begged time.Time // when more time to stop was last asked for
 }
 
-// notifyPatience is how long a message may take: the loop waits for it.
-const notifyPatience = 100 * time.Millisecond
+// How long a message may take: the loop waits for it. What is said once must not be lost on a machine so busy that the process does not run
+// for a tenth of a second.
+const (
+	signPatience = 100 * time.Millisecond
+	oncePatience = 2 * time.Second
+)
 
 // newNotifier reads what systemd has put into the environment; nil where it is not there.
 func newNotifier(getenv func(string) string) *notifier {
@@ -36,8 +40,10 @@ func newNotifier(getenv func(string) string) *notifier {
 	return n
 }
 
-// say sends a message. Nothing depends on whether it arrives: who waits for it acts when it does not.
-func (n *notifier) say(message string) {
+// say sends a message that is soon followed by another of its kind: nothing depends on whether it arrives.
+func (n *notifier) say(message string) { n.sayWithin(message, signPatience) }
+
+func (n *notifier) sayWithin(message string, patience time.Duration) {
 	if n == nil {
 		return
 	}
@@ -46,7 +52,7 @@ func (n *notifier) say(message string) {
 		return
 	}
 	defer connection.Close()
-	if connection.SetWriteDeadline(time.Now().Add(notifyPatience)) == nil {
+	if connection.SetWriteDeadline(time.Now().Add(patience)) == nil {
 		_, _ = connection.Write([]byte(message))
 	}
 }

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -65,7 +67,11 @@ func (s *systemd) count(message string) (n int) {
 
 func (s *systemd) wait(what string, holds func() bool) {
 	s.t.Helper()
-	require.Eventually(s.t, holds, 30*time.Second, 20*time.Millisecond, what)
+	if !assert.Eventually(s.t, holds, 2*time.Minute, 20*time.Millisecond, what) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.t.Fatalf("heard %q; the bot's log:\n%s", s.heard, readText(s.t, s.log))
+	}
 }
 
 // TestSystemdIsToldOfAProcessFromStartToStop lets a bot stop whose orders cannot be cancelled, so that it takes all the time that it has.
@@ -108,4 +114,27 @@ func TestABotThatIsStoppedBeforeItTradesAsksForAllItsTimeAtOnce(t *testing.T) {
 	require.NoError(t, s.cmd.Wait(), "%s", readText(t, s.log))
 	s.wait("the stop", func() bool { return s.count("STOPPING=1\nEXTEND_TIMEOUT_USEC=95000000") == 1 })
 	require.Zero(t, s.count("READY=1")+s.count("WATCHDOG=1"))
+}
+
+// tardy is a context that has ended and has not yet called those who wait for that: a run may be over before it does.
+type tardy struct{ context.Context }
+
+func (tardy) AfterFunc(func()) (stop func() bool) { return func() bool { return true } }
+
+func TestSystemdIsToldOfAStopThatIsFasterThanItsNews(t *testing.T) {
+	t.Parallel()
+	socket := filepath.Join(t.TempDir(), "notify")
+	ear, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
+	require.NoError(t, err)
+	defer ear.Close()
+	ended, end := context.WithCancel(t.Context())
+	end()
+	w := &watch{r: &runner{plan: &runPlan{RunConfig: &RunConfig{}}}, notify: &notifier{socket: socket}}
+	w.hearStop(tardy{ended})
+	w.settle()
+	require.NoError(t, ear.SetReadDeadline(time.Now().Add(time.Minute)))
+	buffer := make([]byte, 256)
+	n, err := ear.Read(buffer)
+	require.NoError(t, err)
+	require.Equal(t, "STOPPING=1\nEXTEND_TIMEOUT_USEC=15000000", string(buffer[:n]))
 }

@@ -40,8 +40,7 @@ type watch struct {
 	heard   [feeds]atomic.Int64 // when a feed last had an answer, likewise
 	trading atomic.Bool         // the loop has reconciled with the exchange
 	leaving atomic.Bool         // the bot has been asked to stop
-	stays   func() bool         // reports that it was not, and will not be told of it; nil: nobody hears
-	parting chan struct{}       // closed when systemd has been told
+	settle  func()              // returns when systemd knows of a bot that was asked to stop; nil: nobody hears
 
 	sampled  time.Time // when the figures were last taken
 	halted   []bool    // by StrategyID
@@ -75,21 +74,33 @@ func (r *runner) openWatch(ctx context.Context) error {
 	}
 	w.alerts = newAlerter(p.alertPlaces, r.log)
 	if notify != nil {
-		w.parting = make(chan struct{})
-		w.stays = context.AfterFunc(ctx, w.part)
+		w.hearStop(ctx)
 	}
 	return nil
 }
 
+// hearStop tells systemd when ctx ends.
+func (w *watch) hearStop(ctx context.Context) {
+	told := make(chan struct{})
+	forget := context.AfterFunc(ctx, func() { defer close(told); w.part() })
+	w.settle = func() {
+		switch {
+		case !forget():
+			<-told
+		case ctx.Err() != nil: // a run may see that ctx has ended, and be over, before ctx has called anybody
+			w.part()
+		}
+	}
+}
+
 // part tells systemd that the bot was asked to stop.
 func (w *watch) part() {
-	defer close(w.parting)
 	w.leaving.Store(true)
 	if w.trading.Load() {
-		w.notify.say("STOPPING=1")
+		w.notify.sayWithin("STOPPING=1", oncePatience)
 		return
 	}
-	w.notify.say("STOPPING=1\n" + begging(time.Duration(w.r.plan.Bot.StopWithin)+begFor)) // there is no loop yet that would ask again and again
+	w.notify.sayWithin("STOPPING=1\n"+begging(time.Duration(w.r.plan.Bot.StopWithin)+begFor), oncePatience) // there is no loop yet that would ask again and again
 }
 
 // attach lets metrics see parts of the runner that are there by now.
@@ -109,7 +120,7 @@ func (w *watch) started() {
 	}
 	w.countRefusals() // those of earlier runs are no news
 	w.trading.Store(true)
-	w.notify.say("READY=1")
+	w.notify.sayWithin("READY=1", oncePatience)
 	w.tell(alertStart, "trading begins on %s", w.r.plan.Exchange.BaseURL)
 }
 
@@ -128,8 +139,8 @@ func (w *watch) close() {
 	if w == nil {
 		return
 	}
-	if w.stays != nil && !w.stays() {
-		<-w.parting
+	if w.settle != nil {
+		w.settle()
 	}
 	w.alerts.stop(flushAlertsWithin)
 	w.server.close()
