@@ -16,14 +16,14 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// AlertsSection is who is told what happens, and of what.
-type AlertsSection struct {
+// alertsSection is who is told what happens, and of what.
+type alertsSection struct {
 	Refusals int64                   `toml:"refusals"` // so many refusals within a minute are a storm
-	To       map[string]AlertSection `toml:"to"`       // receivers by name
+	To       map[string]alertSection `toml:"to"`       // receivers by name
 }
 
-// AlertSection is one receiver of alerts: a webhook, which gets a POST for each.
-type AlertSection struct {
+// alertSection is one receiver of alerts: a webhook, which gets a POST for each.
+type alertSection struct {
 	Template string   `toml:"template"` // json, telegram, slack, discord, ntfy
 	URL      string   `toml:"url"`      // of url, url_file and url_env one; https, or http to this machine. It is a secret
 	URLFile  string   `toml:"url_file"` // a file that only its owner may read
@@ -33,7 +33,7 @@ type AlertSection struct {
 }
 
 // start makes json the template of who names none.
-func (s *AlertSection) start() { s.Template = "json" }
+func (s *alertSection) start() { s.Template = "json" }
 
 // The kinds of alerts.
 const (
@@ -68,7 +68,7 @@ const alertRoom = 64
 //
 // Queue: up to alertRoom alerts. One more drops the oldest, and the next that is sent says how many were.
 type alertPlace struct {
-	AlertSection
+	alertSection
 	name string
 	url  string
 	log  zerolog.Logger
@@ -92,7 +92,7 @@ type alerter struct {
 }
 
 // newAlertPlaces checks the receivers of a config.
-func newAlertPlaces(c *AlertsSection, getenv func(string) string) (places []*alertPlace, err error) {
+func newAlertPlaces(c *alertsSection, getenv func(string) string) (places []*alertPlace, err error) {
 	keys := &exchangePlan{getenv: getenv}
 	for _, name := range sortedKeys(c.To) {
 		section, path := c.To[name], []string{"alerts", "to", name}
@@ -114,7 +114,7 @@ func newAlertPlaces(c *AlertsSection, getenv func(string) string) (places []*ale
 		if err := checkAlertURL(words.text); err != nil {
 			return nil, at(join(path, "url"), err)
 		}
-		places = append(places, &alertPlace{AlertSection: section, name: name, url: words.text, wake: make(chan struct{}, 1), pace: alertPaceDefault()})
+		places = append(places, &alertPlace{alertSection: section, name: name, url: words.text, wake: make(chan struct{}, 1), pace: alertPaceDefault()})
 	}
 	return places, nil
 }

@@ -57,12 +57,12 @@ func (m *mailbox) got() []string {
 const secretPath = "/bot123:SECRET/send?token=SECRET"
 
 // place is a receiver of a config, with little patience.
-func place(t *testing.T, url string, change func(*AlertSection)) *alertPlace {
-	s := AlertSection{Template: "json", URL: url}
+func place(t *testing.T, url string, change func(*alertSection)) *alertPlace {
+	s := alertSection{Template: "json", URL: url}
 	if change != nil {
 		change(&s)
 	}
-	places, err := newAlertPlaces(&AlertsSection{To: map[string]AlertSection{"me": s}}, func(string) string { return "" })
+	places, err := newAlertPlaces(&alertsSection{To: map[string]alertSection{"me": s}}, func(string) string { return "" })
 	require.NoError(t, err)
 	places[0].pace = alertPace{answer: 200 * time.Millisecond, first: time.Millisecond, most: 5 * time.Millisecond, total: 2 * time.Second}
 	return places[0]
@@ -79,7 +79,7 @@ func TestEveryTemplateIsWhatItsReceiverReads(t *testing.T) {
 		"ntfy":     nil,
 	} {
 		m := newMailbox(t, nil)
-		p := place(t, m.URL+secretPath, func(s *AlertSection) {
+		p := place(t, m.URL+secretPath, func(s *alertSection) {
 			if s.Template = template; template == "telegram" {
 				s.Chat = "42"
 			}
@@ -203,7 +203,7 @@ func TestNoErrorOfSendingShowsTheURL(t *testing.T) {
 
 func TestKindsThatAreSkippedAreNotSent(t *testing.T) {
 	m := newMailbox(t, nil)
-	a := newAlerter([]*alertPlace{place(t, m.URL, func(s *AlertSection) { s.Skip = []string{alertFill, alertStart} })}, zerolog.Nop())
+	a := newAlerter([]*alertPlace{place(t, m.URL, func(s *alertSection) { s.Skip = []string{alertFill, alertStart} })}, zerolog.Nop())
 	for _, kind := range alertKinds {
 		a.tell(alert{Kind: kind})
 	}
@@ -219,21 +219,21 @@ func TestReceiversOfAConfigAreChecked(t *testing.T) {
 	open := filepath.Join(t.TempDir(), "url")
 	require.NoError(t, os.WriteFile(open, []byte("https://example.com/SECRET"), 0o644))
 	for _, row := range []struct {
-		section AlertSection
+		section alertSection
 		want    string
 	}{
-		{AlertSection{Template: "json"}, "is missing"},
-		{AlertSection{Template: "jsn", URL: "https://example.com"}, `the nearest is "json"`},
-		{AlertSection{Template: "json", URL: "http://example.com/SECRET"}, "in clear"},
-		{AlertSection{Template: "json", URL: "SECRET"}, "is no address"},
-		{AlertSection{Template: "json", URL: "https://example.com:x/SECRET"}, "is no address"},
-		{AlertSection{Template: "telegram", URL: "https://example.com/SECRET"}, "chat_id"},
-		{AlertSection{Template: "slack", URL: "https://example.com/SECRET", Chat: "1"}, "telegram"},
-		{AlertSection{Template: "json", URLFile: open}, "others may read"},
-		{AlertSection{Template: "json", URLEnv: "NOT_SET"}, "no variable NOT_SET"},
-		{AlertSection{Template: "json", URL: "https://example.com", Skip: []string{"fil"}}, `the nearest is "fill"`},
+		{alertSection{Template: "json"}, "is missing"},
+		{alertSection{Template: "jsn", URL: "https://example.com"}, `the nearest is "json"`},
+		{alertSection{Template: "json", URL: "http://example.com/SECRET"}, "in clear"},
+		{alertSection{Template: "json", URL: "SECRET"}, "is no address"},
+		{alertSection{Template: "json", URL: "https://example.com:x/SECRET"}, "is no address"},
+		{alertSection{Template: "telegram", URL: "https://example.com/SECRET"}, "chat_id"},
+		{alertSection{Template: "slack", URL: "https://example.com/SECRET", Chat: "1"}, "telegram"},
+		{alertSection{Template: "json", URLFile: open}, "others may read"},
+		{alertSection{Template: "json", URLEnv: "NOT_SET"}, "no variable NOT_SET"},
+		{alertSection{Template: "json", URL: "https://example.com", Skip: []string{"fil"}}, `the nearest is "fill"`},
 	} {
-		_, err := newAlertPlaces(&AlertsSection{To: map[string]AlertSection{"me": row.section}}, func(string) string { return "" })
+		_, err := newAlertPlaces(&alertsSection{To: map[string]alertSection{"me": row.section}}, func(string) string { return "" })
 		require.ErrorContains(t, err, row.want)
 		require.NotContains(t, err.Error(), "SECRET")
 	}

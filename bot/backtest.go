@@ -88,7 +88,7 @@ func (f *backtestFlags) overrides() (list []override, err error) {
 }
 
 // load reads the config that the flags mean.
-func (a *app) load(f *backtestFlags) (*Config, error) {
+func (a *app) load(f *backtestFlags) (*backtestConfig, error) {
 	overrides, err := f.overrides()
 	if err != nil {
 		return nil, err

@@ -15,14 +15,14 @@ import (
 
 // binder lays a decoded TOML tree over a config. Every key must be known and every value be of its key's type.
 type binder struct {
-	config *Config // that an inheritor begins with; nil where there is none
+	config *backtestConfig // that an inheritor begins with; nil where there is none
 }
 
 // reader is a value that knows what it may be written as.
 type reader interface{ read(raw any) error }
 
 // inheritor is an entry of a table that begins with defaults from elsewhere in the config.
-type inheritor interface{ inherit(*Config) }
+type inheritor interface{ inherit(*backtestConfig) }
 
 // starter is an entry of a table that begins with defaults of its own.
 type starter interface{ start() }

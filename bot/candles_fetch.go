@@ -93,8 +93,8 @@ func (a *app) fetchCandles(ctx context.Context, f *fetchFlags) error {
 }
 
 // remote is the exchange that is meant: flags stand over the config, the config over defaults.
-func (f *fetchFlags) remote() (*RemoteSection, error) {
-	remote := &RemoteSection{BaseURL: defaultExchange, Prefix: "Service"}
+func (f *fetchFlags) remote() (*remoteSection, error) {
+	remote := &remoteSection{BaseURL: defaultExchange, Prefix: "Service"}
 	source, ofRun, err := f.source()
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (f *fetchFlags) remote() (*RemoteSection, error) {
 
 // publicClient returns a client without a key that keeps to the budget of this machine's IP address. What the ledger has to say goes
 // to the standard error.
-func (a *app) publicClient(remote *RemoteSection) (*rest.Client, error) {
+func (a *app) publicClient(remote *remoteSection) (*rest.Client, error) {
 	var client *rest.Client
 	ledger := rest.NewLedger(rest.LedgerConfig{
 		Prefix: remote.Prefix, PerIP: int(remote.PerIP), After: after, Now: func() market.Time { return client.Now() },

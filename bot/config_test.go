@@ -42,7 +42,7 @@ func keys(t reflect.Type) (names []string) {
 func TestTheSampleConfigShowsEveryKey(t *testing.T) {
 	text, err := os.ReadFile("../configs/backtest.toml")
 	require.NoError(t, err)
-	for _, key := range keys(reflect.TypeFor[Config]()) {
+	for _, key := range keys(reflect.TypeFor[backtestConfig]()) {
 		require.Regexp(t, `(?m)^(# )?`+key+` = `, string(text))
 	}
 }

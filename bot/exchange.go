@@ -108,7 +108,7 @@ func (p *exchangePlan) explain(err error) error {
 	if _, again := sandbox.New(config); again == nil {
 		return err
 	}
-	return usagef("%s: %w", p.ExchangeConfig.source.name(), err)
+	return usagef("%s: %w", p.exchangeConfig.source.name(), err)
 }
 
 // exchangeGC is GOGC for an exchange, unless the environment has one: much of its memory is orders that stay, and a million of them are to

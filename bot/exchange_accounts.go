@@ -51,7 +51,7 @@ func (p *exchangePlan) setAccounts() error {
 	return nil
 }
 
-func (p *exchangePlan) account(name string, s *ClientAccount) (a sandbox.Account, err error) {
+func (p *exchangePlan) account(name string, s *clientAccount) (a sandbox.Account, err error) {
 	path := []string{"accounts", name}
 	a = sandbox.Account{Name: name, Volume: string(s.Volume), Balances: map[string]string{}}
 	if _, err := s.Volume.fixed(2); err != nil {
@@ -80,7 +80,7 @@ func (p *exchangePlan) account(name string, s *ClientAccount) (a sandbox.Account
 }
 
 // key reads one API key. Key and secret that are left out are made of its place in the config.
-func (p *exchangePlan) key(path []string, s *KeySecret) (k sandbox.Key, c credential, err error) {
+func (p *exchangePlan) key(path []string, s *keySecret) (k sandbox.Key, c credential, err error) {
 	k = sandbox.Key{Key: s.Key, Addresses: s.Addresses, Unconfirmed: s.Unconfirmed, Budget: int(s.Budget)}
 	madeKey, madeSecret := madeFor(path)
 	if k.Key == "" {
@@ -228,7 +228,7 @@ func readableByOthers(file string) (bool, error) {
 
 // warnOfOpenConfig warns of secrets in a config that others may read.
 func (p *exchangePlan) warnOfOpenConfig() {
-	file := p.ExchangeConfig.source.file
+	file := p.exchangeConfig.source.file
 	if others, err := readableByOthers(file); p.inline && err == nil && others {
 		p.warnings = append(p.warnings, fmt.Sprintf("%s holds a secret and others may read it; do: chmod 600 %s, or use secret_file or secret_env", file, inQuotes(file)))
 	}

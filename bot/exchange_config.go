@@ -2,146 +2,146 @@ package bot
 
 import "time"
 
-// ExchangeConfig is everything that a config of `bot exchange` can say. Defaults stand first, then the file is read over them, then
+// exchangeConfig is everything that a config of `bot exchange` can say. Defaults stand first, then the file is read over them, then
 // --set and the other flags; what is unknown or makes no sense is an error that names its place. A table of assets, markets, accounts
 // or tiers that a file has replaces the default's whole table. configs/exchange.toml shows every key.
-type ExchangeConfig struct {
-	Exchange ExchangeSection                       `toml:"exchange"`
-	Clock    ClockSection                          `toml:"clock"`
-	Admin    AdminSection                          `toml:"admin"`
-	Budget   BudgetSection                         `toml:"budget"`
-	Rules    RulesSection                          `toml:"rules"`
-	Keep     KeepSection                           `toml:"keep"`
-	Tiers    map[string]map[string]CategorySection `toml:"tiers"`    // by the volume that each begins at, then by fee category
-	Assets   map[string]TradedAsset                `toml:"assets"`   // by symbol
-	Markets  map[string]TradedMarket               `toml:"markets"`  // by name
-	Accounts map[string]ClientAccount              `toml:"accounts"` // by name
+type exchangeConfig struct {
+	Exchange exchangeSection                       `toml:"exchange"`
+	Clock    clockSection                          `toml:"clock"`
+	Admin    adminSection                          `toml:"admin"`
+	Budget   budgetSection                         `toml:"budget"`
+	Rules    rulesSection                          `toml:"rules"`
+	Keep     keepSection                           `toml:"keep"`
+	Tiers    map[string]map[string]categorySection `toml:"tiers"`    // by the volume that each begins at, then by fee category
+	Assets   map[string]tradedAsset                `toml:"assets"`   // by symbol
+	Markets  map[string]tradedMarket               `toml:"markets"`  // by name
+	Accounts map[string]clientAccount              `toml:"accounts"` // by name
 
 	source *configSource
 }
 
-// ExchangeSection is what concerns the exchange as a whole.
-type ExchangeSection struct {
+// exchangeSection is what concerns the exchange as a whole.
+type exchangeSection struct {
 	Listen   string   `toml:"listen"`   // address and port; port 0: any free one
 	Log      string   `toml:"log"`      // on the standard error: off, error, warn (refusals too), info (every request), debug (connections too)
 	Prefixes []string `toml:"prefixes"` // brands of the headers, without the dash: all are understood, the first is answered with
 	Venue    string   `toml:"venue"`    // code of the venue in the two reports
 	Seed     uint64   `toml:"seed"`     // of made-up prices, sizes and faults
-	History  Span     `toml:"history"`  // of candles and trades before the start
+	History  span     `toml:"history"`  // of candles and trades before the start
 	State    string   `toml:"state"`    // file that keeps the exchange over restarts; empty: memory
 	Faults   string   `toml:"faults"`   // script of faults; empty: none
 }
 
-// ClockSection is the exchange's time.
-type ClockSection struct {
-	Start Moment  `toml:"start"` // none: the machine's time
-	Speed Decimal `toml:"speed"` // seconds of the exchange to one of the machine; 0: it stands until it is moved over /admin/clock
+// clockSection is the exchange's time.
+type clockSection struct {
+	Start moment  `toml:"start"` // none: the machine's time
+	Speed decimal `toml:"speed"` // seconds of the exchange to one of the machine; 0: it stands until it is moved over /admin/clock
 }
 
-// AdminSection is the operator's side, /admin, which answers on loopback only.
-type AdminSection struct {
+// adminSection is the operator's side, /admin, which answers on loopback only.
+type adminSection struct {
 	Enabled   bool   `toml:"enabled"`
 	Token     string `toml:"token"` // of the three at most one; none: made up at each start
 	TokenFile string `toml:"token_file"`
 	TokenEnv  string `toml:"token_env"`
 }
 
-// BudgetSection is how many weight points a minute has, and how long exceeding it is punished.
-type BudgetSection struct {
+// budgetSection is how many weight points a minute has, and how long exceeding it is punished.
+type budgetSection struct {
 	PerKey int64 `toml:"per_key"` // 0: no limit
 	PerIP  int64 `toml:"per_ip"`  // of requests without a key; 0: no limit
-	KeyBan Span  `toml:"key_ban"` // after the minute in which the budget was exceeded
-	IPBan  Span  `toml:"ip_ban"`
+	KeyBan span  `toml:"key_ban"` // after the minute in which the budget was exceeded
+	IPBan  span  `toml:"ip_ban"`
 }
 
-// RulesSection is what the specification leaves open, or what real clients need.
-type RulesSection struct {
+// rulesSection is what the specification leaves open, or what real clients need.
+type rulesSection struct {
 	Strict           bool    `toml:"strict"`            // what is signed must be what is sent, to the byte, and every request must bear Content-Type
 	OperatorOptional bool    `toml:"operator_optional"` // DELETE without operatorId is taken
 	ShortCreate      bool    `toml:"short_create"`      // POST /order with responseRequired=false answers a short object, not an empty body
 	DayWindow        bool    `toml:"day_window"`        // GET /orders refuses a range of more than 24 h, as GET /trades does
-	SettleAfter      Span    `toml:"settle_after"`      // from a fill to its fee
+	SettleAfter      span    `toml:"settle_after"`      // from a fill to its fee
 	FeeRounding      string  `toml:"fee_rounding"`      // order, fill or none
-	PlacementLimit   Decimal `toml:"placement_limit"`   // a limit through the market by more than this part of the price is cancelled; 0: never
-	ExecutionLimit   Decimal `toml:"execution_limit"`   // a taker goes no further from the best price than this part of it; 0: any distance
-	SpreadLimit      Decimal `toml:"spread_limit"`      // market orders are cancelled while the spread is a larger part of the price; 0: never
-	ReferenceLimit   Decimal `toml:"reference_limit"`   // a taker goes no further from the reference price than this part of it; 0: any distance
+	PlacementLimit   decimal `toml:"placement_limit"`   // a limit through the market by more than this part of the price is cancelled; 0: never
+	ExecutionLimit   decimal `toml:"execution_limit"`   // a taker goes no further from the best price than this part of it; 0: any distance
+	SpreadLimit      decimal `toml:"spread_limit"`      // market orders are cancelled while the spread is a larger part of the price; 0: never
+	ReferenceLimit   decimal `toml:"reference_limit"`   // a taker goes no further from the reference price than this part of it; 0: any distance
 	GroupsPerAccount int64   `toml:"groups_per_account"`
-	WithdrawalStage  Span    `toml:"withdrawal_stage"` // how long a withdrawal is awaiting_processing, approved and sending, each
+	WithdrawalStage  span    `toml:"withdrawal_stage"` // how long a withdrawal is awaiting_processing, approved and sending, each
 }
 
-// KeepSection bounds what is remembered.
-type KeepSection struct {
+// keepSection bounds what is remembered.
+type keepSection struct {
 	Orders       int64 `toml:"orders"`       // closed orders of an account in a market
 	Trades       int64 `toml:"trades"`       // trades of an account in a market, and public trades of a market
 	Transactions int64 `toml:"transactions"` // deposits, withdrawals and items of the history, each of an account
 	Candles      int64 `toml:"candles"`      // 1m candles of a market; of the longer ones as many
 }
 
-// CategorySection is what a tier pays in a fee category, as parts of a fill's value.
-type CategorySection struct {
-	Maker Decimal `toml:"maker"` // below zero it is a rebate
-	Taker Decimal `toml:"taker"`
+// categorySection is what a tier pays in a fee category, as parts of a fill's value.
+type categorySection struct {
+	Maker decimal `toml:"maker"` // below zero it is a rebate
+	Taker decimal `toml:"taker"`
 }
 
-// TradedAsset is an asset with its transfer rules.
-type TradedAsset struct {
+// tradedAsset is an asset with its transfer rules.
+type tradedAsset struct {
 	Name          string   `toml:"name"` // none: the symbol
 	Decimals      int64    `toml:"decimals"`
 	Networks      []string `toml:"networks"` // none: SEPA for EUR, else the symbol; SEPA stands for bank transfers
-	DepositFee    Decimal  `toml:"deposit_fee"`
-	WithdrawalFee Decimal  `toml:"withdrawal_fee"`
-	WithdrawalMin Decimal  `toml:"withdrawal_min"`
+	DepositFee    decimal  `toml:"deposit_fee"`
+	WithdrawalFee decimal  `toml:"withdrawal_fee"`
+	WithdrawalMin decimal  `toml:"withdrawal_min"`
 	Confirmations int64    `toml:"confirmations"` // of a deposit
-	BlockTime     Span     `toml:"block_time"`    // between two confirmations
+	BlockTime     span     `toml:"block_time"`    // between two confirmations
 	Status        string   `toml:"status"`        // of deposits and withdrawals: OK, MAINTENANCE or DELISTED
 }
 
-// TradedMarket is a market with its rules, where its price comes from, and the house's book around that.
-type TradedMarket struct {
-	MarketSection
+// tradedMarket is a market with its rules, where its price comes from, and the house's book around that.
+type tradedMarket struct {
+	marketSection
 	PriceDecimals *int64        `toml:"price_decimals"` // none: those of tick_size
 	Status        string        `toml:"status"`
-	Source        SourceSection `toml:"source"`
-	House         HouseSection  `toml:"house"`
+	Source        sourceSection `toml:"source"`
+	House         houseSection  `toml:"house"`
 }
 
-// SourceSection is where a market's price comes from. Which keys count depends on the kind.
-type SourceSection struct {
+// sourceSection is where a market's price comes from. Which keys count depends on the kind.
+type sourceSection struct {
 	Kind  string  `toml:"kind"`  // synthetic, replay, fixed, or none: only the accounts make a price
-	Price Decimal `toml:"price"` // of synthetic: where it starts and around which it moves; of fixed: where it stands
-	Step  Span    `toml:"step"`  // between two movements, on average
+	Price decimal `toml:"price"` // of synthetic: where it starts and around which it moves; of fixed: where it stands
+	Step  span    `toml:"step"`  // between two movements, on average
 
 	Seed       uint64  `toml:"seed"`       // of synthetic; 0: that of [exchange]
-	Anchor     Moment  `toml:"anchor"`     // of synthetic: when the price is at its start; none: when the exchange's history begins
-	Volatility Decimal `toml:"volatility"` // of synthetic: standard deviation of a day's return
-	Volume     Decimal `toml:"volume"`     // of synthetic: base traded in an average minute; none: worth 3000 of the quote currency
+	Anchor     moment  `toml:"anchor"`     // of synthetic: when the price is at its start; none: when the exchange's history begins
+	Volatility decimal `toml:"volatility"` // of synthetic: standard deviation of a day's return
+	Volume     decimal `toml:"volume"`     // of synthetic: base traded in an average minute; none: worth 3000 of the quote currency
 
 	Candles  string `toml:"candles"`  // of replay: file of the store
 	Interval string `toml:"interval"` // of replay
-	From     Moment `toml:"from"`     // of replay; none: from the first stored candle
-	To       Moment `toml:"to"`       // of replay, exclusive; none: to the last
+	From     moment `toml:"from"`     // of replay; none: from the first stored candle
+	To       moment `toml:"to"`       // of replay, exclusive; none: to the last
 	Speed    int64  `toml:"speed"`    // of replay: seconds of candles to a second of the exchange
 	Walk     string `toml:"walk"`     // of replay: chance, or path: tick by tick, as a backtest walks the candles
 }
 
-// HouseSection is the book that the exchange itself offers around the price.
-type HouseSection struct {
+// houseSection is the book that the exchange itself offers around the price.
+type houseSection struct {
 	Levels        int64   `toml:"levels"`          // of each side; 0: none
-	HalfSpreadBPS Decimal `toml:"half_spread_bps"` // from the price to the best level, in hundredths of a per cent
+	HalfSpreadBPS decimal `toml:"half_spread_bps"` // from the price to the best level, in hundredths of a per cent
 	Step          int64   `toml:"step"`            // ticks between levels
-	Size          Decimal `toml:"size"`            // base amount of an average level
+	Size          decimal `toml:"size"`            // base amount of an average level
 }
 
-// ClientAccount is one client of the exchange.
-type ClientAccount struct {
-	Volume   Decimal              `toml:"volume"`   // of the last 30 days at the start, in EUR: what fee tier it has
-	Balances map[string]Decimal   `toml:"balances"` // by symbol
-	Keys     map[string]KeySecret `toml:"keys"`     // by a name of your choice
+// clientAccount is one client of the exchange.
+type clientAccount struct {
+	Volume   decimal              `toml:"volume"`   // of the last 30 days at the start, in EUR: what fee tier it has
+	Balances map[string]decimal   `toml:"balances"` // by symbol
+	Keys     map[string]keySecret `toml:"keys"`     // by a name of your choice
 }
 
-// KeySecret is an API key. Of the three ways to say its secret it takes at most one.
-type KeySecret struct {
+// keySecret is an API key. Of the three ways to say its secret it takes at most one.
+type keySecret struct {
 	Key         string   `toml:"key"` // 64 characters; none: made of the names of account and key, and no secret at all
 	Secret      string   `toml:"secret"`
 	SecretFile  string   `toml:"secret_file"` // that only its owner may read
@@ -167,29 +167,29 @@ const (
 	logError = "error"
 )
 
-func defaultExchangeConfig() *ExchangeConfig {
-	return &ExchangeConfig{
-		Exchange: ExchangeSection{Listen: "127.0.0.1:8080", Log: logError, Prefixes: []string{"Service"}, Venue: "TIDE", Seed: 1, History: Span(24 * time.Hour)},
-		Clock:    ClockSection{Speed: "1"},
-		Admin:    AdminSection{Enabled: true},
-		Budget:   BudgetSection{PerKey: 1000, PerIP: 1000, KeyBan: Span(time.Minute), IPBan: Span(15 * time.Minute)},
-		Rules:    RulesSection{FeeRounding: "fill", GroupsPerAccount: 1, WithdrawalStage: Span(10 * time.Second)},
-		Keep:     KeepSection{Orders: 10_000, Trades: 10_000, Transactions: 10_000, Candles: 60 * 24 * 60},
+func defaultExchangeConfig() *exchangeConfig {
+	return &exchangeConfig{
+		Exchange: exchangeSection{Listen: "127.0.0.1:8080", Log: logError, Prefixes: []string{"Service"}, Venue: "TIDE", Seed: 1, History: span(24 * time.Hour)},
+		Clock:    clockSection{Speed: "1"},
+		Admin:    adminSection{Enabled: true},
+		Budget:   budgetSection{PerKey: 1000, PerIP: 1000, KeyBan: span(time.Minute), IPBan: span(15 * time.Minute)},
+		Rules:    rulesSection{FeeRounding: "fill", GroupsPerAccount: 1, WithdrawalStage: span(10 * time.Second)},
+		Keep:     keepSection{Orders: 10_000, Trades: 10_000, Transactions: 10_000, Candles: 60 * 24 * 60},
 	}
 }
 
 // start gives an asset what it has without being told.
-func (a *TradedAsset) start() {
-	a.Decimals, a.BlockTime, a.Status = 8, Span(time.Minute), "OK"
+func (a *tradedAsset) start() {
+	a.Decimals, a.BlockTime, a.Status = 8, span(time.Minute), "OK"
 }
 
 // start gives a market what it has without being told.
-func (m *TradedMarket) start() {
-	m.MarketSection = MarketSection{MaxOrderInBase: "1000000000", MaxOrderInQuote: "1000000000", MaxOpenOrders: 100, FeeCategory: "A"}
+func (m *tradedMarket) start() {
+	m.marketSection = marketSection{MaxOrderInBase: "1000000000", MaxOrderInQuote: "1000000000", MaxOpenOrders: 100, FeeCategory: "A"}
 	m.Status = "trading"
-	m.Source = SourceSection{Kind: priceSynthetic, Step: Span(time.Second), Volatility: "0.03", Candles: defaultStore, Interval: "1m", Speed: 1, Walk: walkChance}
+	m.Source = sourceSection{Kind: priceSynthetic, Step: span(time.Second), Volatility: "0.03", Candles: defaultStore, Interval: "1m", Speed: 1, Walk: walkChance}
 	m.House.Step = 1
 }
 
 // start gives a key what it has without being told.
-func (k *KeySecret) start() { k.Permissions = []string{"read", "trade"} }
+func (k *keySecret) start() { k.Permissions = []string{"read", "trade"} }

@@ -33,7 +33,7 @@ func planOf(t *testing.T, text string, environment map[string]string) (*exchange
 func TestTheSampleExchangeShowsEveryKey(t *testing.T) {
 	text, err := os.ReadFile(sampleExchange)
 	require.NoError(t, err)
-	names := keys(reflect.TypeFor[ExchangeConfig]())
+	names := keys(reflect.TypeFor[exchangeConfig]())
 	require.Greater(t, len(names), 70)
 	for _, key := range names {
 		require.Regexp(t, `(?m)^(# )?`+key+` = `, string(text))

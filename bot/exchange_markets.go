@@ -20,7 +20,7 @@ func (p *exchangePlan) setAssets() error {
 		}
 		for _, amount := range [...]struct {
 			key  string
-			have Decimal
+			have decimal
 		}{{"deposit_fee", a.DepositFee}, {"withdrawal_fee", a.WithdrawalFee}, {"withdrawal_min", a.WithdrawalMin}} {
 			if _, err := amount.have.fixed(uint8(a.Decimals)); err != nil {
 				return at(join(path, amount.key), err)
@@ -29,7 +29,7 @@ func (p *exchangePlan) setAssets() error {
 		if a.Confirmations > 10_000 {
 			return at(join(path, "confirmations"), fmt.Errorf("%d is more than 10000", a.Confirmations))
 		}
-		if a.BlockTime > Span(dayLong) {
+		if a.BlockTime > span(dayLong) {
 			return at(join(path, "block_time"), fmt.Errorf("%s is more than 24h", market.Duration(a.BlockTime)))
 		}
 		if err := oneOf(join(path, "status"), a.Status, "OK", "MAINTENANCE", "DELISTED"); err != nil {
@@ -72,7 +72,7 @@ func (p *exchangePlan) setMarkets() error {
 }
 
 // market makes one market.
-func (p *exchangePlan) market(name string, s *TradedMarket) (m sandbox.Market, err error) {
+func (p *exchangePlan) market(name string, s *tradedMarket) (m sandbox.Market, err error) {
 	path := []string{"markets", name}
 	base, quote, err := market.SplitName(name)
 	if err != nil {
@@ -88,7 +88,7 @@ func (p *exchangePlan) market(name string, s *TradedMarket) (m sandbox.Market, e
 	}
 	bounds := [...]struct {
 		key    string
-		have   Decimal
+		have   decimal
 		digits uint8
 	}{
 		{"min_order_in_base", s.MinOrderInBase, m.QuantityDecimals}, {"max_order_in_base", s.MaxOrderInBase, m.QuantityDecimals},
@@ -116,7 +116,7 @@ func (p *exchangePlan) market(name string, s *TradedMarket) (m sandbox.Market, e
 }
 
 // setDecimals takes the decimals that a market may be told: more than those of its tick, fewer than those of its assets.
-func (p *exchangePlan) setDecimals(path []string, s *TradedMarket, m *sandbox.Market) error {
+func (p *exchangePlan) setDecimals(path []string, s *tradedMarket, m *sandbox.Market) error {
 	m.PriceDigits = s.TickSize.digits()
 	if s.PriceDecimals != nil {
 		if n := *s.PriceDecimals; n < int64(m.PriceDigits) || n > market.MaxDigits {
@@ -141,7 +141,7 @@ func (p *exchangePlan) setDecimals(path []string, s *TradedMarket, m *sandbox.Ma
 }
 
 // house reads the book that the exchange itself offers.
-func house(path []string, s *HouseSection, decimals uint8) (h sandbox.House, err error) {
+func house(path []string, s *houseSection, decimals uint8) (h sandbox.House, err error) {
 	h = sandbox.House{Levels: int(s.Levels), Step: int(s.Step), Size: string(s.Size)}
 	size, err := s.Size.fixed(decimals)
 	if err != nil {

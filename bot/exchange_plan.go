@@ -19,9 +19,9 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// exchangePlan makes what package sandbox wants of an ExchangeConfig.
+// exchangePlan makes what package sandbox wants of an exchangeConfig.
 type exchangePlan struct {
-	*ExchangeConfig
+	*exchangeConfig
 	getenv      func(string) string
 	config      sandbox.Config
 	credentials []credential
@@ -33,7 +33,7 @@ type exchangePlan struct {
 }
 
 // loadExchange reads a config of the exchange.
-func loadExchange(source *configSource) (*ExchangeConfig, error) {
+func loadExchange(source *configSource) (*exchangeConfig, error) {
 	c := defaultExchangeConfig()
 	c.source = source
 	return c, source.decode(&binder{}, c)
@@ -41,8 +41,8 @@ func loadExchange(source *configSource) (*ExchangeConfig, error) {
 
 // newExchangePlan checks a config, but for what only an exchange that is made of it can find, and opens the stores that are replayed. Its
 // errors name the place of what is wrong. Close it, also after an error.
-func newExchangePlan(c *ExchangeConfig, getenv func(string) string) (*exchangePlan, error) {
-	p := &exchangePlan{ExchangeConfig: c, getenv: getenv, config: sandbox.Default(), stores: map[string]*state.CandleStore{}}
+func newExchangePlan(c *exchangeConfig, getenv func(string) string) (*exchangePlan, error) {
+	p := &exchangePlan{exchangeConfig: c, getenv: getenv, config: sandbox.Default(), stores: map[string]*state.CandleStore{}}
 	for _, step := range [...]func() error{p.setExchange, p.setClock, p.setRules, p.setTiers, p.setAssets, p.setMarkets, p.setAccounts, p.setAdmin, p.setFaults} {
 		if err := step(); err != nil {
 			return p, c.source.place(err)
@@ -136,7 +136,7 @@ func (p *exchangePlan) setRules() (err error) {
 	}
 	for _, l := range [...]struct {
 		key  string
-		have Decimal
+		have decimal
 		into *market.Rate
 	}{
 		{"placement_limit", r.PlacementLimit, &rules.PlacementLimit}, {"execution_limit", r.ExecutionLimit, &rules.ExecutionLimit},
@@ -178,7 +178,7 @@ func (p *exchangePlan) setTiers() error {
 	var steps []step
 	for _, key := range sortedKeys(p.Tiers) {
 		path := []string{"tiers", key}
-		volume, err := Decimal(key).fixed(2)
+		volume, err := decimal(key).fixed(2)
 		if err != nil {
 			return at(path, fmt.Errorf("a tier is called by the volume that it begins at: %w", err))
 		}
@@ -201,7 +201,7 @@ func (p *exchangePlan) setTiers() error {
 }
 
 // fees reads the rates of a tier.
-func (p *exchangePlan) fees(path []string, categories map[string]CategorySection) (map[string]exchange.Fees, error) {
+func (p *exchangePlan) fees(path []string, categories map[string]categorySection) (map[string]exchange.Fees, error) {
 	fees := map[string]exchange.Fees{}
 	for _, category := range slices.Sorted(maps.Keys(categories)) {
 		c, rates := categories[category], exchange.Fees{}
@@ -223,9 +223,9 @@ func (p *exchangePlan) fees(path []string, categories map[string]CategorySection
 }
 
 // readFee reads a rate that may be a rebate.
-func readFee(value Decimal, into *market.Rate) error {
+func readFee(value decimal, into *market.Rate) error {
 	digits, rebate := strings.CutPrefix(string(value), "-")
-	if err := readRate(Decimal(digits), market.RateDigits, into); err != nil {
+	if err := readRate(decimal(digits), market.RateDigits, into); err != nil {
 		return err
 	}
 	if *into == wholeRate {

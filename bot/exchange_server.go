@@ -32,7 +32,7 @@ type exchangeServer struct {
 }
 
 // newExchangeServer begins to listen.
-func newExchangeServer(ex *sandbox.Exchange, e *ExchangeSection, logger zerolog.Logger) (*exchangeServer, error) {
+func newExchangeServer(ex *sandbox.Exchange, e *exchangeSection, logger zerolog.Logger) (*exchangeServer, error) {
 	listener, err := net.Listen("tcp", e.Listen)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):

@@ -12,7 +12,7 @@ import (
 )
 
 // source makes what a market's price comes from; nil where only the accounts make one.
-func (p *exchangePlan) source(path []string, name string, m *TradedMarket) (sandbox.Source, error) {
+func (p *exchangePlan) source(path []string, name string, m *tradedMarket) (sandbox.Source, error) {
 	s := &m.Source
 	if err := oneOf(join(path, "kind"), s.Kind, priceSynthetic, priceReplay, priceFixed, priceNone); err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (p *exchangePlan) source(path []string, name string, m *TradedMarket) (sand
 	if err != nil || volatility <= 0 || volatility > 0.5 {
 		return nil, at(join(path, "volatility"), fmt.Errorf("%q: want a part of the price above 0, like \"0.03\", at most 0.5", s.Volatility))
 	}
-	if s.Step < Span(shortestStep) {
+	if s.Step < span(shortestStep) {
 		return nil, at(join(path, "step"), fmt.Errorf("%s is less than %s", market.Duration(s.Step), shortestStep))
 	}
 	return sandbox.Synthetic{Seed: s.Seed, Anchor: market.Time(s.Anchor), Price: string(s.Price), Volatility: volatility, Volume: string(s.Volume), Step: market.Duration(s.Step)}, nil
@@ -43,7 +43,7 @@ func (p *exchangePlan) source(path []string, name string, m *TradedMarket) (sand
 const shortestStep = market.Duration(1_000_000)
 
 // checkPrice wants a price that the market can have.
-func (m *TradedMarket) checkPrice(path []string) error {
+func (m *tradedMarket) checkPrice(path []string) error {
 	digits := m.TickSize.digits()
 	tick, err := m.TickSize.fixed(digits)
 	if err != nil {
@@ -57,7 +57,7 @@ func (m *TradedMarket) checkPrice(path []string) error {
 }
 
 // replay is a market's stored candles as its price.
-func (p *exchangePlan) replay(path []string, name string, m *TradedMarket) (sandbox.Source, error) {
+func (p *exchangePlan) replay(path []string, name string, m *tradedMarket) (sandbox.Source, error) {
 	s := &m.Source
 	interval, err := market.ParseInterval(s.Interval)
 	switch {
@@ -67,7 +67,7 @@ func (p *exchangePlan) replay(path []string, name string, m *TradedMarket) (sand
 		return nil, at(join(path, "speed"), fmt.Errorf("%d: want 1 to 1000000 seconds of candles to a second of the exchange", s.Speed))
 	case s.From != 0 && s.To != 0 && s.From >= s.To:
 		return nil, at(join(path, "from"), fmt.Errorf("%s is not before to, %s", market.Time(s.From), market.Time(s.To)))
-	case s.Step < Span(shortestStep):
+	case s.Step < span(shortestStep):
 		return nil, at(join(path, "step"), fmt.Errorf("%s is less than %s", market.Duration(s.Step), shortestStep))
 	}
 	if err := oneOf(join(path, "walk"), s.Walk, walkChance, walkPath); err != nil {

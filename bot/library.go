@@ -33,7 +33,7 @@ func (s storeLibrary) open(f backtest.Feed, from, to market.Time) (backtest.Sour
 }
 
 // openLibrary opens what the config reads from.
-func openLibrary(c *Config) (library, error) {
+func openLibrary(c *backtestConfig) (library, error) {
 	if c.Data.Source == sourceSynthetic {
 		return &madeUp{seed: c.Backtest.Seed}, nil
 	}

@@ -28,7 +28,7 @@ type override struct {
 }
 
 // loadConfig reads a config: the defaults, the text over them, the overrides over that. Its errors are of the usage kind.
-func loadConfig(source *configSource) (*Config, error) {
+func loadConfig(source *configSource) (*backtestConfig, error) {
 	c := defaultConfig()
 	c.source = source
 	return c, source.decode(&binder{config: c}, c)
@@ -139,12 +139,12 @@ func (o override) value() (any, error) {
 }
 
 // errorf is an error about a key.
-func (c *Config) errorf(path []string, format string, args ...any) error {
+func (c *backtestConfig) errorf(path []string, format string, args ...any) error {
 	return c.place(at(path, fmt.Errorf(format, args...)))
 }
 
 // place adds file and line, or the flag, to an error about a key.
-func (c *Config) place(err error) error { return c.source.place(err) }
+func (c *backtestConfig) place(err error) error { return c.source.place(err) }
 
 func (s *configSource) place(err error) error {
 	var key *keyError

@@ -14,15 +14,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// MetricsSection is the port of metrics and health, which is closed by default.
-type MetricsSection struct {
+// metricsSection is the port of metrics and health, which is closed by default.
+type metricsSection struct {
 	Listen     string `toml:"listen"`      // host:port of /metrics, /healthz and /readyz; empty: none
 	Public     bool   `toml:"public"`      // let other machines reach it: whoever does learns what is traded
-	StaleAfter Span   `toml:"stale_after"` // without any answer of the exchange for so long, /readyz fails
+	StaleAfter span   `toml:"stale_after"` // without any answer of the exchange for so long, /readyz fails
 }
 
 // check looks at the section.
-func (s *MetricsSection) check() error {
+func (s *metricsSection) check() error {
 	if s.Listen == "" {
 		return nil
 	}

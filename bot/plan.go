@@ -92,7 +92,7 @@ func (p *planner) market(name string, interval market.Interval) (*market.Market,
 }
 
 // setRules writes a market's rules; those left out forbid nothing.
-func (p *planner) setRules(path []string, m *market.Market, rules *MarketSection) error {
+func (p *planner) setRules(path []string, m *market.Market, rules *marketSection) error {
 	m.QuantityDecimals, m.NotionalDecimals = m.AmountDigits, m.QuoteDigits
 	m.MaxOpenOrders, m.FeeCategory = int(rules.MaxOpenOrders), rules.FeeCategory
 	tick, err := rules.TickSize.fixed(m.PriceDigits)
@@ -116,11 +116,11 @@ func (p *planner) setRules(path []string, m *market.Market, rules *MarketSection
 	return p.setBounds(path, m, rules)
 }
 
-func (p *planner) setBounds(path []string, m *market.Market, rules *MarketSection) error {
+func (p *planner) setBounds(path []string, m *market.Market, rules *marketSection) error {
 	base, quote := p.plan.Catalog.Asset(m.Base), p.plan.Catalog.Asset(m.Quote)
 	for _, bound := range [...]struct {
 		key   string
-		value Decimal
+		value decimal
 		asset *market.Asset
 		into  func(market.Money)
 	}{
@@ -169,9 +169,9 @@ func (p *planner) describeRun() (err error) {
 // hash is a SHA-256 over the settings that decide the outcome, defaults included. How they were written, where the data lies
 // and what is made of the result is not in it.
 func (p *planner) hash() (string, error) {
-	c := *p.Config
-	c.Report, c.Data.Candles = ReportSection{}, ""
-	c.Strategies = make(map[string]StrategySection, len(p.Strategies))
+	c := *p.backtestConfig
+	c.Report, c.Data.Candles = reportSection{}, ""
+	c.Strategies = make(map[string]strategySection, len(p.Strategies))
 	for i, name := range p.names() {
 		section := p.Strategies[name]
 		settings, err := p.plan.Strategies[i].Kind.Resolve(section.Params)

@@ -16,7 +16,7 @@ import (
 // planner turns a config into a plan: first all that needs no data, so that mistakes in a config are heard of before a store
 // is opened, then the rest.
 type planner struct {
-	*Config
+	*backtestConfig
 	kinds    []strategy.Kind
 	plan     *backtest.Plan
 	options  backtest.Options
@@ -25,8 +25,8 @@ type planner struct {
 }
 
 // newPlanner checks all of a config but what depends on stored candles.
-func newPlanner(c *Config, kinds []strategy.Kind) (*planner, error) {
-	p := &planner{Config: c, kinds: kinds, plan: &backtest.Plan{Catalog: &market.Catalog{}}}
+func newPlanner(c *backtestConfig, kinds []strategy.Kind) (*planner, error) {
+	p := &planner{backtestConfig: c, kinds: kinds, plan: &backtest.Plan{Catalog: &market.Catalog{}}}
 	for _, step := range [...]func() error{p.checkWords, p.checkRange, p.checkMarkets, p.addAssets, p.addVenue, p.addStrategies, p.addAccount, p.addDeposits} {
 		if err := step(); err != nil {
 			return nil, c.place(err)
@@ -113,7 +113,7 @@ func (p *planner) addVenue() (err error) {
 	venue.Latency, p.plan.DataLatency, p.plan.SyntheticBook = market.Duration(b.Latency), market.Duration(b.DataLatency), b.SyntheticBook
 	for _, r := range [...]struct {
 		path   []string
-		value  Decimal
+		value  decimal
 		digits uint8 // those of a Rate, less where the unit is smaller than 1
 		into   *market.Rate
 	}{
@@ -140,7 +140,7 @@ func (p *planner) addRebate() error {
 		return at(path, readRate(p.Account.MakerFee, market.RateDigits, &p.plan.Fees.Maker))
 	}
 	rebate := market.Rate(0)
-	if err := readRate(Decimal(text[1:]), market.RateDigits, &rebate); err != nil {
+	if err := readRate(decimal(text[1:]), market.RateDigits, &rebate); err != nil {
 		return at(path, err)
 	}
 	if rebate > p.plan.Fees.Taker {
@@ -151,7 +151,7 @@ func (p *planner) addRebate() error {
 }
 
 // readRate reads a part of something, at most all of it.
-func readRate(value Decimal, digits uint8, into *market.Rate) error {
+func readRate(value decimal, digits uint8, into *market.Rate) error {
 	n, err := value.fixed(digits)
 	if err != nil {
 		return err
@@ -179,12 +179,12 @@ func (p *planner) addAccount() error {
 }
 
 // money reads an amount of the currency.
-func (p *planner) money(path []string, value Decimal, into *market.Money) (err error) {
+func (p *planner) money(path []string, value decimal, into *market.Money) (err error) {
 	*into, err = moneyOf(value, p.currency)
 	return at(path, err)
 }
 
-func moneyOf(value Decimal, asset *market.Asset) (market.Money, error) {
+func moneyOf(value decimal, asset *market.Asset) (market.Money, error) {
 	n, err := value.fixed(asset.Digits)
 	if errors.Is(err, market.ErrInexact) {
 		return 0, fmt.Errorf("%s has more decimals than the %d of %s; round it, or give the asset more in [assets.%s]", value, asset.Digits, asset.Symbol, asset.Symbol)
@@ -199,7 +199,7 @@ func moneyOf(value Decimal, asset *market.Asset) (market.Money, error) {
 func (p *planner) addDeposits() error {
 	start := p.Account.Start
 	if len(start) == 0 {
-		start = map[string]Decimal{p.currency.Symbol: "10000"}
+		start = map[string]decimal{p.currency.Symbol: "10000"}
 	}
 	for _, symbol := range sortedKeys(start) {
 		path := []string{"account", "start", symbol}
@@ -250,7 +250,7 @@ func (p *planner) allot(money market.Money) (market.Money, error) {
 	return money, nil
 }
 
-func (p *planner) checkAllotments(start map[string]Decimal) error {
+func (p *planner) checkAllotments(start map[string]decimal) error {
 	if _, given := start[p.currency.Symbol]; given {
 		return nil
 	}

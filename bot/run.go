@@ -50,7 +50,7 @@ func (a *app) runPlanOf(f *runFlags) (*runPlan, error) {
 }
 
 // runConfigOf reads the config that the flags mean.
-func (a *app) runConfigOf(f *runFlags) (*RunConfig, error) {
+func (a *app) runConfigOf(f *runFlags) (*runConfig, error) {
 	if f.config == "" {
 		return nil, usagef("want a config: -c configs/sandbox.toml")
 	}

@@ -17,7 +17,7 @@ const (
 func (p *runPlan) checkBounds() error {
 	for _, s := range [...]struct {
 		section, key string
-		span         Span
+		span         span
 	}{
 		{"bot", "stop_within", p.Bot.StopWithin}, {"exchange", "window", p.Exchange.Window}, {"poll", "tickers", p.Poll.Tickers}, {"poll", "books", p.Poll.Books},
 		{"poll", "rules", p.Poll.Rules}, {"poll", "orders", p.Poll.Orders}, {"poll", "balances", p.Poll.Balances}, {"poll", "settle", p.Poll.Settle},

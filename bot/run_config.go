@@ -4,40 +4,40 @@ import (
 	"time"
 )
 
-// RunConfig is everything that a config of `bot run` can say. Strategies and limits are written as for a backtest. configs/sandbox.toml and
+// runConfig is everything that a config of `bot run` can say. Strategies and limits are written as for a backtest. configs/sandbox.toml and
 // configs/live.toml show every key.
-type RunConfig struct {
-	Bot        BotSection                 `toml:"bot"`
-	Paper      PaperSection               `toml:"paper"`
-	Exchange   RemoteSection              `toml:"exchange"`
-	Poll       PollSection                `toml:"poll"`
-	Account    LiveAccountSection         `toml:"account"`
-	Risk       RiskSection                `toml:"risk"` // for the account, and the default for every strategy
-	Strategies map[string]StrategySection `toml:"strategies"`
-	Metrics    MetricsSection             `toml:"metrics"`
-	Alerts     AlertsSection              `toml:"alerts"`
+type runConfig struct {
+	Bot        botSection                 `toml:"bot"`
+	Paper      paperSection               `toml:"paper"`
+	Exchange   remoteSection              `toml:"exchange"`
+	Poll       pollSection                `toml:"poll"`
+	Account    liveAccountSection         `toml:"account"`
+	Risk       riskSection                `toml:"risk"` // for the account, and the default for every strategy
+	Strategies map[string]strategySection `toml:"strategies"`
+	Metrics    metricsSection             `toml:"metrics"`
+	Alerts     alertsSection              `toml:"alerts"`
 
 	source *configSource
 }
 
-// BotSection is what concerns the process.
-type BotSection struct {
+// botSection is what concerns the process.
+type botSection struct {
 	Mode       string `toml:"mode"`        // live: orders go to the exchange; paper: to a simulated one in this process, at the exchange's prices
 	State      string `toml:"state"`       // folder of the state file and the socket; made where it is missing
 	Log        string `toml:"log"`         // on the standard error: off, error, warn, info, debug
 	KeepOrders bool   `toml:"keep_orders"` // leave open orders at the exchange when stopping; else they are cancelled
-	StopWithin Span   `toml:"stop_within"` // for stopping in good order
+	StopWithin span   `toml:"stop_within"` // for stopping in good order
 	RecordMB   int64  `toml:"record_mb"`   // largest size of the recording of market events beside the state file; 0: none is kept
 	NeedLimits bool   `toml:"need_limits"` // refuse to start while a limit of the account or of a strategy is missing
 }
 
-// PaperSection is what paper mode needs beside.
-type PaperSection struct {
-	Start map[string]Decimal `toml:"start"` // balances by symbol with which a new state folder begins
+// paperSection is what paper mode needs beside.
+type paperSection struct {
+	Start map[string]decimal `toml:"start"` // balances by symbol with which a new state folder begins
 }
 
-// RemoteSection is the exchange that is traded on.
-type RemoteSection struct {
+// remoteSection is the exchange that is traded on.
+type remoteSection struct {
 	BaseURL          string `toml:"base_url"` // https, or http to this machine
 	Prefix           string `toml:"prefix"`   // brand of the headers, without the dash
 	Key              string `toml:"key"`      // of key, key_file and key_env one; likewise for secret
@@ -46,64 +46,64 @@ type RemoteSection struct {
 	Secret           string `toml:"secret"`
 	SecretFile       string `toml:"secret_file"`
 	SecretEnv        string `toml:"secret_env"`
-	Window           Span   `toml:"window"`            // in which the exchange may carry a request out
+	Window           span   `toml:"window"`            // in which the exchange may carry a request out
 	AllowWithdrawals bool   `toml:"allow_withdrawals"` // the client refuses to withdraw without it; the bot never does
-	CancelAfter      Span   `toml:"cancel_after"`      // how long after its last sign of life the exchange cancels orders of a cod_group_id; 150s or more
+	CancelAfter      span   `toml:"cancel_after"`      // how long after its last sign of life the exchange cancels orders of a cod_group_id; 150s or more
 	PerKey           int64  `toml:"weight_per_key"`    // points a minute, until the exchange tells
 	PerIP            int64  `toml:"weight_per_ip"`     // of requests without a key
 	SignMarketData   bool   `toml:"sign_market_data"`  // ask for market data with the key, at its cost
 }
 
-// PollSection is how often the exchange is asked.
-type PollSection struct {
-	Tickers   Span  `toml:"tickers"`
-	Books     Span  `toml:"books"`
-	Rules     Span  `toml:"rules"`  // status and rules of the markets
-	Orders    Span  `toml:"orders"` // the list of open orders; single ones are asked for as they need it
-	Balances  Span  `toml:"balances"`
-	Settle    Span  `toml:"settle"`         // from a candle's close to the question
-	CandleAge Span  `toml:"max_candle_age"` // nothing is opened on older candles; 0: twice their interval
+// pollSection is how often the exchange is asked.
+type pollSection struct {
+	Tickers   span  `toml:"tickers"`
+	Books     span  `toml:"books"`
+	Rules     span  `toml:"rules"`  // status and rules of the markets
+	Orders    span  `toml:"orders"` // the list of open orders; single ones are asked for as they need it
+	Balances  span  `toml:"balances"`
+	Settle    span  `toml:"settle"`         // from a candle's close to the question
+	CandleAge span  `toml:"max_candle_age"` // nothing is opened on older candles; 0: twice their interval
 	Depth     int64 `toml:"depth"`          // levels of order books, for strategies that need books
 }
 
-// LiveAccountSection is the account as the gate reckons with it.
-type LiveAccountSection struct {
+// liveAccountSection is the account as the gate reckons with it.
+type liveAccountSection struct {
 	Currency string  `toml:"currency"` // every market must be quoted in it
-	MakerFee Decimal `toml:"maker_fee"`
-	TakerFee Decimal `toml:"taker_fee"`
+	MakerFee decimal `toml:"maker_fee"`
+	TakerFee decimal `toml:"taker_fee"`
 }
 
-func defaultRunConfig() *RunConfig {
-	return &RunConfig{
-		Bot: BotSection{Mode: modeLive, State: "state", Log: "info", RecordMB: 1024, StopWithin: Span(75 * time.Second)},
-		Exchange: RemoteSection{BaseURL: "http://127.0.0.1:8080/v2", Prefix: "Service", Window: Span(10 * time.Second), CancelAfter: Span(150 * time.Second),
+func defaultRunConfig() *runConfig {
+	return &runConfig{
+		Bot: botSection{Mode: modeLive, State: "state", Log: "info", RecordMB: 1024, StopWithin: span(75 * time.Second)},
+		Exchange: remoteSection{BaseURL: "http://127.0.0.1:8080/v2", Prefix: "Service", Window: span(10 * time.Second), CancelAfter: span(150 * time.Second),
 			PerKey: 1000, PerIP: 1000},
-		Poll: PollSection{Tickers: Span(time.Second), Books: Span(2 * time.Second), Rules: Span(30 * time.Second), Orders: Span(time.Minute), Balances: Span(30 * time.Second),
-			Settle: Span(2 * time.Second), Depth: 50},
-		Account: LiveAccountSection{Currency: "EUR", MakerFee: "0.0015", TakerFee: "0.0025"},
-		Metrics: MetricsSection{StaleAfter: Span(30 * time.Second)},
-		Alerts:  AlertsSection{Refusals: 20},
+		Poll: pollSection{Tickers: span(time.Second), Books: span(2 * time.Second), Rules: span(30 * time.Second), Orders: span(time.Minute), Balances: span(30 * time.Second),
+			Settle: span(2 * time.Second), Depth: 50},
+		Account: liveAccountSection{Currency: "EUR", MakerFee: "0.0015", TakerFee: "0.0025"},
+		Metrics: metricsSection{StaleAfter: span(30 * time.Second)},
+		Alerts:  alertsSection{Refusals: 20},
 	}
 }
 
 // loadRun reads a config of `bot run`. Its errors are of the usage kind.
-func loadRun(source *configSource) (*RunConfig, error) {
+func loadRun(source *configSource) (*runConfig, error) {
 	first := defaultRunConfig() // for its limits, with which every strategy begins
-	if err := source.decode(&binder{config: &Config{}}, first); err != nil {
+	if err := source.decode(&binder{config: &backtestConfig{}}, first); err != nil {
 		return nil, err
 	}
 	c := defaultRunConfig()
 	c.source = source
-	return c, source.decode(&binder{config: &Config{Risk: first.Risk}}, c)
+	return c, source.decode(&binder{config: &backtestConfig{Risk: first.Risk}}, c)
 }
 
 // trading is the part of the config that a backtest's has too. decimals are those of the currency where the exchange has told them.
-func (c *RunConfig) trading(decimals int64) *Config {
+func (c *runConfig) trading(decimals int64) *backtestConfig {
 	shared := defaultConfig()
 	shared.Account.Currency, shared.Account.MakerFee, shared.Account.TakerFee = c.Account.Currency, c.Account.MakerFee, c.Account.TakerFee
 	shared.Risk, shared.Strategies, shared.source = c.Risk, c.Strategies, c.source
 	if decimals >= 0 {
-		shared.Assets = map[string]AssetSection{c.Account.Currency: {Decimals: decimals}}
+		shared.Assets = map[string]assetSection{c.Account.Currency: {Decimals: decimals}}
 	}
 	return shared
 }

@@ -41,7 +41,7 @@ func TestTheSampleRunsShowEveryKey(t *testing.T) {
 		require.NoError(t, err)
 		text += string(one)
 	}
-	for _, key := range append(keys(reflect.TypeFor[RunConfig]()), "EUR") {
+	for _, key := range append(keys(reflect.TypeFor[runConfig]()), "EUR") {
 		require.Regexp(t, `(?m)^(# )?`+key+` = `, text)
 	}
 }

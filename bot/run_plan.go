@@ -19,7 +19,7 @@ import (
 
 // runPlan is a config of `bot run` that has been checked, first without the exchange and then with what that tells.
 type runPlan struct {
-	*RunConfig
+	*runConfig
 	kinds       []strategy.Kind
 	key, secret string
 	getenv      func(string) string
@@ -43,8 +43,8 @@ type witness interface {
 }
 
 // newRunPlan checks all of a config but what only the exchange knows.
-func newRunPlan(c *RunConfig, kinds []strategy.Kind, getenv func(string) string) (*runPlan, error) {
-	p := &runPlan{RunConfig: c, kinds: kinds, getenv: getenv}
+func newRunPlan(c *runConfig, kinds []strategy.Kind, getenv func(string) string) (*runPlan, error) {
+	p := &runPlan{runConfig: c, kinds: kinds, getenv: getenv}
 	if err := p.checkSections(); err != nil {
 		return nil, c.source.place(err)
 	}
@@ -112,7 +112,7 @@ func (p *runPlan) checkSections() error {
 
 // check plans strategies and limits. decimals are those of the currency, below 0 where they are not known yet.
 func (p *runPlan) check(decimals int64) error {
-	c := &planner{Config: p.trading(decimals), kinds: p.kinds, plan: &backtest.Plan{Catalog: &market.Catalog{}}}
+	c := &planner{backtestConfig: p.trading(decimals), kinds: p.kinds, plan: &backtest.Plan{Catalog: &market.Catalog{}}}
 	for _, step := range [...]func() error{c.addAssets, c.addVenue, c.addStrategies, c.addAccount} {
 		if err := step(); err != nil {
 			return err

@@ -62,7 +62,7 @@ func (p *planner) missingKind(path []string) error {
 }
 
 // checkStrategy looks at parameters, interval and markets.
-func (p *planner) checkStrategy(path []string, kind strategy.Kind, s *StrategySection) error {
+func (p *planner) checkStrategy(path []string, kind strategy.Kind, s *strategySection) error {
 	if _, err := kind.Resolve(s.Params); err != nil {
 		return at(blame(join(path, "params"), err, s.Params), err)
 	}
@@ -98,7 +98,7 @@ func blame(path []string, err error, values map[string]any) []string {
 }
 
 // limits converts the limits of a strategy.
-func (p *planner) limits(path []string, s *StrategySection) (risk.Limits, error) {
+func (p *planner) limits(path []string, s *strategySection) (risk.Limits, error) {
 	r := &s.Risk
 	limits := risk.Limits{
 		OperatorID: s.OperatorID, CodGroupID: uint16(s.CodGroupID), MaxOpenOrders: int(r.MaxOpenOrders), OrdersPerMinute: int(r.OrdersPerMinute),

@@ -17,7 +17,7 @@ import (
 func deaf(t *testing.T) *control {
 	client, err := rest.New(rest.Config{BaseURL: "http://127.0.0.1:1/v2", Prefix: "Service"})
 	require.NoError(t, err)
-	plan := &runPlan{RunConfig: defaultRunConfig(), strategies: []backtest.StrategyPlan{{Name: "maker"}}}
+	plan := &runPlan{runConfig: defaultRunConfig(), strategies: []backtest.StrategyPlan{{Name: "maker"}}}
 	plan.Bot.State = t.TempDir()
 	c, err := openControl(t.Context(), &runner{plan: plan, client: client, trading: client, loop: live.New(live.Config{})})
 	require.NoError(t, err)

@@ -10,14 +10,14 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Decimal is an exact number of a config, in its shortest form; empty when the key was left out.
-type Decimal string
+// decimal is an exact number of a config, in its shortest form; empty when the key was left out.
+type decimal string
 
 // flagText is a value from the command line, which has no type until the key is known.
 type flagText string
 
 // read takes a text, a whole number, or a number of few enough digits to be what was written.
-func (d *Decimal) read(raw any) error {
+func (d *decimal) read(raw any) error {
 	text, err := numberText(raw)
 	if err != nil {
 		return err
@@ -26,7 +26,7 @@ func (d *Decimal) read(raw any) error {
 	if err != nil {
 		return err
 	}
-	*d = Decimal(market.FormatFixed(mantissa, digits))
+	*d = decimal(market.FormatFixed(mantissa, digits))
 	return nil
 }
 
@@ -57,7 +57,7 @@ func floatText(v float64) (string, error) {
 }
 
 // fixed is the number in units of so many decimals; empty is 0. Negative numbers are refused.
-func (d Decimal) fixed(digits uint8) (int64, error) {
+func (d decimal) fixed(digits uint8) (int64, error) {
 	if d == "" {
 		return 0, nil
 	}
@@ -69,21 +69,21 @@ func (d Decimal) fixed(digits uint8) (int64, error) {
 }
 
 // digits is how many decimals the number needs.
-func (d Decimal) digits() uint8 {
+func (d decimal) digits() uint8 {
 	_, digits, _ := market.ParseDecimal(string(d)) // read has checked it; empty needs none
 	return digits
 }
 
-// Moment is a time of a config; zero when the key was left out.
-type Moment market.Time
+// moment is a time of a config; zero when the key was left out.
+type moment market.Time
 
 // read takes 2006-01-02, RFC 3339, Unix milliseconds, or TOML's own dates.
-func (m *Moment) read(raw any) error {
+func (m *moment) read(raw any) error {
 	at, err := momentOf(raw)
 	if err == nil && at < 0 {
 		err = fmt.Errorf("%s lies before 1970", at)
 	}
-	*m = Moment(at)
+	*m = moment(at)
 	return err
 }
 
@@ -121,11 +121,11 @@ func parseMoment(text string) (market.Time, error) {
 	return 0, fmt.Errorf("%q is no time; write 2021-01-01, 2021-01-01T12:00:00Z or Unix milliseconds", clip(text))
 }
 
-// Span is a length of time of a config.
-type Span market.Duration
+// span is a length of time of a config.
+type span market.Duration
 
 // read takes a text like "90s".
-func (s *Span) read(raw any) error {
+func (s *span) read(raw any) error {
 	text, ok := textOf(raw)
 	if !ok {
 		return fmt.Errorf("%v is no duration; write it like \"90s\"", raw)
@@ -134,15 +134,15 @@ func (s *Span) read(raw any) error {
 	if err != nil || d < 0 {
 		return fmt.Errorf("%q is no duration; write it like \"90s\"", clip(text))
 	}
-	*s = Span(d)
+	*s = span(d)
 	return nil
 }
 
-// Switch is a setting that is on, off, or left to the program by a word.
-type Switch string
+// toggle is a setting that is on, off, or left to the program by a word.
+type toggle string
 
 // read takes true, false, or a text.
-func (s *Switch) read(raw any) error {
+func (s *toggle) read(raw any) error {
 	if on, ok := raw.(bool); ok {
 		raw = strconv.FormatBool(on)
 	}
@@ -150,7 +150,7 @@ func (s *Switch) read(raw any) error {
 	if !ok {
 		return fmt.Errorf("%v is neither true nor false nor a word in quotes", raw)
 	}
-	*s = Switch(text)
+	*s = toggle(text)
 	return nil
 }
 
