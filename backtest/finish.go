@@ -114,7 +114,7 @@ func (r *recorder) hodl(to market.Time) Hold {
 }
 
 func undefinedRatios() Ratios {
-	u := Undefined()
+	u := undefined()
 	return Ratios{Return: u, CAGR: u, Volatility: u, Sharpe: u, Sortino: u, Calmar: u, Drawdown: Drawdown{Depth: u}}
 }
 

@@ -201,7 +201,7 @@ func years(months []Month) []year {
 func newYear(n int) year {
 	y := year{Year: n}
 	for i := range y.Months {
-		y.Months[i] = Undefined()
+		y.Months[i] = undefined()
 	}
 	return y
 }

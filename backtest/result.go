@@ -236,8 +236,8 @@ func (a *Amount) UnmarshalJSON(text []byte) error {
 // Figure is a statistic that may be undefined: NaN or infinite, null in JSON and "–" in text.
 type Figure float64
 
-// Undefined is the Figure without a value.
-func Undefined() Figure { return Figure(math.NaN()) }
+// undefined is the Figure without a value.
+func undefined() Figure { return Figure(math.NaN()) }
 
 // Defined reports whether the figure has a value.
 func (f Figure) Defined() bool { return !math.IsNaN(float64(f)) && !math.IsInf(float64(f), 0) }
@@ -253,7 +253,7 @@ func (f Figure) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (f *Figure) UnmarshalJSON(text []byte) error {
 	if string(text) == "null" {
-		*f = Undefined()
+		*f = undefined()
 		return nil
 	}
 	return json.Unmarshal(text, (*float64)(f))

@@ -45,7 +45,7 @@ func TestFiguresOfMoreThanNineDigitsArePowersOfTen(t *testing.T) {
 		{1234.5678, "1,234.57", "123,456.78 %"},
 		{999_999_999, "999,999,999.00", "1.00e+11 %"},
 		{-4.9e18, "-4.90e+18", "-4.90e+20 %"},
-		{Undefined(), "–", "–"},
+		{undefined(), "–", "–"},
 	} {
 		require.Equal(t, []string{c.text, c.percent}, []string{c.figure.Text(2), c.figure.Percent(2)})
 	}

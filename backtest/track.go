@@ -127,7 +127,7 @@ func (t *track) drawdown(end market.Time) Drawdown {
 // annual is the yearly growth of a curve; it is undefined for less than a day, where it says nothing.
 func annual(growth float64, span time.Duration) Figure {
 	if span < 24*time.Hour || growth < 0 {
-		return Undefined()
+		return undefined()
 	}
 	years := span.Hours() / (24 * 365.25)
 	return Figure(math.Pow(growth, 1/years) - 1)
@@ -154,7 +154,7 @@ func (s *spread) add(x float64) {
 // figures returns volatility, Sharpe and Sortino, each undefined where its divisor is zero or there are fewer than two days.
 func (s *spread) figures(broken bool) (volatility, sharpe, sortino Figure) {
 	if s.n < 2 || broken {
-		return Undefined(), Undefined(), Undefined()
+		return undefined(), undefined(), undefined()
 	}
 	deviation := math.Sqrt(s.m2 / float64(s.n-1))
 	down := math.Sqrt(s.downside / float64(s.n))

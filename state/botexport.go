@@ -55,7 +55,7 @@ func exportJournal(s *BotStore, row func(Fields) error) error {
 }
 
 func exportOrders(s *BotStore, row func(Fields) error) error {
-	return s.Orders(0, func(o *OrderRow) error { return row(s.DescribeOrder(o)) })
+	return s.Orders(0, func(o *OrderRow) error { return row(s.describeOrder(o)) })
 }
 
 func exportFills(s *BotStore, row func(Fields) error) error {
@@ -64,7 +64,7 @@ func exportFills(s *BotStore, row func(Fields) error) error {
 
 func exportPositions(s *BotStore, row func(Fields) error) error {
 	list, err := s.Positions()
-	return cmp.Or(err, eachRow(list, row, s.DescribePosition))
+	return cmp.Or(err, eachRow(list, row, s.describePosition))
 }
 
 func exportHalts(s *BotStore, row func(Fields) error) error {
@@ -102,7 +102,7 @@ func exportEquity(s *BotStore, row func(Fields) error) error {
 	}
 	for _, name := range curves {
 		curve, err := s.Equity(name, 0, 0)
-		err = cmp.Or(err, eachRow(curve, row, func(e *EquitySample) Fields { return s.DescribeSample(e, digits) }))
+		err = cmp.Or(err, eachRow(curve, row, func(e *EquitySample) Fields { return s.describeSample(e, digits) }))
 		if err != nil {
 			return err
 		}

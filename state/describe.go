@@ -236,8 +236,8 @@ func (d *describer) fill(f *market.Fill, strategy string) {
 	d.time("time", f.Time)
 }
 
-// DescribeOrder says what is known of an order.
-func (s *BotStore) DescribeOrder(o *OrderRow) Fields {
+// describeOrder says what is known of an order.
+func (s *BotStore) describeOrder(o *OrderRow) Fields {
 	d := describer{names: s.names}
 	d.text("state", o.State.String())
 	d.order(&o.Order, o.StrategyName)
@@ -256,8 +256,8 @@ func (s *BotStore) DescribeFill(f *FillRow) Fields {
 	return d.fields
 }
 
-// DescribePosition says what a strategy holds.
-func (s *BotStore) DescribePosition(p *PositionRow) Fields {
+// describePosition says what a strategy holds.
+func (s *BotStore) describePosition(p *PositionRow) Fields {
 	d := describer{names: s.names}
 	d.text("strategy", p.StrategyName)
 	d.in(p.Market)
@@ -269,8 +269,8 @@ func (s *BotStore) DescribePosition(p *PositionRow) Fields {
 	return d.fields
 }
 
-// DescribeSample says what an equity curve tells; digits are the decimals of the account's currency.
-func (s *BotStore) DescribeSample(e *EquitySample, digits uint8) Fields {
+// describeSample says what an equity curve tells; digits are the decimals of the account's currency.
+func (s *BotStore) describeSample(e *EquitySample, digits uint8) Fields {
 	d := describer{names: s.names}
 	d.time("at", e.At)
 	d.text("strategy", e.Strategy)

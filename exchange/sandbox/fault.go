@@ -102,8 +102,8 @@ func (k FaultKind) String() string {
 	return fmt.Sprintf("fault kind(%d)", uint8(k))
 }
 
-// ParseFaultKind reads the name of a kind: dropRequest, dropAnswer, …
-func ParseFaultKind(text string) (FaultKind, error) {
+// parseFaultKind reads the name of a kind: dropRequest, dropAnswer, …
+func parseFaultKind(text string) (FaultKind, error) {
 	var names []string
 	for k, row := range faultRows {
 		if row.name != "" && row.name == text {

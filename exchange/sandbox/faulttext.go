@@ -142,7 +142,7 @@ func (t *faultText) fault() (f Fault, err error) {
 		name, text string
 		read       func(string) error
 	}{
-		{"kind", t.Kind, func(text string) error { f.Kind, err = ParseFaultKind(text); return err }},
+		{"kind", t.Kind, func(text string) error { f.Kind, err = parseFaultKind(text); return err }},
 		{"after", t.After, func(text string) error { f.After, err = time.ParseDuration(text); return err }},
 		{"until", t.Until, func(text string) error { f.Until, err = time.ParseDuration(text); return err }},
 		{"delay", t.Delay, func(text string) error { f.Delay, err = time.ParseDuration(text); return err }},

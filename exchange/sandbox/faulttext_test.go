@@ -137,7 +137,7 @@ func TestEveryKindOfFaultHasItsRow(t *testing.T) {
 		require.NotEmpty(t, row.client)
 		require.NotEmpty(t, row.work)
 		require.Equal(t, kind.scheduled(), row.work == "scheduled")
-		back, err := ParseFaultKind(kind.String())
+		back, err := parseFaultKind(kind.String())
 		require.NoError(t, err)
 		require.Equal(t, kind, back)
 		settings := (&Fault{}).settings()
