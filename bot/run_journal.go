@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// botJournal is the live loop's journal on the state file: what a turn notes goes into one batch, with the parts of the engine that it
+// botJournal is the live loop's Journal and Findings on the state file: what a turn notes goes into one batch, with the parts of the engine that it
 // has changed, and is committed as one transaction.
 type botJournal struct {
 	store   *state.BotStore

@@ -40,24 +40,6 @@ func (j *watchedJournal) Outcome(at market.Time, i *exchange.Intent, err error) 
 	}
 }
 
-// Remark counts differences and tells of them.
-func (j *watchedJournal) Remark(kind, text string) {
-	j.Journal.Remark(kind, text)
-	if m := j.watch.metrics; m != nil {
-		m.differences.WithLabelValues(kind).Inc()
-	}
-	j.watch.tell(alertDifference, "%s: %s", kind, text)
-}
-
-// Differs tells of a difference that does not halt; one that does is remarked too.
-func (j *watchedJournal) Differs(at market.Time, d *state.Difference) {
-	j.Journal.Differs(at, d)
-	if m := j.watch.metrics; m != nil {
-		m.differences.WithLabelValues("balance").Inc()
-	}
-	j.watch.tell(alertDifference, "%s: books %s, exchange %s; %s", d.What, d.Ours, d.Theirs, d.Conclusion)
-}
-
 // Commit ends a turn of the loop.
 func (j *watchedJournal) Commit(at market.Time) error {
 	err := j.Journal.Commit(at)
@@ -76,6 +58,38 @@ func (j *botJournal) write() error {
 	err := j.store.Commit(j.batch)
 	j.timed(time.Since(began))
 	return err
+}
+
+// watchedFindings are findings of which the watch tells.
+type watchedFindings struct {
+	live.Findings
+	watch *watch
+}
+
+// findings returns who is to keep what the loop finds.
+func (w *watch) findings(j *botJournal) live.Findings {
+	if w == nil {
+		return j
+	}
+	return &watchedFindings{j, w}
+}
+
+// Remark counts differences and tells of them.
+func (f *watchedFindings) Remark(kind, text string) {
+	f.Findings.Remark(kind, text)
+	if m := f.watch.metrics; m != nil {
+		m.differences.WithLabelValues(kind).Inc()
+	}
+	f.watch.tell(alertDifference, "%s: %s", kind, text)
+}
+
+// Differs tells of a difference that does not halt; one that does is remarked too.
+func (f *watchedFindings) Differs(at market.Time, d *state.Difference) {
+	f.Findings.Differs(at, d)
+	if m := f.watch.metrics; m != nil {
+		m.differences.WithLabelValues("balance").Inc()
+	}
+	f.watch.tell(alertDifference, "%s: books %s, exchange %s; %s", d.What, d.Ours, d.Theirs, d.Conclusion)
 }
 
 // stepped returns what hears of the engine's steps; nil: nobody.

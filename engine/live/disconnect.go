@@ -24,7 +24,7 @@ func (l *Loop) armFirst(ctx context.Context) error {
 		case err == nil:
 		case refused(err):
 			l.Log.Warn().Err(err).Uint16("group", group).Msg("the exchange refuses cancel on disconnect: orders outlive this bot")
-			l.Journal.Remark("cancel on disconnect", "refused: "+err.Error())
+			l.Findings.Remark("cancel on disconnect", "refused: "+err.Error())
 			l.disconnect.off = true
 			return nil
 		default:

@@ -32,7 +32,7 @@ func (s *eager) OnTicker(d *strategy.Desk, t *market.Ticker) {
 	}
 }
 
-// forgetful is a journal that keeps nothing and prints what it is told. A bot's writes to its state file.
+// forgetful is Journal and Findings; it keeps nothing and prints what it is told. A bot's writes to its state file.
 type forgetful struct{}
 
 func (forgetful) Event(*market.Event)                    {}
@@ -95,7 +95,7 @@ func ExampleLoop() {
 	now := client.Now()
 	events <- market.Event{Kind: market.KindTransfer, At: now, Asset: catalog.MarketNamed("BTC-EUR").Quote, Money: 1000_00}
 	events <- market.Event{Kind: market.KindTicker, At: now, Ticker: &market.Ticker{Market: 1, Last: 50_000, Bid: 49_999, Ask: 50_001}}
-	loop := live.New(live.Config{Engine: e, Account: account, Trading: client, Journal: forgetful{}, Events: events, Log: zerolog.Nop()})
+	loop := live.New(live.Config{Engine: e, Account: account, Trading: client, Journal: forgetful{}, Findings: forgetful{}, Events: events, Log: zerolog.Nop()})
 	fmt.Println("ended:", loop.Run(ctx))
 	// Output:
 	// intent: POST /v2/order

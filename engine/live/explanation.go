@@ -134,7 +134,7 @@ func (l *Loop) halt(x *explanation) {
 	l.holdings.said[x.asset.ID] = x.surplus
 	text := x.format(-x.surplus) + " " + x.asset.Symbol
 	l.differs(x, x.text()+"; halted")
-	l.Journal.Remark("reconcile difference", text)
+	l.Findings.Remark("reconcile difference", text)
 	l.Log.Error().Str("missing", text).Msg("the exchange has less than this bot's books: all strategies are halted")
 	l.take(l.Engine.HaltAll(l.stamp(), "the exchange has "+text+" less than this bot's books"))
 }
@@ -142,6 +142,6 @@ func (l *Loop) halt(x *explanation) {
 // differs journals a difference and what was made of it.
 func (l *Loop) differs(x *explanation, conclusion string) {
 	d := state.Difference{What: "balance " + x.asset.Symbol, Ours: x.format(x.books), Theirs: x.format(x.books + x.surplus), Conclusion: conclusion}
-	l.Journal.Differs(l.stamp(), &d)
+	l.Findings.Differs(l.stamp(), &d)
 	l.Log.Warn().Str("asset", x.asset.Symbol).Str("books", d.Ours).Str("exchange", d.Theirs).Str("conclusion", conclusion).Msg("a balance has changed beside the bot's own trades")
 }

@@ -94,7 +94,7 @@ func (l *Loop) compareHoldings(work context.Context, asked market.Time, books ma
 func (l *Loop) agree(asset market.AssetID, now Agreement) {
 	l.holdings.agreed[asset] = now
 	delete(l.holdings.said, asset)
-	l.Journal.Agreed(asset, now)
+	l.Findings.Agreed(asset, now)
 }
 
 // inquiry is what the exchange says of the time since the last agreement.

@@ -3,7 +3,6 @@ package live
 import (
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
 )
 
 // Journal keeps what must survive the process. A turn of the loop notes what happened and commits once; nothing is sent before the
@@ -17,13 +16,7 @@ type Journal interface {
 	Sent(at market.Time, i *exchange.Intent)
 	// Outcome notes what became of an intent: err is nil, the exchange's refusal, or why nobody knows.
 	Outcome(at market.Time, i *exchange.Intent, err error)
-	// Remark notes something that a person will want to know: a halt, a difference, a foreign order.
-	Remark(kind, text string)
-	// Differs notes a difference between the exchange's balances and the books, and what was made of it.
-	Differs(at market.Time, d *state.Difference)
-	// Agreed notes how the balance of an asset stands beside the books, for the next run. It may be committed with what is noted next.
-	Agreed(asset market.AssetID, a Agreement)
-	// Commit makes all since the last Commit durable, with the state of engine, gate, account and strategies as they are now. Where
+	// Commit makes all since the last Commit durable, Findings included, with the state of engine, gate, account and strategies as they are now. Where
 	// nothing was noted it does nothing.
 	Commit(at market.Time) error
 }

@@ -22,7 +22,7 @@ func (l *Loop) heedKey(kind market.CommandKind, err error) {
 		}
 		l.keyRefused = 0
 		l.Log.Error().Err(err).Msg("the exchange refuses the key: all strategies are halted")
-		l.Journal.Remark("key refused", err.Error())
+		l.Findings.Remark("key refused", err.Error())
 		l.take(l.Engine.HaltAll(l.stamp(), "the exchange refuses the key: "+err.Error()))
 	}
 }

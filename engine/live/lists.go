@@ -69,7 +69,7 @@ func (l *Loop) compareOrders(asked market.Time, records []exchange.Record, err e
 	}
 	if foreign != l.foreign {
 		l.Log.Warn().Int("orders", foreign).Msg("open orders on this account that are not ours: they are left alone")
-		l.Journal.Remark("foreign orders", strconv.Itoa(foreign))
+		l.Findings.Remark("foreign orders", strconv.Itoa(foreign))
 	}
 	l.foreign = foreign
 }

@@ -199,7 +199,7 @@ func (l *Loop) missing(k *look, asked market.Time) {
 	d := k.doubt
 	if d == nil || d.command.Kind != market.CommandPlace {
 		l.Log.Error().Int64("order", int64(k.id)).Msg("the exchange does not know an order that it had taken; it stays open here until somebody finds out")
-		l.Journal.Remark("missing", orderText(k.id))
+		l.Findings.Remark("missing", orderText(k.id))
 		k.wait = lastWait
 		return
 	}

@@ -24,15 +24,16 @@ import (
 
 // Config is what a Loop is made of. Zero durations take the default that stands behind each.
 type Config struct {
-	Engine  *engine.Engine
-	Account *state.Account // the engine's
-	Trading exchange.Trading
-	Journal Journal
-	Events  <-chan market.Event // of the feeds, in the order of their arrival; their slices and pointers are the loop's
-	Log     zerolog.Logger
-	Start   func(at market.Time) []market.Command // what begins the engine once the exchange has been asked; nil: Engine.Start. An engine that was restored has begun
-	Ready   func()                                // hears that trading has begun, in the loop's goroutine; nil: nobody. A run that is stopped before has no such moment
-	Sent    Sent                                  // what is known of writes that were in flight when the last process died; nil: nothing
+	Engine   *engine.Engine
+	Account  *state.Account // the engine's
+	Trading  exchange.Trading
+	Journal  Journal
+	Findings Findings
+	Events   <-chan market.Event // of the feeds, in the order of their arrival; their slices and pointers are the loop's
+	Log      zerolog.Logger
+	Start    func(at market.Time) []market.Command // what begins the engine once the exchange has been asked; nil: Engine.Start. An engine that was restored has begun
+	Ready    func()                                // hears that trading has begun, in the loop's goroutine; nil: nobody. A run that is stopped before has no such moment
+	Sent     Sent                                  // what is known of writes that were in flight when the last process died; nil: nothing
 
 	OpenEvery     market.Duration // between two lists of open orders; a minute
 	HoldingsEvery market.Duration // between two looks at the balances; 30 s

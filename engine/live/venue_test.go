@@ -311,7 +311,7 @@ func (b *box) CancelAfter(_ context.Context, _ uint16, after market.Duration) er
 	return nil
 }
 
-// ledger is a Journal in memory that insists on the order of things: what is sent has been committed.
+// ledger is Journal and Findings in memory; it insists on the order of things: what is sent has been committed.
 type ledger struct {
 	t         testing.TB
 	engine    *engine.Engine
