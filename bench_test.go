@@ -164,14 +164,14 @@ func (t *table) run(p *backtest.Plan) *backtest.Result {
 func (t *table) store() {
 	dir := t.b.TempDir()
 	path, m := t.csv(dir, million), bitcoin()
-	store, err := state.OpenCandles(filepath.Join(dir, "candles.db"), false)
+	store, err := state.OpenCandles(filepath.Join(dir, "candles.db"))
 	require.NoError(t.b, err)
 	defer store.Close()
 	options := state.ImportOptions{WriteOptions: state.WriteOptions{Market: m.Name, Interval: market.Interval1m}}
 	fresh := 0
 	took := t.least(func() { kept += t.countBytes(path) }, func() {
 		fresh++
-		target, err := state.OpenCandles(filepath.Join(dir, fmt.Sprint("fresh", fresh, ".db")), false)
+		target, err := state.OpenCandles(filepath.Join(dir, fmt.Sprint("fresh", fresh, ".db")))
 		require.NoError(t.b, err)
 		t.importFile(target, path, options)
 		require.NoError(t.b, target.Close())
@@ -262,7 +262,7 @@ func (t *table) process() {
 func (t *table) filled(bot, dir, name string, n int) string {
 	folder := filepath.Join(dir, name)
 	require.NoError(t.b, os.Mkdir(folder, 0o755))
-	store, err := state.OpenCandles(filepath.Join(folder, "candles.db"), false)
+	store, err := state.OpenCandles(filepath.Join(folder, "candles.db"))
 	require.NoError(t.b, err)
 	t.importFile(store, t.csv(folder, n), state.ImportOptions{WriteOptions: state.WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m}})
 	require.NoError(t.b, store.Close())

@@ -29,7 +29,7 @@ func referencePlan(t testing.TB) *Plan {
 	file, err := os.Open(sharedFile(t, "data/bitvavo_BTC-EUR_1h_2020-2024.csv"))
 	require.NoError(t, err)
 	defer file.Close()
-	store, err := state.OpenCandles(filepath.Join(t.TempDir(), "candles.db"), false)
+	store, err := state.OpenCandles(filepath.Join(t.TempDir(), "candles.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { store.Close() })
 	_, err = store.ImportCSV(file, state.ImportOptions{WriteOptions: state.WriteOptions{Market: "BTC-EUR", Interval: market.Interval1h}})

@@ -210,7 +210,7 @@ func (s *series) stored(longer []market.Interval) stored {
 func (p *play) tested(t *testing.T, all []stored, from, to market.Time) *trail {
 	db := filepath.Join(memoryFolder(t), "candles.db")
 	text := fmt.Sprintf(backtestHead, from.Millis(), to.Millis(), p.backtest, db)
-	store, err := state.OpenCandles(db, false)
+	store, err := state.OpenCandles(db)
 	require.NoError(t, err)
 	for _, s := range all {
 		text += fmt.Sprintf(backtestMarket, s.name, s.tick)

@@ -96,13 +96,18 @@ func orElse(text, standard string) string {
 	return text
 }
 
-// open opens the store.
-func (f *storeFlags) open(readOnly bool) (*state.CandleStore, error) {
+// read opens the store for reading.
+func (f *storeFlags) read() (*state.CandleStore, error) { return f.with(state.ReadCandles) }
+
+// write opens the store for writing.
+func (f *storeFlags) write() (*state.CandleStore, error) { return f.with(state.OpenCandles) }
+
+func (f *storeFlags) with(open func(path string) (*state.CandleStore, error)) (*state.CandleStore, error) {
 	path, err := f.path()
 	if err != nil {
 		return nil, err
 	}
-	return state.OpenCandles(path, readOnly)
+	return open(path)
 }
 
 func (a *app) listCommand(f *storeFlags) *cobra.Command {
@@ -115,7 +120,7 @@ func (a *app) listCommand(f *storeFlags) *cobra.Command {
 }
 
 func (a *app) listCandles(f *storeFlags) error {
-	store, err := f.open(true)
+	store, err := f.read()
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func (a *app) exportCandles(f *storeFlags, from, to, out string) error {
 	if err != nil {
 		return err
 	}
-	store, err := f.open(true)
+	store, err := f.read()
 	if err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ func (m *marketTown) fetch(t testing.TB, store string, args ...string) (code int
 
 // stored is everything that a store holds of the series, as text.
 func stored(t testing.TB, path string) string {
-	store, err := state.OpenCandles(path, true)
+	store, err := state.ReadCandles(path)
 	require.NoError(t, err)
 	defer store.Close()
 	report, err := store.Verify()
@@ -283,7 +283,7 @@ func TestAStoreCanBeReadBetweenThePagesOfAFetch(t *testing.T) {
 			return false
 		}
 		asked++
-		reader, err := state.OpenCandles(path, true)
+		reader, err := state.ReadCandles(path)
 		require.NoError(t, err, "the fetch does not hold the store while it asks")
 		reading.Go(func() {
 			require.Eventually(t, func() bool { return strings.Contains(errs.String(), "in use by another process") }, 20*time.Second, 10*time.Millisecond, "and waits for who reads")

@@ -55,7 +55,7 @@ func (a *app) importCandles(ctx context.Context, f *importFlags, file string) er
 		return err
 	}
 	defer in.Close()
-	store, err := f.open(false)
+	store, err := f.write()
 	if err != nil {
 		return err
 	}

@@ -37,14 +37,14 @@ func (a *app) resampleCandles(f *storeFlags, into string, replace bool) error {
 	if !from.Divides(to) {
 		return usagef("%s candles cannot be made of %s candles; choose a longer interval that they fill", to, from)
 	}
-	store, err := f.open(true) // a mistyped --db is no reason to make a store
+	store, err := f.read() // a mistyped --db is no reason to make a store
 	if err != nil {
 		return err
 	}
 	if err := store.Close(); err != nil {
 		return err
 	}
-	if store, err = f.open(false); err != nil {
+	if store, err = f.write(); err != nil {
 		return err
 	}
 	report, err := store.Resample(state.ResampleOptions{Market: name, From: from, To: to, Replace: replace})

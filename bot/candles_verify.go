@@ -19,7 +19,7 @@ func (a *app) verifyCommand(f *storeFlags) *cobra.Command {
 }
 
 func (a *app) verifyCandles(f *storeFlags) error {
-	store, err := f.open(true)
+	store, err := f.read()
 	if err != nil {
 		return err
 	}

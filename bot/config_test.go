@@ -152,7 +152,7 @@ func TestTheConfigHashIsThatOfTheSettings(t *testing.T) {
 
 // shortCandles stores some days of 1h candles and, beside them, what thirty() makes of 30m ones.
 func shortCandles(t *testing.T, thirty func([]market.Candle) []market.Candle) library {
-	store, err := state.OpenCandles(filepath.Join(t.TempDir(), "candles.db"), false)
+	store, err := state.OpenCandles(filepath.Join(t.TempDir(), "candles.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	put := func(interval market.Interval, n int, keep func([]market.Candle) []market.Candle) {

@@ -226,7 +226,7 @@ func TestKeysThatAreLeftOutAreTheSameAtEachStart(t *testing.T) {
 
 func TestStoredCandlesAreReplayedFromADate(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "candles.db")
-	store, err := state.OpenCandles(file, false)
+	store, err := state.OpenCandles(file)
 	require.NoError(t, err)
 	var rows strings.Builder
 	for i, line := range []string{"100,110,90,105,4", "105,106,104,106,4", "106,130,106,120,4"} {

@@ -98,7 +98,7 @@ func (p *exchangePlan) openStore(file string) (*state.CandleStore, error) {
 	if store := p.stores[file]; store != nil {
 		return store, nil
 	}
-	store, err := state.OpenCandles(file, true)
+	store, err := state.ReadCandles(file)
 	if err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}

@@ -86,7 +86,7 @@ func ceilInterval(interval market.Interval, t market.Time) market.Time {
 // waits.
 func (f *fetcher) with(ctx context.Context, work func(*state.CandleStore) error) error {
 	for told := false; ; told = true {
-		store, err := state.OpenCandles(f.path, false)
+		store, err := state.OpenCandles(f.path)
 		switch {
 		case err == nil:
 			return errors.Join(work(store), store.Close())

@@ -61,7 +61,7 @@ func rowsFile(t *testing.T, first, rows int64) string {
 
 // requireWhole wants a store that is sound and holds all rows or none.
 func requireWhole(t *testing.T, path string, rows int64, when string) {
-	store, err := state.OpenCandles(path, false) // makes the file where the process did not come so far
+	store, err := state.OpenCandles(path) // makes the file where the process did not come so far
 	require.NoError(t, err, when)
 	defer store.Close()
 	report, err := store.Verify()

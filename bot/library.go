@@ -37,7 +37,7 @@ func openLibrary(c *backtestConfig) (library, error) {
 	if c.Data.Source == sourceSynthetic {
 		return &madeUp{seed: c.Backtest.Seed}, nil
 	}
-	store, err := state.OpenCandles(c.Data.Candles, true)
+	store, err := state.ReadCandles(c.Data.Candles)
 	if errors.Is(err, state.ErrNoData) {
 		s, what := c.Strategies[c.names()[0]], "is not there"
 		if _, err := os.Stat(c.Data.Candles); err == nil {

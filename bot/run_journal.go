@@ -174,7 +174,11 @@ func (j *botJournal) Commit(at market.Time) error {
 		j.batch.Halt(h.At, &state.Halt{Scope: "strategy " + h.Name, Reason: h.Reason, By: j.took()})
 	}
 	all := at >= j.whole+wholeEvery
-	err := j.engine.Save(all, func(part string, data []byte) error {
+	save := j.engine.Save
+	if all {
+		save = j.engine.SaveAll
+	}
+	err := save(func(part string, data []byte) error {
 		j.batch.Blob(partPrefix+part, data)
 		return nil
 	})

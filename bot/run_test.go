@@ -50,7 +50,7 @@ func hours(t *testing.T) string {
 	candles, err := synthetic.BTCEUR(m, 1)
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "candles.db")
-	store, err := state.OpenCandles(path, false)
+	store, err := state.OpenCandles(path)
 	require.NoError(t, err)
 	_, err = store.Put(state.WriteOptions{Market: "BTC-EUR", Interval: market.Interval1h}, candles, 2, 8, nil)
 	require.NoError(t, err)

@@ -91,7 +91,7 @@ func TestAResumeIsSaved(t *testing.T) {
 	saveAll(t, b.engine)
 	require.Empty(t, b.engine.Resume(b.now, 1))
 	var written []string
-	require.NoError(t, b.engine.Save(false, func(part string, _ []byte) error { written = append(written, part); return nil }))
+	require.NoError(t, b.engine.Save(func(part string, _ []byte) error { written = append(written, part); return nil }))
 	require.Equal(t, []string{"gate", "engine"}, written)
 	_, halted := b.engine.Halted(1)
 	require.False(t, halted)

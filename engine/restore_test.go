@@ -58,7 +58,7 @@ func (w *twin) hear(commands []market.Command) {
 	w.t.Helper()
 	have := w.engine.Step(&w.event)
 	require.True(w.t, slices.Equal(commands, have), "after %d restarts: %v, not %v", w.kills, have, commands)
-	require.NoError(w.t, w.engine.Save(false, w.write))
+	require.NoError(w.t, w.engine.Save(w.write))
 	if w.random.IntN(20) == 0 {
 		w.kill()
 	}
@@ -71,7 +71,7 @@ func (w *twin) write(part string, data []byte) error {
 
 func saveAll(t testing.TB, e *engine.Engine) map[string][]byte {
 	all := map[string][]byte{}
-	require.NoError(t, e.Save(true, func(part string, data []byte) error {
+	require.NoError(t, e.SaveAll(func(part string, data []byte) error {
 		all[part] = slices.Clone(data)
 		return nil
 	}))

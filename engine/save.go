@@ -80,14 +80,23 @@ type ledger struct {
 	last     map[string][]byte
 }
 
-// Save calls write for every part of the state that has changed since the last Save, or with all for every part; data is valid until
-// write returns. Call it between steps, in the transaction that holds the step's commands, so that a process that is killed anywhere
+// Save calls write for every part of the state that has changed since the last Save; data is valid until write returns. Call it between
+// steps, in the transaction that holds the step's commands, so that a process that is killed anywhere
 // goes on by Restore as if nothing had happened. What moves with prices and nothing else (latest prices, latest equity, counts of
-// refusals) is no change: save all now and then, once a minute say, and when the process ends. An error of write is returned as
-// it is; where the transaction fails later, save all in the next. After an arithmetic error (Err) nothing is saved.
+// refusals) is no change: call SaveAll now and then, once a minute say, and when the process ends. An error of write is returned as
+// it is; where the transaction fails later, SaveAll in the next. After an arithmetic error (Err) nothing is saved.
 //
 // The names of the strategies must be there and differ, because they are what Restore matches by.
-func (e *Engine) Save(all bool, write func(part string, data []byte) error) error {
+func (e *Engine) Save(write func(part string, data []byte) error) error {
+	return e.saveParts(false, write)
+}
+
+// SaveAll is Save of every part, changed or not.
+func (e *Engine) SaveAll(write func(part string, data []byte) error) error {
+	return e.saveParts(true, write)
+}
+
+func (e *Engine) saveParts(all bool, write func(part string, data []byte) error) error {
 	if e.err != nil {
 		return e.err
 	}

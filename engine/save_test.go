@@ -34,7 +34,7 @@ func TestNothingIsWrittenWhereNothingHasChanged(t *testing.T) {
 	var written []string
 	save := func() []string {
 		written = nil
-		require.NoError(t, b.engine.Save(false, func(part string, _ []byte) error { written = append(written, part); return nil }))
+		require.NoError(t, b.engine.Save(func(part string, _ []byte) error { written = append(written, part); return nil }))
 		return written
 	}
 	everything := []string{"account", "prices", "gate", "engine"}
@@ -58,7 +58,7 @@ func TestAWriteThatFailsIsMadeUpFor(t *testing.T) {
 	for failing := range 4 {
 		b.deposit(1, eur)
 		n := -1
-		require.ErrorIs(t, b.engine.Save(true, func(string, []byte) error {
+		require.ErrorIs(t, b.engine.SaveAll(func(string, []byte) error {
 			if n++; n == failing {
 				return broken
 			}
@@ -66,7 +66,7 @@ func TestAWriteThatFailsIsMadeUpFor(t *testing.T) {
 		}), broken)
 	}
 	var written []string
-	require.NoError(t, b.engine.Save(false, func(part string, _ []byte) error { written = append(written, part); return nil }))
+	require.NoError(t, b.engine.Save(func(part string, _ []byte) error { written = append(written, part); return nil }))
 	require.Subset(t, []string{"account", "prices", "gate", "engine"}, written)
 	require.Contains(t, written, "engine")
 }
@@ -256,8 +256,8 @@ func TestASaverThatFailsIsNamed(t *testing.T) {
 		want string
 	}{{fails, "strategy/s1: no memory"}, {panics, "strategy/s1: panic: too much"}} {
 		b := newBench(t, setup{seats: []engine.Seat{{Strategy: &forgetful{save: c.save}}}})
-		require.EqualError(t, b.engine.Save(false, discard), c.want)
-		require.EqualError(t, b.engine.Save(false, discard), c.want)
+		require.EqualError(t, b.engine.Save(discard), c.want)
+		require.EqualError(t, b.engine.Save(discard), c.want)
 	}
 	b := newBench(t, setup{seats: []engine.Seat{{Strategy: &forgetful{save: fine}}}})
 	saved := saveAll(t, b.engine)
@@ -277,14 +277,14 @@ func TestASaverThatFailsIsNamed(t *testing.T) {
 
 func TestTwoStrategiesOfOneNameCannotBeSaved(t *testing.T) {
 	b := newBench(t, setup{seats: []engine.Seat{{Name: "a", Strategy: idle{}}, {Name: "a", Strategy: idle{}}}})
-	err := b.engine.Save(true, func(string, []byte) error { return nil })
+	err := b.engine.SaveAll(func(string, []byte) error { return nil })
 	require.EqualError(t, err, `engine: strategy 2 is named "a"; give each a name of its own`)
 }
 
 func TestAnEngineInErrorSavesNothing(t *testing.T) {
 	b := one(t, &script{})
 	b.engine.Step(&market.Event{Kind: market.KindTransfer, At: start, Asset: 1, Money: 1<<63 - 1})
-	require.ErrorIs(t, b.engine.Save(true, func(string, []byte) error { t.Fatal("written"); return nil }), market.ErrOverflow)
+	require.ErrorIs(t, b.engine.SaveAll(func(string, []byte) error { t.Fatal("written"); return nil }), market.ErrOverflow)
 }
 
 // bracketed is a saved engine with a bracket, an order and a timer of strategy s1 in BTC-EUR.

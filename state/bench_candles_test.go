@@ -32,7 +32,7 @@ func benchSeries(n int) []market.Candle {
 
 func benchStore(b *testing.B) (*CandleStore, []market.Candle) {
 	candles := benchSeries(benchCandles)
-	store, err := OpenCandles(filepath.Join(b.TempDir(), "candles.db"), false)
+	store, err := OpenCandles(filepath.Join(b.TempDir(), "candles.db"))
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, store.Close()) })
 	_, err = store.Put(WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m}, candles, 2, 4, nil)
@@ -163,7 +163,7 @@ func importFile(b *testing.B, from, to string) {
 	file, err := os.Open(from)
 	require.NoError(b, err)
 	defer file.Close()
-	store, err := OpenCandles(to, false)
+	store, err := OpenCandles(to)
 	require.NoError(b, err)
 	report, err := store.ImportCSV(file, ImportOptions{WriteOptions: WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m}})
 	require.NoError(b, err)

@@ -378,7 +378,7 @@ func TestMarketsOfTheFileKeepTheirUnits(t *testing.T) {
 
 func TestForeignFilesAreRefusedByName(t *testing.T) {
 	dir := t.TempDir()
-	candles, err := OpenCandles(filepath.Join(dir, "candles.db"), false)
+	candles, err := OpenCandles(filepath.Join(dir, "candles.db"))
 	require.NoError(t, err)
 	require.NoError(t, candles.Close())
 	_, err = OpenBot(candles.path)

@@ -68,10 +68,15 @@ type Series struct {
 // End returns the end (exclusive) of the last candle.
 func (s *Series) End() market.Time { return s.Interval.End(s.Last) }
 
-// OpenCandles opens the store at path. Read-only it must exist, and other readers may share it; otherwise it is made when
-// missing and held alone. It waits a second for other processes, then wraps ErrLocked. A missing or empty file wraps
-// ErrNoData, a file that is no store wraps ErrCorrupt, one of a newer format ErrNewer.
-func OpenCandles(path string, readOnly bool) (store *CandleStore, err error) {
+// OpenCandles opens the store at path for writing. It is made when missing, and held alone. It waits a second for other processes, then
+// wraps ErrLocked. A file that is no store wraps ErrCorrupt, one of a newer format ErrNewer.
+func OpenCandles(path string) (*CandleStore, error) { return openCandles(path, false) }
+
+// ReadCandles opens the store at path for reading, which others may do at the same time. A missing or empty file wraps ErrNoData; the
+// other errors are those of OpenCandles.
+func ReadCandles(path string) (*CandleStore, error) { return openCandles(path, true) }
+
+func openCandles(path string, readOnly bool) (store *CandleStore, err error) {
 	if err := checkFile(path, readOnly); err != nil {
 		return nil, err
 	}

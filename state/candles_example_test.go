@@ -18,7 +18,7 @@ func ExampleCandleStore() {
 		return
 	}
 	defer os.RemoveAll(dir)
-	store, err := state.OpenCandles(filepath.Join(dir, "candles.db"), false)
+	store, err := state.OpenCandles(filepath.Join(dir, "candles.db"))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -42,7 +42,7 @@ func ExampleCandleReader() {
 		return
 	}
 	defer os.RemoveAll(dir)
-	store, err := state.OpenCandles(filepath.Join(dir, "candles.db"), false)
+	store, err := state.OpenCandles(filepath.Join(dir, "candles.db"))
 	if err != nil {
 		fmt.Println(err)
 		return

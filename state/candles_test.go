@@ -90,7 +90,7 @@ func TestReaderIsClosedOnceAndForAll(t *testing.T) {
 }
 
 func TestMissingDataSaysHowToImport(t *testing.T) {
-	_, err := OpenCandles(filepath.Join(t.TempDir(), "candles.db"), true)
+	_, err := ReadCandles(filepath.Join(t.TempDir(), "candles.db"))
 	require.ErrorIs(t, err, ErrNoData)
 	require.ErrorContains(t, err, "bot candles import --market BTC-EUR --interval 1h FILE.csv")
 
@@ -104,16 +104,16 @@ func TestMissingDataSaysHowToImport(t *testing.T) {
 
 func TestOneWriterOrManyReaders(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "candles.db")
-	writer, err := OpenCandles(path, false)
+	writer, err := OpenCandles(path)
 	require.NoError(t, err)
-	_, err = OpenCandles(path, true)
+	_, err = ReadCandles(path)
 	require.ErrorIs(t, err, ErrLocked)
 	require.ErrorContains(t, err, "candles.db is in use by another process")
 	require.NoError(t, writer.Close())
 
-	first, err := OpenCandles(path, true)
+	first, err := ReadCandles(path)
 	require.NoError(t, err)
-	second, err := OpenCandles(path, true)
+	second, err := ReadCandles(path)
 	require.NoError(t, err)
 	_, err = first.Put(WriteOptions{Market: "BTC-EUR", Interval: market.Interval1h}, flat(1), 2, 4, nil)
 	require.ErrorContains(t, err, "read-only")
@@ -124,11 +124,11 @@ func TestOneWriterOrManyReaders(t *testing.T) {
 func TestForeignAndTruncatedFilesAreCorrupt(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "candles.db")
 	require.NoError(t, os.WriteFile(path, bytes.Repeat([]byte("no database "), 2000), 0o644))
-	_, err := OpenCandles(path, true)
+	_, err := ReadCandles(path)
 	require.ErrorIs(t, err, ErrCorrupt)
 
 	require.NoError(t, os.Remove(path))
-	store, err := OpenCandles(path, false)
+	store, err := OpenCandles(path)
 	require.NoError(t, err)
 	_, err = store.Put(WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m}, benchSeries(50_000), 2, 4, nil)
 	require.NoError(t, err)
@@ -138,7 +138,7 @@ func TestForeignAndTruncatedFilesAreCorrupt(t *testing.T) {
 	for i, size := range []int{64 << 10, 64 << 10, 5000, 5000} {
 		cut := fmt.Sprint(path, i) // a file for each: what panicked on opening keeps its lock
 		require.NoError(t, os.WriteFile(cut, whole[:size], 0o644))
-		_, err = OpenCandles(cut, i%2 == 0)
+		_, err = openCandles(cut, i%2 == 0)
 		require.ErrorIs(t, err, ErrCorrupt, "%d bytes, read-only %t", size, i%2 == 0)
 		require.ErrorContains(t, err, cut)
 	}
@@ -147,15 +147,15 @@ func TestForeignAndTruncatedFilesAreCorrupt(t *testing.T) {
 func TestAnEmptyFileHoldsNothingAndAFolderIsNoStore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "candles.db")
 	require.NoError(t, os.WriteFile(path, nil, 0o644))
-	_, err := OpenCandles(path, true)
+	_, err := ReadCandles(path)
 	require.ErrorIs(t, err, ErrNoData)
 	require.ErrorContains(t, err, "the file is empty; import some with")
-	store, err := OpenCandles(path, false)
+	store, err := OpenCandles(path)
 	require.NoError(t, err)
 	require.NoError(t, store.Close())
 
 	for _, readOnly := range []bool{true, false} {
-		_, err = OpenCandles(filepath.Dir(path), readOnly)
+		_, err = openCandles(filepath.Dir(path), readOnly)
 		require.ErrorContains(t, err, "is a folder; name a file in it")
 	}
 }
@@ -165,20 +165,20 @@ func TestAnEmptyFileHoldsNothingAndAFolderIsNoStore(t *testing.T) {
 func TestADamagedNameIsNoReasonToBeginAnew(t *testing.T) {
 	for _, name := range [][]byte{bucketMeta, bucketMarkets, bucketCandles, bucketCoverage} {
 		path := filepath.Join(t.TempDir(), "candles.db")
-		store, err := OpenCandles(path, false)
+		store, err := OpenCandles(path)
 		require.NoError(t, err)
 		put(t, store, flat(3))
 		require.NoError(t, store.db.Update(func(tx *bbolt.Tx) error { return tx.DeleteBucket(name) }))
 		require.NoError(t, store.Close())
 		for _, readOnly := range []bool{true, false} {
-			_, err = OpenCandles(path, readOnly)
+			_, err = openCandles(path, readOnly)
 			require.ErrorIs(t, err, ErrCorrupt, "%s, read-only %t", name, readOnly)
 		}
 	}
 }
 
 func TestCorruptChunkIsNamedByReaderAndVerify(t *testing.T) {
-	store, err := OpenCandles(filepath.Join(t.TempDir(), "candles.db"), false)
+	store, err := OpenCandles(filepath.Join(t.TempDir(), "candles.db"))
 	require.NoError(t, err)
 	defer store.Close()
 	_, err = store.Put(WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m}, benchSeries(20_000), 2, 4, nil)
@@ -210,7 +210,7 @@ func TestCorruptChunkIsNamedByReaderAndVerify(t *testing.T) {
 // TestNoDamagedPagePanics overwrites pages of the file one after another: reading ends in candles or in an error.
 func TestNoDamagedPagePanics(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "candles.db")
-	store, err := OpenCandles(path, false)
+	store, err := OpenCandles(path)
 	require.NoError(t, err)
 	_, err = store.Put(WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m}, benchSeries(20_000), 2, 4, nil)
 	require.NoError(t, err)
@@ -234,7 +234,7 @@ func TestNoDamagedPagePanics(t *testing.T) {
 }
 
 func readDamaged(path string) error {
-	store, err := OpenCandles(path, true)
+	store, err := ReadCandles(path)
 	if err != nil {
 		return err
 	}
@@ -314,7 +314,7 @@ func TestGapsAgreeWithCountingHourByHour(t *testing.T) {
 func openRapidStore(t *testing.T) *CandleStore {
 	dir, err := os.MkdirTemp(t.TempDir(), "")
 	require.NoError(t, err)
-	store, err := OpenCandles(filepath.Join(dir, "candles.db"), false)
+	store, err := OpenCandles(filepath.Join(dir, "candles.db"))
 	require.NoError(t, err)
 	store.db.NoSync = true
 	return store

@@ -17,7 +17,7 @@ import (
 
 func openTestStore(t testing.TB) *CandleStore {
 	t.Helper()
-	store, err := OpenCandles(filepath.Join(t.TempDir(), "candles.db"), false)
+	store, err := OpenCandles(filepath.Join(t.TempDir(), "candles.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		report, err := store.Verify()
@@ -303,7 +303,7 @@ func FuzzImportCSV(f *testing.F) {
 	f.Add([]byte("2020-01-01;1;2;1;2;3\n\"1577840400\";1;1;1;1;1e-3\r\n"))
 	f.Add([]byte("volume\topen\thigh\tlow\tclose\tunix_us\n1\t1\t1\t1\t1\t1577836800000000"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		store, err := OpenCandles(filepath.Join(t.TempDir(), "a.db"), false)
+		store, err := OpenCandles(filepath.Join(t.TempDir(), "a.db"))
 		require.NoError(t, err)
 		defer store.Close()
 		store.db.NoSync = true

@@ -118,7 +118,7 @@ func TestTheStateFileOfTheFirstFormatSaysWhatItSaid(t *testing.T) {
 
 // manyCandles writes two chunks of candles with a gap, in two series.
 func manyCandles(t *testing.T, path string) {
-	store, err := OpenCandles(path, false)
+	store, err := OpenCandles(path)
 	require.NoError(t, err)
 	hours := []int64{}
 	for hour := int64(0); hour < 5000; hour++ {
@@ -135,7 +135,7 @@ func manyCandles(t *testing.T, path string) {
 // A candle store that the first version wrote opens and holds the same candles: the same rows and the same data hash.
 func TestTheCandleStoreOfTheFirstFormatHoldsWhatItHeld(t *testing.T) {
 	path := goldenFile(t, "candles-format1", func(path string) { manyCandles(t, path) })
-	store, err := OpenCandles(path, false)
+	store, err := OpenCandles(path)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, store.Close()) }()
 	var said bytes.Buffer
@@ -160,7 +160,7 @@ func TestAStoreOfALaterFormatIsRefusedWithTheMend(t *testing.T) {
 		require.NoError(t, db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(bucketMeta).Put(keyFormat, format) }))
 		require.NoError(t, db.Close())
 		for _, readOnly := range []bool{false, true} {
-			_, err = OpenCandles(path, readOnly)
+			_, err = openCandles(path, readOnly)
 			require.ErrorIs(t, err, ErrNewer)
 			require.NotErrorIs(t, err, ErrCorrupt, "nothing is wrong with it")
 			require.ErrorContains(t, err, "update the program")

@@ -355,7 +355,7 @@ func (j *ledger) Commit(market.Time) error {
 	if j.killed {
 		return errKilled
 	}
-	if err := j.engine.Save(false, func(part string, data []byte) error {
+	if err := j.engine.Save(func(part string, data []byte) error {
 		j.parts[part] = append([]byte(nil), data...)
 		return nil
 	}); err != nil {
