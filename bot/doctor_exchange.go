@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -180,7 +181,7 @@ func (p *runPlan) operates(operator int64) bool {
 func (d *doctor) polling() {
 	plan := (&runner{plan: d.plan}).pollPlan()
 	perKey, perIP := int(d.plan.Exchange.PerKey), int(d.plan.Exchange.PerIP)
-	text := fmt.Sprintf("%d of %d weight points a minute of the key, %d of %d of the IP address", plan.PerMinute(true), perKey, plan.PerMinute(false), perIP)
+	text := fmt.Sprintf("%d of %d weight points a minute of the key, %d of %d of the IP address", plan.PerMinute(rest.PaidByKey), perKey, plan.PerMinute(rest.PaidByIP), perIP)
 	level, mend := levelOK, ""
 	if plan.Check(perKey, perIP) != nil {
 		level, mend = levelFail, "more than 80 % of a budget; ask less often in [poll]"

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -64,13 +65,13 @@ func newMetrics(w *watch) *metrics {
 func (m *metrics) attach(r *runner) {
 	m.function("queue_events", "Events of the feeds that wait for the loop.", nil, func() float64 { return float64(len(r.events())) })
 	m.function("clock_offset_seconds", "How far the exchange's clock is ahead of this machine's.", nil, func() float64 { return r.client.Offset().Seconds() })
-	for _, signed := range []bool{true, false} {
-		budget := prometheus.Labels{"budget": budgetName(signed)}
+	for _, payer := range [...]rest.Payer{rest.PaidByKey, rest.PaidByIP} {
+		budget := prometheus.Labels{"budget": payer.String()}
 		m.function("weight_left", "Weight points that are left in this minute.", budget, func() float64 {
-			points, _ := r.ledger.Left(signed)
+			points, _ := r.ledger.Left(payer)
 			return float64(points)
 		})
-		m.function("banned", "1 while the exchange answers nothing.", budget, func() float64 { return truth(r.ledger.BannedUntil(signed) != 0) })
+		m.function("banned", "1 while the exchange answers nothing.", budget, func() float64 { return truth(r.ledger.BannedUntil(payer) != 0) })
 	}
 }
 
@@ -119,13 +120,6 @@ func (m *metrics) age(at int64) float64 {
 		return math.NaN()
 	}
 	return time.Duration(m.watch.since() - at).Seconds()
-}
-
-func budgetName(signed bool) string {
-	if signed {
-		return "key"
-	}
-	return "ip"
 }
 
 func truth(yes bool) float64 {

@@ -69,16 +69,19 @@ func (r *runner) weights() []byte {
 
 // pollPlan is what the bot asks for again and again, in weight points.
 func (r *runner) pollPlan() (plan rest.Plan) {
-	p, signed := &r.plan.Poll, r.plan.Exchange.SignMarketData && r.plan.key != ""
+	p, public := &r.plan.Poll, rest.PaidByIP
+	if r.plan.Exchange.SignMarketData && r.plan.key != "" {
+		public = rest.PaidByKey
+	}
 	plan = append(plan,
-		rest.Poll{Name: "GET /ticker/price", Weight: 1, Every: market.Duration(p.Tickers), Signed: signed},
-		rest.Poll{Name: "GET /ticker/book", Weight: 1, Every: market.Duration(p.Tickers), Signed: signed},
-		rest.Poll{Name: "GET /markets", Weight: 1, Every: market.Duration(p.Rules), Signed: signed},
+		rest.Poll{Name: "GET /ticker/price", Weight: 1, Every: market.Duration(p.Tickers), Payer: public},
+		rest.Poll{Name: "GET /ticker/book", Weight: 1, Every: market.Duration(p.Tickers), Payer: public},
+		rest.Poll{Name: "GET /markets", Weight: 1, Every: market.Duration(p.Rules), Payer: public},
 		rest.Poll{Name: "GET /time", Weight: rest.TimeSamples, Every: clockEvery})
 	if r.plan.Bot.Mode == modeLive {
 		plan = append(plan,
-			rest.Poll{Name: "GET /ordersOpen", Weight: 100, Every: market.Duration(p.Orders), Signed: true},
-			rest.Poll{Name: "GET /balance", Weight: 5, Every: market.Duration(p.Balances), Signed: true})
+			rest.Poll{Name: "GET /ordersOpen", Weight: 100, Every: market.Duration(p.Orders), Payer: rest.PaidByKey},
+			rest.Poll{Name: "GET /balance", Weight: 5, Every: market.Duration(p.Balances), Payer: rest.PaidByKey})
 	}
 	for i := range r.plan.strategies {
 		s := &r.plan.strategies[i]
@@ -87,9 +90,9 @@ func (r *runner) pollPlan() (plan rest.Plan) {
 			continue // it is told when the strategy is made
 		}
 		for _, m := range s.Markets {
-			plan = append(plan, rest.Poll{Name: "GET /" + m.Name + "/candles", Weight: 1, Every: s.Interval.Fixed(), Signed: signed})
+			plan = append(plan, rest.Poll{Name: "GET /" + m.Name + "/candles", Weight: 1, Every: s.Interval.Fixed(), Payer: public})
 			if needs.Book {
-				plan = append(plan, rest.Poll{Name: "GET /" + m.Name + "/book", Weight: 1, Every: market.Duration(p.Books), Signed: signed})
+				plan = append(plan, rest.Poll{Name: "GET /" + m.Name + "/book", Weight: 1, Every: market.Duration(p.Books), Payer: public})
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
@@ -92,13 +93,9 @@ func (c *control) status(ctx context.Context, _ *operatorAsk) (any, error) {
 	if failed != nil {
 		return nil, failed
 	}
-	for _, signed := range [...]bool{true, false} {
-		left, reset := r.ledger.Left(signed)
-		w := weightInfo{Of: "key", Left: left, ResetMS: reset.Millis(), BannedUntilMS: r.ledger.BannedUntil(signed).Millis()}
-		if !signed {
-			w.Of = "ip"
-		}
-		s.Weight = append(s.Weight, w)
+	for _, payer := range [...]rest.Payer{rest.PaidByKey, rest.PaidByIP} {
+		left, reset := r.ledger.Left(payer)
+		s.Weight = append(s.Weight, weightInfo{Of: payer.String(), Left: left, ResetMS: reset.Millis(), BannedUntilMS: r.ledger.BannedUntil(payer).Millis()})
 	}
 	return s, s.fromStore(r.store)
 }

@@ -160,7 +160,7 @@ func (w *watch) warned(warning rest.Warning) {
 	}
 	w.tell(alertBan, "%s", warning)
 	if w.metrics != nil && warning.Kind == rest.WarnBan {
-		w.metrics.bans.WithLabelValues(budgetName(warning.Signed)).Inc()
+		w.metrics.bans.WithLabelValues(warning.Payer.String()).Inc()
 	}
 }
 
@@ -211,7 +211,7 @@ func (w *watch) ready() error {
 	if !w.trading.Load() {
 		return fmt.Errorf("the bot has not reconciled with the exchange, or is stopping")
 	}
-	if until := w.r.ledger.BannedUntil(true); until != 0 {
+	if until := w.r.ledger.BannedUntil(rest.PaidByKey); until != 0 {
 		return fmt.Errorf("the exchange has banned the key until %s", until)
 	}
 	last := int64(0)

@@ -47,8 +47,8 @@ func TestBansAndSilenceAreToldFromAnyGoroutine(t *testing.T) {
 	m := newMailbox(t, nil)
 	w := &watch{r: &runner{run: uuid.UUID{1}}, now: time.Now, alerts: newAlerter([]*alertPlace{place(t, m.URL, nil)}, zerolog.Nop())}
 	w.warned(rest.Warning{Kind: rest.WarnSlow})
-	w.warned(rest.Warning{Kind: rest.WarnBan, Signed: true, Until: market.Time(12 * time.Hour)})
-	w.warned(rest.Warning{Kind: rest.WarnBanOver, Signed: true})
+	w.warned(rest.Warning{Kind: rest.WarnBan, Payer: rest.PaidByKey, Until: market.Time(12 * time.Hour)})
+	w.warned(rest.Warning{Kind: rest.WarnBanOver, Payer: rest.PaidByKey})
 	w.stale(15 * market.Duration(time.Second))
 	w.alerts.stop(time.Second)
 	got := m.got()

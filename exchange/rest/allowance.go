@@ -20,7 +20,7 @@ const (
 // request counts from the moment it is let go until it is answered, in whatever minute the exchange reads it: therefore open and
 // stray points count in the minute that runs and in the next.
 type allowance struct {
-	signed bool // it is the key's
+	payer  Payer
 	margin market.Duration
 
 	limit  int         // points of a minute
@@ -117,7 +117,7 @@ func (a *allowance) dropStray() int {
 // many, and some, are for cancels and for asking whether they came through: each that has lets go one of the former.
 // Without a key nothing can be lost but data, and a twentieth is left to whoever else has the address.
 func (a *allowance) floor(lane Lane) int {
-	if !a.signed {
+	if a.payer != PaidByKey {
 		return a.limit / 20
 	}
 	cancels := min(2*a.orders+cancelSlack, a.limit/2)

@@ -12,7 +12,7 @@ import (
 const noon = market.Time(1_772_452_800_000_000_000) // 2026-03-02T12:00:00Z
 
 func TestARequestThatNobodyAnsweredCountsInTheNextMinuteToo(t *testing.T) {
-	a := allowance{signed: true, limit: 100, margin: time.Second / 4}
+	a := allowance{payer: PaidByKey, limit: 100, margin: time.Second / 4}
 	a.roll(noon.Add(50 * time.Second))
 	a.observe(rate{limit: 100, remaining: 60, reset: noon.Add(time.Minute)}, noon.Add(50*time.Second))
 	a.addStray(7, noon.Add(55*time.Second))
@@ -31,7 +31,7 @@ func TestARequestThatNobodyAnsweredCountsInTheNextMinuteToo(t *testing.T) {
 
 func TestAnswersInAnyOrderGiveTheLargestCount(t *testing.T) {
 	first, second := noon.Add(time.Minute), noon.Add(2*time.Minute)
-	a := allowance{signed: true, limit: 100, margin: time.Second / 4}
+	a := allowance{payer: PaidByKey, limit: 100, margin: time.Second / 4}
 	for _, row := range []struct {
 		at    time.Duration
 		limit int
@@ -76,12 +76,12 @@ func TestABudgetWithoutHeadersStillCounts(t *testing.T) {
 	now := noon
 	l := NewLedger(LedgerConfig{PerIP: 100, Now: func() market.Time { return now }, After: func(market.Duration, func()) func() bool { return func() bool { return true } }})
 	for range 30 {
-		done, err := l.Begin(t.Context(), Reconcile, "", 1, false)
+		done, err := l.Begin(t.Context(), Reconcile, "", 1, PaidByIP)
 		require.NoError(t, err)
 		done(map[string][]string{}, 200, nil)
 		now = now.Add(time.Second)
 	}
-	left, reset := l.Left(false)
+	left, reset := l.Left(PaidByIP)
 	require.Equal(t, 70, left)
 	require.Equal(t, noon.Add(time.Minute), reset)
 }

@@ -67,14 +67,14 @@ func (l *Ledger) ban(a *allowance, h http.Header, status int, body []byte, now m
 	}
 	if until <= now {
 		length := l.config.IPBan
-		if a.signed {
+		if a.payer == PaidByKey {
 			length = l.config.KeyBan
 		}
 		until = minuteEnd(now).Add(length)
 	}
 	if until = until.Add(a.margin); until > a.banned {
 		a.banned = until
-		l.warn(Warning{Kind: WarnBan, Signed: a.signed, At: now, Until: until})
+		l.warn(Warning{Kind: WarnBan, Payer: a.payer, At: now, Until: until})
 	}
 }
 
@@ -85,5 +85,5 @@ func (l *Ledger) endBan(a *allowance, now market.Time) {
 	}
 	a.banned = 0
 	a.begin(minuteEnd(now), 0)
-	l.warn(Warning{Kind: WarnBanOver, Signed: a.signed, At: now})
+	l.warn(Warning{Kind: WarnBanOver, Payer: a.payer, At: now})
 }

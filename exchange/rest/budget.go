@@ -33,8 +33,8 @@ func (l Lane) String() string {
 // Budget decides when a request may spend its weight points (specification 8, venue-facts 2.4). It is safe for concurrent use.
 type Budget interface {
 	// Acquire waits until a request of that weight may be sent, or returns an error that says why it may not: then the request is not
-	// sent. signed says whose points it spends: the key's, or else those of the IP address.
-	Acquire(ctx context.Context, lane Lane, weight int, signed bool) error
+	// sent.
+	Acquire(ctx context.Context, lane Lane, weight int, payer Payer) error
 	// Observe hears of every answer: its headers, HTTP status and body, which is valid until Observe returns.
 	Observe(h http.Header, status int, body []byte)
 }
@@ -44,7 +44,7 @@ type Budget interface {
 type Booker interface {
 	// Begin is Acquire for a request of an endpoint, "GET /{market}/book". Where it returns no error, done must be called once: with the
 	// answer's headers, status and body, which is valid until done returns, or with nil and 0 where there was no answer.
-	Begin(ctx context.Context, lane Lane, endpoint string, weight int, signed bool) (done func(h http.Header, status int, body []byte), err error)
+	Begin(ctx context.Context, lane Lane, endpoint string, weight int, payer Payer) (done func(h http.Header, status int, body []byte), err error)
 }
 
 // Weight is what an endpoint costs in points.

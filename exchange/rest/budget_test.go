@@ -14,15 +14,15 @@ import (
 
 // purse is a Budget of functions.
 type purse struct {
-	acquire func(lane Lane, weight int, signed bool) error
+	acquire func(lane Lane, weight int, payer Payer) error
 	observe func(h http.Header, status int, body []byte)
 }
 
-func (p *purse) Acquire(_ context.Context, lane Lane, weight int, signed bool) error {
+func (p *purse) Acquire(_ context.Context, lane Lane, weight int, payer Payer) error {
 	if p.acquire == nil {
 		return nil
 	}
-	return p.acquire(lane, weight, signed)
+	return p.acquire(lane, weight, payer)
 }
 
 func (p *purse) Observe(h http.Header, status int, body []byte) {
@@ -38,11 +38,11 @@ type bookPurse struct {
 	open  int
 }
 
-func (p *bookPurse) Begin(_ context.Context, lane Lane, endpoint string, _ int, signed bool) (func(http.Header, int, []byte), error) {
+func (p *bookPurse) Begin(_ context.Context, lane Lane, endpoint string, _ int, payer Payer) (func(http.Header, int, []byte), error) {
 	p.open++
 	return func(_ http.Header, status int, _ []byte) {
 		p.open--
-		p.notes = append(p.notes, strings.Join([]string{lane.String(), endpoint, http.StatusText(status), map[bool]string{true: "signed", false: "bare"}[signed]}, " "))
+		p.notes = append(p.notes, strings.Join([]string{lane.String(), endpoint, http.StatusText(status), payer.String()}, " "))
 	}, nil
 }
 
@@ -51,20 +51,20 @@ func TestEndpointsCostWhatTheExchangeCharges(t *testing.T) {
 	for _, call := range tour(r) {
 		r.clock.Advance(time.Minute) // a budget that is whole
 		spent := 0
-		r.config.Budget = &purse{acquire: func(_ Lane, weight int, _ bool) error { spent += weight; return nil }}
-		key, ip := r.points(true), r.points(false)
+		r.config.Budget = &purse{acquire: func(_ Lane, weight int, _ Payer) error { spent += weight; return nil }}
+		key, ip := r.points(PaidByKey), r.points(PaidByIP)
 		require.NoError(t, call.do(), call.name)
-		charged := key - r.points(true) - 1 + ip - r.points(false) - 1 // the questions cost 1 themselves
+		charged := key - r.points(PaidByKey) - 1 + ip - r.points(PaidByIP) - 1 // the questions cost 1 themselves
 		require.Equal(t, charged, spent, call.name)
 	}
 }
 
 // points asks how many points the key, or the address, has left.
-func (r *rig) points(signed bool) (left int) {
+func (r *rig) points(of Payer) (left int) {
 	held := r.config.Budget
 	defer func() { r.config.Budget = held }()
 	r.config.Budget = &purse{observe: func(h http.Header, _ int, _ []byte) { left = atoi(h.Get("Service-Ratelimit-Remaining")) }}
-	if signed {
+	if of == PaidByKey {
 		_, err := r.Account(r.t.Context())
 		require.NoError(r.t, err)
 		return left
@@ -85,7 +85,7 @@ func TestWeightsMayBeOverridden(t *testing.T) {
 	weights := map[string]Weight{"GET /{market}/book": {One: 7}, "GET /ordersOpen": {One: 1, All: 25}}
 	r := newRig(t, func(_ *sandbox.Config, c *Config) { c.Weights = weights })
 	var seen []int
-	r.config.Budget = &purse{acquire: func(_ Lane, weight int, _ bool) error { seen = append(seen, weight); return nil }}
+	r.config.Budget = &purse{acquire: func(_ Lane, weight int, _ Payer) error { seen = append(seen, weight); return nil }}
 	_, err := r.OrdersOpen(t.Context(), nil)
 	require.NoError(t, err)
 	_, err = r.OrdersOpen(t.Context(), r.btc)
@@ -107,7 +107,7 @@ func TestBookersHearWhichRequestWasAnswered(t *testing.T) {
 	r.wire.before = func(*http.Request) (*http.Response, error) { return nil, context.DeadlineExceeded }
 	_, err = r.Account(t.Context())
 	require.Error(t, err)
-	require.Equal(t, []string{"reconcile GET /time OK bare", "order POST /order Bad Request signed", "reconcile GET /account  signed"}, book.notes)
+	require.Equal(t, []string{"reconcile GET /time OK ip", "order POST /order Bad Request key", "reconcile GET /account  key"}, book.notes)
 	require.Zero(t, book.open)
 }
 

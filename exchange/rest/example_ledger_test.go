@@ -21,7 +21,7 @@ func ExampleLedger() {
 		return
 	}
 	defer client.Close()
-	_, ends := ledger.Forecast(false)
+	_, ends := ledger.Forecast(rest.PaidByIP)
 	fmt.Println("the points last:", !ends)
 	// Output: the points last: true
 }
@@ -29,8 +29,8 @@ func ExampleLedger() {
 // What is asked for again and again is added up before it is begun.
 func ExamplePlan() {
 	plan := rest.Plan{
-		{Name: "balance", Weight: 5, Every: 200 * time.Millisecond, Signed: true},
-		{Name: "open orders", Weight: 25, Every: time.Minute, Signed: true},
+		{Name: "balance", Weight: 5, Every: 200 * time.Millisecond, Payer: rest.PaidByKey},
+		{Name: "open orders", Weight: 25, Every: time.Minute, Payer: rest.PaidByKey},
 		{Name: "tickers", Weight: 1, Every: time.Second},
 	}
 	fmt.Println(plan.Check(1000, 1000))

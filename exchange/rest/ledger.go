@@ -49,7 +49,7 @@ func NewLedger(config LedgerConfig) *Ledger {
 	setDefault(&config.IPBan, 15*time.Minute)
 	setDefault(&config.Margin, 250*time.Millisecond)
 	l := &Ledger{config: config, names: rateHeadersOf(config.Prefix), weights: weights{known: map[priced]int{}, doubts: map[priced]doubt{}}}
-	l.key = allowance{signed: true, margin: config.Margin, limit: config.PerKey}
+	l.key = allowance{payer: PaidByKey, margin: config.Margin, limit: config.PerKey}
 	l.ip = allowance{margin: config.Margin, limit: config.PerIP}
 	return l
 }
@@ -60,8 +60,8 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-func (l *Ledger) allowance(signed bool) *allowance {
-	if signed {
+func (l *Ledger) allowance(of Payer) *allowance {
+	if of == PaidByKey {
 		return &l.key
 	}
 	return &l.ip
@@ -92,8 +92,8 @@ func (l *Ledger) SetOpenOrders(orders int) {
 // what is asked for where its weight is to be learnt ("GET /ordersOpen"), else it is empty; weight is what the table says, and a weight that was learnt
 // comes before it. Each call without an error must be followed by one of done, with the answer's headers, status and body, or with nil and 0
 // where there was none.
-func (l *Ledger) Begin(ctx context.Context, lane Lane, endpoint string, weight int, signed bool) (done func(h http.Header, status int, body []byte), err error) {
-	t, err := l.enter(ctx, lane, endpoint, weight, signed)
+func (l *Ledger) Begin(ctx context.Context, lane Lane, endpoint string, weight int, payer Payer) (done func(h http.Header, status int, body []byte), err error) {
+	t, err := l.enter(ctx, lane, endpoint, weight, payer)
 	if err != nil {
 		return nil, err
 	}
@@ -111,14 +111,14 @@ type ticket struct {
 	told   market.Time // likewise
 }
 
-func (l *Ledger) enter(ctx context.Context, lane Lane, endpoint string, weight int, signed bool) (*ticket, error) {
+func (l *Ledger) enter(ctx context.Context, lane Lane, endpoint string, weight int, payer Payer) (*ticket, error) {
 	if lane < Cancel || lane > MarketData || weight < 0 {
 		panic(fmt.Sprintf("rest: lane %d, weight %d: no such request", lane, weight))
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, waitError(lane, err)
 	}
-	a := l.allowance(signed)
+	a := l.allowance(payer)
 	l.mu.Lock()
 	kind := priced{endpoint, weight}
 	w := &waiter{priced: kind, lane: lane, weight: l.weights.of(kind), ready: make(chan struct{})}
@@ -161,8 +161,8 @@ func (l *Ledger) leave(t *ticket, h http.Header, status int, body []byte) {
 
 // Acquire is Begin for who cannot tell which answer belongs to which request: the points stay spent until an answer comes, or for half a
 // minute.
-func (l *Ledger) Acquire(ctx context.Context, lane Lane, weight int, signed bool) error {
-	t, err := l.enter(ctx, lane, "", weight, signed)
+func (l *Ledger) Acquire(ctx context.Context, lane Lane, weight int, payer Payer) error {
+	t, err := l.enter(ctx, lane, "", weight, payer)
 	if err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func (l *Ledger) Observe(h http.Header, status int, body []byte) {
 		if key != ip && len(a.stray) == 0 {
 			continue
 		}
-		if len(a.stray) > 0 && a.signed == keyFirst {
+		if len(a.stray) > 0 && (a.payer == PaidByKey) == keyFirst {
 			a.dropStray()
 		}
 		a.roll(now)
@@ -204,29 +204,29 @@ func (l *Ledger) Observe(h http.Header, status int, body []byte) {
 }
 
 // Left returns the points that the key, or the IP address, has left in the minute, and when it ends.
-func (l *Ledger) Left(signed bool) (points int, reset market.Time) {
+func (l *Ledger) Left(of Payer) (points int, reset market.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	a := l.allowance(signed)
+	a := l.allowance(of)
 	a.roll(l.config.Now())
 	return max(0, a.limit-a.spent()), a.reset
 }
 
 // BannedUntil returns when a ban ends; 0 where there is none.
-func (l *Ledger) BannedUntil(signed bool) market.Time {
+func (l *Ledger) BannedUntil(of Payer) market.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if a := l.allowance(signed); l.config.Now() < a.banned {
+	if a := l.allowance(of); l.config.Now() < a.banned {
 		return a.banned
 	}
 	return 0
 }
 
 // Forecast returns when the points of the minute end if they go on being spent as in the last sixty seconds; false where they last.
-func (l *Ledger) Forecast(signed bool) (end market.Time, ends bool) {
+func (l *Ledger) Forecast(of Payer) (end market.Time, ends bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now, a := l.config.Now(), l.allowance(signed)
+	now, a := l.config.Now(), l.allowance(of)
 	a.roll(now)
 	return a.forecast(now)
 }

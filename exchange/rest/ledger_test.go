@@ -91,23 +91,23 @@ func (w *town) warnings(kind rest.WarningKind) (some []rest.Warning) {
 type ask struct {
 	method, path string
 	weight       int
-	signed       bool
+	payer        rest.Payer
 }
 
 var (
-	askTime     = ask{"GET", "/v2/time", 1, false}
-	askTrades   = ask{"GET", "/v2/BTC-EUR/trades?limit=1", 5, false}
-	askTickers  = ask{"GET", "/v2/ticker/24h", 25, false}
-	askBook     = ask{"GET", "/v2/ticker/book", 1, true}
-	askBalance  = ask{"GET", "/v2/balance", 5, true}
-	askAllOpen  = ask{"GET", "/v2/ordersOpen", 100, true}
-	askOneOrder = ask{"GET", "/v2/order?market=BTC-EUR&orderId=00000000-0000-0000-0000-000000000001", 1, true}
+	askTime     = ask{"GET", "/v2/time", 1, rest.PaidByIP}
+	askTrades   = ask{"GET", "/v2/BTC-EUR/trades?limit=1", 5, rest.PaidByIP}
+	askTickers  = ask{"GET", "/v2/ticker/24h", 25, rest.PaidByIP}
+	askBook     = ask{"GET", "/v2/ticker/book", 1, rest.PaidByKey}
+	askBalance  = ask{"GET", "/v2/balance", 5, rest.PaidByKey}
+	askAllOpen  = ask{"GET", "/v2/ordersOpen", 100, rest.PaidByKey}
+	askOneOrder = ask{"GET", "/v2/order?market=BTC-EUR&orderId=00000000-0000-0000-0000-000000000001", 1, rest.PaidByKey}
 )
 
 // send is one request on the wire.
 func (w *town) send(a ask) (h http.Header, status int, body []byte) {
 	r := httptest.NewRequest(a.method, a.path, nil)
-	if a.signed {
+	if a.payer == rest.PaidByKey {
 		stamp := strconv.FormatInt(time.Now().UnixMilli(), 10)
 		mac := hmac.New(sha256.New, []byte(w.key.Secret))
 		mac.Write([]byte(stamp + a.method + a.path))
@@ -136,7 +136,7 @@ func (w *town) count(status int) {
 
 // do is one request through the ledger, on the way for so long there and back.
 func (w *town) do(ctx context.Context, l *rest.Ledger, lane rest.Lane, a ask, there, back time.Duration) error {
-	done, err := l.Begin(ctx, lane, a.method+" "+a.path, a.weight, a.signed)
+	done, err := l.Begin(ctx, lane, a.method+" "+a.path, a.weight, a.payer)
 	if err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func (w *town) live(random *rand.Rand, l *rest.Ledger, life time.Duration) {
 		go func() {
 			for ctx.Err() == nil {
 				a, lane := asks[own.IntN(len(asks))], rest.Lane(1+own.IntN(5))
-				done, err := l.Begin(ctx, lane, "", a.weight, a.signed)
+				done, err := l.Begin(ctx, lane, "", a.weight, a.payer)
 				if err != nil {
 					return
 				}
@@ -290,17 +290,17 @@ func TestEachLaneStopsWhereTheReserveOfThoseBeforeItBegins(t *testing.T) {
 	for _, row := range []struct {
 		lane   rest.Lane
 		orders int
-		signed bool
+		payer  rest.Payer
 		want   int // points of 1000 that it gets in a minute
 	}{
-		{rest.Cancel, 20, true, 1000},
-		{rest.Confirm, 20, true, 980},    // one for each order is left
-		{rest.Protective, 20, true, 910}, // two for each order and 50 are left
-		{rest.Order, 20, true, 810},
-		{rest.Reconcile, 20, true, 760},
-		{rest.Confirm, 5000, true, 750},
-		{rest.Protective, 5000, true, 500}, // never more than half
-		{rest.Reconcile, 0, false, 950},
+		{rest.Cancel, 20, rest.PaidByKey, 1000},
+		{rest.Confirm, 20, rest.PaidByKey, 980},    // one for each order is left
+		{rest.Protective, 20, rest.PaidByKey, 910}, // two for each order and 50 are left
+		{rest.Order, 20, rest.PaidByKey, 810},
+		{rest.Reconcile, 20, rest.PaidByKey, 760},
+		{rest.Confirm, 5000, rest.PaidByKey, 750},
+		{rest.Protective, 5000, rest.PaidByKey, 500}, // never more than half
+		{rest.Reconcile, 0, rest.PaidByIP, 950},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			w := openTown(t, 1000, 1000)
@@ -309,7 +309,7 @@ func TestEachLaneStopsWhereTheReserveOfThoseBeforeItBegins(t *testing.T) {
 			defer cancel()
 			have := 0
 			for have <= 1000 {
-				if _, err := w.ledger.Begin(ctx, row.lane, "", 10, row.signed); err != nil {
+				if _, err := w.ledger.Begin(ctx, row.lane, "", 10, row.payer); err != nil {
 					require.ErrorIs(t, err, context.DeadlineExceeded)
 					break
 				}
@@ -344,7 +344,7 @@ func TestUrgentRequestsOvertakeAndOthersKeepTheirOrder(t *testing.T) {
 		var went []string
 		enter := func(name string, lane rest.Lane) {
 			go func() {
-				done, err := w.ledger.Begin(t.Context(), lane, "", 60, false) // one a minute
+				done, err := w.ledger.Begin(t.Context(), lane, "", 60, rest.PaidByIP) // one a minute
 				require.NoError(t, err)
 				mu.Lock()
 				defer mu.Unlock()
@@ -379,7 +379,7 @@ func TestABanStopsEverythingUntilItsEnd(t *testing.T) {
 		require.Zero(t, w.refused())
 		require.NoError(t, w.do(t.Context(), w.ledger, rest.Order, askBook, 0, 0))
 		require.Equal(t, 1, w.refused())
-		end := w.ledger.BannedUntil(true)
+		end := w.ledger.BannedUntil(rest.PaidByKey)
 		require.Equal(t, "2000-01-01T00:02:00.25Z", end.String(), "the rest of the minute, and one more, and the margin")
 		served := w.served()
 		var went sync.Map
@@ -418,28 +418,28 @@ func TestTheEndOfABanIsWhatTheAnswerSays(t *testing.T) {
 		status  int
 		body    string
 		resetAt string
-		signed  bool
+		payer   rest.Payer
 		want    string // 00:00:00: no ban
 	}{
-		{"text", 429, fmt.Sprintf(text, at("00:01:40")), "", true, "00:01:40"},
-		{"header", 429, "too many requests", strconv.FormatInt(at("00:03:00"), 10), true, "00:03:00"},
-		{"the later of both", 429, fmt.Sprintf(text, at("00:01:40")), strconv.FormatInt(at("00:03:00"), 10), true, "00:03:00"},
-		{"code with another status", 403, fmt.Sprintf(text, at("00:04:00")), "", true, "00:04:00"},
-		{"neither: a minute after the minute", 429, "", "", true, "00:02:00"},
-		{"neither: a quarter of an hour", 429, "", "", false, "00:16:00"},
-		{"in the past", 429, fmt.Sprintf(text, at("00:00:00")), "", true, "00:02:00"},
-		{"in seconds", 429, fmt.Sprintf(text, at("00:05:00")/1000), "", true, "00:02:00"},
-		{"in a hundred years", 429, fmt.Sprintf(text, at("00:05:00")*5), "", true, "00:02:00"},
-		{"decimals", 400, `{"errorCode":429,"error":"amount parameter has too many decimal digits."}`, "", true, "00:00:00"},
-		{"a success that looks like one", 200, fmt.Sprintf(text, at("00:04:00")), "", true, "00:00:00"},
+		{"text", 429, fmt.Sprintf(text, at("00:01:40")), "", rest.PaidByKey, "00:01:40"},
+		{"header", 429, "too many requests", strconv.FormatInt(at("00:03:00"), 10), rest.PaidByKey, "00:03:00"},
+		{"the later of both", 429, fmt.Sprintf(text, at("00:01:40")), strconv.FormatInt(at("00:03:00"), 10), rest.PaidByKey, "00:03:00"},
+		{"code with another status", 403, fmt.Sprintf(text, at("00:04:00")), "", rest.PaidByKey, "00:04:00"},
+		{"neither: a minute after the minute", 429, "", "", rest.PaidByKey, "00:02:00"},
+		{"neither: a quarter of an hour", 429, "", "", rest.PaidByIP, "00:16:00"},
+		{"in the past", 429, fmt.Sprintf(text, at("00:00:00")), "", rest.PaidByKey, "00:02:00"},
+		{"in seconds", 429, fmt.Sprintf(text, at("00:05:00")/1000), "", rest.PaidByKey, "00:02:00"},
+		{"in a hundred years", 429, fmt.Sprintf(text, at("00:05:00")*5), "", rest.PaidByKey, "00:02:00"},
+		{"decimals", 400, `{"errorCode":429,"error":"amount parameter has too many decimal digits."}`, "", rest.PaidByKey, "00:00:00"},
+		{"a success that looks like one", 200, fmt.Sprintf(text, at("00:04:00")), "", rest.PaidByKey, "00:00:00"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			w := openTown(t, 100, 100)
 			time.Sleep(10 * time.Second)
-			done, err := w.ledger.Begin(t.Context(), rest.Order, "", 1, row.signed)
+			done, err := w.ledger.Begin(t.Context(), rest.Order, "", 1, row.payer)
 			require.NoError(t, err)
 			done(http.Header{"Service-Ratelimit-Resetat": {row.resetAt}}, row.status, []byte(row.body))
-			have := w.ledger.BannedUntil(row.signed).Std()
+			have := w.ledger.BannedUntil(row.payer).Std()
 			if !have.Equal(time.Unix(0, 0)) {
 				have = have.Add(-250 * time.Millisecond)
 			}
@@ -459,18 +459,18 @@ func TestAWeightThatTheHeadersShowIsLearntAndSaidOnce(t *testing.T) {
 		}
 		require.Len(t, w.warnings(rest.WarnWeight), 1)
 		require.Equal(t, "GET /v2/ticker/24h costs 25 and not 1 points: the table of weights is out of date, or somebody else spends from the same budget", w.warnings(rest.WarnWeight)[0].String())
-		left, _ := w.ledger.Left(false)
+		left, _ := w.ledger.Left(rest.PaidByIP)
 		require.Equal(t, 1000-1-6*25, left)
-		_, err := w.ledger.Begin(t.Context(), rest.MarketData, "GET /v2/ticker/24h", 1, false)
+		_, err := w.ledger.Begin(t.Context(), rest.MarketData, "GET /v2/ticker/24h", 1, rest.PaidByIP)
 		require.NoError(t, err)
-		left, _ = w.ledger.Left(false)
+		left, _ = w.ledger.Left(rest.PaidByIP)
 		require.Equal(t, 1000-1-7*25, left, "what is under way counts with its real weight")
 		require.Equal(t, []rest.WeightState{{Endpoint: "GET /v2/ticker/24h", Table: 1, Real: 25}}, w.ledger.Snapshot().Weights)
 		again := w.open(1000, 1000)
 		again.Restore(w.ledger.Snapshot())
 		require.Equal(t, w.ledger.Snapshot().Weights, again.Snapshot().Weights)
 		require.NoError(t, w.do(t.Context(), again, rest.MarketData, cheap, 0, 0))
-		left, _ = again.Left(false)
+		left, _ = again.Left(rest.PaidByIP)
 		require.LessOrEqual(t, left, 1000-1-7*25)
 	})
 }
@@ -495,7 +495,7 @@ func TestARestartForgetsNeitherPointsNorBan(t *testing.T) {
 		for range 8 {
 			require.NoError(t, w.do(t.Context(), w.ledger, rest.Order, askBalance, 0, 0))
 		}
-		_, err := w.ledger.Begin(t.Context(), rest.Protective, "", 3, true) // under way when the process dies
+		_, err := w.ledger.Begin(t.Context(), rest.Protective, "", 3, rest.PaidByKey) // under way when the process dies
 		require.NoError(t, err)
 		text, err := json.Marshal(w.ledger.Snapshot())
 		require.NoError(t, err)
@@ -507,7 +507,7 @@ func TestARestartForgetsNeitherPointsNorBan(t *testing.T) {
 			return l
 		}
 		left := func(l *rest.Ledger) int {
-			points, _ := l.Left(true)
+			points, _ := l.Left(rest.PaidByKey)
 			return points
 		}
 		require.Equal(t, 100-40-3, left(reopen()))
@@ -525,34 +525,34 @@ func TestARestartForgetsNeitherPointsNorBan(t *testing.T) {
 		text, err = json.Marshal(w.ledger.Snapshot())
 		require.NoError(t, err)
 		banned := reopen()
-		require.Equal(t, w.ledger.BannedUntil(true), banned.BannedUntil(true))
+		require.Equal(t, w.ledger.BannedUntil(rest.PaidByKey), banned.BannedUntil(rest.PaidByKey))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, err = banned.Begin(ctx, rest.Cancel, "", 1, true)
+		_, err = banned.Begin(ctx, rest.Cancel, "", 1, rest.PaidByKey)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		time.Sleep(3 * time.Minute)
-		require.Zero(t, reopen().BannedUntil(true))
+		require.Zero(t, reopen().BannedUntil(rest.PaidByKey))
 	})
 }
 
 func TestWhoGivesUpWaitingSpendsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := openTown(t, 100, 100)
-		_, err := w.ledger.Begin(t.Context(), rest.Cancel, "", 95, true)
+		_, err := w.ledger.Begin(t.Context(), rest.Cancel, "", 95, rest.PaidByKey)
 		require.NoError(t, err)
 		cause := errors.New("the order is no longer wanted")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(cause)
-		_, err = w.ledger.Begin(ctx, rest.Cancel, "", 1, true)
+		_, err = w.ledger.Begin(ctx, rest.Cancel, "", 1, rest.PaidByKey)
 		require.ErrorIs(t, err, context.Canceled)
 		ctx, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
-		_, err = w.ledger.Begin(ctx, rest.Cancel, "", 10, true)
+		_, err = w.ledger.Begin(ctx, rest.Cancel, "", 10, rest.PaidByKey)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.ErrorContains(t, err, "wait for points of the weight budget (cancel)")
-		left, _ := w.ledger.Left(true)
+		left, _ := w.ledger.Left(rest.PaidByKey)
 		require.Equal(t, 5, left)
-		_, err = w.ledger.Begin(t.Context(), rest.Cancel, "", 5, true)
+		_, err = w.ledger.Begin(t.Context(), rest.Cancel, "", 5, rest.PaidByKey)
 		require.NoError(t, err, "nobody who gave up is in the way")
 	})
 }
@@ -560,9 +560,9 @@ func TestWhoGivesUpWaitingSpendsNothing(t *testing.T) {
 func TestWhatAMinuteCanNeverPayIsRefusedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := openTown(t, 150, 100)
-		_, err := w.ledger.Begin(t.Context(), rest.Reconcile, "", askAllOpen.weight, true)
+		_, err := w.ledger.Begin(t.Context(), rest.Reconcile, "", askAllOpen.weight, rest.PaidByKey)
 		require.EqualError(t, err, "a request of weight 100 for reconcile: at most 78 of the 150 points of a minute may go there")
-		_, err = w.ledger.Begin(t.Context(), rest.Cancel, "", askAllOpen.weight, true)
+		_, err = w.ledger.Begin(t.Context(), rest.Cancel, "", askAllOpen.weight, rest.PaidByKey)
 		require.NoError(t, err)
 	})
 }
@@ -570,7 +570,7 @@ func TestWhatAMinuteCanNeverPayIsRefusedAtOnce(t *testing.T) {
 func TestTheForecastSaysWhenThePointsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := openTown(t, 600, 600)
-		_, ends := w.ledger.Forecast(true)
+		_, ends := w.ledger.Forecast(rest.PaidByKey)
 		require.False(t, ends)
 		for range 20 { // 20 points a second would need 1200 a minute
 			time.Sleep(time.Second)
@@ -578,10 +578,10 @@ func TestTheForecastSaysWhenThePointsEnd(t *testing.T) {
 				require.NoError(t, w.do(t.Context(), w.ledger, rest.Protective, askBalance, 0, 0))
 			}
 		}
-		end, ends := w.ledger.Forecast(true)
+		end, ends := w.ledger.Forecast(rest.PaidByKey)
 		require.True(t, ends)
 		require.Equal(t, "00:00:30", end.Std().Format(time.TimeOnly))
-		_, ends = w.ledger.Forecast(false)
+		_, ends = w.ledger.Forecast(rest.PaidByIP)
 		require.False(t, ends)
 		require.NoError(t, w.do(t.Context(), w.ledger, rest.MarketData, askBook, 0, 0))
 		slow := w.warnings(rest.WarnSlow)
@@ -595,20 +595,20 @@ func TestAPlainBudgetCountsWithoutKnowingWhoWasAnswered(t *testing.T) {
 		w := openTown(t, 100, 100)
 		var budget rest.Budget = w.ledger
 		for range 5 {
-			require.NoError(t, budget.Acquire(t.Context(), rest.Reconcile, askBalance.weight, true))
+			require.NoError(t, budget.Acquire(t.Context(), rest.Reconcile, askBalance.weight, rest.PaidByKey))
 			budget.Observe(w.send(askBalance))
 		}
-		left, _ := w.ledger.Left(true)
+		left, _ := w.ledger.Left(rest.PaidByKey)
 		require.Equal(t, 75, left)
-		left, _ = w.ledger.Left(false)
+		left, _ = w.ledger.Left(rest.PaidByIP)
 		require.Equal(t, 100, left, "the address has paid nothing")
 
-		require.NoError(t, budget.Acquire(t.Context(), rest.Reconcile, askBalance.weight, true))
-		require.NoError(t, budget.Acquire(t.Context(), rest.Reconcile, askTime.weight, false))
+		require.NoError(t, budget.Acquire(t.Context(), rest.Reconcile, askBalance.weight, rest.PaidByKey))
+		require.NoError(t, budget.Acquire(t.Context(), rest.Reconcile, askTime.weight, rest.PaidByIP))
 		budget.Observe(w.send(askBalance))
 		budget.Observe(w.send(askTime))
-		key, _ := w.ledger.Left(true)
-		ip, _ := w.ledger.Left(false)
+		key, _ := w.ledger.Left(rest.PaidByKey)
+		ip, _ := w.ledger.Left(rest.PaidByIP)
 		require.LessOrEqual(t, key, 70)
 		require.LessOrEqual(t, ip, 99)
 	})

@@ -18,7 +18,7 @@ type Poll struct {
 	Name   string // as a person knows it: "balance"
 	Weight int
 	Every  market.Duration
-	Signed bool
+	Payer  Payer
 }
 
 // PerMinute returns the points that it costs a minute, rounded up; a poll without a period costs nothing.
@@ -33,9 +33,9 @@ func (p Poll) PerMinute() int {
 type Plan []Poll
 
 // PerMinute returns the points that the plan costs the key, or the IP address, a minute.
-func (p Plan) PerMinute(signed bool) (points int) {
+func (p Plan) PerMinute(payer Payer) (points int) {
 	for _, poll := range p {
-		if poll.Signed == signed {
+		if poll.Payer == payer {
 			points += poll.PerMinute()
 		}
 	}
@@ -44,20 +44,20 @@ func (p Plan) PerMinute(signed bool) (points int) {
 
 // Check refuses a plan that needs more than 80 % of a budget: what remains is for orders and cancels. The error says what costs how much.
 func (p Plan) Check(perKey, perIP int) error {
-	return errors.Join(p.check("the key", true, perKey), p.check("the IP address", false, perIP))
+	return errors.Join(p.check(PaidByKey, perKey), p.check(PaidByIP, perIP))
 }
 
-func (p Plan) check(whose string, signed bool, budget int) error {
-	points, most := p.PerMinute(signed), budget*planShare/100
+func (p Plan) check(payer Payer, budget int) error {
+	points, most := p.PerMinute(payer), budget*planShare/100
 	if points <= most {
 		return nil
 	}
 	return fmt.Errorf("the polling plan needs %d of the %d weight points that %s has a minute, more than %d (%d %%); ask less often for:\n%s",
-		points, budget, whose, most, planShare, p.of(signed))
+		points, budget, payer.whose(), most, planShare, p.of(payer))
 }
 
-func (p Plan) of(signed bool) Plan {
-	return slices.DeleteFunc(slices.Clone(p), func(poll Poll) bool { return poll.Signed != signed })
+func (p Plan) of(payer Payer) Plan {
+	return slices.DeleteFunc(slices.Clone(p), func(poll Poll) bool { return poll.Payer != payer })
 }
 
 // String is a line for each poll, the dearest first.

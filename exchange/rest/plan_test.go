@@ -11,13 +11,13 @@ import (
 
 func TestAPlanAboveFourFifthsOfTheBudgetIsRefused(t *testing.T) {
 	plan := rest.Plan{
-		{Name: "best bids and asks", Weight: 1, Every: time.Second, Signed: true},
-		{Name: "open orders", Weight: 100, Every: time.Minute, Signed: true},
-		{Name: "balance", Weight: 5, Every: 30 * time.Second, Signed: true},
+		{Name: "best bids and asks", Weight: 1, Every: time.Second, Payer: rest.PaidByKey},
+		{Name: "open orders", Weight: 100, Every: time.Minute, Payer: rest.PaidByKey},
+		{Name: "balance", Weight: 5, Every: 30 * time.Second, Payer: rest.PaidByKey},
 		{Name: "candles", Weight: 1, Every: time.Hour},
 	}
-	require.Equal(t, 170, plan.PerMinute(true))
-	require.Equal(t, 1, plan.PerMinute(false), "rounded up")
+	require.Equal(t, 170, plan.PerMinute(rest.PaidByKey))
+	require.Equal(t, 1, plan.PerMinute(rest.PaidByIP), "rounded up")
 	require.NoError(t, plan.Check(213, 1000))
 	require.EqualError(t, plan.Check(212, 1000), `the polling plan needs 170 of the 212 weight points that the key has a minute, more than 169 (80 %); ask less often for:
    100 a minute  open orders: weight 100 every 1m0s

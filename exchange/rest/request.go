@@ -153,7 +153,7 @@ func (c *Client) attempt(ctx context.Context, r request, read func([]byte) error
 func (c *Client) spend(ctx context.Context, r *request, signed bool) (done func(http.Header, int, []byte), err error) {
 	lane, weight := cmp.Or(r.lane, endpoints[r.at].lane), c.weights[r.at].of(r.all)
 	if c.booker != nil {
-		return c.booker.Begin(ctx, lane, endpoints[r.at].name, weight, signed)
+		return c.booker.Begin(ctx, lane, endpoints[r.at].name, weight, payerOf(signed))
 	}
 	if c.config.Budget == nil {
 		return func(http.Header, int, []byte) {}, nil
@@ -163,7 +163,7 @@ func (c *Client) spend(ctx context.Context, r *request, signed bool) (done func(
 			c.config.Budget.Observe(h, status, body)
 		}
 	}
-	return done, c.config.Budget.Acquire(ctx, lane, weight, signed)
+	return done, c.config.Budget.Acquire(ctx, lane, weight, payerOf(signed))
 }
 
 // late reports whether a prepared request could reach the exchange after its window.

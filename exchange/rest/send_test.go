@@ -327,10 +327,10 @@ func TestAnswerThatTakesTooLongIsUnknown(t *testing.T) {
 func TestRefusedBudgetSendsNothing(t *testing.T) {
 	spent := errors.New("no points left")
 	r := newRig(t, nil)
-	r.config.Budget = &purse{acquire: func(lane Lane, weight int, signed bool) error {
+	r.config.Budget = &purse{acquire: func(lane Lane, weight int, payer Payer) error {
 		require.Equal(t, Order, lane)
 		require.Equal(t, 1, weight)
-		require.True(t, signed)
+		require.Equal(t, PaidByKey, payer)
 		return spent
 	}}
 	_, err := r.Send(t.Context(), r.intent(r.limit(market.Buy, "0.5", "29000")))

@@ -20,7 +20,7 @@ const (
 // Warning is what a ledger has to say to a person.
 type Warning struct {
 	Kind     WarningKind
-	Signed   bool        // about the key's budget, else the IP address's
+	Payer    Payer       // whose budget it is about
 	At       market.Time // the exchange's time
 	Until    market.Time // WarnBan: its end; WarnSlow: when the points end at this rate, 0: they last
 	Lane     Lane        // WarnSlow
@@ -30,10 +30,7 @@ type Warning struct {
 
 // String is one line.
 func (w Warning) String() string {
-	whose := "the IP address"
-	if w.Signed {
-		whose = "the key"
-	}
+	whose := w.Payer.whose()
 	switch w.Kind {
 	case WarnSlow:
 		if w.Until == 0 {
@@ -65,5 +62,5 @@ func (l *Ledger) say(a *allowance, lane Lane, now market.Time) {
 	if end >= a.reset {
 		end = 0
 	}
-	l.warn(Warning{Kind: WarnSlow, Signed: a.signed, At: now, Until: end, Lane: lane})
+	l.warn(Warning{Kind: WarnSlow, Payer: a.payer, At: now, Until: end, Lane: lane})
 }

@@ -47,7 +47,7 @@ func (l *Ledger) learn(t *ticket, cost int, now market.Time) {
 	default:
 		delete(w.doubts, t.priced)
 		w.known[t.priced] = cost
-		l.warn(Warning{Kind: WarnWeight, Signed: t.of.signed, At: now, Endpoint: t.endpoint, Was: t.weight, Is: cost})
+		l.warn(Warning{Kind: WarnWeight, Payer: t.of.payer, At: now, Endpoint: t.endpoint, Was: t.weight, Is: cost})
 	}
 }
 
