@@ -42,7 +42,7 @@ func TestAPageThatLeadsBackToItselfEndsInAnErrorAndNotNever(t *testing.T) {
 	s := aDay(t, 60)
 	require.NoError(t, s.Compact(bot))
 	require.NoError(t, s.Close())
-	store, err := OpenCandles(candles, false)
+	store, err := OpenCandles(candles)
 	require.NoError(t, err)
 	_, err = store.Put(WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m}, benchSeries(20_000), 2, 4, nil)
 	require.NoError(t, err)
@@ -59,8 +59,8 @@ func TestAPageThatLeadsBackToItselfEndsInAnErrorAndNotNever(t *testing.T) {
 			}
 			return err
 		}},
-		{"candle store", candles, func(path string) error { return verified(path, true) }},
-		{"candle store that is written", candles, func(path string) error { return verified(path, false) }},
+		{"candle store", candles, func(path string) error { return verified(ReadCandles(path)) }},
+		{"candle store that is written", candles, func(path string) error { return verified(OpenCandles(path)) }},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			sound, err := os.ReadFile(row.sound)
@@ -83,8 +83,7 @@ func TestAPageThatLeadsBackToItselfEndsInAnErrorAndNotNever(t *testing.T) {
 	}
 }
 
-func verified(path string, readOnly bool) error {
-	s, err := OpenCandles(path, readOnly)
+func verified(s *CandleStore, err error) error {
 	if err != nil {
 		return err
 	}
