@@ -151,10 +151,10 @@ func (a *Account) retire(o *Order) {
 }
 
 func (a *Account) recycle() {
-	if len(a.closed) > 0 {
-		a.spare = append(a.spare, a.closed...)
-		a.closed = a.closed[:0]
+	for _, o := range a.closed {
+		a.spare = append(a.spare, o)
 	}
+	a.closed = a.closed[:0]
 }
 
 // blank returns memory for an order; all but its tally is left over from another.

@@ -2,9 +2,12 @@ package sim
 
 import (
 	"slices"
+
+	"github.com/tidemark-trading/tidemark/market"
 )
 
-// arrive takes in the commands that are due at a point, in the order cancel, update, place, and by sequence among equals.
+// arrive takes in the commands that are due at a point, in the order cancel, update, place, and among equals as they were handed over: so
+// they wait.
 func (v *Venue) arrive(point int) {
 	if len(v.waiting) == 0 {
 		return
@@ -21,11 +24,14 @@ func (v *Venue) arrive(point int) {
 		keep = append(keep, a)
 	}
 	v.waiting = keep
-	if len(v.due) > 1 {
-		slices.SortFunc(v.due, inArrivalOrder)
+	for kind := market.CommandCancel; kind <= market.CommandPlace; kind++ {
+		for _, a := range v.due {
+			if a.command.Kind == kind {
+				v.perform(&v.books[a.command.Order.Market], &a.command, &a.origin, point)
+			}
+		}
 	}
 	for _, a := range v.due {
-		v.perform(&v.books[a.command.Order.Market], &a.command, &a.origin, point)
 		v.arrived = append(v.arrived, a)
 	}
 }
@@ -37,14 +43,6 @@ func (v *Venue) isDue(a *arrival, b *book, point int) bool {
 		return false
 	}
 	return a.at <= b.times[point] && slices.Contains(v.active, b)
-}
-
-// inArrivalOrder sorts by kind, then by sequence.
-func inArrivalOrder(a, b *arrival) int {
-	if a.command.Kind != b.command.Kind {
-		return int(a.command.Kind) - int(b.command.Kind)
-	}
-	return int(a.sequence - b.sequence)
 }
 
 // arriveAttached takes in the commands of brackets at once, where there is no latency; with latency they arrive at the next

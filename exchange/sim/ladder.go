@@ -90,6 +90,11 @@ func (b *book) queue(o *order) *depth {
 
 // reached reports whether a price at p reaches anything on one side.
 func (b *book) reached(l *ladder, p market.Price) bool {
+	return (len(l.entries) > 0 || b.bids != nil) && b.reaches(l, p)
+}
+
+// reaches is reached where something may rest.
+func (b *book) reaches(l *ladder, p market.Price) bool {
 	return l.reached(p) || b.sooner(l, nil, p) != nil
 }
 

@@ -223,18 +223,18 @@ func (v *Venue) take(b *book, o *order, price market.Price) {
 		v.end(b, o, market.StatusCanceled, market.CancelPostOnly)
 		return
 	}
-	if matches && !v.takeMarket(b, o, price, offered) {
+	if matches && !v.takeMarket(b, o, offered) {
 		return
 	}
 	v.settleRest(b, o)
 }
 
-// takeMarket trades what it can and reports whether something of the order is left to deal with.
-func (v *Venue) takeMarket(b *book, o *order, price, offered market.Price) bool {
+// takeMarket trades what it can with what the house offers and reports whether something of the order is left to deal with.
+func (v *Venue) takeMarket(b *book, o *order, offered market.Price) bool {
 	if !v.preventSelfTrade(b, o, offered) {
 		return false
 	}
-	paid := v.takerPrice(b, o.Side, price)
+	paid := v.spread.Taken(o.Side, offered)
 	if o.Type.HasPrice() {
 		paid = better(o.Side, paid, o.Price)
 	}

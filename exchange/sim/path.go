@@ -155,7 +155,7 @@ func (v *Venue) open(b *book) {
 // reach lets happen what waits at the price where the path stands, or has been passed by a gap.
 func (v *Venue) reach(b *book, gap bool) {
 	for _, l := range [...]*ladder{&b.below, &b.above} {
-		for v.err == nil {
+		for v.err == nil && b.reached(l, b.last) {
 			o := b.reachedEntry(l, b.last)
 			if o == nil {
 				break

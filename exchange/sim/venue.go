@@ -287,10 +287,10 @@ func (v *Venue) Advance(ev *market.Event) error {
 
 // recycle frees the memory of orders that have ended.
 func (v *Venue) recycle() {
-	if len(v.done) > 0 {
-		v.spare = append(v.spare, v.done...)
-		v.done = v.done[:0]
+	for _, o := range v.done {
+		v.spare = append(v.spare, o)
 	}
+	v.done = v.done[:0]
 }
 
 // fail keeps the first arithmetic error.
