@@ -77,7 +77,7 @@ func (a *Account) reserve(o *Order, hold market.Money) {
 	o.OnHold = hold
 }
 
-func (a *Account) purse(o *Order) *Balance { return &a.purses[a.purseOf[o.Strategy]][o.OnHoldCurrency] }
+func (a *Account) purse(o *Order) *Balance { return &a.wallets[o.Strategy][o.OnHoldCurrency] }
 
 func (a *Account) count(o *Order, by int) {
 	a.openBy[o.Strategy] += by

@@ -15,6 +15,8 @@ type book struct {
 	ask    market.Price
 	time   market.Time // of the path, as far as it has been walked
 
+	movement int64 // the latest Advance that moved it
+
 	below, above ladder // what happens when the price falls to, or rises to, a level
 
 	waiting  int    // commands that have not arrived

@@ -110,8 +110,9 @@ func (v *Venue) tooFar(b *book, o *order) bool {
 // facts is what an account looks like to an order of its that arrives.
 func (v *Venue) facts(b *book, o *order, reference market.Price) *exchange.Facts {
 	balance, in := &o.account.balances[exchange.HoldAsset(b.market, o.Side)], &o.account.markets[b.market.ID]
-	v.fact = exchange.Facts{Reference: reference, Open: in.open, Available: balance.Total - balance.Held, Fees: in.fees}
-	return &v.fact
+	f := &v.fact
+	f.Reference, f.Open, f.Available, f.Fees = reference, in.open, balance.Total-balance.Held, in.fees
+	return f
 }
 
 // update changes an open order (specification 4.4): it keeps id and created, leaves the book, and comes back as the youngest.

@@ -80,10 +80,11 @@ func (v *Venue) close(b *book, o *order, d *deal) {
 		v.fail(o, err)
 		return
 	}
-	v.fill[0] = market.Fill{
-		ID: nameOf(b.market.ID, 0, b.filled), Order: o.ID, Market: o.Market, Strategy: o.Strategy, Side: o.Side,
-		Taker: d.taker, Settled: true, FeeCurrency: b.market.Quote, Price: d.price, Amount: d.amount, Fee: d.fee, Time: b.time,
-	}
+	f := &v.fill[0] // set field by field: a literal would be made apart and copied
+	setName(&f.ID, b.market.ID, 0, b.filled)
+	f.Order, f.Market, f.Strategy, f.Side = o.ID, o.Market, o.Strategy, o.Side
+	f.Taker, f.Settled, f.FeeCurrency = d.taker, true, b.market.Quote
+	f.Price, f.Amount, f.Fee, f.Time = d.price, d.amount, d.fee, b.time
 	if b.volume != noCap {
 		b.volume -= d.amount
 	}
