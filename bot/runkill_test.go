@@ -9,12 +9,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/market"
 )
 
 // A longer run of the kills:
@@ -60,6 +62,7 @@ books = "300ms"
 [risk]
 max_open_orders = 2
 max_position = "3000"
+max_exposure = "1100"
 [strategies.maker]
 kind = "maker"
 markets = ["BTC-EUR"]
@@ -86,7 +89,7 @@ func TestAKilledProcessLosesNothing(t *testing.T) {
 	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, killConfig, filepath.Join(dir, "state"), facts.BaseURL, key.Key, key.Secret), 0o600))
 
 	s := auditOf(t, dir, &facts)
-	most := s.mostOpen()
+	seen := s.watchMost()
 	seed := uint64(time.Now().UnixNano())
 	random, kills := rand.New(rand.NewPCG(seed, 0)), 0
 	t.Logf("seed %d", seed)
@@ -101,10 +104,12 @@ func TestAKilledProcessLosesNothing(t *testing.T) {
 	require.NoError(t, last.Process.Signal(os.Interrupt))
 	require.NoError(t, last.Wait(), "%s", last.Stderr)
 
-	require.Equal(t, 2, most(), "open orders at any time, which the limit allows")
+	most := seen()
+	require.Equal(t, 2, most.open, "open orders at any time, which the limit allows")
+	require.Less(t, most.exposure, 1100*drift)
 	require.Empty(t, s.openAtTheExchange())
 	a := s.agreeOnFile()
-	t.Logf("%d kills, %+v", kills, a)
+	t.Logf("%d kills, %+v, at most %+v", kills, a, most)
 	require.Positive(t, a.orders)
 }
 
@@ -121,27 +126,61 @@ func auditOf(t *testing.T, dir string, facts *exchangeFacts) *stage {
 	return s
 }
 
-// mostOpen begins to count the open orders at the exchange, again and again. What it returns ends that and tells the highest count.
-func (s *stage) mostOpen() func() int {
+// most is the most that was seen at an exchange at any time.
+type most struct {
+	open     int
+	exposure float64
+}
+
+// watchMost begins to look at the exchange, again and again. What it returns ends that and tells the most that was seen.
+func (s *stage) watchMost() func() most {
 	ctx, stop := context.WithCancel(s.t.Context())
-	done := make(chan int)
+	done := make(chan most)
+	before := s.holdings()[s.market().Base]
 	go func() {
-		most := 0
+		var seen most
 		for ctx.Err() == nil {
-			if open, err := s.auditor.OpenOrders(ctx); err == nil {
-				most = max(most, len(open))
+			if open, exposure, err := s.exposed(ctx, before); err == nil {
+				seen.open, seen.exposure = max(seen.open, open), max(seen.exposure, exposure)
 			}
 			select {
 			case <-time.After(250 * time.Millisecond):
 			case <-ctx.Done():
 			}
 		}
-		done <- most
+		done <- seen
 	}()
-	return func() int {
+	return func() most {
 		stop()
 		return <-done
 	}
+}
+
+// exposed is how many orders are open and what the account has of the base, beyond what it had before, together with what open buys hold. The
+// balance is asked for first: a buy that fills meanwhile counts nowhere, and not twice.
+func (s *stage) exposed(ctx context.Context, before market.Money) (orders int, exposure float64, err error) {
+	prices, err := s.auditor.TickerPrices(ctx, nil)
+	if err != nil {
+		return 0, 0, err
+	}
+	held, err := s.auditor.Holdings(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	open, err := s.auditor.OpenOrders(ctx)
+	m := s.market()
+	for _, h := range held {
+		if h.Asset == m.Base {
+			at := slices.IndexFunc(prices, func(t market.Ticker) bool { return t.Market == m.ID })
+			exposure += float64(h.Available+h.Orders-before) / 1e8 * number(m.FormatPrice(prices[at].Last))
+		}
+	}
+	for i := range open {
+		if o := &open[i].Order; o.Side == market.Buy {
+			exposure += float64(o.OnHold) / 100
+		}
+	}
+	return len(open), exposure, err
 }
 
 // child starts the program as a process of its own, which the end of the test kills.
