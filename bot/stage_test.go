@@ -86,6 +86,7 @@ max_order_value = "700"
 max_position = "2500"
 max_exposure = "4000"
 max_daily_loss = "4000"
+max_drawdown = "0.9"
 max_data_age = "30s"
 orders_per_minute = 40
 [strategies.restless]
@@ -110,9 +111,9 @@ func newStage(t *testing.T, seed uint64, change func(*sandbox.Config)) *stage {
 	s.traffic = newTraffic(t, ex)
 	s.auditor, s.units = s.client(auditorKey, "secret of the auditor")
 	s.before = s.holdings()
-	base := s.units.AssetNamed("BTC").ID
 	g := &s.traffic.gauge
-	g.auditor, g.base, g.before = s.auditor, base, s.before[base]
+	g.auditor, g.market = s.auditor, s.market()
+	g.before = s.before[g.market.Base]
 	t.Cleanup(func() {
 		s.traffic.handlers.Wait()
 		require.NoError(t, ex.Close())

@@ -268,6 +268,7 @@ func TestABotKilledAtAnyBoundaryOfAnOrdersLifeGoesOn(t *testing.T) {
 
 func killAt(t *testing.T, seed uint64, kind market.CommandKind, before bool) {
 	s := newStage(t, seed, nil)
+	s.tighten(seed - 1)
 	for range 4 {
 		p, killed, writes := s.start(), make(chan struct{}), atomic.Int64{}
 		s.traffic.on(func(r *http.Request, about bool) {
