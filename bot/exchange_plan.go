@@ -104,13 +104,10 @@ func (p *exchangePlan) setFaults() error {
 	return at([]string{"exchange", "faults"}, err)
 }
 
-// fastestClock is how fast the clock may run: a made-up market moves once a second, and every movement is worked out.
-const fastestClock = 10_000
-
 func (p *exchangePlan) setClock() error {
 	speed, err := strconv.ParseFloat(string(p.Clock.Speed), 64)
-	if err != nil || speed < 0 || speed > fastestClock {
-		return at([]string{"clock", "speed"}, fmt.Errorf("%q is no speed; want 0 for a clock that stands, 1 for the machine's, at most %d", p.Clock.Speed, fastestClock))
+	if err != nil || speed < 0 || speed > sandbox.FastestClock {
+		return at([]string{"clock", "speed"}, fmt.Errorf("%q is no speed; want 0 for a clock that stands, 1 for the machine's, at most %d", p.Clock.Speed, sandbox.FastestClock))
 	}
 	p.config.Clock = sandbox.NewClock(market.Time(p.Clock.Start), speed)
 	return nil

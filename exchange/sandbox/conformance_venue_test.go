@@ -215,6 +215,13 @@ var factOrderRules = []rule{
 		s.pass(time.Second)
 		s.has(s.again("alice", o), "restatementReason=cancelOnDisconnect")
 	}},
+	{"venue-facts 3.8", "a timer that expires ends its orders in a halted market too", func(s *stage) {
+		o := s.place("alice", "buy limit amount=1 price=100 codGroupId=1")
+		s.ask("alice", "POST /cancelOrdersAfter codGroupId=1 expiryAfterSeconds=10").ok(s.t)
+		s.become(market.Halted, 0)
+		s.pass(10 * time.Second)
+		s.has(s.again("alice", o), "status=canceled", "restatementReason=cancelOnDisconnect")
+	}},
 	{"venue-facts 3.9", "clientOrderId goes before orderId in GET, PUT and DELETE", func(s *stage) {
 		ruleOf("4.2 ids")(s)
 		ruleOf("4.4 clientOrderId")(newStage(s.t))
