@@ -117,16 +117,19 @@ func (p *exchangePlan) setClock() error {
 // a config file, the smallest or a negative value takes its place.
 func (p *exchangePlan) setRules() (err error) {
 	r, b, k, path := &p.Rules, &p.Budget, &p.Keep, []string{"rules"}
-	p.config.Budget = sandbox.Budget{PerKey: orNegative(b.PerKey), PerIP: orNegative(b.PerIP), KeyBan: market.Duration(max(b.KeyBan, 1)), IPBan: market.Duration(max(b.IPBan, 1))}
+	p.config.Budget = sandbox.Budget{PerKey: orNegative(b.PerKey), PerIP: orNegative(b.PerIP), KeyBan: market.Duration(max(b.KeyBan, 1)), IPBan: market.Duration(max(b.IPBan, 1)), PerAccount: b.PerAccount}
 	p.config.Keep = sandbox.Keep{Orders: int(k.Orders), Trades: int(k.Trades), Transactions: int(k.Transactions), Candles: int(k.Candles)}
 	rules := &p.config.Rules
 	*rules = sandbox.Rules{Strict: r.Strict, OperatorOptional: r.OperatorOptional, ShortCreate: r.ShortCreate, DayWindow: r.DayWindow,
-		SettleAfter: market.Duration(r.SettleAfter), GroupsPerAccount: int(r.GroupsPerAccount), WithdrawalStage: market.Duration(r.WithdrawalStage)}
+		SettleAfter: market.Duration(r.SettleAfter), HoldLater: r.HoldLater, GroupsPerAccount: int(r.GroupsPerAccount), WithdrawalStage: market.Duration(r.WithdrawalStage)}
 	if r.WithdrawalStage == 0 {
 		rules.WithdrawalStage = -1
 	}
 	if rules.FeeRounding, err = exchange.ParseFeeRounding(r.FeeRounding); err != nil {
 		return at(join(path, "fee_rounding"), err)
+	}
+	if rules.TriggerReference, err = market.ParseTriggerReference(r.TriggerReference); err != nil || rules.TriggerReference == 0 {
+		return at(join(path, "trigger_reference"), fmt.Errorf("%q is not lastTrade, bestBid, bestAsk or midPrice", r.TriggerReference))
 	}
 	if r.GroupsPerAccount == 0 || r.GroupsPerAccount > 1000 {
 		return at(join(path, "groups_per_account"), fmt.Errorf("%d is not in 1 to 1000", r.GroupsPerAccount))

@@ -110,7 +110,7 @@ func (v *Venue) tooFar(b *book, o *order) bool {
 // facts is what an account looks like to an order of its that arrives.
 func (v *Venue) facts(b *book, o *order, reference market.Price) *exchange.Facts {
 	balance, in := &o.account.balances[exchange.HoldAsset(b.market, o.Side)], &o.account.markets[b.market.ID]
-	v.fact = exchange.Facts{Reference: reference, Open: in.open, Available: balance.Total - balance.Held, Fees: in.fees}
+	v.fact = exchange.Facts{Reference: reference, Open: in.open, Available: balance.Total - balance.Held, Fees: in.fees, HoldLater: v.config.HoldLater}
 	return &v.fact
 }
 
