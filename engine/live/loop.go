@@ -78,6 +78,7 @@ type Loop struct {
 	stopped bool // the engine has stopped: the world's events are let go by, for the next run to ask for
 
 	disconnect disconnect
+	halted     again
 	open       regular
 	holdings   holdings
 	began      market.Time
@@ -193,6 +194,7 @@ func (l *Loop) turn(ctx, work context.Context) {
 	}
 	l.stamp()
 	l.ring()
+	l.endHalted()
 	l.endTurn(work)
 }
 
@@ -212,6 +214,17 @@ func (l *Loop) commit() {
 	if l.failed == nil {
 		l.failed = l.Engine.Err()
 	}
+	l.write()
+	if l.failed != nil {
+		return
+	}
+	if commands, some := l.Engine.HaltUnsaved(l.stamp()); some {
+		l.take(commands)
+		l.write()
+	}
+}
+
+func (l *Loop) write() {
 	if err := l.Journal.Commit(l.now); err != nil && l.failed == nil {
 		l.failed = fmt.Errorf("live: the journal cannot be written, nothing more is sent: %w", err)
 	}
