@@ -55,7 +55,7 @@ func (r *rig) begin() {
 		player = &restless{chance: rand.New(rand.NewPCG(r.seed, uint64(r.starts)))}
 	}
 	e := engine.New(engine.Config{Run: run, Catalog: r.box.catalog, Account: r.account, Gate: gate, Seats: []engine.Seat{{
-		Name: "restless", Strategy: player, Markets: []market.ID{1}, Ticker: true, Log: zerolog.Nop(),
+		Name: "restless", Strategy: player, Markets: []market.ID{1}, Intervals: []market.Interval{market.Interval1m}, Ticker: true, Log: zerolog.Nop(),
 	}}})
 	config := Config{Engine: e, Account: r.account, Trading: r.box, Journal: r.journal, Findings: r.journal, Events: r.events, Log: zerolog.Nop(), StopWithin: 30 * time.Minute, Sent: r.journal.lastChance,
 		Owns: func(client uuid.UUID) bool { return r.box.records[client] != nil }}

@@ -47,6 +47,7 @@ type box struct {
 	beats   []time.Duration     // what timers were told, in turn
 	quits   int                 // of the next timers, how many are not answered
 	noTimer bool                // it has no timers
+	hold    time.Duration       // how long the next timers take
 
 	strangers []exchange.Record // open orders of others
 	theirs    []exchange.Trade  // trades of others
@@ -364,6 +365,10 @@ func (b *box) CancelAfter(_ context.Context, _ uint16, after market.Duration) er
 	if err := b.ask("timer"); err != nil {
 		return err
 	}
+	b.mu.Lock()
+	hold := b.hold
+	b.mu.Unlock()
+	time.Sleep(hold)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.noTimer {

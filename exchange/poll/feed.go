@@ -144,6 +144,9 @@ func (f *Feed) tickers() func(context.Context) error {
 		if prices, err = f.whole(f.Data.TickerPrices(ctx, prices[:0])); err == nil {
 			books, err = f.whole(f.Data.TickerBooks(ctx, books[:0]))
 		}
+		if err == nil && !f.priced(prices) && !f.priced(books) {
+			err = errNoPrices
+		}
 		now := f.Data.Now()
 		if err != nil {
 			if silent := now.Sub(heard); silent > f.StaleAfter && !stale && f.Stale != nil {
@@ -165,6 +168,14 @@ func (f *Feed) tickers() func(context.Context) error {
 		}
 		return nil
 	}
+}
+
+// errNoPrices is an answer that says nothing: it counts as none.
+var errNoPrices = errors.New("the exchange's tickers have no price of any market that is traded")
+
+// priced reports whether a wanted market has a price, a bid or an ask.
+func (f *Feed) priced(tickers []market.Ticker) bool {
+	return slices.ContainsFunc(tickers, func(t market.Ticker) bool { return t.Last+t.Bid+t.Ask != 0 && slices.Contains(f.Tickers, t.Market) })
 }
 
 // whole takes tickers that are there although others do not fit their units.

@@ -28,6 +28,8 @@ type fake struct {
 	lag     market.Duration // until a closed candle shows
 	rules   []market.Market
 	asked   int
+	empty   [2]market.Time            // lists without anything in them between these
+	told    func(*market.Candle) bool // changes a candle as it is told; false: it is not
 }
 
 var errDown = errors.New("no answer")
@@ -82,13 +84,25 @@ func (f *fake) Candles(_ context.Context, m *market.Market, interval market.Inte
 			all = append(all, c)
 		}
 	}
+	if f.told != nil {
+		all = slices.DeleteFunc(all, func(c market.Candle) bool { return !f.told(&c) })
+		for i := range all {
+			f.told(&all[i])
+		}
+	}
 	return append(dst, all[max(0, len(all)-limit):]...), nil
 }
+
+// blank reports whether lists are empty now.
+func (f *fake) blank() bool { return f.Now() > f.empty[0] && f.Now() < f.empty[1] }
 
 // TickerPrices tells a price for both markets.
 func (f *fake) TickerPrices(_ context.Context, dst []market.Ticker) ([]market.Ticker, error) {
 	if !f.answers() {
 		return dst, errDown
+	}
+	if f.blank() {
+		return dst, nil
 	}
 	return append(dst, market.Ticker{Market: 1, Last: 100_00}, market.Ticker{Market: 2, Last: 50_00}), nil
 }
@@ -97,6 +111,9 @@ func (f *fake) TickerPrices(_ context.Context, dst []market.Ticker) ([]market.Ti
 func (f *fake) TickerBooks(_ context.Context, dst []market.Ticker) ([]market.Ticker, error) {
 	if !f.answers() {
 		return dst, errDown
+	}
+	if f.blank() {
+		return dst, nil
 	}
 	return append(dst, market.Ticker{Market: 1, Bid: 99_00, Ask: 101_00}), nil
 }
@@ -344,5 +361,71 @@ func TestAHistoryIsPagedBackFromTheNewest(t *testing.T) {
 		require.Len(t, got, 4000)
 		all := whole(s, got[0].Start, f.Now())
 		same(t, all, got)
+	})
+}
+
+func TestTickersWithoutAnyPriceAreASilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1)
+		f.empty = [2]market.Time{f.Now().Add(5 * time.Second), f.Now().Add(35 * time.Second)}
+		silent := 0
+		listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Tickers: []market.ID{1}, Stale: func(market.Duration) { silent++ }}, time.Minute)
+		require.Equal(t, 1, silent)
+	})
+}
+
+func TestACandleThatIsRevisedIsToldOnceAndTheRevisionLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1)
+		revised := market.Interval1m.Index(f.Now()) + 3
+		for !traded(1, market.Interval1m, revised) || !traded(1, market.Interval1m, revised+1) {
+			revised++
+		}
+		f.told = func(c *market.Candle) bool {
+			if market.Interval1m.Index(c.Start) == revised && f.Now() > c.End().Add(30*time.Second) {
+				c.Close, c.High = 200_00, 200_00
+			}
+			return true
+		}
+		var log lines
+		start, s := f.Now(), Series{Market: 1, Interval: market.Interval1m}
+		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.New(&log), Series: []Series{s}}, 15*time.Minute)
+		same(t, whole(s, s.Interval.Floor(start), start.Add(14*time.Minute)), candlesIn(t, told, s))
+		require.Equal(t, 1, log.count(`"warn"`, "revised", `"close_is":"200"`), "%s", log.text.String())
+	})
+}
+
+func TestACandleThatCannotBeIsNotTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1)
+		f.told = func(c *market.Candle) bool {
+			c.Low = c.High + 1
+			return true
+		}
+		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Series: bothSeries}, 5*time.Minute)
+		require.Empty(t, candlesIn(t, told, bothSeries[0]))
+	})
+}
+
+// Between the two questions for a candle the exchange is down, until another candle has closed: that one has two questions of its own.
+func TestEveryCandleThatIsAbsentIsAskedForTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1)
+		minute := market.Interval1m
+		next := minute.Index(f.Now()) + 2
+		hidden := func(c *market.Candle) bool {
+			i := minute.Index(c.Start)
+			return i == next || i == next+1 && f.Now() < c.End().Add(3*time.Second)
+		}
+		f.down = [2]market.Time{minute.StartOf(next + 1).Add(2500 * time.Millisecond), minute.StartOf(next + 2).Add(2100 * time.Millisecond)}
+		f.told = func(c *market.Candle) bool { return !hidden(c) }
+		for !traded(1, minute, next+1) {
+			next++
+			f.down = [2]market.Time{minute.StartOf(next + 1).Add(2500 * time.Millisecond), minute.StartOf(next + 2).Add(2100 * time.Millisecond)}
+		}
+		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Series: []Series{{Market: 1, Interval: minute}}}, time.Duration(next-minute.Index(f.Now())+4)*time.Minute)
+		got := candlesIn(t, told, Series{Market: 1, Interval: minute})
+		require.True(t, slices.ContainsFunc(got, func(c market.Candle) bool { return minute.Index(c.Start) == next+1 }), "it was slow, and came with the second question")
+		require.False(t, slices.ContainsFunc(got, func(c market.Candle) bool { return minute.Index(c.Start) == next }))
 	})
 }
