@@ -328,3 +328,23 @@ func TestFillsOfAWeekendAreBookedAtTheNextStart(t *testing.T) {
 		require.EqualValues(t, fills*20_000, held.Amount)
 	})
 }
+
+// The machine sleeps for an hour: its uptime, by which the bot reckons the exchange's time, stands still, and the exchange goes on.
+func TestAMachineThatSleptKnowsTheExchangesTimeAtOnce(t *testing.T) {
+	var hour atomic.Int64
+	behind := func() time.Duration { return time.Duration(hour.Load()) }
+	trouble(t, nil, func(s *stage) {
+		s.now = func() time.Time { return time.Now().Add(-behind()) }
+		s.slept = behind
+	}, func(s *stage, p *process) {
+		s.traffic.cut(true)
+		before := p.client.Now()
+		time.Sleep(time.Second)
+		hour.Store(int64(time.Hour))
+		time.Sleep(10 * time.Second)
+		s.traffic.cut(false) // the network comes back a while after the machine
+		require.Less(s.t, p.client.Now(), before, "it reckons by its uptime")
+		time.Sleep(10 * time.Second)
+		require.Less(s.t, market.Time(time.Now().UnixNano()).Sub(p.client.Now()).Abs(), time.Second)
+	})
+}
