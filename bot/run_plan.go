@@ -154,7 +154,7 @@ func (p *runPlan) client(budget rest.Budget) (*rest.Client, error) {
 const allMarkets = " all"
 
 // weights are those of the config as the client takes them: over the table's.
-func (e *RemoteSection) weights() map[string]rest.Weight {
+func (e *remoteSection) weights() map[string]rest.Weight {
 	changed := map[string]rest.Weight{}
 	for given, points := range e.Weights {
 		name, all := strings.CutSuffix(given, allMarkets)

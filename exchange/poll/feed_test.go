@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -29,6 +30,8 @@ type fake struct {
 	rules   []market.Market
 	asked   int
 	empty   [2]market.Time            // lists without anything in them between these
+	unfit   bool                      // some tickers do not fit their units
+	eager   bool                      // it shows the open candle too, whatever end is asked for
 	told    func(*market.Candle) bool // changes a candle as it is told; false: it is not
 }
 
@@ -84,6 +87,9 @@ func (f *fake) Candles(_ context.Context, m *market.Market, interval market.Inte
 			all = append(all, c)
 		}
 	}
+	if f.eager {
+		all = append(all, candleOf(m.ID, interval, interval.Index(f.Now())))
+	}
 	if f.told != nil {
 		all = slices.DeleteFunc(all, func(c market.Candle) bool { return !f.told(&c) })
 		for i := range all {
@@ -104,7 +110,11 @@ func (f *fake) TickerPrices(_ context.Context, dst []market.Ticker) ([]market.Ti
 	if f.blank() {
 		return dst, nil
 	}
-	return append(dst, market.Ticker{Market: 1, Last: 100_00}, market.Ticker{Market: 2, Last: 50_00}), nil
+	var err error
+	if f.unfit {
+		err = exchange.ErrUnits
+	}
+	return append(dst, market.Ticker{Market: 1, Last: 100_00}, market.Ticker{Market: 2, Last: 50_00}), err
 }
 
 // TickerBooks tells bid and ask of the first.
@@ -166,6 +176,10 @@ func candlesIn(t *testing.T, told []market.Event, s Series) (list []market.Candl
 		for i := range ev.Candles {
 			c := &ev.Candles[i]
 			require.Equal(t, ev.Candles[0].End(), c.End(), "a group closes at one instant")
+			if i > 0 {
+				last := &ev.Candles[i-1]
+				require.True(t, last.Interval < c.Interval || last.Interval == c.Interval && last.Market < c.Market, "shorter ones first, then by market")
+			}
 			require.GreaterOrEqual(t, ev.At, c.End().Add(2*time.Second), "told before it was settled")
 			if c.Market == s.Market && c.Interval == s.Interval {
 				require.True(t, before == nil || before.Start < c.Start, "out of order, or twice")
@@ -427,5 +441,68 @@ func TestEveryCandleThatIsAbsentIsAskedForTwice(t *testing.T) {
 		got := candlesIn(t, told, Series{Market: 1, Interval: minute})
 		require.True(t, slices.ContainsFunc(got, func(c market.Candle) bool { return minute.Index(c.Start) == next+1 }), "it was slow, and came with the second question")
 		require.False(t, slices.ContainsFunc(got, func(c market.Candle) bool { return minute.Index(c.Start) == next }))
+	})
+}
+
+func TestACandleThatIsOpenIsNotTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1)
+		f.eager = true
+		start, s := f.Now(), bothSeries[0]
+		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Series: []Series{s}}, 10*time.Minute)
+		same(t, whole(s, s.Interval.Floor(start), start.Add(9*time.Minute)), candlesIn(t, told, s))
+	})
+}
+
+func TestACandleIsLateWhenItIsOlderThanTwiceItsIntervalOrThanTheConfigSays(t *testing.T) {
+	minute := market.Interval1m
+	c := market.Candle{Interval: minute, Start: minute.StartOf(100)}
+	for age, late := range map[time.Duration]bool{0: false, 2 * time.Minute: false, 2*time.Minute + 1: true} {
+		require.Equal(t, late, (&Feed{}).late(&c, c.End().Add(age)), age)
+	}
+	strict := &Feed{Config: Config{MaxCandleAge: 10 * time.Second}}
+	require.False(t, strict.late(&c, c.End().Add(10*time.Second)))
+	require.True(t, strict.late(&c, c.End().Add(11*time.Second)))
+}
+
+// Nobody takes what the feed tells: prices are dropped and asked for all the same, candles wait.
+func TestTickersWaitForNobodyAndCandlesForRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1)
+		feed := New(Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Tickers: []market.ID{1}, Series: bothSeries[:1], RulesEvery: 24 * time.Hour})
+		ctx, cancel := context.WithCancel(t.Context())
+		done, began := make(chan struct{}), f.Now()
+		go func() { feed.Run(ctx); close(done) }()
+		time.Sleep(10 * time.Minute)
+		f.mu.Lock()
+		require.Greater(t, f.asked, 1000, "two questions a second")
+		f.mu.Unlock()
+		var told []market.Event
+		for range 1200 {
+			told = append(told, <-feed.Events())
+		}
+		same(t, whole(bothSeries[0], began, began.Add(12*time.Minute)), candlesIn(t, told, bothSeries[0]))
+		cancel()
+		<-done
+	})
+}
+
+func TestEverySilenceIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1)
+		f.down = [2]market.Time{f.Now().Add(5 * time.Second), f.Now().Add(35 * time.Second)}
+		f.empty = [2]market.Time{f.Now().Add(65 * time.Second), f.Now().Add(95 * time.Second)}
+		silent := 0
+		listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Tickers: []market.ID{1}, Stale: func(market.Duration) { silent++ }}, 2*time.Minute)
+		require.Equal(t, 2, silent)
+	})
+}
+
+func TestTickersThatFitAreToldBesideOthersThatDoNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1)
+		f.unfit = true
+		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Tickers: []market.ID{1}}, 10*time.Second)
+		require.True(t, slices.ContainsFunc(told, func(ev market.Event) bool { return ev.Kind == market.KindTicker }))
 	})
 }
