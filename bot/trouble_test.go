@@ -18,6 +18,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // trouble lets a bot trade for six minutes at an exchange where something happens, and requires that in the end the two agree.
@@ -86,6 +87,63 @@ func TestAMinuteWithoutTheNetworkIsSurvived(t *testing.T) {
 		require.Contains(s.t, s.log.String(), "no prices from the exchange")
 		time.Sleep(30 * time.Second)
 		require.Regexp(s.t, `"feed":"tickers".*"the exchange answers again"`, s.log.String())
+	})
+}
+
+// sitterKind rests one bid far away, and another one where that has ended.
+var sitterKind = strategy.Define("sitter", "rests a bid", func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
+	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &sitter{}, nil })
+
+type sitter struct{ strategy.Base }
+
+func (*sitter) OnTicker(d *strategy.Desk, t *market.Ticker) {
+	if len(d.OpenOrders(t.Market)) == 0 {
+		_, _ = d.Limit(t.Market, market.Buy, 1_000_000, t.Last/2)
+	}
+}
+
+// For three minutes the bot cannot renew its timers, as one that was frozen could not: the exchange cancels the orders of its group, the
+// strategy hears why, and goes on.
+func TestABotThatWasCutOffForLongHearsThatItsOrdersHaveDied(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 7, nil)
+		s.kinds = append(s.kinds, sitterKind)
+		s.config = strings.NewReplacer("strategies.restless", "strategies.sitter", `"restless"`, `"sitter"`, "params.seed = 7\n", "").Replace(s.config)
+		p := s.start()
+		time.Sleep(time.Minute)
+		require.Len(t, s.openAtTheExchange(), 1)
+		s.traffic.cut(true)
+		time.Sleep(3 * time.Minute)
+		require.Empty(t, s.openAtTheExchange())
+		s.traffic.cut(false)
+		time.Sleep(time.Minute)
+		require.Regexp(t, `"state":"canceled".*"reason":"cancelOnDisconnect".*"order ended"`, s.log.String())
+		require.Len(t, s.openAtTheExchange(), 1)
+		time.Sleep(3 * time.Minute)
+		require.Equal(t, 1, strings.Count(s.log.String(), `"reason":"cancelOnDisconnect"`), "the timer is renewed again")
+		require.NoError(t, p.end())
+		s.agree(p)
+	})
+}
+
+// A bot that is killed renews nothing.
+func TestTheOrdersOfABotThatIsDeadDie(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 4, nil)
+		p := s.start()
+		time.Sleep(time.Minute)
+		for len(s.openAtTheExchange()) == 0 {
+			time.Sleep(time.Second)
+		}
+		p.kill()
+		p.bury()
+		require.NotEmpty(t, s.openAtTheExchange())
+		time.Sleep(151 * time.Second)
+		require.Empty(t, s.openAtTheExchange())
+		p = s.start()
+		time.Sleep(time.Minute)
+		require.NoError(t, p.end())
+		s.agree(p)
 	})
 }
 

@@ -141,6 +141,7 @@ func (f *Feed) tickers() func(context.Context) error {
 	var prices, books []market.Ticker
 	heard, stale := f.Data.Now(), false
 	return func(ctx context.Context) (err error) {
+		asked := f.Data.Now() // an answer that took long is as old as its question
 		if prices, err = f.whole(f.Data.TickerPrices(ctx, prices[:0])); err == nil {
 			books, err = f.whole(f.Data.TickerBooks(ctx, books[:0]))
 		}
@@ -164,7 +165,7 @@ func (f *Feed) tickers() func(context.Context) error {
 			if at := slices.IndexFunc(books, func(b market.Ticker) bool { return b.Market == t.Market }); at >= 0 {
 				t.Bid, t.BidSize, t.Ask, t.AskSize = books[at].Bid, books[at].BidSize, books[at].Ask, books[at].AskSize
 			}
-			f.offer(market.Event{At: now, Kind: market.KindTicker, Market: t.Market, Ticker: &t})
+			f.offer(market.Event{At: asked, Kind: market.KindTicker, Market: t.Market, Ticker: &t})
 		}
 		return nil
 	}
@@ -191,12 +192,13 @@ func (f *Feed) book(id market.ID) func(context.Context) error {
 	m, nonce := f.Catalog.Market(id), int64(-1)
 	return func(ctx context.Context) error {
 		var book market.OrderBook
+		asked := f.Data.Now()
 		if err := f.Data.Book(ctx, m, f.Depth, &book); err != nil {
 			return err
 		}
 		if book.Nonce != nonce {
 			nonce = book.Nonce
-			f.offer(market.Event{At: f.Data.Now(), Kind: market.KindBook, Market: id, Book: &book})
+			f.offer(market.Event{At: asked, Kind: market.KindBook, Market: id, Book: &book})
 		}
 		return nil
 	}
