@@ -2,11 +2,14 @@ package bot
 
 import (
 	"encoding/json"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange/rest"
@@ -71,5 +74,36 @@ func TestABanIsWrittenDownAtOnce(t *testing.T) {
 		var kept rest.LedgerState
 		require.NoError(t, json.Unmarshal(text, &kept))
 		require.Greater(t, kept.Key.BannedUntilMS, time.Now().UnixMilli())
+	})
+}
+
+// hollow answers some questions for the markets with a list that has none.
+type hollow struct {
+	http.RoundTripper
+	left int
+}
+
+func (h *hollow) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := h.RoundTripper.RoundTrip(r)
+	if err == nil && h.left > 0 && strings.HasSuffix(r.URL.Path, "/markets") {
+		h.left--
+		answer.Body = io.NopCloser(strings.NewReader("[]"))
+	}
+	return answer, err
+}
+
+// Else systemd would be told that the config has a mistake, and not start the bot again.
+func TestAnExchangeWithoutMarketsAtTheStartIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 4, nil)
+		w := &wire{traffic: s.traffic}
+		p := s.plan(w)
+		h := &hollow{RoundTripper: w, left: 3}
+		p.transport = h
+		r, err := openRunner(t.Context(), p, zerolog.New(&s.log))
+		require.NoError(t, err)
+		require.NoError(t, r.close())
+		require.Zero(t, h.left)
+		require.Equal(t, 3, strings.Count(s.log.String(), "the exchange lists no markets"))
 	})
 }

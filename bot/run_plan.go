@@ -186,6 +186,9 @@ func (p *runPlan) ask(ctx context.Context, c *rest.Client) (l listing, err error
 	if l.assets, err = c.Assets(ctx, ""); err == nil {
 		l.markets, err = c.Markets(ctx, "")
 	}
+	if err == nil && (len(l.assets) == 0 || len(l.markets) == 0) {
+		err = errors.New("the exchange lists no markets, or no assets") // which is an answer that went wrong
+	}
 	return l, err
 }
 

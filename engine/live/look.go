@@ -228,6 +228,7 @@ func (k *look) absent() bool { return k.doubt != nil && k.doubt.absent >= 2 }
 func (l *Loop) confirm(work context.Context, k *look) {
 	own := l.Account.Known(k.id)
 	if own == nil {
+		delete(l.looks, k.id)
 		return
 	}
 	m, client, from := own.Market, own.ClientOrderID, own.Created.Add(-time.Minute)
