@@ -287,11 +287,11 @@ func TestACancelThatWasAcceptedAndCameToNothingIsToldAsRefused(t *testing.T) {
 // Nothing is pushed: the strategy cancels what has filled meanwhile.
 func TestACancelOfWhatHasFilledFindsTheFill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		acts := make([]func(*strategy.Desk), 20)
-		acts[0], acts[15] = bid(90_00), cancel
+		acts := make([]func(*strategy.Desk), 40)
+		acts[0], acts[35] = bid(90_00), cancel
 		p := playing(t, nil, acts...)
 		p.run()
-		p.tick(14)
+		p.tick(34) // it is looked at every half minute by now
 		p.box.move(85_00)
 		p.tick(4)
 		_, open := p.own(1)
@@ -460,5 +460,51 @@ func TestAStartReportsOrdersOfOthers(t *testing.T) {
 		p.tick(1)
 		require.Equal(t, []string{"foreign orders: 1"}, p.journal.remarks)
 		p.end()
+	})
+}
+
+// GET /order and the lists say for a while that nothing is there: an order that was taken is not given up by that, whatever is in doubt.
+func TestAnOrderThatWasTakenIsNeverTakenForLost(t *testing.T) {
+	for _, act := range []func(*strategy.Desk){cancel, move(79_00)} {
+		synctest.Test(t, func(t *testing.T) {
+			p := playing(t, func(i *exchange.Intent) fate {
+				if i.Command == market.CommandPlace {
+					return arrives
+				}
+				return isLost
+			}, bid(80_00), nil, act)
+			p.run()
+			p.tick(3)
+			p.box.hide("order", "open", "trades")
+			p.tick(60)
+			o, open := p.own(1)
+			require.True(t, open)
+			require.NotZero(t, o.InFlight, "what became of the change is not known either")
+			require.Contains(t, p.journal.remarks, "missing: order 1")
+			p.box.hide()
+			p.tick(65)
+			o, open = p.own(1)
+			require.True(t, open)
+			require.Zero(t, o.InFlight)
+			p.end()
+			p.agree()
+		})
+	}
+}
+
+// A cancel that came through is in doubt no more, though the order's last fee is not settled yet.
+func TestADoubtEndsWithItsOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := playing(t, nil)
+		p.loop.stamp()
+		o := market.Order{ID: 1, ClientOrderID: uuid.UUID{1}, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, Amount: 8, Price: 1}
+		p.account.Send(&o, 0)
+		k := p.loop.lookAt(1)
+		k.doubt = &doubt{command: market.Command{Kind: market.CommandCancel, Order: o}, until: p.loop.now.Add(time.Minute)}
+		o.Status, o.FilledAmount, o.AmountRemaining, o.Updated = market.StatusCanceled, 4, 4, p.loop.now
+		fill := market.Fill{ID: uuid.UUID{2}, Amount: 4, Price: 1}
+		p.loop.found(k, p.loop.now, &exchange.Record{Order: o, Fills: []market.Fill{fill}})
+		require.NotNil(t, p.account.Known(1), "its fee is waited for")
+		require.True(t, p.loop.quiet())
 	})
 }

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -201,5 +203,30 @@ func TestAStopThatKeepsOrdersNamesThoseInDoubt(t *testing.T) {
 		p.tick(1)
 		p.stop()
 		require.ErrorContains(t, <-p.done, "live: of 1 orders nobody knows after 1m15s what became of the last request: ")
+	})
+}
+
+// One callback asks for hundreds of orders, and then for a cancel: that does not wait for them, and in the end all is accounted for.
+func TestAFloodOfOrdersHoldsUpNoCancel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		passed := 0
+		p := playing(t, nil, bid(80_00), nil, func(d *strategy.Desk) {
+			for range 300 {
+				if _, err := d.Buy(1, 12500000); err == nil {
+					passed++
+				}
+			}
+			cancel(d)
+		})
+		p.limits = &risk.Limits{OperatorID: 7}
+		p.begin()
+		p.run()
+		p.tick(10)
+		require.Equal(t, 300, passed)
+		require.Len(t, p.box.leaves, 302)
+		at := slices.IndexFunc(p.box.leaves, func(i exchange.Intent) bool { return i.Command == market.CommandCancel })
+		require.LessOrEqual(t, at, inFlight, "it is among the first that leave")
+		p.end()
+		p.agree()
 	})
 }

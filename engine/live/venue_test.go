@@ -398,9 +398,14 @@ type ledger struct {
 	commits   int
 	concluded []string // of differences
 	remarks   []string
+	fills     map[uuid.UUID]int // how often they were noted
 }
 
-func (j *ledger) Event(*market.Event)                          {}
+func (j *ledger) Event(ev *market.Event) {
+	for i := range ev.Fills {
+		j.fills[ev.Fills[i].ID]++
+	}
+}
 func (j *ledger) Intent(i *exchange.Intent)                    { j.noted = append(j.noted, *i) }
 func (j *ledger) Sent(market.Time, *exchange.Intent)           {}
 func (j *ledger) Outcome(market.Time, *exchange.Intent, error) {}
