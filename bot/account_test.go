@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -34,6 +35,10 @@ func TestAStateFileOfAnotherAccountIsRefused(t *testing.T) {
 		} {
 			s.config = strings.Replace(own, c.old, c.new, 1)
 			require.NotEqual(t, own, s.config, c.old)
+			d := &doctor{plan: s.plan(&wire{traffic: s.traffic})}
+			d.stateFile()
+			accounts := slices.DeleteFunc(d.findings, func(f finding) bool { return f.Check != "account" })
+			require.Equal(t, c.says != "" || strings.Contains(c.new, "AUDITOR"), len(accounts) == 1, "%v", accounts)
 			p, err := s.open()
 			if c.says != "" {
 				require.ErrorContains(t, err, c.says)

@@ -32,19 +32,34 @@ func (r *runner) checkAccount(ctx context.Context, began bool) error {
 	if !began {
 		return nil
 	}
-	before, err := r.store.Blob(exchangeBlob)
+	before, err := r.plan.elsewhere(r.store)
 	if err != nil {
 		return err
 	}
-	if now := originOf(r.plan.Exchange.BaseURL); len(before) > 0 && !sameExchange(string(before), now) && string(before) != originOf(r.plan.Exchange.MovedFrom) {
+	if before != "" {
 		return r.plan.source.place(at([]string{"exchange", "base_url"}, fmt.Errorf("is at %s, and the orders and money in %s are at %s; name another bot.state or, where the exchange has moved, the old address in exchange.moved_from",
-			now, r.plan.Bot.State, before)))
+			originOf(r.plan.Exchange.BaseURL), r.plan.Bot.State, before)))
 	}
-	key, err := r.store.Blob(keyBlob)
-	if err != nil || len(key) == 0 || string(key) == digestOf(r.plan.key) {
+	if other, err := r.plan.otherKey(r.store); err != nil || !other {
 		return err
 	}
 	return r.checkKey(ctx)
+}
+
+// elsewhere is the exchange of a state file, "" where it is that of the config.
+func (p *runPlan) elsewhere(store *state.BotStore) (before string, err error) {
+	known, err := store.Blob(exchangeBlob)
+	before = string(known)
+	if err != nil || before == "" || sameExchange(before, originOf(p.Exchange.BaseURL)) || before == originOf(p.Exchange.MovedFrom) {
+		return "", err
+	}
+	return before, nil
+}
+
+// otherKey reports whether a state file was used with another key before.
+func (p *runPlan) otherKey(store *state.BotStore) (bool, error) {
+	known, err := store.Blob(keyBlob)
+	return len(known) > 0 && string(known) != digestOf(p.key), err
 }
 
 // checkKey asks by a key that is new for the latest order that the exchange has taken.

@@ -120,6 +120,7 @@ func TestOnlyRefusalsInARowAreTheKeys(t *testing.T) {
 func TestABanIsNoRefusalOfTheStart(t *testing.T) {
 	require.True(t, refused(exchange.ErrCode(311)))
 	require.False(t, refused(exchange.ErrCode(exchange.CodeBanned, 1)))
+	require.False(t, refused(&exchange.Error{Code: exchange.CodeBanned, Status: 403}))
 	require.False(t, refused(&exchange.Error{Code: 110, Status: 429}))
 	require.False(t, refused(exchange.ErrCode(exchange.CodeTimeout)))
 	require.False(t, refused(errLost))
