@@ -12,6 +12,9 @@ import (
 // page is how many candles one question asks for, at most.
 const page = 1440
 
+// nap is the longest wait at a time: a machine that slept meanwhile, or whose clock was wrong, looks at the exchange's time again.
+const nap = 5 * time.Second
+
 // row is a series on its way: Last is the start of the last candle that was delivered or found to be without a trade.
 type row struct {
 	Series
@@ -34,7 +37,7 @@ func (f *Feed) candles(ctx context.Context) {
 	for ctx.Err() == nil {
 		next := f.nextClose().Add(f.Settle)
 		if wait := next.Sub(f.Data.Now()); wait > 0 {
-			sleep(ctx, wait)
+			sleep(ctx, min(wait, nap))
 			continue
 		}
 		f.deliver(ctx, f.collect(ctx))

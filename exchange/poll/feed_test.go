@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,6 +31,8 @@ type fake struct {
 	rules   []market.Market
 	asked   int
 	empty   [2]market.Time            // lists without anything in them between these
+	mute    market.ID                 // no answer for candles of this market until the end of down
+	jump    atomic.Int64              // of the clock
 	unfit   bool                      // some tickers do not fit their units
 	eager   bool                      // it shows the open candle too, whatever end is asked for
 	told    func(*market.Candle) bool // changes a candle as it is told; false: it is not
@@ -53,7 +56,7 @@ func newFake(t testing.TB, seed uint64) *fake {
 }
 
 // Now is the made-up clock of the test.
-func (f *fake) Now() market.Time { return market.Time(time.Now().UnixNano()) }
+func (f *fake) Now() market.Time { return market.Time(time.Now().UnixNano() + f.jump.Load()) }
 
 // answers reports whether the exchange answers this time.
 func (f *fake) answers() bool {
@@ -78,7 +81,7 @@ func candleOf(m market.ID, interval market.Interval, index int64) market.Candle 
 
 // Candles gives what has closed, and the one that is open.
 func (f *fake) Candles(_ context.Context, m *market.Market, interval market.Interval, start, end market.Time, limit int, dst []market.Candle) ([]market.Candle, error) {
-	if !f.answers() {
+	if !f.answers() || m.ID == f.mute && f.Now() < f.down[1] {
 		return dst, errDown
 	}
 	var all []market.Candle
@@ -504,5 +507,69 @@ func TestTickersThatFitAreToldBesideOthersThatDoNot(t *testing.T) {
 		f.unfit = true
 		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Tickers: []market.ID{1}}, 10*time.Second)
 		require.True(t, slices.ContainsFunc(told, func(ev market.Event) bool { return ev.Kind == market.KindTicker }))
+	})
+}
+
+func TestAnExchangeThatIsSlowToShowACandleLosesNone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1)
+		f.lag = 3 * time.Second // it is asked for the first time after two
+		start, s := f.Now(), bothSeries[0]
+		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Series: []Series{s}}, 20*time.Minute)
+		same(t, whole(s, s.Interval.Floor(start), start.Add(19*time.Minute)), candlesIn(t, told, s))
+	})
+}
+
+// Of one market there are no candles for ten minutes. The others wait for it for Grace; its own come late in the end, all of them.
+func TestASeriesThatIsMissingHoldsUpTheOthersForItsGraceAndNoLonger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1)
+		start := f.Now()
+		f.mute, f.down = 2, [2]market.Time{start.Add(10 * time.Minute), start.Add(10 * time.Minute)}
+		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Series: bothSeries[:2]}, 15*time.Minute)
+		for _, s := range bothSeries[:2] {
+			same(t, whole(s, s.Interval.Floor(start), start.Add(14*time.Minute)), candlesIn(t, told, s))
+		}
+		late := 0
+		for _, ev := range told {
+			if ev.Kind != market.KindCandles {
+				continue
+			}
+			for i := range ev.Candles {
+				c := &ev.Candles[i]
+				if c.Late {
+					late++
+					require.Equal(t, f.mute, c.Market)
+				}
+				require.True(t, c.Market == f.mute || ev.At.Sub(c.End()) <= 30*time.Second, "%s came at %s", c.Start, ev.At)
+			}
+		}
+		require.Positive(t, late)
+	})
+}
+
+// The machine slept for an hour, in which no timer of its goes on, and then knows the exchange's time again.
+func TestAfterASleepCandlesComeAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1)
+		hour, woke := market.Interval1h, market.Time(0)
+		time.AfterFunc(10*time.Minute, func() {
+			f.jump.Store(int64(time.Hour))
+			woke = f.Now()
+		})
+		s := Series{Market: 1, Interval: hour}
+		if !traded(1, hour, hour.Index(f.Now())) {
+			s.Market = 2
+		}
+		first := whole(s, hour.Floor(f.Now()), f.Now().Add(12*time.Hour))[0]
+		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Series: []Series{s}}, 12*time.Hour)
+		require.NotEmpty(t, candlesIn(t, told, s))
+		require.Equal(t, hour.Floor(woke), first.End(), "it closed while the machine slept")
+		for _, ev := range told {
+			if ev.Kind == market.KindCandles {
+				require.Less(t, ev.At.Sub(woke), 10*time.Second)
+				break
+			}
+		}
 	})
 }
