@@ -36,7 +36,8 @@ type stage struct {
 	config   string
 	kinds    []strategy.Kind
 	now      func() time.Time // the bot's clock; nil: that of the bubble
-	witness  witness          // of what the bot trades; nil: nobody
+	slept    func() market.Duration
+	witness  witness // of what the bot trades; nil: nobody
 	log      journalOfLogs
 	starts   int
 	everySet []override
@@ -176,9 +177,11 @@ func (s *stage) plan(w *wire) *runPlan {
 	c, err := loadRun(&configSource{file: "stage.toml", text: s.config, overrides: s.everySet})
 	require.NoError(s.t, err)
 	c.Bot.State = s.folder
-	p, err := newRunPlan(c, s.kinds, func(name string) string { return map[string]string{"KEY": stageKey, "SECRET": stageSecret}[name] })
+	p, err := newRunPlan(c, s.kinds, func(name string) string {
+		return map[string]string{"KEY": stageKey, "SECRET": stageSecret, "AUDITOR": auditorKey, "AUDITORS": "secret of the auditor", "OTHER": otherKey, "OTHERS": "secret of the other"}[name]
+	})
 	require.NoError(s.t, err)
-	p.transport, p.now, p.witness = w, s.now, s.witness
+	p.transport, p.now, p.slept, p.witness = w, s.now, s.slept, s.witness
 	return p
 }
 
