@@ -40,6 +40,8 @@ type box struct {
 	timer   time.Duration       // of the group, as it was last told
 	armed   int                 // how often it was armed
 	moved   []exchange.Movement // deposits and withdrawals that it tells of
+	hidden  uuid.UUID           // an order that it does not find by itself
+	listed  bool                // but lists
 }
 
 var errKilled = errors.New("killed")
@@ -161,6 +163,9 @@ func (s *sender) carryOut(i *exchange.Intent) (exchange.Record, error) {
 	}
 	c := s.commands[key(i.Command, i.Order, i.Timestamp)]
 	name := i.ClientOrderID
+	if name == s.hidden {
+		return exchange.Record{}, exchange.ErrCode(exchange.CodeNotFound)
+	}
 	require.NotEqual(s.t, uuid.Nil, name)
 	if c.Kind == market.CommandPlace {
 		if s.records[name] != nil {
@@ -222,7 +227,7 @@ func (b *box) Order(_ context.Context, _ market.ID, client, _ uuid.UUID) (exchan
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	r := b.records[client]
-	if r == nil {
+	if r == nil || client == b.hidden {
 		return exchange.Record{}, exchange.ErrCode(exchange.CodeNotFound)
 	}
 	record := *r
@@ -242,8 +247,8 @@ func (b *box) OpenOrders(context.Context) (open []exchange.Record, err error) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, r := range b.records {
-		if !r.Order.Done() {
+	for name, r := range b.records {
+		if !r.Order.Done() && (name != b.hidden || b.listed) {
 			open = append(open, exchange.Record{Order: r.Order})
 		}
 	}
@@ -323,13 +328,14 @@ type ledger struct {
 	noted     []exchange.Intent
 	commits   int
 	concluded []string // of differences
+	remarked  []string
 }
 
 func (j *ledger) Event(*market.Event)                          {}
 func (j *ledger) Intent(i *exchange.Intent)                    { j.noted = append(j.noted, *i) }
 func (j *ledger) Sent(market.Time, *exchange.Intent)           {}
 func (j *ledger) Outcome(market.Time, *exchange.Intent, error) {}
-func (j *ledger) Remark(string, string)                        {}
+func (j *ledger) Remark(kind, text string)                     { j.remarked = append(j.remarked, kind+": "+text) }
 func (j *ledger) Differs(_ market.Time, d *state.Difference) {
 	j.concluded = append(j.concluded, d.Conclusion)
 }
