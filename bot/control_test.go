@@ -224,6 +224,7 @@ func TestARunningBotIsOperatedOverItsSocket(t *testing.T) {
 	require.Equal(t, "0", p.Positions[0].Amount)
 
 	b.stop()
+	require.Contains(t, b.stderr.String(), `"strategy":"maker","reason":"halted by the operator: lunch"`)
 	require.NoFileExists(t, filepath.Join(b.folder, "bot.sock"))
 	b.ask("status", &s)
 	require.Equal(t, "stopped", s.State)
@@ -238,6 +239,7 @@ func TestARunningBotIsOperatedOverItsSocket(t *testing.T) {
 	b.ask("resume maker", nil)
 	b.waitForOrders()
 	b.stop()
+	require.Contains(t, b.stderr.String(), "it does not trade: it is halted until bot resume")
 	requireHalts(t, b.folder, "halt by operator", "resume by operator", "halt by operator", "resume by operator")
 }
 
