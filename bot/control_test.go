@@ -243,6 +243,25 @@ func TestARunningBotIsOperatedOverItsSocket(t *testing.T) {
 	requireHalts(t, b.folder, "halt by operator", "resume by operator", "halt by operator", "resume by operator")
 }
 
+func TestABotThatWaitsForTheExchangeIsNotTakenForOneThatDoesNotRun(t *testing.T) {
+	t.Parallel()
+	path, err := exec.LookPath("bot")
+	require.NoError(t, err)
+	folder := filepath.Join(t.TempDir(), "state")
+	waiting := exec.Command(path, "run", "-c", "../configs/sandbox.toml", "--set", "exchange.base_url=http://127.0.0.1:1/v2", "--set", "bot.state="+folder)
+	require.NoError(t, waiting.Start())
+	defer func() {
+		require.NoError(t, waiting.Process.Kill())
+		_ = waiting.Wait()
+	}()
+	for _, command := range []string{"status", "halt", "flatten"} {
+		require.Eventually(t, func() bool {
+			code, _, failed := call(t.Context(), command, "--state", folder)
+			return code == 1 && strings.Contains(failed, "bot.db is held by a bot that has not begun to trade, as while the exchange cannot be reached")
+		}, time.Minute, 50*time.Millisecond, command)
+	}
+}
+
 // requireHalts wants these halts and resumes in the journal, and the table of halts in step with them.
 func requireHalts(t *testing.T, folder string, want ...string) {
 	store, err := state.ReadBot(filepath.Join(folder, "bot.db"))

@@ -100,6 +100,9 @@ func (a *app) act(ctx context.Context, f *actFlags, path string, ask *operatorAs
 	}
 	report := &actReport{}
 	raw, err := call(ctx, folder, path, ask, f.wait+2*answerWithin, report)
+	if errors.Is(err, errNoBot) {
+		return absent(folder, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -111,6 +114,19 @@ func (a *app) act(ctx context.Context, f *actFlags, path string, ask *operatorAs
 		return errUnconfirmed
 	}
 	return err
+}
+
+// absent is why no bot answers: there is none, as said tells, or it is not ready.
+func absent(folder string, said error) error {
+	file := filepath.Join(folder, stateFile)
+	store, err := state.ReadBot(file)
+	switch {
+	case errors.Is(err, state.ErrLocked):
+		return heldError(file)
+	case err == nil:
+		return errors.Join(said, store.Close())
+	}
+	return said
 }
 
 // left lists what is not as it was asked for.
