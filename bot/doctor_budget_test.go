@@ -1,7 +1,9 @@
 package bot_test
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -12,6 +14,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
 // A bot that trades with the same key would be banned with the doctor, and could not even cancel.
@@ -45,4 +50,14 @@ func TestTheDoctorWaitsWhereItWouldSpendTheLastPointsOfTheKey(t *testing.T) {
 	require.EqualValues(t, 1, listed.Load())
 	require.Zero(t, early.Load())
 	require.Contains(t, failed, "weight budget of the key")
+}
+
+func TestARunWhoseKeyIsRefusedSaysWhatToDoAboutIt(t *testing.T) {
+	p := newPractice(t)
+	p.env["BOT_KEY"] = strings.Repeat("0", 64)
+	var failed bytes.Buffer
+	code := bot.Run(t.Context(), bot.Process{Args: []string{"run", "-c", p.config}, Stdin: bytes.NewReader(nil), Stdout: io.Discard, Stderr: &failed,
+		Getenv: func(name string) string { return p.env[name] }, Kinds: shipped.Kinds()})
+	require.Equal(t, 1, code)
+	require.Contains(t, failed.String(), "(code 305, HTTP 403); the exchange has no such key, or it is not active: copy it again, or make a new one; bot doctor looks at everything else\n")
 }

@@ -80,6 +80,7 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 		defer func() { err = errors.Join(err, r.close()) }()
 	}
 	if err != nil {
+		err = withMend(err)
 		r.watch.stopped("it could not start: "+err.Error(), 0)
 		return r.early(ctx, err)
 	}
@@ -94,7 +95,7 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 		r.watch.stopped("it could not start: "+err.Error(), 0)
 		return err
 	}
-	failed := errors.Join(r.trade(ctx), operator.close())
+	failed := errors.Join(withMend(r.trade(ctx)), operator.close())
 	err = errors.Join(failed, r.leave(failed))
 	if err != nil {
 		return tradingError{err}
