@@ -255,10 +255,10 @@ func TestABotThatWaitsForTheExchangeIsNotTakenForOneThatDoesNotRun(t *testing.T)
 		_ = waiting.Wait()
 	}()
 	for _, command := range []string{"status", "halt", "flatten"} {
-		require.Eventually(t, func() bool {
+		bot.Await(t, func() bool {
 			code, _, failed := call(t.Context(), command, "--state", folder)
 			return code == 1 && strings.Contains(failed, "bot.db is held by a bot that has not begun to trade, as while the exchange cannot be reached")
-		}, time.Minute, 50*time.Millisecond, command)
+		}, command)
 	}
 }
 
@@ -373,18 +373,39 @@ func TestFlattenComesToItsEndOverAnExchangeThatLosesAnswers(t *testing.T) {
 	b.stop()
 }
 
+// admin does something as the exchange's operator.
+func (b *trader) admin(path, body string) {
+	ask, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.exchange.facts.AdminURL+path, strings.NewReader(body))
+	require.NoError(b.t, err)
+	ask.Header.Set("Authorization", "Bearer "+b.exchange.facts.AdminToken)
+	ask.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(ask)
+	require.NoError(b.t, err)
+	require.NoError(b.t, answer.Body.Close())
+	require.Equal(b.t, http.StatusOK, answer.StatusCode)
+}
+
+func TestTheStatusNamesMarketsThatDoNotTrade(t *testing.T) {
+	t.Parallel()
+	b := trade(t, "--set", "poll.rules=200ms")
+	tell := func() string {
+		code, out, failed := call(t.Context(), "status", "--state", b.folder)
+		require.Zero(t, code, failed)
+		return out
+	}
+	require.NotRegexp(t, `(?m)^market |marketStatus`, tell())
+	b.admin("/status", `{"market":"BTC-EUR","status":"halted"}`)
+	bot.Await(t, func() bool { return strings.Contains(tell(), "BTC-EUR: halted; what it would refuse is not sent") })
+	b.admin("/status", `{"market":"BTC-EUR","status":"trading"}`)
+	bot.Await(t, func() bool { return !strings.Contains(tell(), "halted") })
+	b.stop()
+}
+
 func TestFlattenIsDoneWhereOnlyDustIsLeft(t *testing.T) {
 	t.Parallel()
 	b := trade(t, "--set", "poll.rules=200ms")
 	b.waitToHold()
-	rules, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.exchange.facts.AdminURL+"/rules", strings.NewReader(`{"market":"BTC-EUR","minOrderInQuoteAsset":"100000"}`))
-	require.NoError(t, err)
-	rules.Header.Set("Authorization", "Bearer "+b.exchange.facts.AdminToken)
-	rules.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(rules)
-	require.NoError(t, err)
-	require.NoError(t, answer.Body.Close())
-	require.Equal(t, http.StatusOK, answer.StatusCode)
+	b.admin("/rules", `{"market":"BTC-EUR","minOrderInQuoteAsset":"100000"}`)
 	var done struct {
 		report
 		Unsold []string

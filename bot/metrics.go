@@ -46,7 +46,7 @@ func newMetrics(w *watch) *metrics {
 	m.commits = prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: namespace, Name: "journal_commit_seconds", Help: "Time of a durable commit of the journal.", Buckets: shortTimes()})
 	m.steps = prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: "step_seconds", Help: "Time of a step of the engine, by kind of event.", Buckets: shortTimes()}, []string{"event"})
 	currency := prometheus.Labels{"currency": w.r.plan.Account.Currency}
-	m.equity = m.gauge("equity", "Worth of all balances.", currency)
+	m.equity = m.gauge("equity", "Worth of what the strategies have; what is nobody's is not counted.", currency)
 	m.exposure = m.gauge("exposure", "Worth of positions and open buys.", currency)
 	m.drawdown = m.gauge("drawdown_ratio", "How far the equity is below its highest, 0 to 1.", nil)
 	m.open = m.gauge("open_orders", "Own open orders.", nil)
