@@ -113,7 +113,7 @@ func (s *storyInfo) print(w io.Writer) error {
 			fmt.Fprintf(w, "%-23s  %s\n", at, line)
 		}
 	}
-	_, err := fmt.Fprintf(w, "%d entries of the journal; times are the bot's, by the exchange's clock as it knew it, where they are not the exchange's own\n", len(s.Steps))
+	_, err := fmt.Fprintf(w, "%d entries of the journal; times are UTC, and the bot's, by the exchange's clock as it knew it, where they are not the exchange's own\n", len(s.Steps))
 	return err
 }
 

@@ -251,7 +251,7 @@ func (s *statusInfo) print(w io.Writer) error {
 	if s.Exchange != "" {
 		line("exchange", "%s, %s", s.Exchange, s.Mode)
 	}
-	line("run", "%s since %s, version %s", s.Run, clockOf(s.SinceMS), s.Version)
+	line("run", "%s since %s UTC, version %s", s.Run, clockOf(s.SinceMS), s.Version)
 	for _, x := range s.Strategies {
 		line("strategy", "%s", x.text())
 	}
@@ -299,7 +299,7 @@ func (s *statusInfo) results() string {
 }
 
 func (x *strategyStatus) text() string {
-	text := fmt.Sprintf("%s: %s, %d open orders", x.Name, x.State, x.OpenOrders)
+	text := fmt.Sprintf("%s: %s, %s open", x.Name, x.State, ordersText(x.OpenOrders))
 	if x.Reason != "" {
 		text += fmt.Sprintf(" (since %s: %s)", clockOf(x.HaltedMS), x.Reason)
 	}
