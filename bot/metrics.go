@@ -82,7 +82,9 @@ func (m *metrics) sample(w *watch) {
 	if equity, err := r.account.Equity(currency.ID); err == nil {
 		w.peak = max(w.peak, w.stand.HighWater, equity)
 		m.equity.Set(floatOf(equity, currency.Digits))
-		if w.peak > 0 {
+		if stand, followed := r.gate.Standing(); followed { // a person's resume may have begun it anew
+			m.drawdown.Set(floatOf(market.Money(stand.Drawdown()), market.RateDigits))
+		} else if w.peak > 0 {
 			m.drawdown.Set(float64(w.peak-equity) / float64(w.peak))
 		}
 	}

@@ -3,6 +3,7 @@ package bot_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -232,6 +233,28 @@ func TestABotWithoutItsExchangeIsAliveAndNotReady(t *testing.T) {
 	})
 	w.eventually(func() bool { status, _ := w.get("/healthz"); return status == http.StatusOK })
 	w.eventually(func() bool { return strings.Contains(w.alerts.String(), `"kind":"stale"`) })
+}
+
+func TestTheDrawdownOfTheMetricsIsThatOfTheStatusAlsoWhenItBeginsAnew(t *testing.T) {
+	p := newPractice(t)
+	w := watchBot(t, p, "--set", "strategies.trend.params.panic=false", "--set", "risk.max_drawdown=0.0000001", "--set", "risk.max_daily_loss=0", "--set", "bot.need_limits=false")
+	w.eventually(func() bool { return strings.Contains(w.alerts.String(), "the largest drawdown is reached") })
+	state := filepath.Join(p.dir, "state")
+	for _, command := range []string{"halt", "resume"} {
+		code, _, failed := call(t.Context(), command, "--state", state)
+		require.Zero(t, code, failed)
+	}
+	var s struct{ Drawdown string }
+	var page string
+	w.eventually(func() bool {
+		code, out, failed := call(t.Context(), "status", "--state", state, "--json")
+		require.Zero(t, code, failed)
+		require.NoError(t, json.Unmarshal([]byte(out), &s))
+		told, err := strconv.ParseFloat(s.Drawdown, 64)
+		require.NoError(t, err)
+		_, page = w.get("/metrics")
+		return told == value(t, page, "tidemark_drawdown_ratio")
+	})
 }
 
 func TestAHaltOfAnEarlierRunIsToldAgain(t *testing.T) {
