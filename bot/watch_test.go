@@ -211,6 +211,7 @@ func TestMetricsMoveWithWhatTheBotDoes(t *testing.T) {
 	is(`tidemark_weight_left{budget="ip"}`, func(v float64) bool { return v > 0 && v < 1000 })
 	is(`tidemark_poll_age_seconds{feed="ticker_price"}`, func(v float64) bool { return v >= 0 && v < 10 })
 	is(`tidemark_poll_age_seconds{feed="rules"}`, func(v float64) bool { return v >= 0 && v < 60 })
+	require.NotContains(t, page, `tidemark_poll_age_seconds{feed="book"}`, "nobody asks for books")
 	is("tidemark_journal_commit_seconds_count", above(1)) // a bot that only hears prices commits once in a while
 	is("tidemark_journal_commit_seconds_sum", above(0))
 	steps := value(t, page, `tidemark_step_seconds_count{event="ticker"}`)
