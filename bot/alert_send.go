@@ -92,7 +92,7 @@ func (p *alertPlace) write(one *alert) (body []byte, contentType string, err err
 	case "telegram":
 		body, err = json.Marshal(map[string]any{"chat_id": p.Chat, "text": one.line(), "disable_web_page_preview": true})
 	case "slack":
-		body, err = json.Marshal(map[string]string{"text": one.line()})
+		body, err = json.Marshal(map[string]string{"text": forSlack(one.line())})
 	case "discord":
 		body, err = json.Marshal(map[string]any{"content": clipTo(one.line(), discordRoom), "allowed_mentions": map[string][]string{"parse": {}}})
 	case "ntfy":
@@ -126,4 +126,9 @@ func (p *alertPlace) scrub(err error) string {
 		text = strings.ReplaceAll(text, u.RequestURI(), "/…")
 	}
 	return text
+}
+
+// forSlack escapes what Slack reads as links and as calls for people.
+func forSlack(text string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
 }

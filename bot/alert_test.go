@@ -75,7 +75,7 @@ func TestEveryTemplateIsWhatItsReceiverReads(t *testing.T) {
 	for template, want := range map[string]map[string]any{
 		"json":     {"kind": "halt", "at": "2026-03-02T12:00:00Z", "run": "r", "text": one.Text, "dropped": 2.0},
 		"telegram": {"chat_id": "42", "text": line, "disable_web_page_preview": true},
-		"slack":    {"text": line},
+		"slack":    {"text": `[halt] trend "halted" &amp; &lt;b&gt; (2 alerts before this one were not sent)`},
 		"discord":  {"content": line, "allowed_mentions": map[string]any{"parse": []any{}}},
 		"ntfy":     nil,
 	} {

@@ -61,11 +61,15 @@ func (a *app) backtestCommand() *cobra.Command {
 }
 
 // onlyFlags refuses arguments with the two mistakes that make them: a config without -c, and a switch without its =.
-func onlyFlags(_ *cobra.Command, args []string) error {
+func onlyFlags(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%q stands alone; want -c before a config, and = before the value of a switch: --envelope=false", clip(args[0]))
+	var switches string
+	if c.Flags().Lookup("envelope") != nil {
+		switches = ", and = before the value of a switch: --envelope=false"
+	}
+	return fmt.Errorf("%q stands alone; want -c before a config%s", clip(args[0]), switches)
 }
 
 // overrides are the flags as settings; the special ones come after --set, so that they win.

@@ -54,6 +54,27 @@ func (b *binder) bind(path []string, into reflect.Value, raw any) error {
 	return at(path, bindPlain(into, raw))
 }
 
+// elsewhere says of a section that is unknown here which commands have it in their configs: perhaps it is the file that is the wrong one.
+func elsewhere(path []string, key string) (text string) {
+	if len(path) > 0 {
+		return ""
+	}
+	for _, of := range []struct {
+		command string
+		config  any
+	}{{"backtest", backtestConfig{}}, {"run", runConfig{}}, {"exchange", exchangeConfig{}}} {
+		for _, f := range reflect.VisibleFields(reflect.TypeOf(of.config)) {
+			if f.Tag.Get("toml") == key {
+				text += ", bot " + of.command
+			}
+		}
+	}
+	if text != "" {
+		text = "; a config of " + text[2:] + " has it"
+	}
+	return text
+}
+
 func tableOf(path []string, raw any) (map[string]any, error) {
 	table, ok := raw.(map[string]any)
 	if !ok {
@@ -76,7 +97,7 @@ func (b *binder) bindStruct(path []string, into reflect.Value, raw any) error {
 	}
 	for _, key := range slices.Sorted(maps.Keys(table)) {
 		if !slices.Contains(names, key) {
-			return at(join(path, key), fmt.Errorf("unknown key; the nearest is %q", strategy.Nearest(key, names)))
+			return at(join(path, key), fmt.Errorf("unknown key; the nearest is %q%s", strategy.Nearest(key, names), elsewhere(path, key)))
 		}
 	}
 	for i, f := range fields {

@@ -59,6 +59,8 @@ func Run(ctx context.Context, p Process) int {
 		return exitDone
 	}
 	switch {
+	case ctx.Err() != nil && errors.As(err, new(resumableError)):
+		err = errors.New("interrupted; what came before is stored: the same command goes on from there")
 	case ctx.Err() != nil && !errors.As(err, new(tradingError)):
 		err = errors.New("interrupted; nothing half-written is left behind")
 	case errors.Is(err, state.ErrCorrupt) && !errors.As(err, new(stateError)):

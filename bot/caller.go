@@ -28,7 +28,7 @@ type callerFlags struct {
 // register adds the flags to a command.
 func (f *callerFlags) register(c *cobra.Command) {
 	c.Flags().StringVarP(&f.config, "config", "c", "", "the bot that runs with this config `FILE`")
-	c.Flags().StringVar(&f.state, "state", "", "the bot whose state is in this `FOLDER`, or a `FILE` with a copy of it; without it that of -c, or state")
+	c.Flags().StringVar(&f.state, "state", "", "the bot whose state is in this `FOLDER`, or a FILE with a copy of it; without it that of -c, or state")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 }
 
@@ -107,6 +107,11 @@ func refusalOf(status int, answer []byte) error {
 	return errors.New(told.Error)
 }
 
+// heldError is the state of a bot that does not answer, and is there.
+func heldError(file string) error {
+	return fmt.Errorf("%s is held by a bot that has not begun to trade, as while the exchange cannot be reached, or that is ending: its log says which; ask again", file)
+}
+
 // found is an answer that a running bot gave, or that its state file gives.
 type found[T any] struct {
 	value *T
@@ -130,7 +135,7 @@ func askOrRead[T any](ctx context.Context, f *callerFlags, path string, ask *ope
 	}
 	store, err := state.ReadBot(file)
 	if errors.Is(err, state.ErrLocked) {
-		return answer, fmt.Errorf("a bot that does not listen yet, or any more, holds %s: ask again", file)
+		return answer, heldError(file)
 	}
 	if errors.Is(err, state.ErrNoState) {
 		return answer, fmt.Errorf("%w; -c CONFIG or --state FOLDER says which bot is meant", err)

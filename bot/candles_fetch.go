@@ -82,7 +82,7 @@ func (a *app) fetchCandles(ctx context.Context, f *fetchFlags) error {
 	defer w.bar.end()
 	report, err := w.run(ctx)
 	if err != nil {
-		return fmt.Errorf("%w; what came before is stored: the same command goes on from there", err)
+		return resumableError{err}
 	}
 	w.bar.end()
 	if f.json {
@@ -91,6 +91,17 @@ func (a *app) fetchCandles(ctx context.Context, f *fetchFlags) error {
 	_, err = io.WriteString(a.Stdout, report.text())
 	return err
 }
+
+// resumableError is the end of a download of which a part is stored.
+type resumableError struct{ error }
+
+// Error says how to go on.
+func (e resumableError) Error() string {
+	return e.error.Error() + "; what came before is stored: the same command goes on from there"
+}
+
+// Unwrap returns the error itself.
+func (e resumableError) Unwrap() error { return e.error }
 
 // remote is the exchange that is meant: flags stand over the config, the config over defaults.
 func (f *fetchFlags) remote() (*remoteSection, error) {

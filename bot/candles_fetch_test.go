@@ -284,7 +284,7 @@ func TestAFetchCanBeInterrupted(t *testing.T) {
 	code := bot.Run(ctx, bot.Process{Args: []string{"candles", "fetch", "--db", filepath.Join(t.TempDir(), "candles.db"), "--base-url", town.URL, "--market", "BTC-EUR", "--interval", "1m", "--from", "2026-01-07"},
 		Stdin: strings.NewReader(""), Stdout: &errs, Stderr: &errs, Getenv: os.Getenv})
 	require.Equal(t, 1, code)
-	require.Contains(t, errs.String(), "interrupted")
+	require.Contains(t, errs.String(), "interrupted; what came before is stored: the same command goes on from there")
 }
 
 func TestAStoreCanBeReadBetweenThePagesOfAFetch(t *testing.T) {

@@ -224,6 +224,7 @@ func TestARunningBotIsOperatedOverItsSocket(t *testing.T) {
 	require.Equal(t, "0", p.Positions[0].Amount)
 
 	b.stop()
+	require.Contains(t, b.stderr.String(), `"strategy":"maker","reason":"halted by the operator: lunch"`)
 	require.NoFileExists(t, filepath.Join(b.folder, "bot.sock"))
 	b.ask("status", &s)
 	require.Equal(t, "stopped", s.State)
@@ -238,7 +239,27 @@ func TestARunningBotIsOperatedOverItsSocket(t *testing.T) {
 	b.ask("resume maker", nil)
 	b.waitForOrders()
 	b.stop()
+	require.Contains(t, b.stderr.String(), "it does not trade: it is halted until bot resume")
 	requireHalts(t, b.folder, "halt by operator", "resume by operator", "halt by operator", "resume by operator")
+}
+
+func TestABotThatWaitsForTheExchangeIsNotTakenForOneThatDoesNotRun(t *testing.T) {
+	t.Parallel()
+	path, err := exec.LookPath("bot")
+	require.NoError(t, err)
+	folder := filepath.Join(t.TempDir(), "state")
+	waiting := exec.Command(path, "run", "-c", "../configs/sandbox.toml", "--set", "exchange.base_url=http://127.0.0.1:1/v2", "--set", "bot.state="+folder)
+	require.NoError(t, waiting.Start())
+	defer func() {
+		require.NoError(t, waiting.Process.Kill())
+		_ = waiting.Wait()
+	}()
+	for _, command := range []string{"status", "halt", "flatten"} {
+		bot.Await(t, func() bool {
+			code, _, failed := call(t.Context(), command, "--state", folder)
+			return code == 1 && strings.Contains(failed, "bot.db is held by a bot that has not begun to trade, as while the exchange cannot be reached")
+		}, command)
+	}
 }
 
 // requireHalts wants these halts and resumes in the journal, and the table of halts in step with them.
@@ -280,6 +301,9 @@ func TestTheStoryOfAnOrderIsToldByAnyNameAndAfterTheEnd(t *testing.T) {
 	require.Regexp(t, `(?s)event     (book|ticker) BTC-EUR of .*decided   place buy limit .*risk      max_position 0 to \d.*, limit 3000\n.*request   POST /v2/order \{.*sent      place.*answer    place accepted.*state     .*filled, .*fill      `, story)
 	require.Equal(t, story, tell(list.Orders[0].ClientOrderID))
 	require.Equal(t, story, tell(list.Orders[0].OrderID))
+	_, asJSON, _ := call(t.Context(), "explain", "1", "--state", b.folder, "--json")
+	require.Contains(t, asJSON, `"risk available EUR": "5000 to `)
+	require.NotContains(t, asJSON, `limit "`, "a figure without a limit")
 	code, _, failed := call(t.Context(), "explain", "999999", "--state", b.folder)
 	require.Equal(t, 1, code)
 	require.Contains(t, failed, "order 999999: not found in ")
@@ -349,18 +373,39 @@ func TestFlattenComesToItsEndOverAnExchangeThatLosesAnswers(t *testing.T) {
 	b.stop()
 }
 
+// admin does something as the exchange's operator.
+func (b *trader) admin(path, body string) {
+	ask, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.exchange.facts.AdminURL+path, strings.NewReader(body))
+	require.NoError(b.t, err)
+	ask.Header.Set("Authorization", "Bearer "+b.exchange.facts.AdminToken)
+	ask.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(ask)
+	require.NoError(b.t, err)
+	require.NoError(b.t, answer.Body.Close())
+	require.Equal(b.t, http.StatusOK, answer.StatusCode)
+}
+
+func TestTheStatusNamesMarketsThatDoNotTrade(t *testing.T) {
+	t.Parallel()
+	b := trade(t, "--set", "poll.rules=200ms")
+	tell := func() string {
+		code, out, failed := call(t.Context(), "status", "--state", b.folder)
+		require.Zero(t, code, failed)
+		return out
+	}
+	require.NotRegexp(t, `(?m)^market |marketStatus`, tell())
+	b.admin("/status", `{"market":"BTC-EUR","status":"halted"}`)
+	bot.Await(t, func() bool { return strings.Contains(tell(), "BTC-EUR: halted; what it would refuse is not sent") })
+	b.admin("/status", `{"market":"BTC-EUR","status":"trading"}`)
+	bot.Await(t, func() bool { return !strings.Contains(tell(), "halted") })
+	b.stop()
+}
+
 func TestFlattenIsDoneWhereOnlyDustIsLeft(t *testing.T) {
 	t.Parallel()
 	b := trade(t, "--set", "poll.rules=200ms")
 	b.waitToHold()
-	rules, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.exchange.facts.AdminURL+"/rules", strings.NewReader(`{"market":"BTC-EUR","minOrderInQuoteAsset":"100000"}`))
-	require.NoError(t, err)
-	rules.Header.Set("Authorization", "Bearer "+b.exchange.facts.AdminToken)
-	rules.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(rules)
-	require.NoError(t, err)
-	require.NoError(t, answer.Body.Close())
-	require.Equal(t, http.StatusOK, answer.StatusCode)
+	b.admin("/rules", `{"market":"BTC-EUR","minOrderInQuoteAsset":"100000"}`)
 	var done struct {
 		report
 		Unsold []string

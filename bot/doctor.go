@@ -20,6 +20,8 @@ polling plan, state file, disk, secrets, and whether somebody else trades on the
 Each strategy is let trade over the latest candles of the exchange, in this process and with its own parameters, money and limits: what it
 asks for there is what is tried against tick, step, minimum, balance and limits.
 
+It keeps to the weight budget, so that a bot that trades with the same key is not banned, and waits for the next minute where it has to.
+
 It sends no order. Whether the key may withdraw it finds out by a withdrawal that names no asset, no amount and no address, which every exchange
 refuses. Exit code 0 says that nothing fails; warnings are for a person to judge.`
 
@@ -59,6 +61,7 @@ type doctor struct {
 	client   *rest.Client
 	known    *knownState
 	held     map[market.AssetID]market.Money // available at the exchange
+	tell     func(text string)               // what is waited for
 	findings []finding
 }
 
@@ -82,7 +85,7 @@ func (a *app) doctor(ctx context.Context, f *runFlags, asJSON, tryAlerts bool) e
 	}
 	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
 	defer cancel()
-	d := &doctor{plan: p, held: map[market.AssetID]market.Money{}}
+	d := &doctor{plan: p, held: map[market.AssetID]market.Money{}, tell: a.tell}
 	d.secrets()
 	d.limits(needed)
 	d.disk()
@@ -106,7 +109,11 @@ func (a *app) doctor(ctx context.Context, f *runFlags, asJSON, tryAlerts bool) e
 
 // atExchange makes the checks that need the exchange.
 func (d *doctor) atExchange(ctx context.Context) (err error) {
-	if d.client, err = d.plan.client(nil); err != nil {
+	ledger := rest.NewLedger(rest.LedgerConfig{ // a bot may be trading with this key: what it needs is not spent here
+		Now: func() market.Time { return d.client.Now() }, After: after, Prefix: d.plan.Exchange.Prefix,
+		PerKey: int(d.plan.Exchange.PerKey), PerIP: int(d.plan.Exchange.PerIP), Warn: func(w rest.Warning) { d.tell(w.String()) },
+	})
+	if d.client, err = d.plan.client(ledger); err != nil {
 		return err
 	}
 	defer d.client.Close()

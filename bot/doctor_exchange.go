@@ -79,6 +79,14 @@ func (d *doctor) rights(ctx context.Context) (readable bool) {
 	return true
 }
 
+// withMend adds to an exchange's refusal of the key what to do about it.
+func withMend(err error) error {
+	if _, code := codeOf(err); credentialMends[code] != "" {
+		return fmt.Errorf("%w; %s; bot doctor looks at everything else", err, credentialMends[code])
+	}
+	return err
+}
+
 // refusedKey tells why a key was refused, and what helps.
 func (d *doctor) refusedKey(check string, err error) {
 	_, code := codeOf(err)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
@@ -114,7 +113,7 @@ func (s *storyInfo) print(w io.Writer) error {
 			fmt.Fprintf(w, "%-23s  %s\n", at, line)
 		}
 	}
-	_, err := fmt.Fprintf(w, "%d entries of the journal; times are the bot's, by the exchange's clock as it knew it, where they are not the exchange's own\n", len(s.Steps))
+	_, err := fmt.Fprintf(w, "%d entries of the journal; times are UTC, and the bot's, by the exchange's clock as it knew it, where they are not the exchange's own\n", len(s.Steps))
 	return err
 }
 
@@ -126,7 +125,7 @@ one of these ids, at least four, that no other order has.
 value and its limit, how often, and whether it is halted.`
 
 func (a *app) explainCommand() *cobra.Command {
-	f, refused, since := &callerFlags{}, false, 24*time.Hour
+	f, refused, since := &callerFlags{}, false, "24h"
 	c := &cobra.Command{
 		Use: "explain ORDER | --refused [STRATEGY]", Short: "Tell the story of an order, or why there is none", Args: cobra.MaximumNArgs(1), Long: explainHelp,
 		Example: "  bot explain 12 -c configs/sandbox.toml\n  bot explain 8254ec74 --json\n  bot explain --refused maker --since 1h",
@@ -146,13 +145,14 @@ func (a *app) explainCommand() *cobra.Command {
 	}
 	f.register(c)
 	c.Flags().BoolVar(&refused, "refused", false, "what the gate and the exchange refused, instead of an order")
-	c.Flags().DurationVar(&since, "since", since, "with --refused: how far back, like 30m or 72h")
+	c.Flags().StringVar(&since, "since", since, "with --refused: how far back `AGO` reaches, like 30m or 7d")
 	return c
 }
 
-func (a *app) explainRefusals(ctx context.Context, f *callerFlags, strategy string, since time.Duration) error {
-	if since < time.Millisecond {
-		return usagef("--since %s: want a time that has passed, like 1h", since)
+func (a *app) explainRefusals(ctx context.Context, f *callerFlags, strategy, ago string) error {
+	since, err := parseAgo(ago)
+	if err != nil {
+		return usagef("--since %w", err)
 	}
 	answer, err := askOrRead(ctx, f, pathExplain, &operatorAsk{Strategy: strategy, SinceMS: since.Milliseconds()}, func(store *state.BotStore) (*refusedInfo, error) {
 		return storedRefusals(store, strategy, since)

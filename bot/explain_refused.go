@@ -217,7 +217,7 @@ func storedRefusals(store *state.BotStore, strategy string, since time.Duration)
 func (r *refusedInfo) print(w io.Writer) error {
 	for i := range r.Strategies {
 		s := &r.Strategies[i]
-		fmt.Fprintf(w, "%s: %d orders and %d changes sent since %s\n", s.Strategy, s.Orders, s.Changes, clockOf(r.SinceMS))
+		fmt.Fprintf(w, "%s: %s and %d changes sent since %s UTC\n", s.Strategy, ordersText(int(s.Orders)), s.Changes, clockOf(r.SinceMS))
 		if s.Halted != "" {
 			fmt.Fprintf(w, "  halted since %s: %s\n", clockOf(s.HaltedMS), s.Halted)
 		}

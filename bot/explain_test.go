@@ -116,10 +116,10 @@ func TestWhatWasRefusedIsToldWithItsValuesAndCountedNotRepeated(t *testing.T) {
 		require.EqualValues(t, 5, entries, "at once, after a minute, after about two more, after about four more, and at the end")
 		require.Greater(t, times, int64(600), "all of them are counted")
 		const clock = `2000-01-01 \d\d:\d\d:\d\d\.\d{3}`
-		require.Regexp(t, `^buyer: 1 orders and 0 changes sent since 1999-12-31 23:59:\d\d\.\d{3}
+		require.Regexp(t, `^buyer: 1 order and 0 changes sent since 1999-12-31 23:59:\d\d\.\d{3} UTC
   max_order_value, by the gate: place 6\d\d times, `+clock+` to `+clock+`
     buy limit 0\.1 @ \d+ in BTC-EUR: \d+\.?\d?, limit 700; on ticker BTC-EUR of `+clock+`, number \d+ of the recording
-idle: 0 orders and 0 changes sent since 1999-12-31 23:59:\d\d\.\d{3}
+idle: 0 orders and 0 changes sent since 1999-12-31 23:59:\d\d\.\d{3} UTC
   nothing was refused: it did not ask for anything
 $`, s.told(nil, "explain", "--refused", "--since", "11m"))
 		var told refusedInfo

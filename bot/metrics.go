@@ -4,6 +4,7 @@ import (
 	"math"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // metrics are the figures of a running bot for Prometheus. Their labels are names of the config and of the program: they do not grow.
@@ -46,7 +48,7 @@ func newMetrics(w *watch) *metrics {
 	m.commits = prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: namespace, Name: "journal_commit_seconds", Help: "Time of a durable commit of the journal.", Buckets: shortTimes()})
 	m.steps = prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: "step_seconds", Help: "Time of a step of the engine, by kind of event.", Buckets: shortTimes()}, []string{"event"})
 	currency := prometheus.Labels{"currency": w.r.plan.Account.Currency}
-	m.equity = m.gauge("equity", "Worth of all balances.", currency)
+	m.equity = m.gauge("equity", "Worth of what the strategies have; what is nobody's is not counted.", currency)
 	m.exposure = m.gauge("exposure", "Worth of positions and open buys.", currency)
 	m.drawdown = m.gauge("drawdown_ratio", "How far the equity is below its highest, 0 to 1.", nil)
 	m.open = m.gauge("open_orders", "Own open orders.", nil)
@@ -55,15 +57,18 @@ func newMetrics(w *watch) *metrics {
 	m.registry.MustRegister(m.stale, m.commits, m.steps, m.halted)
 	m.function("build_info", "What runs.", prometheus.Labels{"version": codeVersion(debug.ReadBuildInfo()), "go": runtime.Version()}, func() float64 { return 1 })
 	m.function("turn_age_seconds", "Time since the last turn of the loop.", nil, func() float64 { return m.age(w.turned.Load()) })
-	for feed, name := range feedNames {
-		m.function("poll_age_seconds", "Time since the last answer to a feed.", prometheus.Labels{"feed": name}, func() float64 { return m.age(w.heard[feed].Load()) })
-	}
 	return m
 }
 
 // attach registers what asks parts of a runner.
 func (m *metrics) attach(r *runner) {
 	m.function("queue_events", "Events of the feeds that wait for the loop.", nil, func() float64 { return float64(len(r.events())) })
+	for feed, name := range feedNames {
+		if feed == feedBooks && !slices.ContainsFunc(r.needs, func(n strategy.Needs) bool { return n.Book }) {
+			continue // nobody asks for them, and their age would only grow
+		}
+		m.function("poll_age_seconds", "Time since the last answer to a feed.", prometheus.Labels{"feed": name}, func() float64 { return m.age(m.watch.heard[feed].Load()) })
+	}
 	m.function("clock_offset_seconds", "How far the exchange's clock is ahead of this machine's.", nil, func() float64 { return r.client.Offset().Seconds() })
 	for _, payer := range [...]rest.Payer{rest.PaidByKey, rest.PaidByIP} {
 		budget := prometheus.Labels{"budget": payer.String()}
@@ -82,7 +87,9 @@ func (m *metrics) sample(w *watch) {
 	if equity, err := r.account.Equity(currency.ID); err == nil {
 		w.peak = max(w.peak, w.stand.HighWater, equity)
 		m.equity.Set(floatOf(equity, currency.Digits))
-		if w.peak > 0 {
+		if stand, followed := r.gate.Standing(); followed { // a person's resume may have begun it anew
+			m.drawdown.Set(floatOf(market.Money(stand.Drawdown()), market.RateDigits))
+		} else if w.peak > 0 {
 			m.drawdown.Set(float64(w.peak-equity) / float64(w.peak))
 		}
 	}

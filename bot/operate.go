@@ -100,6 +100,9 @@ func (a *app) act(ctx context.Context, f *actFlags, path string, ask *operatorAs
 	}
 	report := &actReport{}
 	raw, err := call(ctx, folder, path, ask, f.wait+2*answerWithin, report)
+	if errors.Is(err, errNoBot) {
+		return absent(folder, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -111,6 +114,27 @@ func (a *app) act(ctx context.Context, f *actFlags, path string, ask *operatorAs
 		return errUnconfirmed
 	}
 	return err
+}
+
+// ordersText counts orders.
+func ordersText(n int) string {
+	if n == 1 {
+		return "1 order"
+	}
+	return fmt.Sprintf("%d orders", n)
+}
+
+// absent is why no bot answers: there is none, as said tells, or it is not ready.
+func absent(folder string, said error) error {
+	file := filepath.Join(folder, stateFile)
+	store, err := state.ReadBot(file)
+	switch {
+	case errors.Is(err, state.ErrLocked):
+		return heldError(file)
+	case err == nil:
+		return errors.Join(said, store.Close())
+	}
+	return said
 }
 
 // left lists what is not as it was asked for.
@@ -153,7 +177,7 @@ func (a *app) haltCommand() *cobra.Command {
 		Use: "halt [STRATEGY]", Short: "Stop a strategy, or all, until bot resume", Args: cobra.MaximumNArgs(1), Example: "  bot halt -c configs/sandbox.toml\n  bot halt maker --reason 'exchange maintenance'",
 		Long: "Stops a strategy, or all: it is called no more and its orders are cancelled, but for the exits of its brackets, which protect what it holds. A halt\nlasts over restarts until bot resume. The command succeeds once the exchange has confirmed the cancels.",
 	}, pathHalt, f, func(r *actReport) string {
-		return fmt.Sprintf("halted: %s%s; %d orders cancelled\n", strings.Join(r.Strategies, ", "), r.unchanged("halted"), r.Cancelled)
+		return fmt.Sprintf("halted: %s%s; %s cancelled\n", strings.Join(r.Strategies, ", "), r.unchanged("halted"), ordersText(r.Cancelled))
 	})
 	c.Flags().StringVar(&f.reason, "reason", "", "`WHY`, for the journal")
 	return c
@@ -172,7 +196,7 @@ func (a *app) cancelAllCommand() *cobra.Command {
 	c := a.actCommand(&cobra.Command{
 		Use: "cancel-all", Short: "Cancel all open orders of a bot", Args: onlyFlags, Example: "  bot cancel-all -c configs/sandbox.toml\n  bot cancel-all --including-foreign --wait 1m",
 		Long: "Cancels every open order of the bot, exits that protect positions included, and succeeds once the exchange has confirmed each. Strategies go on: halt\nthem first, or they place new ones. Orders of others on the account are left alone unless --including-foreign names them, and then those in the\nmarkets that this bot trades are cancelled.",
-	}, pathCancelAll, f, func(r *actReport) string { return fmt.Sprintf("%d orders cancelled\n", r.Cancelled) })
+	}, pathCancelAll, f, func(r *actReport) string { return ordersText(r.Cancelled) + " cancelled\n" })
 	c.Flags().BoolVar(&f.foreign, "including-foreign", false, "orders of others on the same account too")
 	return c
 }
@@ -183,7 +207,7 @@ func (a *app) flattenCommand() *cobra.Command {
 		Use: "flatten [STRATEGY]", Short: "Halt a strategy, or all, and sell what it holds", Args: cobra.MaximumNArgs(1), Example: "  bot flatten maker -c configs/sandbox.toml\n  bot flatten --wait 2m",
 		Long: "Halts a strategy, or all, cancels its orders, exits included, and sells what it holds at market once the cancels are confirmed. It succeeds once\nnothing is open and nothing is held; what is below the market's minimum cannot be sold and is listed.",
 	}, pathFlatten, f, func(r *actReport) string {
-		return fmt.Sprintf("halted: %s; %d orders cancelled, sold by %d\n", strings.Join(r.Strategies, ", "), r.Cancelled, r.Sold)
+		return fmt.Sprintf("halted: %s; %s cancelled, %s to sell\n", strings.Join(r.Strategies, ", "), ordersText(r.Cancelled), ordersText(r.Sold))
 	})
 	c.Flags().StringVar(&f.reason, "reason", "", "`WHY`, for the journal")
 	return c

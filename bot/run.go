@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -79,6 +80,7 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 		defer func() { err = errors.Join(err, r.close()) }()
 	}
 	if err != nil {
+		err = withMend(err)
 		r.watch.stopped("it could not start: "+err.Error(), 0)
 		return r.early(ctx, err)
 	}
@@ -93,7 +95,7 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 		r.watch.stopped("it could not start: "+err.Error(), 0)
 		return err
 	}
-	failed := errors.Join(r.trade(ctx), operator.close())
+	failed := errors.Join(withMend(r.trade(ctx)), operator.close())
 	err = errors.Join(failed, r.leave(failed))
 	if err != nil {
 		return tradingError{err}
@@ -105,6 +107,11 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 func (r *runner) ready() {
 	r.log.Info().Str("mode", r.plan.Bot.Mode).Strs("strategies", r.plan.names()).Stringer("run", r.run).Bool("resumed", r.resumed).
 		Int("open_orders", len(r.account.Open(nil, 0, 0))).Msg("trading begins; Ctrl-C stops")
+	for i, name := range r.plan.names() {
+		if halt, halted := r.engine.Halted(strategyID(i + 1)); halted {
+			r.log.Warn().Str("strategy", name).Str("reason", halt.Reason).Msg("it does not trade: it is halted until bot resume")
+		}
+	}
 	r.watch.started()
 }
 
@@ -124,10 +131,23 @@ func (r *runner) trade(ctx context.Context) error {
 	if r.paper != nil {
 		feed.Go(func() { r.paper.relay(feeding, r.feed.Events()) })
 	}
+	silence := r.announceStop(ctx)
 	err := r.loop.Run(ctx)
+	silence()
 	cancel()
 	feed.Wait()
 	return err
+}
+
+// announceStop lets the log say at once that a stop has begun, which may have to wait for the exchange, until silence is called.
+func (r *runner) announceStop(ctx context.Context) (silence func() bool) {
+	orders := "are cancelled"
+	if r.plan.Bot.KeepOrders {
+		orders = "are kept"
+	}
+	return context.AfterFunc(ctx, func() {
+		r.log.Info().Str("orders", orders).Stringer("within", time.Duration(r.stopWithin())).Msg("stopping: the exchange's answers are awaited; a second Ctrl-C ends at once")
+	})
 }
 
 // leave writes the end of the run down and says what is left.

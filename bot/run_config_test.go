@@ -2,6 +2,7 @@ package bot
 
 import (
 	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -52,6 +53,10 @@ func TestTheSampleRunsAreValid(t *testing.T) {
 		p, err := samplePlan(t, name, liveKeys())
 		require.NoError(t, err, name)
 		require.Empty(t, p.checked.unlimited(), name)
+		top, _, _ := strings.Cut(p.Bot.State, "/")
+		code, err := filepath.Glob("../" + top + "/*.go")
+		require.NoError(t, err)
+		require.Empty(t, code, "who removes what a bot has left would remove source, too")
 	}
 }
 

@@ -173,6 +173,7 @@ func (j *botJournal) Commit(at market.Time) error {
 		j.open(len(j.account.Pending(nil)))
 	}
 	for _, h := range j.engine.Halts()[j.halts:] {
+		j.log.Warn().Str("strategy", h.Name).Str("reason", h.Reason).Msg("halted until bot resume")
 		j.batch.Halt(h.At, &state.Halt{Scope: "strategy " + h.Name, Reason: h.Reason, By: j.took()})
 	}
 	if j.banned != nil && j.ledger != nil && j.banned.Swap(false) {

@@ -77,6 +77,8 @@ func (p *planner) checkStrategy(path []string, kind strategy.Kind, s *strategySe
 		switch {
 		case err != nil:
 			return at(join(path, "markets"), err)
+		case quote != p.currency.Symbol && strings.EqualFold(quote, p.currency.Symbol):
+			return p.errorf(join(path, "markets"), "%s is written %s", name, strings.ToUpper(name))
 		case quote != p.currency.Symbol:
 			return p.errorf(join(path, "markets"), "%s is not quoted in %s, the account's currency", name, p.currency.Symbol)
 		case slices.Contains(s.Markets[:i], name):

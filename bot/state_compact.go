@@ -103,25 +103,35 @@ func sizeOf(path string) (int64, error) {
 
 // age reads --keep; 0: it was not given.
 func (f *compactFlags) age() (keep time.Duration, err error) {
-	switch days, inDays := strings.CutSuffix(f.keep, "d"); {
+	switch {
 	case f.keep == "" && f.archive != "":
 		return 0, usagef("--archive goes with --keep; a copy of everything is bot state backup --out FILE")
 	case f.keep == "":
 		return 0, nil
-	case inDays:
-		var n int64
-		n, err = strconv.ParseInt(days, 10, 32)
-		keep = time.Duration(n) * 24 * time.Hour
-		if n > 36500 {
-			err = strconv.ErrRange
-		}
-	default:
-		keep, err = time.ParseDuration(f.keep)
 	}
-	if err != nil || keep <= 0 {
-		return 0, usagef("--keep %q: want days like 90d, or a duration like 36h", f.keep)
+	if keep, err = parseAgo(f.keep); err != nil {
+		return 0, usagef("--keep %w", err)
 	}
 	return keep, nil
+}
+
+// longestAgo is a time that reaches back behind any state file.
+const longestAgo = 36500 * 24 * time.Hour
+
+// parseAgo reads a time that has passed: days like 90d, or a duration like 36h.
+func parseAgo(text string) (ago time.Duration, err error) {
+	days, inDays := strings.CutSuffix(text, "d")
+	if inDays {
+		var n int64
+		n, err = strconv.ParseInt(days, 10, 32)
+		ago = time.Duration(n) * 24 * time.Hour
+	} else {
+		ago, err = time.ParseDuration(text)
+	}
+	if err != nil || ago <= 0 || ago > longestAgo {
+		return 0, fmt.Errorf("%q: want days like 90d, or a duration like 36h", text)
+	}
+	return ago, nil
 }
 
 // pruneState archives and prunes. The time counts back from the last entry: a file that lay for a year loses nothing by that.

@@ -43,6 +43,7 @@ type statusInfo struct {
 	OpenOrders     int              `json:"open_orders"`
 	ForeignOrders  int              `json:"foreign_orders"`    // open orders of the account that are not this bot's
 	Nobodys        []amountInfo     `json:"nobodys,omitempty"` // what the account has beyond the strategies' books
+	Markets        []marketStatus   `json:"markets,omitempty"` // those that do not trade
 	Weight         []weightInfo     `json:"weight,omitempty"`
 	Feeds          []feedInfo       `json:"feeds,omitempty"`
 	ClockOffsetMS  int64            `json:"clock_offset_ms"` // of the exchange's clock ahead of this machine's
@@ -58,6 +59,12 @@ type strategyStatus struct {
 	Reason     string `json:"reason,omitempty"` // of a halt
 	HaltedMS   int64  `json:"halted_ms,omitempty"`
 	OpenOrders int    `json:"open_orders"`
+}
+
+// marketStatus is a market that does not trade, as the exchange last told.
+type marketStatus struct {
+	Market string `json:"market"`
+	Status string `json:"status"`
 }
 
 // weightInfo is what is left of a weight budget.
@@ -129,6 +136,12 @@ func (c *control) statusOfLoop(s *statusInfo) error {
 	s.Opening = c.opening()
 	s.OpenOrders, s.ForeignOrders = len(r.account.Open(nil, 0, 0)), r.loop.Foreign()
 	s.Nobodys = nobodys(r.plan.catalog, r.journal.agreed)
+	for _, m := range r.journal.notes.rules {
+		if m.Status != market.Trading {
+			s.Markets = append(s.Markets, marketStatus{m.Name, m.Status.String()})
+		}
+	}
+	slices.SortFunc(s.Markets, func(a, b marketStatus) int { return strings.Compare(a.Market, b.Market) })
 	for feed, at := range r.journal.heard {
 		s.Feeds = append(s.Feeds, feedInfo{Feed: feed.name(r.plan.catalog), LastMS: at.Millis()})
 	}
@@ -238,7 +251,7 @@ func (s *statusInfo) print(w io.Writer) error {
 	if s.Exchange != "" {
 		line("exchange", "%s, %s", s.Exchange, s.Mode)
 	}
-	line("run", "%s since %s, version %s", s.Run, clockOf(s.SinceMS), s.Version)
+	line("run", "%s since %s UTC, version %s", s.Run, clockOf(s.SinceMS), s.Version)
 	for _, x := range s.Strategies {
 		line("strategy", "%s", x.text())
 	}
@@ -252,10 +265,16 @@ func (s *statusInfo) print(w io.Writer) error {
 	for _, x := range s.Nobodys {
 		line("nobody's", "%s %s on the account beyond the strategies' books", x.Amount, x.Asset)
 	}
+	for _, x := range s.Markets {
+		line("market", "%s: %s; what it would refuse is not sent", x.Market, x.Status)
+	}
 	for _, x := range s.Weight {
 		line("weight "+x.Of, "%d points left until %s%s", x.Left, clockOf(x.ResetMS), x.ban())
 	}
 	for _, x := range s.Feeds {
+		if strings.HasPrefix(x.Feed, market.KindMarketStatus.String()) {
+			continue // of that the exchange tells when it changes: how old it is says nothing
+		}
 		line("heard", "%s, %s", x.Feed, clockOf(x.LastMS))
 	}
 	if s.State != botStopped {
@@ -280,7 +299,7 @@ func (s *statusInfo) results() string {
 }
 
 func (x *strategyStatus) text() string {
-	text := fmt.Sprintf("%s: %s, %d open orders", x.Name, x.State, x.OpenOrders)
+	text := fmt.Sprintf("%s: %s, %s open", x.Name, x.State, ordersText(x.OpenOrders))
 	if x.Reason != "" {
 		text += fmt.Sprintf(" (since %s: %s)", clockOf(x.HaltedMS), x.Reason)
 	}

@@ -3,6 +3,7 @@ package bot_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -210,6 +211,7 @@ func TestMetricsMoveWithWhatTheBotDoes(t *testing.T) {
 	is(`tidemark_weight_left{budget="ip"}`, func(v float64) bool { return v > 0 && v < 1000 })
 	is(`tidemark_poll_age_seconds{feed="ticker_price"}`, func(v float64) bool { return v >= 0 && v < 10 })
 	is(`tidemark_poll_age_seconds{feed="rules"}`, func(v float64) bool { return v >= 0 && v < 60 })
+	require.NotContains(t, page, `tidemark_poll_age_seconds{feed="book"}`, "nobody asks for books")
 	is("tidemark_journal_commit_seconds_count", above(1)) // a bot that only hears prices commits once in a while
 	is("tidemark_journal_commit_seconds_sum", above(0))
 	steps := value(t, page, `tidemark_step_seconds_count{event="ticker"}`)
@@ -232,6 +234,28 @@ func TestABotWithoutItsExchangeIsAliveAndNotReady(t *testing.T) {
 	})
 	w.eventually(func() bool { status, _ := w.get("/healthz"); return status == http.StatusOK })
 	w.eventually(func() bool { return strings.Contains(w.alerts.String(), `"kind":"stale"`) })
+}
+
+func TestTheDrawdownOfTheMetricsIsThatOfTheStatusAlsoWhenItBeginsAnew(t *testing.T) {
+	p := newPractice(t)
+	w := watchBot(t, p, "--set", "strategies.trend.params.panic=false", "--set", "risk.max_drawdown=0.0000001", "--set", "risk.max_daily_loss=0", "--set", "bot.need_limits=false")
+	w.eventually(func() bool { return strings.Contains(w.alerts.String(), "the largest drawdown is reached") })
+	state := filepath.Join(p.dir, "state")
+	for _, command := range []string{"halt", "resume"} {
+		code, _, failed := call(t.Context(), command, "--state", state)
+		require.Zero(t, code, failed)
+	}
+	var s struct{ Drawdown string }
+	var page string
+	w.eventually(func() bool {
+		code, out, failed := call(t.Context(), "status", "--state", state, "--json")
+		require.Zero(t, code, failed)
+		require.NoError(t, json.Unmarshal([]byte(out), &s))
+		told, err := strconv.ParseFloat(s.Drawdown, 64)
+		require.NoError(t, err)
+		_, page = w.get("/metrics")
+		return told == value(t, page, "tidemark_drawdown_ratio")
+	})
 }
 
 func TestAHaltOfAnEarlierRunIsToldAgain(t *testing.T) {

@@ -201,7 +201,7 @@ func claim(index *bbolt.Bucket, id uuid.UUID, by, order []byte) error {
 		return index.Put(by, order)
 	}
 	if !bytes.Equal(have, order) {
-		return fmt.Errorf("order %d: exchange id %s belongs to order %d", orderOfKey(order), id, orderOfKey(have))
+		return fmt.Errorf("order %d: exchange id %s belongs to order %d: an exchange that begins anew gives its ids again; begin anew with another bot.state", orderOfKey(order), id, orderOfKey(have))
 	}
 	return nil
 }

@@ -80,6 +80,11 @@ func openBot(path string, readOnly bool, wanted schema) (store *BotStore, err er
 	case readOnly && (errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0):
 		return nil, fmt.Errorf("%s: %w; a bot makes it at its first start", path, ErrNoState)
 	}
+	if !readOnly {
+		if err := walkThrough(path); err != nil {
+			return nil, err
+		}
+	}
 	defer catchCorrupt(path, &err, debug.SetPanicOnFault(true))
 	var opened *os.File
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockWait, ReadOnly: readOnly, InitialMmapSize: botMap * mapAtOpen(readOnly),

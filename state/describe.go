@@ -117,7 +117,11 @@ func (d *describer) intent(r *Intent) {
 	d.integer("timestamp_ms", r.Timestamp)
 	d.integer("window_ms", r.WindowMS)
 	for _, f := range r.Risk {
-		d.text("risk "+f.Name, fmt.Sprintf("%s to %s, limit %s", f.Before, f.After, f.Limit))
+		said := f.Before + " to " + f.After
+		if f.Limit != "" {
+			said += ", limit " + f.Limit
+		}
+		d.text("risk "+f.Name, said)
 	}
 	d.cause(&r.Cause)
 }

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
@@ -21,6 +19,9 @@ type look struct {
 	wait   market.Duration // until the look after the next
 	asking bool
 	doubt  *doubt // a write whose outcome is open; nil: none
+
+	unfound market.Time // since when the exchange has not known it, though it had taken it; 0: it knows it
+	gone    bool        // for so long that the lists decide
 }
 
 // doubt is a write of which nobody knows what became.
@@ -117,6 +118,8 @@ func (l *Loop) askDue(work context.Context) {
 		case l.asking >= inFlight || k.asking || k.next > l.now:
 		case k.absent():
 			l.confirm(work, k)
+		case k.gone:
+			l.consult(work, k)
 		default:
 			l.ask(work, k)
 		}
@@ -165,6 +168,7 @@ func (l *Loop) looked(k *look, asked market.Time, record *exchange.Record, err e
 // found folds a record and settles what was in doubt.
 func (l *Loop) found(k *look, asked market.Time, record *exchange.Record) {
 	exec, d := market.ExecTrade, k.doubt
+	k.unfound, k.gone = 0, false
 	switch {
 	case d == nil:
 	case d.command.Kind == market.CommandPlace:
@@ -195,8 +199,7 @@ func shows(o *market.Order, c *market.Command) bool {
 		(!set.Has(market.ChangeSelfTradePrevention) || o.SelfTradePrevention == want.SelfTradePrevention)
 }
 
-// missing deals with an order that the exchange does not know. Of one whose place is not in doubt that is a riddle which only a person
-// can solve: it stays open here, and its funds reserved.
+// missing deals with an order that the exchange does not know.
 func (l *Loop) missing(k *look, asked market.Time) {
 	d := k.doubt
 	if own := l.Account.Known(k.id); own != nil && own.State == state.Rejected {
@@ -204,9 +207,7 @@ func (l *Loop) missing(k *look, asked market.Time) {
 		return
 	}
 	if d == nil || d.command.Kind != market.CommandPlace {
-		l.Log.Error().Int64("order", int64(k.id)).Msg("the exchange does not know an order that it had taken; it stays open here until somebody finds out")
-		l.Findings.Remark("missing", orderText(k.id))
-		k.wait = lastWait
+		l.vanished(k, asked)
 		return
 	}
 	k.wait = firstWait
@@ -235,14 +236,14 @@ func (l *Loop) confirm(work context.Context, k *look) {
 	k.asking = true
 	l.asking++
 	l.workers.Go(func() {
-		there, err := l.listed(work, m, client, from)
+		open, trades, err := l.lists(work, m, client, from)
 		l.replies <- func() {
 			l.asking--
 			k.asking = false
 			k.next = l.stamp().Add(firstWait)
 			switch {
 			case err != nil: // nothing is known that was not known before
-			case there:
+			case open || len(trades) > 0:
 				k.doubt.absent = 0
 			default:
 				d := k.doubt
@@ -252,32 +253,6 @@ func (l *Loop) confirm(work context.Context, k *look) {
 			}
 		}
 	})
-}
-
-// listed reports whether the account's open orders or its trades since a time know an order by the client's name.
-func (l *Loop) listed(work context.Context, m market.ID, client uuid.UUID, from market.Time) (bool, error) {
-	open, err := l.Trading.OpenOrders(work)
-	if err != nil {
-		return false, err
-	}
-	for i := range open {
-		if open[i].Order.ClientOrderID == client {
-			return true, nil
-		}
-	}
-	for more := true; more; {
-		var trades []exchange.Trade
-		if trades, more, err = l.Trading.Trades(work, m, from); err != nil {
-			return false, err
-		}
-		for i := range trades {
-			if trades[i].ClientOrderID == client {
-				return true, nil
-			}
-			from = max(from, trades[i].Time)
-		}
-	}
-	return false, nil
 }
 
 // as is errors.As without a value to declare first.

@@ -65,6 +65,9 @@ func (l *Loop) answered(o *outgoing, record exchange.Record, err error) {
 		line, said := l.Log.Warn(), "the exchange refused a command"
 		if code == exchange.CodeNotFound && o.command.Kind != market.CommandPlace {
 			line, said = l.Log.Info(), "an order had ended before a command came to it"
+			if k.unfound != 0 {
+				line = l.Log.Debug() // of that the log has told
+			}
 		}
 		line.Err(err).Stringer("command", o.command.Kind).Int64("order", int64(o.command.Order.ID)).Msg(said)
 		l.answer(&o.command, market.ExecRejected, code)

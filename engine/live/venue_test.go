@@ -42,6 +42,8 @@ type box struct {
 	armed   int                 // how often it was armed
 	moved   []exchange.Movement // deposits and withdrawals that it tells of
 	hidden  []string            // questions of these names are answered as if no order had ever been there
+	gone    uuid.UUID           // an order that it does not find by itself
+	listed  bool                // but lists
 	shift   time.Duration       // of its clock
 	slow    time.Duration       // from the moment of which an answer about one order tells to its arrival
 	beats   []time.Duration     // what timers were told, in turn
@@ -215,6 +217,9 @@ func (s *sender) carryOut(i *exchange.Intent) (exchange.Record, error) {
 	}
 	c := s.commands[key(i.Command, i.Order, i.Timestamp)]
 	name := i.ClientOrderID
+	if name == s.gone {
+		return exchange.Record{}, exchange.ErrCode(exchange.CodeNotFound)
+	}
 	require.NotEqual(s.t, uuid.Nil, name)
 	if c.Kind == market.CommandPlace {
 		if s.records[name] != nil {
@@ -275,7 +280,7 @@ func (b *box) Order(_ context.Context, _ market.ID, client, _ uuid.UUID) (exchan
 	}
 	b.mu.Lock()
 	r := b.records[client]
-	if r == nil || b.hides("order") {
+	if r == nil || client == b.gone || b.hides("order") {
 		b.mu.Unlock()
 		return exchange.Record{}, exchange.ErrCode(exchange.CodeNotFound)
 	}
@@ -299,8 +304,8 @@ func (b *box) OpenOrders(context.Context) (open []exchange.Record, err error) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, r := range b.records {
-		if !r.Order.Done() && !b.hides("open") {
+	for name, r := range b.records {
+		if !r.Order.Done() && (name != b.gone || b.listed) && !b.hides("open") {
 			open = append(open, exchange.Record{Order: r.Order})
 		}
 	}

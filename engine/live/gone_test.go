@@ -1,0 +1,94 @@
+package live
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// quoted is a rig that trades three bids; tick lets a second go by.
+func quoted(t *testing.T) (r *rig, log *bytes.Buffer, tick func(n int), stop func() error) {
+	r, log = newRig(t, 1, 0), new(bytes.Buffer)
+	r.player = &quoter{}
+	r.begin()
+	r.loop.Log = zerolog.New(log)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- r.loop.Run(ctx) }()
+	tick = func(n int) {
+		for range n {
+			time.Sleep(time.Second)
+			r.events <- market.Event{Kind: market.KindTicker, Ticker: &market.Ticker{Market: 1, Last: 100_00, Bid: 99_00, Ask: 101_00}}
+			synctest.Wait()
+		}
+	}
+	tick(5)
+	require.Len(t, r.openInTheBox(), 3)
+	return r, log, tick, func() error {
+		cancel()
+		return <-done
+	}
+}
+
+// forget lets the exchange no longer find an order.
+func (r *rig) forget(id uuid.UUID, listed bool) {
+	r.box.mu.Lock()
+	defer r.box.mu.Unlock()
+	r.box.gone, r.box.listed = id, listed
+}
+
+func TestAnOrderThatTheExchangeNeitherFindsNorListsHasEndedWithWhatItsTradesTell(t *testing.T) {
+	for _, filled := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			r, log, tick, stop := quoted(t)
+			lost := r.account.Open(nil, 0, 0)[1]
+			name, id := lost.ClientOrderID, lost.ID
+			r.forget(name, false)
+			if filled {
+				r.box.move(70_00)
+				r.box.move(100_00)
+			} else {
+				r.box.mu.Lock()
+				refused, err := r.box.venue.Perform(0, boxNow(), &market.Command{Kind: market.CommandCancel, Order: market.Order{ID: r.box.ids[name], Market: 1}})
+				r.box.mu.Unlock()
+				require.NoError(t, err)
+				require.Nil(t, refused)
+			}
+			tick(290)
+			require.NotNil(t, r.account.Own(id), "not yet: five minutes of 240s come first")
+			tick(110)
+			require.Nil(t, r.account.Own(id))
+			require.Equal(t, 1, strings.Count(log.String(), "the exchange does not know an order that it had taken"), log)
+			require.Equal(t, 1, strings.Count(log.String(), "that the exchange neither finds nor lists"), log)
+			r.forget(uuid.Nil, false)
+			require.NoError(t, stop())
+			r.agree()
+		})
+	}
+}
+
+func TestAnOrderThatTheExchangeListsAndDoesNotFindStaysOpenAndIsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, log, tick, stop := quoted(t)
+		lost := r.account.Open(nil, 0, 0)[1]
+		r.forget(lost.ClientOrderID, true)
+		require.NoError(t, r.loop.Do(t.Context(), func(at market.Time) []market.Command { return r.loop.Engine.CancelAll(at) })) // it answers 240
+		tick(420)
+		require.NotNil(t, r.account.Own(lost.ID))
+		require.Equal(t, 1, strings.Count(log.String(), "the exchange does not know an order that it had taken"), log)
+		require.Equal(t, 1, strings.Count(log.String(), "lists an order as open that it does not find"), log)
+		require.Equal(t, []string{"missing: " + orderText(lost.ID)}, r.journal.remarks)
+		r.forget(uuid.Nil, false)
+		require.NoError(t, stop())
+		r.agree()
+	})
+}
