@@ -25,7 +25,7 @@ func AppendSaved(dst []byte, version int, state any) ([]byte, error) {
 	return append(dst, text...), nil
 }
 
-// ParseSaved reads what AppendSaved wrote into state, a pointer. Text that is cut off, goes on behind the end or has unknown
+// ParseSaved reads what AppendSaved wrote into state, a pointer. Text that is cut off, goes on after the end or has unknown
 // fields is an error, and so is another version: the errors say what is wrong.
 func ParseSaved(data []byte, version int, state any) error {
 	var envelope saved[json.RawMessage]

@@ -107,7 +107,7 @@ func (s *CandleStore) prepare(readOnly bool) (err error) {
 	})
 }
 
-// checkSize refuses a file that was cut off: reading behind its end would kill the process.
+// checkSize refuses a file that was cut off: reading beyond its end would kill the process.
 func (s *CandleStore) checkSize() error {
 	info, err := os.Stat(s.path)
 	if err != nil {
