@@ -17,6 +17,6 @@ var ErrLocked = errors.New("in use by another process")
 // ErrNewer is wrapped when a newer program wrote the state file or the candle store.
 var ErrNewer = errors.New("written by a newer program")
 
-// ErrDoubtful is wrapped when a commit failed in a way that leaves open whether it is on disk. The store then commits nothing more:
-// open it again, what it holds then counts.
+// ErrDoubtful is wrapped when a commit failed in a way that leaves open whether it is on disk. The store then commits nothing more.
+// Open it again: what it then holds is what counts.
 var ErrDoubtful = errors.New("a failed commit may be on disk or not")
