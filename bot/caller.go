@@ -29,7 +29,7 @@ type callerFlags struct {
 // register adds the flags to a command.
 func (f *callerFlags) register(c *cobra.Command) {
 	c.Flags().StringVarP(&f.config, "config", "c", "", "the bot that runs with this config `FILE`")
-	c.Flags().StringVar(&f.state, "state", "", "the bot whose state is in this `FOLDER`, or a `FILE` with a copy of it; without it that of -c, or state")
+	c.Flags().StringVar(&f.state, "state", "", "the bot whose state is in this `FOLDER`, or a FILE with a copy of it; without it that of -c, or state")
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 }
 
