@@ -65,32 +65,26 @@ func (r *row) due() market.Time {
 func (f *Feed) collect(ctx context.Context) (found []market.Candle) {
 	began := f.Data.Now()
 	for ctx.Err() == nil {
-		all := true
+		again := false
 		for i := range f.rows {
-			var caught bool
-			found, caught = f.catchUp(ctx, &f.rows[i], found)
-			all = all && caught
+			r := &f.rows[i]
+			for ctx.Err() == nil && r.due().Add(f.Settle) <= f.Data.Now() {
+				before := r.Last
+				candles, err := f.ask(ctx, r)
+				r.silence.note(ctx, f.Data.Now(), err)
+				found = append(found, candles...)
+				if err != nil || r.Last == before || r.asked > 0 {
+					again = true
+					break
+				}
+			}
 		}
-		if all || f.Data.Now().Sub(began) >= f.Grace {
+		if !again || f.Data.Now().Sub(began) >= f.Grace {
 			return found
 		}
 		sleep(ctx, f.Settle)
 	}
 	return found
-}
-
-// catchUp appends what has closed of a series, page by page. It gives up, with false, where a page fails, brings nothing new, or lacks a candle.
-func (f *Feed) catchUp(ctx context.Context, r *row, found []market.Candle) (_ []market.Candle, caught bool) {
-	for ctx.Err() == nil && r.due().Add(f.Settle) <= f.Data.Now() {
-		before := r.Last
-		candles, err := f.ask(ctx, r)
-		r.silence.note(ctx, f.Data.Now(), err)
-		found = append(found, candles...)
-		if err != nil || r.Last == before || r.asked > 0 {
-			return found, false
-		}
-	}
-	return found, true
 }
 
 // ask asks for a row's candles behind the last one, a page of them, and moves the row on past those that it got and past those that
