@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -56,7 +57,7 @@ func (m *mailbox) got() []string {
 // secretPath is what no log may show.
 const secretPath = "/bot123:SECRET/send?token=SECRET"
 
-// place is a receiver of a config, with little patience.
+// place is a receiver of a config, with as much patience as a test has and no pauses between attempts.
 func place(t *testing.T, url string, change func(*alertSection)) *alertPlace {
 	s := alertSection{Template: "json", URL: url}
 	if change != nil {
@@ -64,7 +65,7 @@ func place(t *testing.T, url string, change func(*alertSection)) *alertPlace {
 	}
 	places, err := newAlertPlaces(&alertsSection{To: map[string]alertSection{"me": s}}, func(string) string { return "" })
 	require.NoError(t, err)
-	places[0].pace = alertPace{answer: 200 * time.Millisecond, first: time.Millisecond, most: 5 * time.Millisecond, total: 2 * time.Second}
+	places[0].pace = alertPace{answer: Patience, first: time.Millisecond, most: 5 * time.Millisecond, total: Patience}
 	return places[0]
 }
 
@@ -87,7 +88,7 @@ func TestEveryTemplateIsWhatItsReceiverReads(t *testing.T) {
 		p.dropped = 2
 		a := newAlerter([]*alertPlace{p}, zerolog.Nop())
 		a.tell(one)
-		a.stop(time.Second)
+		a.stop(Patience)
 		require.Len(t, m.got(), 1)
 		if want == nil {
 			require.Equal(t, line, m.got()[0])
@@ -100,22 +101,52 @@ func TestEveryTemplateIsWhatItsReceiverReads(t *testing.T) {
 	}
 }
 
-func TestAnAlertIsSentAgainUntilItIsTaken(t *testing.T) {
-	m := newMailbox(t, func(n int, w http.ResponseWriter) bool {
-		switch n {
-		case 0:
-			w.WriteHeader(http.StatusInternalServerError)
-		case 1:
-			panic(http.ErrAbortHandler) // the connection breaks
-		case 2:
-			time.Sleep(300 * time.Millisecond) // longer than an attempt may take
+// inMemory carries requests to a handler, over no network.
+type inMemory struct{ http.Handler }
+
+func (h inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
+	answered := make(chan *http.Response, 1)
+	go func() {
+		defer close(answered)
+		defer func() { _ = recover() }() // the connection breaks
+		answer := httptest.NewRecorder()
+		h.ServeHTTP(answer, r)
+		answered <- answer.Result()
+	}()
+	select {
+	case answer := <-answered:
+		if answer == nil {
+			return nil, io.ErrUnexpectedEOF
 		}
-		return n < 3
+		return answer, nil
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	}
+}
+
+func TestAnAlertIsSentAgainUntilItIsTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked, taken := 0, 0
+		a := newAlerter([]*alertPlace{place(t, "http://127.0.0.1:1", nil)}, zerolog.Nop())
+		p := a.places[0]
+		p.pace, p.http.Timeout = alertPaceDefault(), alertPaceDefault().answer
+		p.http.Transport = inMemory{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch asked++; asked {
+			case 1:
+				w.WriteHeader(http.StatusInternalServerError)
+			case 2:
+				panic(http.ErrAbortHandler)
+			case 3:
+				time.Sleep(p.pace.answer + time.Second) // longer than an attempt may take
+			default:
+				taken++
+			}
+		})}
+		a.tell(alert{Kind: alertBan, Text: "once"})
+		a.stop(time.Minute)
+		require.Equal(t, 4, asked)
+		require.Equal(t, 1, taken)
 	})
-	a := newAlerter([]*alertPlace{place(t, m.URL, nil)}, zerolog.Nop())
-	a.tell(alert{Kind: alertBan, Text: "once"})
-	a.stop(3 * time.Second)
-	require.Len(t, m.got(), 1)
 }
 
 func TestWhatAReceiverRefusesForEverIsNotSentAgain(t *testing.T) {
@@ -132,7 +163,7 @@ func TestWhatAReceiverRefusesForEverIsNotSentAgain(t *testing.T) {
 	a := newAlerter([]*alertPlace{place(t, m.URL+secretPath, nil)}, zerolog.New(&log))
 	a.tell(alert{Kind: alertFill, Text: "lost"})
 	a.tell(alert{Kind: alertFill, Text: "next"})
-	a.stop(2 * time.Second)
+	a.stop(Patience)
 	require.Equal(t, 2, asked)
 	require.Len(t, m.got(), 1)
 	require.Contains(t, m.got()[0], `"dropped":1`)
@@ -150,21 +181,18 @@ func TestASlowReceiverHoldsUpNobodyAndLosesTheOldest(t *testing.T) {
 	})
 	quick := newMailbox(t, nil)
 	late := place(t, slow.URL, nil)
-	late.pace.answer = 20 * time.Second
 	a := newAlerter([]*alertPlace{late, place(t, quick.URL, nil)}, zerolog.Nop())
 	a.tell(alert{Kind: alertFill, Text: "first"})
-	require.Eventually(t, func() bool { late.mu.Lock(); defer late.mu.Unlock(); return len(late.waiting) == 0 }, time.Second, time.Millisecond)
-	began := time.Now()
+	Await(t, func() bool { late.mu.Lock(); defer late.mu.Unlock(); return len(late.waiting) == 0 })
 	const more = 3 * alertRoom
 	for i := range more {
 		a.tell(alert{Kind: alertFill, Text: strconv.Itoa(i)})
 		if i%32 == 0 {
-			require.Eventually(t, func() bool { return len(quick.got()) >= i }, 2*time.Second, time.Millisecond, "the quick one is not held up")
+			Await(t, func() bool { return len(quick.got()) >= i }, "the quick one is not held up")
 		}
 	}
-	require.Less(t, time.Since(began), 4*time.Second)
 	close(release)
-	a.stop(5 * time.Second)
+	a.stop(Patience)
 	require.Len(t, quick.got(), more+1)
 	got := slow.got()
 	require.Len(t, got, alertRoom+1)
@@ -185,7 +213,7 @@ func TestAStopWaitsForAlertsOnlySoLong(t *testing.T) {
 	a.tell(alert{Kind: alertStop, Text: "two"})
 	began := time.Now()
 	a.stop(100 * time.Millisecond)
-	require.Less(t, time.Since(began), time.Minute, "it would try for an hour")
+	require.Less(t, time.Since(began), Patience, "it would try for an hour")
 	require.Contains(t, log.String(), `"alerts":2,"message":"alerts were not sent"`)
 	require.NotContains(t, log.String(), "SECRET")
 }
@@ -196,7 +224,7 @@ func TestNoErrorOfSendingShowsTheURL(t *testing.T) {
 	p.pace.total = 20 * time.Millisecond
 	a := newAlerter([]*alertPlace{p}, zerolog.New(&log))
 	a.tell(alert{Kind: alertStart})
-	a.stop(time.Minute) // it gives up long before
+	a.stop(Patience) // it gives up long before
 	require.Contains(t, log.String(), "refused")
 	require.NotContains(t, log.String(), "SECRET")
 }
@@ -207,7 +235,7 @@ func TestKindsThatAreSkippedAreNotSent(t *testing.T) {
 	for _, kind := range alertKinds {
 		a.tell(alert{Kind: kind})
 	}
-	a.stop(time.Second)
+	a.stop(Patience)
 	require.Len(t, m.got(), len(alertKinds)-2)
 	var nobody *alerter
 	nobody.tell(alert{})

@@ -17,6 +17,12 @@ import (
 
 // TestMain runs the tests, or the program itself where a test starts that as a child. A goroutine that outlives the tests fails them.
 func TestMain(m *testing.M) {
+	// With -race every process waits for a second before it exits, for a race that is just about to be seen. A tenth does for hundreds of children.
+	if _, set := os.LookupEnv("GORACE"); !set {
+		if err := os.Setenv("GORACE", "atexit_sleep_ms=100"); err != nil {
+			panic(err)
+		}
+	}
 	testscript.Main(leakless{m}, map[string]func(){"bot": func() { bot.Main(shipped.Kinds()...) }})
 }
 

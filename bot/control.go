@@ -24,6 +24,7 @@ const (
 	answerWithin  = 3 * time.Second  // for what only has to be looked up
 	longestAct    = 10 * time.Minute // that somebody may ask to wait for
 	longestAsk    = 1 << 16          // bytes of a request
+	longestRead   = time.Minute      // that a request may take to come: only the bot's own user asks, and a machine may stand still
 	socketGoodbye = 2 * time.Second  // for answers that are being written when the bot ends
 )
 
@@ -53,7 +54,7 @@ func openControl(ctx context.Context, r *runner) (*control, error) {
 	}
 	c := &control{r: r, socket: socket}
 	c.ctx, c.end = context.WithCancel(context.WithoutCancel(ctx))
-	c.server = &http.Server{Handler: c.routes(), ReadHeaderTimeout: answerWithin, ReadTimeout: answerWithin, BaseContext: func(net.Listener) context.Context { return c.ctx }}
+	c.server = &http.Server{Handler: c.routes(), ReadHeaderTimeout: longestRead, ReadTimeout: longestRead, BaseContext: func(net.Listener) context.Context { return c.ctx }}
 	c.serving.Go(func() { _ = c.server.Serve(listener) }) // it ends by close alone
 	return c, nil
 }

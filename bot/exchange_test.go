@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot"
 )
 
 // served is `bot exchange` as a process of its own.
@@ -120,7 +122,7 @@ func TestAnExchangeEndsInGoodOrderWithItsClientsConnected(t *testing.T) {
 	require.Equal(t, 200, response.StatusCode, "others are served meanwhile")
 	began := time.Now()
 	s.stop()
-	require.Less(t, time.Since(began), 10*time.Second)
+	require.Less(t, time.Since(began), bot.Patience)
 }
 
 func TestAnExchangeGoesOnWhileNobodyAsks(t *testing.T) {
@@ -135,7 +137,7 @@ func TestAnExchangeGoesOnWhileNobodyAsks(t *testing.T) {
 		return string(text)
 	}
 	before := price()
-	require.Eventually(t, func() bool { return price() != before }, 5*time.Second, 100*time.Millisecond, "a minute passes each second")
+	bot.Await(t, func() bool { return price() != before }, "a minute passes each second")
 	s.stop()
 	require.Contains(t, s.stderr.String(), `"level":"info","method":"GET","path":"/v2/BTC-EUR/trades","status":200`)
 }

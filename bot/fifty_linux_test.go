@@ -79,7 +79,7 @@ func TestFiftyMarketsAndSixStrategiesAreTradedByOneBot(t *testing.T) {
 	cmd.Dir, cmd.Stderr = dir, logs
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
-	require.Eventually(t, func() bool { return strings.Contains(readText(t, logs.Name()), `"message":"fill"`) }, 2*time.Minute, 100*time.Millisecond, "the maker trades before the first candle has closed")
+	Await(t, func() bool { return strings.Contains(readText(t, logs.Name()), `"message":"fill"`) }, "the maker trades before the first candle has closed")
 	if *measureFor > 0 {
 		measure(t, cmd.Process.Pid)
 	}

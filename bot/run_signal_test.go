@@ -10,9 +10,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidemark-trading/tidemark/bot"
 )
 
 func TestABotWhoseTerminalIsGoneStopsInGoodOrder(t *testing.T) {
@@ -20,7 +20,7 @@ func TestABotWhoseTerminalIsGoneStopsInGoodOrder(t *testing.T) {
 	s, folder := lively(t), filepath.Join(t.TempDir(), "state")
 	path, err := exec.LookPath("bot")
 	require.NoError(t, err)
-	cmd := exec.Command(path, "run", "-c", filepath.Join("..", "configs", "sandbox.toml"), "--set", "exchange.base_url="+s.facts.BaseURL, "--set", "bot.state="+folder)
+	cmd := exec.Command(path, "run", "-c", filepath.Join("..", "configs", "sandbox.toml"), "--set", "exchange.base_url="+s.facts.BaseURL, "--set", "bot.state="+folder, "--set", "bot.stop_within=5m")
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP) // under nohup a child would inherit that it is ignored
 	defer signal.Stop(hangups)
@@ -36,14 +36,17 @@ func TestABotWhoseTerminalIsGoneStopsInGoodOrder(t *testing.T) {
 
 	entries := func() (n int) {
 		var now status
-		code, out, failed := call(t.Context(), "status", "--json", "--state", folder)
-		require.Zero(t, code, failed)
+		code, out := 1, ""
+		bot.Await(t, func() bool {
+			code, out, _ = call(t.Context(), "status", "--json", "--state", folder)
+			return code == 0
+		})
 		require.NoError(t, json.Unmarshal([]byte(out), &now))
 		require.Equal(t, "trading", now.State, "the bot lives on")
 		return now.Journal
 	}
 	before := entries()
-	require.Eventually(t, func() bool { return entries() >= before+4 }, 30*time.Second, 200*time.Millisecond)
+	bot.Await(t, func() bool { return entries() >= before+4 })
 	require.NoError(t, cmd.Process.Signal(syscall.SIGHUP))
 	require.NoError(t, cmd.Wait(), "exit code 0: nothing is left open")
 	var left orders

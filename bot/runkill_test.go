@@ -9,12 +9,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/market"
 )
 
 // A longer run of the kills:
@@ -48,6 +51,7 @@ const killConfig = `
 [bot]
 state = %q
 log = "info"
+stop_within = "5m"
 [exchange]
 base_url = %q
 key = %q
@@ -86,7 +90,7 @@ func TestAKilledProcessLosesNothing(t *testing.T) {
 	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, killConfig, filepath.Join(dir, "state"), facts.BaseURL, key.Key, key.Secret), 0o600))
 
 	s := auditOf(t, dir, &facts)
-	most := s.mostOpen()
+	most, enough := s.mostOpen()
 	seed := uint64(time.Now().UnixNano())
 	random, kills := rand.New(rand.NewPCG(seed, 0)), 0
 	t.Logf("seed %d", seed)
@@ -97,11 +101,13 @@ func TestAKilledProcessLosesNothing(t *testing.T) {
 		require.Error(t, cmd.Wait())
 	}
 	last := child(t, dir, "run", "-c", config)
+	Await(t, func() bool { return most.Load() == 2 }, "the limit is reached")
 	time.Sleep(4 * time.Second)
 	require.NoError(t, last.Process.Signal(os.Interrupt))
 	require.NoError(t, last.Wait(), "%s", last.Stderr)
 
-	require.Equal(t, 2, most(), "open orders at any time, which the limit allows")
+	enough()
+	require.EqualValues(t, 2, most.Load(), "open orders at any time, which the limit allows")
 	require.Empty(t, s.openAtTheExchange())
 	a := s.agreeOnFile()
 	t.Logf("%d kills, %+v", kills, a)
@@ -112,7 +118,7 @@ func TestAKilledProcessLosesNothing(t *testing.T) {
 func auditOf(t *testing.T, dir string, facts *exchangeFacts) *stage {
 	s, key := &stage{t: t, folder: filepath.Join(dir, "state")}, facts.Accounts[0].Keys[0]
 	var err error
-	s.auditor, err = rest.New(rest.Config{BaseURL: facts.BaseURL, Key: rest.NewSecret(key.Key), Secret: rest.NewSecret(key.Secret)})
+	s.auditor, err = rest.New(rest.Config{BaseURL: facts.BaseURL, Key: rest.NewSecret(key.Key), Secret: rest.NewSecret(key.Secret), Window: market.Duration(time.Minute)})
 	require.NoError(t, err)
 	require.NoError(t, s.auditor.Sync(t.Context()))
 	s.units, _, err = s.auditor.Catalog(t.Context())
@@ -121,26 +127,25 @@ func auditOf(t *testing.T, dir string, facts *exchangeFacts) *stage {
 	return s
 }
 
-// mostOpen begins to count the open orders at the exchange, again and again. What it returns ends that and tells the highest count.
-func (s *stage) mostOpen() func() int {
+// mostOpen counts the open orders at the exchange, again and again until enough is called, and keeps the highest count.
+func (s *stage) mostOpen() (most *atomic.Int64, enough func()) {
 	ctx, stop := context.WithCancel(s.t.Context())
-	done := make(chan int)
-	go func() {
-		most := 0
+	most = new(atomic.Int64)
+	var counting sync.WaitGroup
+	counting.Go(func() {
 		for ctx.Err() == nil {
 			if open, err := s.auditor.OpenOrders(ctx); err == nil {
-				most = max(most, len(open))
+				most.Store(max(most.Load(), int64(len(open))))
 			}
 			select {
 			case <-time.After(250 * time.Millisecond):
 			case <-ctx.Done():
 			}
 		}
-		done <- most
-	}()
-	return func() int {
+	})
+	return most, func() {
 		stop()
-		return <-done
+		counting.Wait()
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -31,18 +30,20 @@ func newOrphans(t *testing.T) *orphans {
 	key := o.facts.Accounts[0].Keys[0]
 	o.config = filepath.Join(o.dir, "bot.toml")
 	require.NoError(t, os.WriteFile(o.config, fmt.Appendf(nil, killConfig, o.folder, o.facts.BaseURL, key.Key, key.Secret), 0o600))
-	bot := child(t, o.dir, "run", "-c", o.config)
-	require.Eventually(t, func() bool { return len(o.openAtTheExchange()) > 0 }, time.Minute, 50*time.Millisecond)
-	require.NoError(t, bot.Process.Kill())
-	require.Error(t, bot.Wait())
-	require.NotEmpty(t, o.openAtTheExchange())
+	Await(t, func() bool { // until it dies with orders, which may be filled in the moment before
+		bot := child(t, o.dir, "run", "-c", o.config)
+		Await(t, func() bool { return len(o.openAtTheExchange()) > 0 })
+		require.NoError(t, bot.Process.Kill())
+		require.Error(t, bot.Wait())
+		return len(o.openAtTheExchange()) > 0
+	})
 	return o
 }
 
 // begin starts the bot anew and waits until it says something.
 func (o *orphans) begin(says string, args ...string) *exec.Cmd {
 	bot := child(o.t, o.dir, append([]string{"run", "-c", o.config}, args...)...)
-	require.Eventually(o.t, func() bool { return strings.Contains(logOf(bot), says) }, time.Minute, 10*time.Millisecond, says)
+	Await(o.t, func() bool { return strings.Contains(logOf(bot), says) }, says)
 	return bot
 }
 

@@ -123,7 +123,7 @@ func watchBot(t *testing.T, p *practice, args ...string) *watched {
 	var running sync.WaitGroup
 	running.Go(func() {
 		code = bot.Run(ctx, bot.Process{Args: append([]string{"run", "-c", p.config, "--set", "metrics.listen=127.0.0.1:0", "--set", "alerts.to.me.url_env=ALERT_URL",
-			"--set", "strategies.trend.kind=busy", "--set", "poll.tickers=500ms"}, args...), Stdin: bytes.NewReader(nil), Stdout: &w.out, Stderr: &w.out,
+			"--set", "strategies.trend.kind=busy", "--set", "poll.tickers=500ms", "--set", "exchange.window=60s", "--set", "bot.stop_within=5m"}, args...), Stdin: bytes.NewReader(nil), Stdout: &w.out, Stderr: &w.out,
 			Getenv: func(name string) string { return w.env[name] }, Kinds: append(shipped.Kinds(), busyKind())})
 	})
 	w.stop = func() int { cancel(); running.Wait(); return code }
@@ -135,7 +135,7 @@ func watchBot(t *testing.T, p *practice, args ...string) *watched {
 
 func (w *watched) eventually(what func() bool) {
 	w.t.Helper()
-	require.Eventually(w.t, what, 2*time.Minute, 20*time.Millisecond, "%s\nalerts: %s\nnotes: %s", &w.out, &w.alerts, &w.notes)
+	bot.Await(w.t, what, "%s\nalerts: %s\nnotes: %s", &w.out, &w.alerts, &w.notes)
 }
 
 // get returns status and body of a page.
@@ -156,30 +156,26 @@ func TestWhatABotDoesCanBeWatchedFromStartToStop(t *testing.T) {
 	w.eventually(func() bool { return strings.Contains(w.alerts.String(), `"kind":"halt"`) })
 	w.eventually(func() bool { return strings.Contains(w.notes.String(), "WATCHDOG=1") })
 	for _, kind := range []string{"start", "fill", "refusals", "halt"} {
-		require.Contains(t, w.alerts.String(), `"kind":"`+kind+`"`)
+		w.eventually(func() bool { return strings.Contains(w.alerts.String(), `"kind":"`+kind+`"`) })
 	}
 	require.Contains(t, w.alerts.String(), "trend: buy 0.001")
 	require.Contains(t, w.alerts.String(), "30 refusals within a minute")
 	require.Regexp(t, `trend is halted: .*enough`, w.alerts.String())
 	w.eventually(func() bool { status, _ := w.get("/readyz"); return status == http.StatusOK })
-	status, _ := w.get("/healthz")
-	require.Equal(t, http.StatusOK, status)
+	w.eventually(func() bool { status, _ := w.get("/healthz"); return status == http.StatusOK })
 	var page string
-	w.eventually(func() bool {
-		_, page = w.get("/metrics")
-		return strings.Contains(page, `tidemark_strategy_halted{strategy="trend"} 1`)
-	})
 	for _, want := range []string{`tidemark_orders_total{command="place",outcome="accepted"} 1`, `tidemark_orders_ended_total{state="filled"} 1`, `tidemark_fills_total{market="BTC-EUR",side="buy",strategy="trend"} `,
 		`tidemark_refusals_total{reason="`, `tidemark_poll_age_seconds{feed="ticker_price"} 0.`, `tidemark_weight_left{budget="key"} `, `tidemark_weight_left{budget="ip"} `,
 		`tidemark_banned{budget="key"} 0`, "tidemark_journal_commit_seconds_count ", `tidemark_step_seconds_count{event="ticker"} `, "tidemark_queue_events ", "tidemark_open_orders 0",
-		`tidemark_equity{currency="EUR"} 49`, `tidemark_exposure{currency="EUR"} `, "tidemark_drawdown_ratio ", "tidemark_build_info{", "go_goroutines "} {
-		require.Contains(t, page, want)
+		`tidemark_equity{currency="EUR"} 49`, `tidemark_exposure{currency="EUR"} `, "tidemark_drawdown_ratio ", "tidemark_build_info{", "go_goroutines ",
+		`tidemark_strategy_halted{strategy="trend"} 1`} {
+		w.eventually(func() bool { _, page = w.get("/metrics"); return strings.Contains(page, want) })
 	}
 	require.Zero(t, w.stop(), w.out.String())
 	require.Contains(t, w.alerts.String(), "trading has ended with 0 open orders: asked to stop")
 	w.eventually(func() bool { return strings.Contains(w.notes.String(), "STOPPING=1") })
 	require.True(t, strings.HasPrefix(w.notes.String(), "READY=1\n"))
-	status, _ = w.get("/healthz")
+	status, _ := w.get("/healthz")
 	require.Zero(t, status, "nobody answers any more")
 	for _, secret := range []string{w.env["BOT_KEY"], w.env["BOT_SECRET"], pathSecret} {
 		require.NotContains(t, w.out.String()+w.alerts.String()+page, secret)
@@ -234,8 +230,7 @@ func TestABotWithoutItsExchangeIsAliveAndNotReady(t *testing.T) {
 		status, why := w.get("/readyz")
 		return status == http.StatusServiceUnavailable && strings.Contains(why, "nothing was heard from the exchange")
 	})
-	status, _ := w.get("/healthz")
-	require.Equal(t, http.StatusOK, status)
+	w.eventually(func() bool { status, _ := w.get("/healthz"); return status == http.StatusOK })
 	w.eventually(func() bool { return strings.Contains(w.alerts.String(), `"kind":"stale"`) })
 }
 
@@ -270,7 +265,7 @@ func TestMoneyThatLeavesIsTold(t *testing.T) {
 	w := watchBot(t, p, "--set", "poll.balances=1s", "--set", "strategies.trend.params.panic=false")
 	w.eventually(func() bool { return strings.Contains(w.alerts.String(), `"kind":"fill"`) })
 	k := p.ex.facts.Accounts[0].Keys[0]
-	client, err := rest.New(rest.Config{BaseURL: p.ex.facts.BaseURL, Key: rest.NewSecret(k.Key), Secret: rest.NewSecret(k.Secret), AllowWithdrawals: true})
+	client, err := rest.New(rest.Config{BaseURL: p.ex.facts.BaseURL, Key: rest.NewSecret(k.Key), Secret: rest.NewSecret(k.Secret), AllowWithdrawals: true, Window: market.Duration(time.Minute)})
 	require.NoError(t, err)
 	defer client.Close()
 	_, err = client.Withdraw(t.Context(), rest.Withdrawal{Symbol: "EUR", Amount: "9000", Address: "GB82WEST12345698765432"})

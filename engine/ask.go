@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -164,8 +165,10 @@ func (e *Engine) name(c *market.Command, own *state.Order) {
 
 // send appends what the gate approved to the step's commands: the only way into them.
 func (e *Engine) send(approved risk.Approved) {
-	e.out = append(e.out, *approved.Command())
-	e.out[len(e.out)-1].Attached = e.attached
+	n := len(e.out)
+	e.out = slices.Grow(e.out, 1)[:n+1]
+	e.out[n] = *approved.Command()
+	e.out[n].Attached = e.attached
 	if e.approver != nil {
 		e.approver.Approved(state.TermsOf(&e.asked.Order), approved.Command(), e.gate.Figures())
 	}

@@ -14,22 +14,27 @@ type Spread struct {
 
 // Offered is the house's bid or ask around a price, for a taker of that side; half the spread is rounded up.
 func (s Spread) Offered(side market.Side, price market.Price) market.Price {
-	if side == market.Buy {
-		return Above(price, Share(price, s.Half))
+	if s.Half == 0 {
+		return price
 	}
-	return price - Share(price, s.Half)
+	return worse(side, price, s.Half)
 }
 
 // Taken is what a taker of that side pays or gets where the house offers a price; the slippage is rounded up. Where there is no
 // price, 0, it is 0.
 func (s Spread) Taken(side market.Side, offered market.Price) market.Price {
-	if offered == 0 {
-		return 0
+	if s.Slippage == 0 || offered == 0 {
+		return offered
 	}
+	return max(1, worse(side, offered, s.Slippage))
+}
+
+// worse is a price that a taker of that side likes less, by a fraction of the price.
+func worse(side market.Side, price market.Price, rate market.Rate) market.Price {
 	if side == market.Buy {
-		return Above(offered, Share(offered, s.Slippage))
+		return Above(price, Share(price, rate))
 	}
-	return max(1, offered-Share(offered, s.Slippage))
+	return price - Share(price, rate)
 }
 
 // Share returns rate·p rounded up, at most p where that leaves an int64.

@@ -250,8 +250,11 @@ func checkQuoteSize(m *market.Market, value market.Value) *Error {
 
 // exceeds reports whether n·10^-digits is above limit, which is not negative.
 func exceeds(n, limit int64, digits uint8) bool {
+	if n <= 0 {
+		return false
+	}
 	over, most := bits.Mul64(uint64(limit), uint64(market.Pow10(digits)))
-	return over == 0 && n > 0 && uint64(n) > most
+	return over == 0 && uint64(n) > most
 }
 
 // tooHigh reports whether a price is above that of any market, or so near the end of int64 that a spread on top of it has no

@@ -92,7 +92,7 @@ func (x *Index[T]) Len() int { return x.used }
 
 func (x *Index[T]) grow() {
 	old := x.slots
-	x.slots = make([]slot[T], max(16, 2*len(old)))
+	x.slots = make([]slot[T], max(64, 2*len(old)))
 	x.shift = uint8(64 - bits.TrailingZeros(uint(len(x.slots))))
 	x.used = 0
 	for i := range old {

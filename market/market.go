@@ -77,8 +77,7 @@ func (m *Market) Worth(price Price, amount Qty) (Money, error) {
 
 // MoneyValue returns money of the quote asset as a Value.
 func (m *Market) MoneyValue(money Money) Value {
-	v, _ := ValueOf(int64(money)).ScaleUp(m.MoneyDrop()) // 63 bits and at most 18 decimals always fit; AddMarket sees to it
-	return v
+	return product(int64(money), pow10[m.MoneyDrop()]) // at most 18 decimals: AddMarket sees to it
 }
 
 // MoneyDrop is how many decimals a Value has more than the quote asset.

@@ -300,8 +300,11 @@ func Add[T ~int64](a, b T) (T, error) {
 	if (sum > a) == (b > 0) {
 		return sum, nil
 	}
-	return 0, fmt.Errorf("%d + %d: %w", a, b, ErrOverflow)
+	return 0, sumTooLarge(int64(a), int64(b))
 }
+
+// sumTooLarge stands apart so that Add is small enough to be inlined.
+func sumTooLarge(a, b int64) error { return fmt.Errorf("%d + %d: %w", a, b, ErrOverflow) }
 
 // mulInt64 multiplies and reports whether the product fits.
 func mulInt64(a, b int64) (int64, bool) {

@@ -23,16 +23,22 @@ func ValueOf(n int64) Value { return Value{hi: n >> 63, lo: uint64(n)} }
 
 // Product returns a·b·10^shift exactly.
 func Product(a, b int64, shift uint8) (Value, error) {
-	hi, lo := bits.Mul64(magnitude(a), magnitude(b))
-	v, ok := Value{hi: int64(hi), lo: lo}, hi <= math.MaxInt64
-	if shift > 0 {
-		v, ok = scaleUp(hi, lo, shift)
+	if shift == 0 {
+		return product(a, b), nil
 	}
-	if !ok {
+	return scaledProduct(a, b, shift)
+}
+
+// product returns a·b: two numbers of 63 bits and a sign always fit.
+func product(a, b int64) Value {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	return Value{hi: int64(hi) - a>>63&b - b>>63&a, lo: lo} // of the unsigned product what the signs are too much
+}
+
+func scaledProduct(a, b int64, shift uint8) (Value, error) {
+	v, err := product(a, b).ScaleUp(shift)
+	if err != nil {
 		return Value{}, fmt.Errorf("%d × %d × 10^%d: %w", a, b, shift, ErrOverflow)
-	}
-	if (a < 0) != (b < 0) {
-		v = v.Neg()
 	}
 	return v, nil
 }
@@ -40,10 +46,9 @@ func Product(a, b int64, shift uint8) (Value, error) {
 // Add returns v+w.
 func (v Value) Add(w Value) (Value, error) {
 	lo, carry := bits.Add64(v.lo, w.lo, 0)
-	hi, _ := bits.Add64(uint64(v.hi), uint64(w.hi), carry)
-	sum := Value{hi: int64(hi), lo: lo}
-	if (v.hi < 0) == (w.hi < 0) && (sum.hi < 0) != (v.hi < 0) || sum == smallest {
-		return Value{}, fmt.Errorf("%s + %s: %w", v, w, ErrOverflow)
+	sum := Value{hi: v.hi + w.hi + int64(carry), lo: lo}
+	if (v.hi^sum.hi)&(w.hi^sum.hi) < 0 || sum == smallest {
+		return Value{}, tooLarge(v, "+", w)
 	}
 	return sum, nil
 }
@@ -51,12 +56,16 @@ func (v Value) Add(w Value) (Value, error) {
 // Sub returns v-w.
 func (v Value) Sub(w Value) (Value, error) {
 	lo, borrow := bits.Sub64(v.lo, w.lo, 0)
-	hi, _ := bits.Sub64(uint64(v.hi), uint64(w.hi), borrow)
-	difference := Value{hi: int64(hi), lo: lo}
-	if (v.hi < 0) != (w.hi < 0) && (difference.hi < 0) != (v.hi < 0) || difference == smallest {
-		return Value{}, fmt.Errorf("%s - %s: %w", v, w, ErrOverflow)
+	difference := Value{hi: v.hi - w.hi - int64(borrow), lo: lo}
+	if (v.hi^w.hi)&(v.hi^difference.hi) < 0 || difference == smallest {
+		return Value{}, tooLarge(v, "-", w)
 	}
 	return difference, nil
+}
+
+// tooLarge is the error of a sum or a difference; it stands apart so that Add and Sub are small enough to be inlined.
+func tooLarge(v Value, sign string, w Value) error {
+	return fmt.Errorf("%s %s %s: %w", v, sign, w, ErrOverflow)
 }
 
 // smallest is -2^127, which has no counterpart: no function of this package returns it.
@@ -96,6 +105,14 @@ func (v Value) MulRate(rate Rate) (Value, error) { return v.MulInt(int64(rate)) 
 
 // MulInt returns v·n.
 func (v Value) MulInt(n int64) (Value, error) {
+	if v.hi == int64(v.lo)>>63 {
+		return product(int64(v.lo), n), nil
+	}
+	return v.mulLarge(n)
+}
+
+// mulLarge is MulInt for values of more than 64 bits.
+func (v Value) mulLarge(n int64) (Value, error) {
 	hi, lo := v.abs()
 	overHi, midLo := bits.Mul64(hi, magnitude(n))
 	carryHi, resultLo := bits.Mul64(lo, magnitude(n))
@@ -166,19 +183,17 @@ func (v Value) ExactMoney(drop uint8) (Money, error) {
 // toMoney divides by 10^drop; away says whether a remainder moves the magnitude up by one.
 func (v Value) toMoney(drop uint8, away bool) (Money, error) {
 	hi, lo := v.abs()
-	hi, lo, rest := quoPow10(hi, lo, drop)
+	units, rest := quoPow10(hi, lo, drop)
 	if rest && away {
-		var carry uint64
-		lo, carry = bits.Add64(lo, 1, 0)
-		hi += carry
+		units++
 	}
-	if hi != 0 || lo > math.MaxInt64 {
+	if units > math.MaxInt64 {
 		return 0, fmt.Errorf("%s ÷ 10^%d: %w", v, drop, ErrOverflow)
 	}
 	if v.hi < 0 {
-		return -Money(lo), nil
+		return -Money(units), nil
 	}
-	return Money(lo), nil
+	return Money(units), nil
 }
 
 // FloorQuo returns v·10^shift ÷ by as an int64 rounded towards zero; v must not be negative and by must be positive.
@@ -341,24 +356,18 @@ func scaleUp(hi, lo uint64, digits uint8) (Value, bool) {
 	return Value{hi: int64(high), lo: low}, over == 0 && c == 0 && high <= math.MaxInt64
 }
 
-// quoPow10 divides hi:lo by 10^digits and reports whether a remainder was dropped.
-func quoPow10(hi, lo uint64, digits uint8) (uint64, uint64, bool) {
-	dropped := false
-	for digits > MaxDigits {
-		var rest bool
-		hi, lo, rest = quoPow10(hi, lo, MaxDigits)
-		dropped = dropped || rest
-		digits -= MaxDigits
-	}
-	if digits == 0 {
-		return hi, lo, dropped
+// quoPow10 divides hi:lo by 10^digits and reports whether a remainder was dropped. It returns 2^63 where the quotient is more.
+func quoPow10(hi, lo uint64, digits uint8) (quotient uint64, dropped bool) {
+	if digits > MaxDigits {
+		by := uint64(pow10[MaxDigits])
+		low, rest := bits.Div64(hi%by, lo, by)
+		quotient, dropped = quoPow10(hi/by, low, digits-MaxDigits)
+		return quotient, dropped || rest != 0
 	}
 	by := uint64(pow10[digits])
-	if hi == 0 {
-		low := lo / by
-		return 0, low, dropped || low*by != lo
+	if hi >= by {
+		return 1 << 63, false
 	}
-	high, rest := hi/by, hi%by
-	low, rest := bits.Div64(rest, lo, by)
-	return high, low, dropped || rest != 0
+	quotient, rest := bits.Div64(hi, lo, by)
+	return min(quotient, 1<<63), rest != 0
 }

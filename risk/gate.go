@@ -209,9 +209,10 @@ func (g *Gate) reference(a *state.Account, m *market.Market, o *market.Order) ma
 }
 
 func (g *Gate) factsOf(a *state.Account, m *market.Market, o *market.Order) *exchange.Facts {
-	available, _ := a.Balance(o.Strategy, exchange.HoldAsset(m, o.Side))
-	g.facts = exchange.Facts{Reference: g.reference(a, m, o), Open: a.OpenIn(m.ID), Available: available, Fees: g.fees[m.ID]}
-	return &g.facts
+	f := &g.facts
+	f.Reference, f.Open, f.Fees = g.reference(a, m, o), a.OpenIn(m.ID), g.fees[m.ID]
+	f.Available, _ = a.Balance(o.Strategy, exchange.HoldAsset(m, o.Side))
+	return f
 }
 
 // checkSeat applies what does not depend on the order's size. opening says that the order can add to a position.

@@ -19,6 +19,7 @@ type Account struct {
 	catalog   *market.Catalog
 	purses    [][]Balance         // by purse, by asset
 	purseOf   []int               // by strategy
+	wallets   [][]Balance         // by strategy: its purse
 	positions [][]market.Position // by strategy, by market
 	marks     []mark              // by market
 	quotes    []quote             // by market
@@ -101,6 +102,9 @@ func NewAccount(catalog *market.Catalog, strategies int, own []bool) *Account {
 	for range purses {
 		a.purses = append(a.purses, make([]Balance, len(catalog.Assets())+1))
 	}
+	for _, purse := range a.purseOf {
+		a.wallets = append(a.wallets, a.purses[purse])
+	}
 	a.released = make([]market.Money, len(catalog.Assets())+1)
 	return a
 }
@@ -159,7 +163,7 @@ func (a *Account) Mark(c *market.Candle, at market.Time) {
 // transfer changes a balance from outside. A base asset that comes with a price opens a position of the owner, and a market
 // without a price takes it for its latest. One that goes, with a market and without a price, was a part of the owner's position there.
 func (a *Account) transfer(ev *market.Event) error {
-	balance := &a.purses[a.purseOf[ev.Owner]][ev.Asset]
+	balance := &a.wallets[ev.Owner][ev.Asset]
 	total, err := market.Add(balance.Total, ev.Money)
 	if err != nil {
 		return fmt.Errorf("transfer: %w", err)
@@ -228,7 +232,7 @@ func (a *Account) Strategies() int { return len(a.positions) - 1 }
 
 // Balance is what a strategy may spend of an asset, and what its purse's open orders hold.
 func (a *Account) Balance(s market.StrategyID, asset market.AssetID) (available, inOrder market.Money) {
-	b := a.purses[a.purseOf[s]][asset]
+	b := &a.wallets[s][asset]
 	return b.Available(), b.Held
 }
 

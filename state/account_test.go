@@ -87,7 +87,7 @@ func (d *desk) trade(o *Order, amount market.Qty, price market.Price, fee int64,
 }
 
 func (d *desk) totals(s market.StrategyID) [2]Balance {
-	purse := d.purses[d.purseOf[s]]
+	purse := d.wallets[s]
 	return [2]Balance{purse[d.m.Base], purse[d.m.Quote]}
 }
 

@@ -73,17 +73,23 @@ func writeUntilKilled(path string, out io.Writer) error {
 	}
 }
 
-// killAfter runs the writer for a while, kills it with SIGKILL and returns the last order that it acknowledged.
-func killAfter(t *testing.T, path string, after time.Duration) (last int64) {
+// killAfter runs the writer for a while, from its start or from its first acknowledgement on, kills it with SIGKILL and returns the last
+// order that it acknowledged.
+func killAfter(t *testing.T, path string, fromFirst bool, after time.Duration) (last int64) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), killedWriter+"="+path)
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	cmd.Stderr = os.Stderr
 	require.NoError(t, cmd.Start())
-	timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
-	defer timer.Stop()
+	kill := func() { time.AfterFunc(after, func() { _ = cmd.Process.Kill() }) }
+	if !fromFirst {
+		kill()
+	}
 	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if fromFirst && last == 0 {
+			kill()
+		}
 		if last, err = strconv.ParseInt(lines.Text(), 10, 64); err != nil {
 			break // half a line
 		}
@@ -100,7 +106,7 @@ func TestWhatWasCommittedIsThereAfterAKill(t *testing.T) {
 	for n := range 12 {
 		after := time.Duration(random.Int64N(int64(150 * time.Millisecond)))
 		when := fmt.Sprintf("seed %d, kill %d after %s", seed, n, after)
-		acknowledged := killAfter(t, path, after)
+		acknowledged := killAfter(t, path, n%2 == 1, after)
 		s, err := OpenBot(path)
 		require.NoError(t, err, when)
 		report, err := s.Check()

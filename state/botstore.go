@@ -75,22 +75,19 @@ func openBot(path string, readOnly bool, wanted schema) (store *BotStore, err er
 		return nil, fmt.Errorf("%s: %w; a bot makes it at its first start", path, ErrNoState)
 	}
 	defer catchCorrupt(path, &err, debug.SetPanicOnFault(true))
-	var opened os.FileInfo
+	var opened *os.File
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockWait, ReadOnly: readOnly, InitialMmapSize: botMap * mapAtOpen(readOnly),
 		FreelistType: bbolt.FreelistMapType, NoFreelistSync: true, // one page less to write at each commit; opening finds the free pages by looking
-		OpenFile: func(name string, flag int, mode os.FileMode) (*os.File, error) {
-			file, err := os.OpenFile(name, flag, mode)
-			if err == nil {
-				opened, err = file.Stat()
-			}
-			return file, err
+		OpenFile: func(name string, flag int, mode os.FileMode) (file *os.File, err error) {
+			opened, err = os.OpenFile(name, flag, mode)
+			return opened, err
 		}})
 	if err != nil {
 		return nil, openBotError(path, err)
 	}
 	db.AllocSize = growStep
 	s := &BotStore{db: db, path: path}
-	if err := cmp.Or(s.isStill(opened), s.prepare(readOnly, wanted)); err != nil {
+	if err := cmp.Or(s.isStill(opened), s.prepare(opened, readOnly, wanted)); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return s, nil
@@ -98,7 +95,11 @@ func openBot(path string, readOnly bool, wanted schema) (store *BotStore, err er
 
 // isStill wants the file that was opened to be the one of that name: while waiting for the lock, its holder may have put a compact one
 // in its place.
-func (s *BotStore) isStill(opened os.FileInfo) error {
+func (s *BotStore) isStill(file *os.File) error {
+	opened, err := file.Stat()
+	if err != nil {
+		return err
+	}
 	now, err := os.Stat(s.path)
 	if err == nil && !os.SameFile(opened, now) {
 		err = fmt.Errorf("%s was replaced while it was opened: it is %w; try again", s.path, ErrLocked)
@@ -119,12 +120,16 @@ func openBotError(path string, err error) error {
 }
 
 // prepare makes or migrates the file, and learns the markets it knows.
-func (s *BotStore) prepare(readOnly bool, wanted schema) (err error) {
+func (s *BotStore) prepare(file *os.File, readOnly bool, wanted schema) (err error) {
 	defer catchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
 	if err := notCutOff(s.db, s.path); err != nil {
 		return err
 	}
-	if !readOnly {
+	if readOnly {
+		if err := checkTree(file, s.path, s.db, 1); err != nil { // opening for writing has followed all pages
+			return err
+		}
+	} else {
 		if err := wanted.apply(s); err != nil {
 			return err
 		}

@@ -82,7 +82,7 @@ func TestEveryCommitIsSyncedBeforeAnybodyHearsOfIt(t *testing.T) {
 	var failed strings.Builder
 	cmd.Stderr = &failed
 	require.NoError(t, cmd.Start())
-	stuck := time.AfterFunc(time.Minute, func() { _ = out.Close() })
+	stuck := time.AfterFunc(3*time.Minute, func() { _ = cmd.Process.Kill(); _ = out.Close() })
 	defer stuck.Stop()
 	lines := bufio.NewScanner(out)
 	for n := 0; n < 100 && lines.Scan(); n++ {

@@ -38,13 +38,18 @@ func openCandles(path string, readOnly bool) (store *CandleStore, err error) {
 		return nil, err
 	}
 	defer catchCorrupt(path, &err, debug.SetPanicOnFault(true))
-	db, err := bbolt.Open(path, 0o644, &bbolt.Options{Timeout: lockWait, ReadOnly: readOnly, InitialMmapSize: mapAtOpen(readOnly)})
+	var file *os.File
+	db, err := bbolt.Open(path, 0o644, &bbolt.Options{Timeout: lockWait, ReadOnly: readOnly, InitialMmapSize: mapAtOpen(readOnly),
+		OpenFile: func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
+			file, err = os.OpenFile(name, flag, mode)
+			return file, err
+		}})
 	if err != nil {
 		return nil, openError(path, err)
 	}
 	db.AllocSize = growStep
 	s := &CandleStore{db: db, path: path}
-	if err := s.prepare(readOnly); err != nil {
+	if err := s.prepare(file, readOnly); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return s, nil
@@ -91,9 +96,12 @@ func importHint(name string, interval market.Interval) string {
 }
 
 // prepare checks the store's format and makes its buckets where they are missing.
-func (s *CandleStore) prepare(readOnly bool) (err error) {
+func (s *CandleStore) prepare(file *os.File, readOnly bool) (err error) {
 	defer catchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
 	if err := s.checkSize(); err != nil {
+		return err
+	}
+	if err := checkTree(file, s.path, s.db, 2); err != nil {
 		return err
 	}
 	if readOnly {

@@ -110,7 +110,7 @@ func cashOf(side market.Side, gross, fee market.Value) (market.Value, error) {
 // move changes the purse: amount of base and cash of quote, which loses its decimals beyond the asset's against us. It
 // returns what it moved in quote.
 func (a *Account) move(o *Order, m *market.Market, amount market.Money, cash market.Value) (market.Money, error) {
-	purse := a.purses[a.purseOf[o.Strategy]]
+	purse := a.wallets[o.Strategy]
 	money, err := cash.FloorMoney(m.MoneyDrop())
 	if err != nil {
 		return 0, err

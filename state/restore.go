@@ -113,7 +113,7 @@ func (r *restorer) takePurses(s *SavedAccount) error {
 			return fmt.Errorf("strategy %q had an allotment of its own and now has none", p.Owner)
 		}
 		for symbol, total := range p.Totals {
-			balance := &r.purses[r.purseOf[id]][r.catalog.AssetNamed(symbol).ID]
+			balance := &r.wallets[id][r.catalog.AssetNamed(symbol).ID]
 			sum, err := market.Add(balance.Total, total)
 			if err != nil {
 				return fmt.Errorf("balance of %s: %w", symbol, err)

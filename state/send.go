@@ -77,7 +77,7 @@ func (a *Account) reserve(o *Order, hold market.Money) {
 	o.OnHold = hold
 }
 
-func (a *Account) purse(o *Order) *Balance { return &a.purses[a.purseOf[o.Strategy]][o.OnHoldCurrency] }
+func (a *Account) purse(o *Order) *Balance { return &a.wallets[o.Strategy][o.OnHoldCurrency] }
 
 func (a *Account) count(o *Order, by int) {
 	a.openBy[o.Strategy] += by
@@ -151,10 +151,10 @@ func (a *Account) retire(o *Order) {
 }
 
 func (a *Account) recycle() {
-	if len(a.closed) > 0 {
-		a.spare = append(a.spare, a.closed...)
-		a.closed = a.closed[:0]
+	for _, o := range a.closed {
+		a.spare = append(a.spare, o)
 	}
+	a.closed = a.closed[:0]
 }
 
 // blank returns memory for an order; all but its tally is left over from another.

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -70,7 +69,7 @@ func walkScript(t *testing.T, interpreter, script string, change func(*Config), 
 	server := httptest.NewServer(exchange)
 	defer server.Close()
 
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	command := exec.CommandContext(ctx, program, "testdata/clients/"+script)
 	command.Env = append(os.Environ(), "EXCHANGE_URL="+server.URL, "CREDENTIALS="+keys)

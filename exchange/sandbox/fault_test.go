@@ -124,6 +124,9 @@ func (l *line) asked(account, method, path, body string) <-chan answer {
 	return came
 }
 
+// patience is how long a test waits for what must come: a busy machine may stand still for half a minute.
+const patience = 3 * time.Minute
+
 // waiting returns when somebody waits on the exchange's clock.
 func (l *line) waiting() {
 	l.t.Helper()
@@ -131,7 +134,7 @@ func (l *line) waiting() {
 		l.ex.clock.mu.Lock()
 		defer l.ex.clock.mu.Unlock()
 		return l.ex.clock.moved != nil
-	}, 5*time.Second, time.Millisecond)
+	}, patience, time.Millisecond)
 }
 
 func TestADelayedRequestIsDoneWhenTheClockSaysSo(t *testing.T) {
@@ -158,12 +161,13 @@ func TestARequestDelayedBeyondItsWindowIsTooLate(t *testing.T) {
 
 func TestADelayedRequestIsDoneAlthoughItsClientHasGone(t *testing.T) {
 	l := faulty(t, Fault{Kind: FaultDelayRequest, Delay: 5 * time.Second})
-	l.client.Timeout = 50 * time.Millisecond
-	_, err := l.place()
-	require.ErrorContains(t, err, "Client.Timeout")
+	came := l.asked("alice", "POST", "/order", buy)
+	l.waiting()
+	l.server.CloseClientConnections()
+	require.Zero(t, (<-came).status, "it has heard nothing")
 	require.Equal(t, 0, l.orders("alice"))
 	l.pass(5 * time.Second)
-	require.Eventually(t, func() bool { return l.orders("alice") == 1 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return l.orders("alice") == 1 }, patience, time.Millisecond)
 }
 
 func TestADelayedAnswerComesAfterItsWork(t *testing.T) {

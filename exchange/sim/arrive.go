@@ -4,47 +4,42 @@ import (
 	"slices"
 )
 
-// arrive takes in the commands that are due at a point, in the order cancel, update, place, and by sequence among equals.
+// arrive takes in the commands that are due at a point, in the order cancel, update, place, and among equals as they were handed over: so
+// they wait, and so they mostly are in order.
 func (v *Venue) arrive(point int) {
 	if len(v.waiting) == 0 {
 		return
 	}
 	v.due = v.due[:0]
-	keep := v.waiting[:0]
+	keep, mixed := v.waiting[:0], false
 	for _, a := range v.waiting {
-		b := &v.books[a.command.Order.Market]
-		if v.isDue(a, b, point) {
-			v.due = append(v.due, a)
-			b.waiting--
+		if !v.isDue(a, point) {
+			keep = append(keep, a)
 			continue
 		}
-		keep = append(keep, a)
+		a.book.waiting--
+		mixed = mixed || len(v.due) > 0 && a.command.Kind < v.due[len(v.due)-1].command.Kind
+		v.due = append(v.due, a)
 	}
 	v.waiting = keep
-	if len(v.due) > 1 {
-		slices.SortFunc(v.due, inArrivalOrder)
+	if mixed {
+		slices.SortStableFunc(v.due, byKind)
 	}
 	for _, a := range v.due {
-		v.perform(&v.books[a.command.Order.Market], &a.command, &a.origin, point)
+		v.perform(a.book, &a.command, &a.origin, point)
 		v.arrived = append(v.arrived, a)
 	}
 }
 
+func byKind(a, b *arrival) int { return int(a.command.Kind) - int(b.command.Kind) }
+
 // isDue reports whether a command arrives at a point of the candles under way. What was decided during their own path, other
 // than by a bracket, waits for the next.
-func (v *Venue) isDue(a *arrival, b *book, point int) bool {
+func (v *Venue) isDue(a *arrival, point int) bool {
 	if a.movement == v.movement && !a.command.Attached {
 		return false
 	}
-	return a.at <= b.times[point] && slices.Contains(v.active, b)
-}
-
-// inArrivalOrder sorts by kind, then by sequence.
-func inArrivalOrder(a, b *arrival) int {
-	if a.command.Kind != b.command.Kind {
-		return int(a.command.Kind) - int(b.command.Kind)
-	}
-	return int(a.sequence - b.sequence)
+	return a.book.movement == v.movement && a.at <= a.book.times[point]
 }
 
 // arriveAttached takes in the commands of brackets at once, where there is no latency; with latency they arrive at the next
@@ -54,7 +49,7 @@ func (v *Venue) arriveAttached(b *book) {
 		b.attached = false
 		for i := 0; i < len(v.waiting); i++ {
 			a := v.waiting[i]
-			if !a.command.Attached || a.command.Order.Market != b.market.ID {
+			if !a.command.Attached || a.book != b {
 				continue
 			}
 			v.waiting = slices.Delete(v.waiting, i, i+1)

@@ -28,7 +28,7 @@ func check(t require.TestingT, v *Venue) {
 	}
 	require.Equal(t, len(openOrders(v))+len(ordersAside(v)), v.orders.Len(), "an order is in no ladder, or in two")
 	for _, a := range v.waiting {
-		waiting[a.command.Order.Market]++
+		waiting[a.book.market.ID]++
 	}
 	for i := 1; i < len(v.books); i++ {
 		b := &v.books[i]

@@ -94,8 +94,8 @@ func (v *Venue) meet(b *book, o *order, at *offer) bool {
 		return false
 	}
 	amount = min(amount, v.room(b, o), v.room(b, at.resting))
-	taking, err := v.agree(b, o, at.price, amount, true)
-	if err != nil || v.room(b, o) == 0 {
+	taking := deal{price: at.price, amount: amount, taker: true}
+	if err := v.agree(b, o, &taking); err != nil || v.room(b, o) == 0 {
 		v.end(b, o, market.StatusExpired, 0)
 		return true
 	}
@@ -114,8 +114,8 @@ func (v *Venue) meet(b *book, o *order, at *offer) bool {
 
 // give trades the resting side of a deal, or ends the order, and reports whether it traded.
 func (v *Venue) give(b *book, resting *order, price market.Price, amount market.Qty) bool {
-	giving, err := v.agree(b, resting, price, amount, false)
-	if err != nil || amount == 0 {
+	giving := deal{price: price, amount: amount}
+	if err := v.agree(b, resting, &giving); err != nil || amount == 0 {
 		v.end(b, resting, market.StatusExpired, 0)
 		return false
 	}

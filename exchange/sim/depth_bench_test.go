@@ -247,7 +247,8 @@ func (c *core) blank() *order {
 func (c *core) place(side market.Side, price market.Price, amount market.Qty) *order {
 	o := c.blank()
 	c.count++
-	o.ExchangeID, o.account = nameOf(1, 1, c.count), &c.accounts[c.count&7]
+	o.account = &c.accounts[c.count&7]
+	setName(&o.ExchangeID, 1, 1, c.count)
 	o.Side, o.Price, o.AmountRemaining = side, price, amount
 	c.index.Put(market.OrderID(c.count), o)
 	other := &c.sides[2-side]

@@ -15,6 +15,8 @@ type book struct {
 	ask    market.Price
 	time   market.Time // of the path, as far as it has been walked
 
+	movement int64 // the latest Advance that moved it
+
 	below, above ladder // what happens when the price falls to, or rises to, a level
 
 	waiting  int    // commands that have not arrived
@@ -90,6 +92,11 @@ func (b *book) queue(o *order) *depth {
 
 // reached reports whether a price at p reaches anything on one side.
 func (b *book) reached(l *ladder, p market.Price) bool {
+	return (len(l.entries) > 0 || b.bids != nil) && b.reaches(l, p)
+}
+
+// reaches is reached where something may rest.
+func (b *book) reaches(l *ladder, p market.Price) bool {
 	return l.reached(p) || b.sooner(l, nil, p) != nil
 }
 

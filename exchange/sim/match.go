@@ -110,8 +110,9 @@ func (v *Venue) tooFar(b *book, o *order) bool {
 // facts is what an account looks like to an order of its that arrives.
 func (v *Venue) facts(b *book, o *order, reference market.Price) *exchange.Facts {
 	balance, in := &o.account.balances[exchange.HoldAsset(b.market, o.Side)], &o.account.markets[b.market.ID]
-	v.fact = exchange.Facts{Reference: reference, Open: in.open, Available: balance.Total - balance.Held, Fees: in.fees}
-	return &v.fact
+	f := &v.fact
+	f.Reference, f.Open, f.Available, f.Fees = reference, in.open, balance.Total-balance.Held, in.fees
+	return f
 }
 
 // update changes an open order (specification 4.4): it keeps id and created, leaves the book, and comes back as the youngest.
@@ -223,18 +224,18 @@ func (v *Venue) take(b *book, o *order, price market.Price) {
 		v.end(b, o, market.StatusCanceled, market.CancelPostOnly)
 		return
 	}
-	if matches && !v.takeMarket(b, o, price, offered) {
+	if matches && !v.takeMarket(b, o, offered) {
 		return
 	}
 	v.settleRest(b, o)
 }
 
-// takeMarket trades what it can and reports whether something of the order is left to deal with.
-func (v *Venue) takeMarket(b *book, o *order, price, offered market.Price) bool {
+// takeMarket trades what it can with what the house offers and reports whether something of the order is left to deal with.
+func (v *Venue) takeMarket(b *book, o *order, offered market.Price) bool {
 	if !v.preventSelfTrade(b, o, offered) {
 		return false
 	}
-	paid := v.takerPrice(b, o.Side, price)
+	paid := v.spread.Taken(o.Side, offered)
 	if o.Type.HasPrice() {
 		paid = better(o.Side, paid, o.Price)
 	}

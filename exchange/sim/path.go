@@ -16,7 +16,7 @@ func (v *Venue) candles(group []market.Candle) {
 			continue
 		}
 		v.begin(b, c)
-		v.active = append(v.active, b)
+		v.activate(b)
 	}
 	if len(v.active) == 0 {
 		return
@@ -34,6 +34,12 @@ func (v *Venue) candles(group []market.Candle) {
 		}
 		b.calm()
 	}
+}
+
+// activate notes that a book moves in this movement.
+func (v *Venue) activate(b *book) {
+	b.movement = v.movement
+	v.active = append(v.active, b)
 }
 
 // stirred reports whether any of the active markets still waits for something that the rest of its candle does.
@@ -57,7 +63,7 @@ func (v *Venue) begin(b *book, c *market.Candle) {
 	b.bid, b.ask = 0, 0
 	end := c.End()
 	third := (end - c.Start) / 3
-	b.times = [4]market.Time{c.Start, c.Start + third, c.Start + 2*third, end}
+	b.times[0], b.times[1], b.times[2], b.times[3] = c.Start, c.Start+third, c.Start+2*third, end
 	b.points[0], b.points[3] = c.Open, c.Close
 	b.told = 0
 	b.volume = v.volumeCap(b.market, c.Volume)
@@ -118,7 +124,7 @@ func (v *Venue) beginPath(b *book) {
 	v.open(b)
 	v.match(b)
 	v.tellHere(b) // an entry that has just filled may have its target behind it
-	b.points = v.config.Path.Points(&b.candle, v.solo.balances[b.market.Base].Total > 0)
+	b.points[1], b.points[2] = v.config.Path.extremes(&b.candle, v.solo.balances[b.market.Base].Total > 0)
 	b.lowHit = b.reached(&b.below, b.candle.Low) || b.watchedBelow(b.candle.Low)
 	b.topHit = b.reached(&b.above, b.candle.High) || b.watchedAbove(b.candle.High)
 }
@@ -126,6 +132,12 @@ func (v *Venue) beginPath(b *book) {
 // Points returns the four prices of a candle in the order in which the path visits them. long says whether base is held, which Pessimistic and
 // Optimistic depend on.
 func (p Path) Points(c *market.Candle, long bool) [4]market.Price {
+	first, second := p.extremes(c, long)
+	return [4]market.Price{c.Open, first, second, c.Close}
+}
+
+// extremes returns low and high in the order in which the path visits them.
+func (p Path) extremes(c *market.Candle, long bool) (first, second market.Price) {
 	lowFirst := false
 	switch p {
 	case Adaptive:
@@ -139,9 +151,9 @@ func (p Path) Points(c *market.Candle, long bool) [4]market.Price {
 		lowFirst = !long
 	}
 	if lowFirst {
-		return [4]market.Price{c.Open, c.Low, c.High, c.Close}
+		return c.Low, c.High
 	}
-	return [4]market.Price{c.Open, c.High, c.Low, c.Close}
+	return c.High, c.Low
 }
 
 // open does what the first price of a candle does to orders that rest: those it has reached fill there, at the open where
@@ -155,7 +167,7 @@ func (v *Venue) open(b *book) {
 // reach lets happen what waits at the price where the path stands, or has been passed by a gap.
 func (v *Venue) reach(b *book, gap bool) {
 	for _, l := range [...]*ladder{&b.below, &b.above} {
-		for v.err == nil {
+		for v.err == nil && b.reached(l, b.last) {
 			o := b.reachedEntry(l, b.last)
 			if o == nil {
 				break

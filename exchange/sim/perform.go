@@ -100,7 +100,8 @@ func sum(a, b market.Qty) market.Qty {
 }
 
 // NextTradeID names a trade that happened outside the venue, the house with itself, in the sequence of the market's trades.
-func (v *Venue) NextTradeID(id market.ID) uuid.UUID {
+func (v *Venue) NextTradeID(id market.ID) (name uuid.UUID) {
 	v.books[id].filled++
-	return nameOf(id, 0, v.books[id].filled)
+	setName(&name, id, 0, v.books[id].filled)
+	return name
 }

@@ -10,8 +10,8 @@ import (
 // trade executes amount of an order at a price, or stops the venue where the numbers do not allow it. The fill bears the market's present
 // count of trades: both sides of a trade share its name.
 func (v *Venue) trade(b *book, o *order, price market.Price, amount market.Qty, taker bool) {
-	d, err := v.agree(b, o, price, amount, taker)
-	if err != nil {
+	d := deal{price: price, amount: amount, taker: taker}
+	if err := v.agree(b, o, &d); err != nil {
 		v.fail(o, err)
 		return
 	}
@@ -20,8 +20,8 @@ func (v *Venue) trade(b *book, o *order, price market.Price, amount market.Qty, 
 
 // tradeOrEnd executes amount of a resting order whose other side is the house. An order that brings more than can be counted expires.
 func (v *Venue) tradeOrEnd(b *book, o *order, price market.Price, amount market.Qty) {
-	d, err := v.agree(b, o, price, amount, false)
-	if err != nil {
+	d := deal{price: price, amount: amount}
+	if err := v.agree(b, o, &d); err != nil {
 		v.end(b, o, market.StatusExpired, 0)
 		return
 	}
@@ -29,11 +29,12 @@ func (v *Venue) tradeOrEnd(b *book, o *order, price market.Price, amount market.
 	v.close(b, o, &d)
 }
 
-// deal is one order's side of a trade: what it will have changed.
+// deal is one order's side of a trade: what was dealt, and what it will have changed.
 type deal struct {
-	price       market.Price
-	amount      market.Qty
-	taker       bool
+	price  market.Price
+	amount market.Qty
+	taker  bool
+
 	cash        market.Money // what a buyer pays and a seller gets
 	fee         market.Value
 	settlement  exchange.Settlement
@@ -42,33 +43,33 @@ type deal struct {
 	feePaid     market.Value
 }
 
-// agree works out one side of a trade. It changes nothing; what is too large for its number is an error that wraps market.ErrOverflow.
-func (v *Venue) agree(b *book, o *order, price market.Price, amount market.Qty, taker bool) (d deal, err error) {
-	d.price, d.amount, d.taker = price, amount, taker
-	gross, err := b.market.Value(price, amount)
+// agree works out what one side of a trade changes. It changes nothing yet; what is too large for its number is an error that wraps
+// market.ErrOverflow.
+func (v *Venue) agree(b *book, o *order, d *deal) error {
+	gross, err := b.market.Value(d.price, d.amount)
 	if err == nil {
-		err = v.settle(b, o, gross, &d)
+		err = v.settle(b, o, gross, d)
 	}
 	if err != nil {
-		return d, err
+		return err
 	}
-	paid, got := d.cash, market.Money(amount)
+	paid, got := d.cash, market.Money(d.amount)
 	if o.Side == market.Buy {
 		paid = -paid
 	} else {
 		got = -got
 	}
 	if d.quote, err = market.Add(o.account.balances[b.market.Quote].Total, paid); err != nil {
-		return d, err
+		return err
 	}
 	if d.base, err = market.Add(o.account.balances[b.market.Base].Total, got); err != nil {
-		return d, err
+		return err
 	}
 	if d.filledQuote, err = o.FilledAmountQuote.Add(gross); err != nil {
-		return d, err
+		return err
 	}
 	d.feePaid, err = o.FeePaid.Add(d.fee)
-	return d, err
+	return err
 }
 
 // close carries out one side of a trade: money and base change hands, the fee is taken, the hold follows, and the sink hears of it.
@@ -79,10 +80,11 @@ func (v *Venue) close(b *book, o *order, d *deal) {
 		v.fail(o, err)
 		return
 	}
-	v.fill[0] = market.Fill{
-		ID: nameOf(b.market.ID, 0, b.filled), Order: o.ID, Market: o.Market, Strategy: o.Strategy, Side: o.Side,
-		Taker: d.taker, Settled: true, FeeCurrency: b.market.Quote, Price: d.price, Amount: d.amount, Fee: d.fee, Time: b.time,
-	}
+	f := &v.fill[0] // set field by field: a literal would be made apart and copied
+	setName(&f.ID, b.market.ID, 0, b.filled)
+	f.Order, f.Market, f.Strategy, f.Side = o.ID, o.Market, o.Strategy, o.Side
+	f.Taker, f.Settled, f.FeeCurrency = d.taker, true, b.market.Quote
+	f.Price, f.Amount, f.Fee, f.Time = d.price, d.amount, d.fee, b.time
 	if b.volume != noCap {
 		b.volume -= d.amount
 	}

@@ -64,11 +64,10 @@ func (v *Venue) meetInAuction(b *book, bid, ask *order, price market.Price) {
 
 // tradeInAuction trades between two orders as much as both want. One that would bring more than can be counted expires.
 func (v *Venue) tradeInAuction(b *book, older, younger *order, price market.Price) {
-	var deals [2]deal
-	amount := min(older.AmountRemaining, younger.AmountRemaining)
+	both := deal{price: price, amount: min(older.AmountRemaining, younger.AmountRemaining)}
+	deals := [2]deal{both, both}
 	for i, o := range [...]*order{older, younger} {
-		var err error
-		if deals[i], err = v.agree(b, o, price, amount, false); err != nil {
+		if err := v.agree(b, o, &deals[i]); err != nil {
 			v.end(b, o, market.StatusExpired, 0)
 			return
 		}

@@ -166,6 +166,7 @@ type life struct {
 // arrival is a command on its way.
 type arrival struct {
 	origin
+	book     *book
 	command  market.Command
 	movement int64 // of the Advance during which it was handed over: it cannot arrive in the same path
 }
@@ -222,11 +223,10 @@ func (v *Venue) Open(id market.ID) int { return v.solo.markets[id].open }
 func (v *Venue) Do(c *market.Command) {
 	b := v.bookOf(c)
 	a := v.envelope()
-	a.command, a.account = *c, v.solo
 	if b == nil {
 		b = &v.books[1] // an order nobody knows: some book has to say so
 	}
-	a.command.Order.Market = b.market.ID
+	a.command, a.account, a.book = *c, v.solo, b
 	v.sequence++
 	a.at, a.sequence, a.movement = c.At.Add(v.config.Latency), v.sequence, v.movement
 	v.waiting = append(v.waiting, a)
@@ -255,8 +255,8 @@ func (v *Venue) bookOf(c *market.Command) *book {
 		return &v.books[o.Market]
 	}
 	for _, a := range v.waiting {
-		if o := &a.command.Order; o.ID == c.Order.ID && o.Market != 0 {
-			return &v.books[o.Market]
+		if a.command.Order.ID == c.Order.ID {
+			return a.book
 		}
 	}
 	return nil
@@ -287,10 +287,10 @@ func (v *Venue) Advance(ev *market.Event) error {
 
 // recycle frees the memory of orders that have ended.
 func (v *Venue) recycle() {
-	if len(v.done) > 0 {
-		v.spare = append(v.spare, v.done...)
-		v.done = v.done[:0]
+	for _, o := range v.done {
+		v.spare = append(v.spare, o)
 	}
+	v.done = v.done[:0]
 }
 
 // fail keeps the first arithmetic error.
@@ -335,7 +335,7 @@ func (v *Venue) tell(b *book, fills int) {
 // admit takes a new order in and holds its funds.
 func (v *Venue) admit(b *book, o *order, hold market.Money) {
 	b.placed++
-	o.ExchangeID = nameOf(b.market.ID, 1, b.placed)
+	setName(&o.ExchangeID, b.market.ID, 1, b.placed)
 	o.Status = market.StatusNew
 	o.Created, o.Updated = b.time, b.time
 	o.Visible = true
@@ -377,9 +377,8 @@ func (v *Venue) hold(o *order, money market.Money) {
 	o.OnHold = money
 }
 
-// nameOf makes an identifier in the exchange's form: market number, kind (0 a fill, 1 an order), counter.
-func nameOf(id market.ID, kind byte, count uint64) (name uuid.UUID) {
-	binary.BigEndian.PutUint16(name[6:], uint16(id))
+// setName makes an identifier in the exchange's form: market number, kind (0 a fill, 1 an order), counter.
+func setName(name *uuid.UUID, id market.ID, kind byte, count uint64) {
+	binary.BigEndian.PutUint64(name[:8], uint64(id))
 	binary.BigEndian.PutUint64(name[8:], uint64(kind)<<56|count&(1<<48-1))
-	return name
 }

@@ -170,7 +170,8 @@ func (v *Venue) jump(id market.ID, price market.Price, at market.Time, traded bo
 	b.times[0], b.times[1] = at, at
 	b.volume = noCap
 	b.told = 0
-	v.active = append(v.active[:0], b)
+	v.active = v.active[:0]
+	v.activate(b)
 	v.walk(b, 1)
 	v.anchorAt(b, price)
 	v.takeCrossed(b)
