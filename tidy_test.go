@@ -65,7 +65,7 @@ var exceptions = map[string]map[string]string{
 	"bot/run_build.go":                {"uuid.New": "the run id of a live start: a fresh one, journalled before anything is sent"},
 	"bot/watch.go":                    {"time.Now": "how old the loop's last turn and the feeds' last answers are; nothing is traded by it"},
 	"bot/watch_hooks.go":              {"time.Now": "how long a commit takes is measured for the metrics", "time.Since": "the same"},
-	"bot/run_clock.go":                {"time.After": "the exchange's clock is measured again after a while"},
+	"bot/run_clock.go":                {"time.Now": "the machine's clock and its uptime are held against each other, which shows that it slept", "time.Since": "how long ago the clock was measured", "time.After": "the exchange's clock is measured again and again"},
 	"bot/notify.go":                   {"time.Now": "a message to systemd has a deadline"},
 	"bot/alert.go":                    {"time.AfterFunc": "a stop waits for alerts only so long"},
 	"bot/doctor_alerts.go":            {"time.Now": "a message that is tried says when"},

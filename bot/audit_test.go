@@ -30,6 +30,10 @@ func (s *stage) agree(p *process) audit {
 		}
 		require.Equal(s.t, after[asset.ID]-s.before[asset.ID], ours.Total, "balance of %s", asset.Symbol)
 	}
+	if g := &s.traffic.gauge; g.money > 0 {
+		require.InDelta(s.t, float64(after[g.market.Base]-s.before[g.market.Base])/1e8, g.told.base, 1e-8, "what the bot was told of its fills")
+		require.InDelta(s.t, float64(after[g.market.Quote]-s.before[g.market.Quote])/100, g.cash, 0.01*float64(1+a.fills))
+	}
 	return a
 }
 

@@ -179,7 +179,7 @@ func (p *runPlan) operates(operator int64) bool {
 
 // polling adds up what the bot will ask for.
 func (d *doctor) polling() {
-	plan := (&runner{plan: d.plan}).pollPlan()
+	plan := (&runner{plan: d.plan, client: d.client}).pollPlan()
 	perKey, perIP := int(d.plan.Exchange.PerKey), int(d.plan.Exchange.PerIP)
 	text := fmt.Sprintf("%d of %d weight points a minute of the key, %d of %d of the IP address", plan.PerMinute(rest.PaidByKey), perKey, plan.PerMinute(rest.PaidByIP), perIP)
 	level, mend := levelOK, ""

@@ -68,6 +68,9 @@ func (d *doctor) examine(path string, store *state.BotStore) error {
 	if _, d.known.resumed, err = savedParts(store, d.plan.names()); err != nil {
 		return err
 	}
+	if err := d.account(store); err != nil {
+		return err
+	}
 	open, err := store.OpenOrders()
 	if err != nil {
 		return err
@@ -79,6 +82,25 @@ func (d *doctor) examine(path string, store *state.BotStore) error {
 	halts, err := store.Halts()
 	for i := range halts {
 		d.warn("halt", fmt.Sprintf("%s has been halted since %s: %s", halts[i].Scope, halts[i].At, halts[i].Reason), "find out why, then: bot resume")
+	}
+	return err
+}
+
+// account looks whether the state file is of the exchange and the account that the config names.
+func (d *doctor) account(store *state.BotStore) error {
+	if d.plan.Bot.Mode != modeLive || !d.known.resumed {
+		return nil
+	}
+	before, err := d.plan.elsewhere(store)
+	if err != nil {
+		return err
+	}
+	if before != "" {
+		d.fail("account", fmt.Sprintf("the orders and money in %s are at %s", d.plan.Bot.State, before), "name another bot.state or, where the exchange has moved, the old address in exchange.moved_from")
+	}
+	other, err := d.plan.otherKey(store)
+	if other {
+		d.warn("account", "the key is another than in the last run", "it has to be of the same account: the start asks by it for the last order")
 	}
 	return err
 }

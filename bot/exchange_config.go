@@ -52,6 +52,8 @@ type budgetSection struct {
 	PerIP  int64 `toml:"per_ip"`  // of requests without a key; 0: no limit
 	KeyBan span  `toml:"key_ban"` // after the minute in which the budget was exceeded
 	IPBan  span  `toml:"ip_ban"`
+
+	PerAccount bool `toml:"per_account"` // the keys of an account share the budget of its first
 }
 
 // rulesSection is what the specification leaves open, or what real clients need.
@@ -66,6 +68,8 @@ type rulesSection struct {
 	ExecutionLimit   decimal `toml:"execution_limit"`   // a taker goes no further from the best price than this part of it; 0: any distance
 	SpreadLimit      decimal `toml:"spread_limit"`      // market orders are cancelled while the spread is a larger part of the price; 0: never
 	ReferenceLimit   decimal `toml:"reference_limit"`   // a taker goes no further from the reference price than this part of it; 0: any distance
+	TriggerReference string  `toml:"trigger_reference"` // of an order that names none
+	HoldLater        bool    `toml:"hold_later"`        // a trigger buy with amount and no price holds nothing until it fires
 	GroupsPerAccount int64   `toml:"groups_per_account"`
 	WithdrawalStage  span    `toml:"withdrawal_stage"` // how long a withdrawal is awaiting_processing, approved and sending, each
 }
@@ -173,7 +177,7 @@ func defaultExchangeConfig() *exchangeConfig {
 		Clock:    clockSection{Speed: "1"},
 		Admin:    adminSection{Enabled: true},
 		Budget:   budgetSection{PerKey: 1000, PerIP: 1000, KeyBan: span(time.Minute), IPBan: span(15 * time.Minute)},
-		Rules:    rulesSection{FeeRounding: "fill", GroupsPerAccount: 1, WithdrawalStage: span(10 * time.Second)},
+		Rules:    rulesSection{FeeRounding: "fill", TriggerReference: "lastTrade", GroupsPerAccount: 1, WithdrawalStage: span(10 * time.Second)},
 		Keep:     keepSection{Orders: 10_000, Trades: 10_000, Transactions: 10_000, Candles: 60 * 24 * 60},
 	}
 }

@@ -103,13 +103,10 @@ func (p *exchangePlan) setFaults() error {
 	return at([]string{"exchange", "faults"}, err)
 }
 
-// fastestClock is how fast the clock may run: a made-up market moves once a second, and every movement is worked out.
-const fastestClock = 10_000
-
 func (p *exchangePlan) setClock() error {
 	speed, err := strconv.ParseFloat(string(p.Clock.Speed), 64)
-	if err != nil || speed < 0 || speed > fastestClock {
-		return at([]string{"clock", "speed"}, fmt.Errorf("%q is no speed; want 0 for a clock that stands, 1 for the machine's, at most %d", p.Clock.Speed, fastestClock))
+	if err != nil || speed < 0 || speed > sandbox.FastestClock {
+		return at([]string{"clock", "speed"}, fmt.Errorf("%q is no speed; want 0 for a clock that stands, 1 for the machine's, at most %d", p.Clock.Speed, sandbox.FastestClock))
 	}
 	p.config.Clock = sandbox.NewClock(market.Time(p.Clock.Start), speed)
 	return nil
@@ -119,16 +116,19 @@ func (p *exchangePlan) setClock() error {
 // a config file, the smallest or a negative value takes its place.
 func (p *exchangePlan) setRules() (err error) {
 	r, b, k, path := &p.Rules, &p.Budget, &p.Keep, []string{"rules"}
-	p.config.Budget = sandbox.Budget{PerKey: orNegative(b.PerKey), PerIP: orNegative(b.PerIP), KeyBan: market.Duration(max(b.KeyBan, 1)), IPBan: market.Duration(max(b.IPBan, 1))}
+	p.config.Budget = sandbox.Budget{PerKey: orNegative(b.PerKey), PerIP: orNegative(b.PerIP), KeyBan: market.Duration(max(b.KeyBan, 1)), IPBan: market.Duration(max(b.IPBan, 1)), PerAccount: b.PerAccount}
 	p.config.Keep = sandbox.Keep{Orders: int(k.Orders), Trades: int(k.Trades), Transactions: int(k.Transactions), Candles: int(k.Candles)}
 	rules := &p.config.Rules
 	*rules = sandbox.Rules{Strict: r.Strict, OperatorOptional: r.OperatorOptional, ShortCreate: r.ShortCreate, DayWindow: r.DayWindow,
-		SettleAfter: market.Duration(r.SettleAfter), GroupsPerAccount: int(r.GroupsPerAccount), WithdrawalStage: market.Duration(r.WithdrawalStage)}
+		SettleAfter: market.Duration(r.SettleAfter), HoldLater: r.HoldLater, GroupsPerAccount: int(r.GroupsPerAccount), WithdrawalStage: market.Duration(r.WithdrawalStage)}
 	if r.WithdrawalStage == 0 {
 		rules.WithdrawalStage = -1
 	}
 	if rules.FeeRounding, err = exchange.ParseFeeRounding(r.FeeRounding); err != nil {
 		return at(join(path, "fee_rounding"), err)
+	}
+	if rules.TriggerReference, err = market.ParseTriggerReference(r.TriggerReference); err != nil || rules.TriggerReference == 0 {
+		return at(join(path, "trigger_reference"), fmt.Errorf("%q is not lastTrade, bestBid, bestAsk or midPrice", r.TriggerReference))
 	}
 	if r.GroupsPerAccount == 0 || r.GroupsPerAccount > 1000 {
 		return at(join(path, "groups_per_account"), fmt.Errorf("%d is not in 1 to 1000", r.GroupsPerAccount))

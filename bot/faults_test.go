@@ -83,6 +83,8 @@ var boundaries = []struct{ name, endpoint string }{
 }
 
 func TestWhateverGoesWrongExchangeAndBotAgree(t *testing.T) {
+	var refused refusalCount
+	t.Cleanup(func() { refused.require(t) })
 	for i, m := range mishaps {
 		for j, b := range boundaries {
 			if some := b.endpoint[:3] == "GET" || testing.Short(); *liveSeeds == 1 && some && i%4 != j%4 {
@@ -91,7 +93,7 @@ func TestWhateverGoesWrongExchangeAndBotAgree(t *testing.T) {
 			t.Run(m.name+"/"+b.name, func(t *testing.T) {
 				t.Parallel()
 				for seed := range uint64(*liveSeeds) {
-					synctest.Test(t, func(t *testing.T) { strike(t, seed+1, b.endpoint, m.fault) })
+					synctest.Test(t, func(t *testing.T) { strike(t, seed+1, uint64(i/4+j)+seed, b.endpoint, m.fault, &refused) })
 					if t.Failed() {
 						t.Fatalf("seed %d", seed+1)
 					}
@@ -102,12 +104,13 @@ func TestWhateverGoesWrongExchangeAndBotAgree(t *testing.T) {
 }
 
 // strike lets a fault befall a third of an endpoint's requests for a minute and a half, and then lets everything be well.
-func strike(t *testing.T, seed uint64, endpoint string, f sandbox.Fault) {
+func strike(t *testing.T, seed, limit uint64, endpoint string, f sandbox.Fault, refused *refusalCount) {
 	f.Endpoints, f.Probability, f.Until = []string{endpoint}, 0.34, 90*time.Second
 	if private(endpoint) {
 		f.Key = stageKey
 	}
 	s := newStage(t, seed, func(c *sandbox.Config) { c.Faults = []sandbox.Fault{f} })
+	s.tighten(limit)
 	p := s.start()
 	time.Sleep(3 * time.Minute)
 	s.sameOpen(p)
@@ -115,6 +118,7 @@ func strike(t *testing.T, seed uint64, endpoint string, f sandbox.Fault) {
 	require.Empty(t, s.openAtTheExchange())
 	a := s.agree(p)
 	require.Positive(t, a.orders)
+	refused.add(p)
 }
 
 // private reports whether an endpoint asks for a key: only the bot's is struck then.

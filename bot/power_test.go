@@ -191,6 +191,7 @@ func TestABotWhosePowerFailsLosesNoOrder(t *testing.T) {
 
 func failPower(t *testing.T, seed uint64, kind market.CommandKind, moment string) {
 	s, chance := newStage(t, seed, nil), rand.New(rand.NewPCG(seed, uint64(kind)))
+	s.tighten(0) // one that lets it trade to the end
 	cuts := map[string]int{}
 	lives := 4
 	if testing.Short() {

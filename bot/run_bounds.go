@@ -3,13 +3,17 @@ package bot
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+
+	"github.com/tidemark-trading/tidemark/exchange/rest"
 )
 
 // The bounds of settings.
 const (
 	mostDepth    = 1000        // levels of a book (specification 8)
 	mostRecordMB = 1 << 30     // a petabyte
+	mostWeight   = 10_000      // points of one request
 	leastStop    = time.Second // orders are not cancelled in less
 )
 
@@ -31,6 +35,11 @@ func (p *runPlan) checkBounds() error {
 	}
 	if p.Bot.RecordMB > mostRecordMB {
 		return at([]string{"bot", "record_mb"}, fmt.Errorf("%d is more than any disk has; 0 keeps no recording", p.Bot.RecordMB))
+	}
+	for _, name := range sortedKeys(p.Exchange.Weights) {
+		if _, known := rest.WeightOf(strings.TrimSuffix(name, allMarkets)); !known || p.Exchange.Weights[name] == 0 || p.Exchange.Weights[name] > mostWeight {
+			return at([]string{"exchange", "weights", name}, fmt.Errorf("want 1 to %d points of an endpoint that is named as in \"GET /ordersOpen\" or \"GET /ordersOpen all\"", mostWeight))
+		}
 	}
 	if p.Poll.Depth == 0 || p.Poll.Depth > mostDepth {
 		return at([]string{"poll", "depth"}, fmt.Errorf("%d is not in 1 to %d", p.Poll.Depth, mostDepth))

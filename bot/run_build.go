@@ -52,6 +52,7 @@ type runner struct {
 	given   market.Money      // of the currency, to strategies and the pool at this start
 	resumed bool              // the state file had an earlier run …
 	parts   map[string][]byte // … which left these
+	banned  atomic.Bool       // a ban has begun since the weight ledger was last written down
 	asked   atomic.Int64      // when the bot was asked to stop while it opened, in Unix ns; 0: it was not
 }
 
@@ -138,7 +139,7 @@ func (r *runner) openEngine(ctx context.Context) error {
 	r.account = state.NewAccount(p.catalog, len(p.strategies), own)
 	r.gate = risk.New(p.catalog, risk.Config{Account: p.checked.plan.Account, Strategies: limits, Fees: p.fees, Explain: true})
 	r.engine = engine.New(engine.Config{Catalog: p.catalog, Account: r.account, Gate: r.gate, Seats: seats, TradeFrom: r.began, Run: r.run, Observer: r})
-	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account, seats: p.names(), ledger: r.weights, currency: p.currency.ID, agreed: map[string]savedAgreement{}, refusals: refusals{kinds: map[refusalKey]*refusedKind{}}, notes: newNotes(r.log)}
+	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account, seats: p.names(), ledger: r.weights, banned: &r.banned, currency: p.currency.ID, agreed: map[string]savedAgreement{}, refusals: refusals{kinds: map[refusalKey]*refusedKind{}}, notes: newNotes(r.log)}
 	if r.paper == nil {
 		r.journal.open = r.ledger.SetOpenOrders
 	}
@@ -169,6 +170,10 @@ func (r *runner) openRecording() (err error) {
 func (r *runner) begin(ctx context.Context) (err error) {
 	now := r.trading.Now()
 	r.journal.batch.Blob(modeBlob, []byte(r.plan.Bot.Mode))
+	if r.plan.Bot.Mode == modeLive {
+		r.journal.batch.Blob(exchangeBlob, []byte(originOf(r.plan.Exchange.BaseURL)))
+		r.journal.batch.Blob(keyBlob, []byte(digestOf(r.plan.key)))
+	}
 	r.journal.batch.Start(now, &state.Start{Run: r.run, Version: codeVersion(debug.ReadBuildInfo()), ConfigHash: r.plan.hash, Currency: r.plan.currency.Symbol, Strategies: r.plan.names()})
 	if r.parts, r.resumed, err = savedParts(r.store, r.plan.names()); err != nil || r.resumed {
 		return err // openLoop restores, so that its commands are at hand

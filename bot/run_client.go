@@ -1,9 +1,11 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
@@ -44,6 +46,9 @@ func (r *runner) openClient(ctx context.Context) (err error) {
 // warnOfBudget says what the ledger finds.
 func (r *runner) warnOfBudget(w rest.Warning) {
 	r.log.Warn().Msg(w.String())
+	if w.Kind == rest.WarnBan {
+		r.banned.Store(true)
+	}
 	r.watch.warned(w)
 }
 
@@ -73,15 +78,18 @@ func (r *runner) pollPlan() (plan rest.Plan) {
 	if r.plan.Exchange.SignMarketData && r.plan.key != "" {
 		public = rest.PaidByKey
 	}
+	poll := func(name string, every market.Duration, payer rest.Payer) rest.Poll {
+		weight := r.client.Weight(name)
+		return rest.Poll{Name: name, Weight: cmp.Or(weight.All, weight.One), Every: every, Payer: payer}
+	}
+	clock := poll("GET /time", clockEvery, rest.PaidByIP)
+	clock.Weight *= rest.TimeSamples
 	plan = append(plan,
-		rest.Poll{Name: "GET /ticker/price", Weight: 1, Every: market.Duration(p.Tickers), Payer: public},
-		rest.Poll{Name: "GET /ticker/book", Weight: 1, Every: market.Duration(p.Tickers), Payer: public},
-		rest.Poll{Name: "GET /markets", Weight: 1, Every: market.Duration(p.Rules), Payer: public},
-		rest.Poll{Name: "GET /time", Weight: rest.TimeSamples, Every: clockEvery})
+		poll("GET /ticker/price", market.Duration(p.Tickers), public),
+		poll("GET /ticker/book", market.Duration(p.Tickers), public),
+		poll("GET /markets", market.Duration(p.Rules), public), clock)
 	if r.plan.Bot.Mode == modeLive {
-		plan = append(plan,
-			rest.Poll{Name: "GET /ordersOpen", Weight: 100, Every: market.Duration(p.Orders), Payer: rest.PaidByKey},
-			rest.Poll{Name: "GET /balance", Weight: 5, Every: market.Duration(p.Balances), Payer: rest.PaidByKey})
+		plan = append(plan, poll("GET /ordersOpen", market.Duration(p.Orders), rest.PaidByKey), poll("GET /balance", market.Duration(p.Balances), rest.PaidByKey))
 	}
 	for i := range r.plan.strategies {
 		s := &r.plan.strategies[i]
@@ -90,11 +98,17 @@ func (r *runner) pollPlan() (plan rest.Plan) {
 			continue // it is told when the strategy is made
 		}
 		for _, m := range s.Markets {
-			plan = append(plan, rest.Poll{Name: "GET /" + m.Name + "/candles", Weight: 1, Every: s.Interval.Fixed(), Payer: public})
+			plan = append(plan, named(poll("GET /{market}/candles", s.Interval.Fixed(), public), m.Name))
 			if needs.Book {
-				plan = append(plan, rest.Poll{Name: "GET /" + m.Name + "/book", Weight: 1, Every: market.Duration(p.Books), Payer: public})
+				plan = append(plan, named(poll("GET /{market}/book", market.Duration(p.Books), public), m.Name))
 			}
 		}
 	}
 	return plan
+}
+
+// named is a poll with its market's name.
+func named(poll rest.Poll, name string) rest.Poll {
+	poll.Name = strings.Replace(poll.Name, "{market}", name, 1)
+	return poll
 }

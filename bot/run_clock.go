@@ -3,6 +3,8 @@ package bot
 import (
 	"context"
 	"time"
+
+	"github.com/tidemark-trading/tidemark/market"
 )
 
 // The exchange's clock is measured again every so often, sooner where the last measurement was a poor one. A machine's clock that nothing
@@ -12,25 +14,44 @@ const (
 	clockSoon  = 30 * time.Second
 	poorTrip   = time.Second
 	clockOff   = time.Second
+	sleptEvery = 2 * time.Second // between two looks whether the machine has slept
 )
 
-// keepTime measures the exchange's clock again and again until ctx ends.
+// keepTime measures the exchange's clock again and again until ctx ends, and at once when the machine has slept: its uptime, by which that
+// clock is carried on, stood still meanwhile.
 func (r *runner) keepTime(ctx context.Context) {
-	for {
-		wait := clockEvery
-		if r.client.RoundTrip() > poorTrip {
-			wait = clockSoon
-		}
+	began, measured := time.Now(), time.Now()
+	behind := r.slept(began)
+	for ctx.Err() == nil {
 		select {
-		case <-time.After(wait):
+		case <-time.After(sleptEvery):
 		case <-ctx.Done():
 			return
 		}
+		now, wait := r.slept(began), clockEvery
+		if r.client.RoundTrip() > poorTrip {
+			wait = clockSoon
+		}
+		if (now-behind).Abs() < clockOff && time.Since(measured) < wait {
+			continue
+		}
+		measured = time.Now()
 		switch moved, err := r.client.Remeasure(ctx); {
-		case err != nil:
+		case err != nil: // one that has slept may not have its network yet
 			r.log.Debug().Err(err).Msg("the exchange's clock could not be measured again")
+			continue
 		case moved.Abs() >= clockOff:
 			r.log.Warn().Stringer("by", moved).Msg("the exchange's clock was not where it had been reckoned to be; now it is")
 		}
+		behind = now
 	}
+}
+
+// slept is how far the machine's clock has run ahead of its uptime since a time, because it slept or was set.
+func (r *runner) slept(since time.Time) market.Duration {
+	if r.plan.slept != nil {
+		return r.plan.slept()
+	}
+	now := time.Now()
+	return now.Round(0).Sub(since.Round(0)) - now.Sub(since)
 }

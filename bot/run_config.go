@@ -52,6 +52,9 @@ type remoteSection struct {
 	PerKey           int64  `toml:"weight_per_key"`    // points a minute, until the exchange tells
 	PerIP            int64  `toml:"weight_per_ip"`     // of requests without a key
 	SignMarketData   bool   `toml:"sign_market_data"`  // ask for market data with the key, at its cost
+	MovedFrom        string `toml:"moved_from"`        // the base_url that the state folder was used with before, where the exchange has moved
+
+	Weights map[string]int64 `toml:"weights"` // points of endpoints that cost other than the client's table says; " all" behind the name: for all markets
 }
 
 // pollSection is how often the exchange is asked.

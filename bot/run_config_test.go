@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/strategy"
 	"github.com/tidemark-trading/tidemark/strategy/maker"
@@ -98,14 +99,17 @@ func TestLiveDoesNotStartWhileALimitIsMissing(t *testing.T) {
 
 func TestSettingsThatCannotBeMeantAreRefusedWithTheirPlace(t *testing.T) {
 	for set, want := range map[string]string{
-		"poll.depth=1001":              "poll.depth: 1001 is not in 1 to 1000",
-		"poll.depth=0":                 "poll.depth: 0 is not in 1 to 1000",
-		"poll.books=0s":                "poll.books: is 0; leave it out for the default",
-		"exchange.window=0s":           "exchange.window: is 0; leave it out for the default",
-		"bot.stop_within=10ms":         "bot.stop_within: 10ms is less than 1s",
-		"bot.record_mb=20000000000000": "bot.record_mb: 20000000000000 is more than any disk has",
-		"risk.max_data_age=500ms":      "max_data_age: 500ms is less than poll.tickers, 1s",
-		"poll.tickers=1h":              "max_data_age: 30s is less than poll.tickers, 1h0m0s",
+		"poll.depth=1001":                           "poll.depth: 1001 is not in 1 to 1000",
+		"poll.depth=0":                              "poll.depth: 0 is not in 1 to 1000",
+		"poll.books=0s":                             "poll.books: is 0; leave it out for the default",
+		`exchange.weights={"GET /orders" = 0}`:      "exchange.weights.GET /orders: want 1 to 10000 points of an endpoint",
+		`exchange.weights={"GET /orders" = 10001}`:  "exchange.weights.GET /orders: want 1 to 10000 points of an endpoint",
+		`exchange.weights={"GET /nothing all" = 1}`: "exchange.weights.GET /nothing all: want 1 to 10000 points of an endpoint",
+		"exchange.window=0s":                        "exchange.window: is 0; leave it out for the default",
+		"bot.stop_within=10ms":                      "bot.stop_within: 10ms is less than 1s",
+		"bot.record_mb=20000000000000":              "bot.record_mb: 20000000000000 is more than any disk has",
+		"risk.max_data_age=500ms":                   "max_data_age: 500ms is less than poll.tickers, 1s",
+		"poll.tickers=1h":                           "max_data_age: 30s is less than poll.tickers, 1h0m0s",
 	} {
 		_, err := samplePlan(t, "live", liveKeys(), set)
 		require.ErrorContains(t, err, want)
@@ -117,4 +121,20 @@ func TestPaperHasToKnowItsMoney(t *testing.T) {
 	require.ErrorContains(t, err, "paper.start.EUR: is missing")
 	_, err = samplePlan(t, "paper", nil, "bot.mode=papier")
 	require.ErrorContains(t, err, `bot.mode: "papier" is not one of live, paper`)
+}
+
+func TestWeightsOfTheConfigCountInThePlanAndInTheBudget(t *testing.T) {
+	p, err := samplePlan(t, "live", liveKeys(), `exchange.weights={"GET /ordersOpen all" = 25, "GET /ticker/price" = 3}`)
+	require.NoError(t, err)
+	client, err := p.client(nil)
+	require.NoError(t, err)
+	require.Equal(t, rest.Weight{One: 5, All: 25}, client.Weight("GET /ordersOpen"))
+	require.Zero(t, client.Weight("GET /nothing"))
+	before, err := samplePlan(t, "live", liveKeys())
+	require.NoError(t, err)
+	other, err := before.client(nil)
+	require.NoError(t, err)
+	dear, cheap := (&runner{plan: before, client: other}).pollPlan(), (&runner{plan: p, client: client}).pollPlan()
+	require.Equal(t, dear.PerMinute(rest.PaidByKey)-75, cheap.PerMinute(rest.PaidByKey))
+	require.Equal(t, dear.PerMinute(rest.PaidByIP)+120, cheap.PerMinute(rest.PaidByIP))
 }

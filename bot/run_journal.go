@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidemark-trading/tidemark/engine"
@@ -32,6 +33,7 @@ type botJournal struct {
 	whole  market.Time
 	seats  []string                  // strategies by StrategyID − 1
 	ledger func() []byte             // what the weight ledger knows; nil: nothing
+	banned *atomic.Bool              // a ban has begun that is not noted yet; nil: nobody tells
 	open   func(int)                 // told how many orders are open; nil: nobody
 	rules  func()                    // told that a command broke a market's rules; nil: nobody
 	agreed map[string]savedAgreement // by symbol
@@ -172,6 +174,9 @@ func (j *botJournal) Commit(at market.Time) error {
 	}
 	for _, h := range j.engine.Halts()[j.halts:] {
 		j.batch.Halt(h.At, &state.Halt{Scope: "strategy " + h.Name, Reason: h.Reason, By: j.took()})
+	}
+	if j.banned != nil && j.ledger != nil && j.banned.Swap(false) {
+		j.batch.Blob(ledgerBlob, j.ledger()) // the next process must not ask into it
 	}
 	all := at >= j.whole+wholeEvery
 	save := j.engine.Save

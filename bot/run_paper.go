@@ -54,7 +54,7 @@ func (r *runner) openTrading(ctx context.Context) error {
 		return err
 	}
 	if r.trading = r.client; r.plan.Bot.Mode == modeLive {
-		return nil
+		return r.checkAccount(ctx, began)
 	}
 	path := filepath.Join(r.plan.Bot.State, paperFile)
 	if _, err := os.Stat(path); began && errors.Is(err, fs.ErrNotExist) {

@@ -24,9 +24,10 @@ type runPlan struct {
 	key, secret string
 	getenv      func(string) string
 	alertPlaces []*alertPlace
-	transport   http.RoundTripper // to the exchange; nil: over the network
-	now         func() time.Time  // the machine's clock; nil: that it has
-	witness     witness           // hears of what is traded; nil: nobody
+	transport   http.RoundTripper      // to the exchange; nil: over the network
+	now         func() time.Time       // the machine's clock; nil: that it has
+	slept       func() market.Duration // how far that has run ahead of the machine's uptime; nil: as it is
+	witness     witness                // hears of what is traded; nil: nobody
 
 	catalog    *market.Catalog
 	currency   *market.Asset
@@ -140,13 +141,35 @@ func (p *runPlan) client(budget rest.Budget) (*rest.Client, error) {
 	e := &p.Exchange
 	c, err := rest.New(rest.Config{
 		BaseURL: e.BaseURL, Key: rest.NewSecret(p.key), Secret: rest.NewSecret(p.secret), Prefix: e.Prefix, Window: market.Duration(e.Window),
-		AllowWithdrawals: e.AllowWithdrawals, SignPublic: e.SignMarketData, Budget: budget,
+		AllowWithdrawals: e.AllowWithdrawals, Weights: e.weights(), SignPublic: e.SignMarketData, Budget: budget,
 		Transport: p.transport, Now: p.now,
 	})
 	if err != nil {
 		return nil, usagef("%s%w", p.source.whereOf([]string{"exchange", "base_url"}), err)
 	}
 	return c, nil
+}
+
+// allMarkets stands behind the name of an endpoint whose weight for all markets is meant.
+const allMarkets = " all"
+
+// weights are those of the config as the client takes them: over the table's.
+func (e *remoteSection) weights() map[string]rest.Weight {
+	changed := map[string]rest.Weight{}
+	for given, points := range e.Weights {
+		name, all := strings.CutSuffix(given, allMarkets)
+		w, known := changed[name]
+		if !known {
+			w, _ = rest.WeightOf(name)
+		}
+		if all {
+			w.All = int(points)
+		} else {
+			w.One = int(points)
+		}
+		changed[name] = w
+	}
+	return changed
 }
 
 // listing is what the exchange offers.
@@ -162,6 +185,9 @@ func (p *runPlan) ask(ctx context.Context, c *rest.Client) (l listing, err error
 	}
 	if l.assets, err = c.Assets(ctx, ""); err == nil {
 		l.markets, err = c.Markets(ctx, "")
+	}
+	if err == nil && (len(l.assets) == 0 || len(l.markets) == 0) {
+		err = errors.New("the exchange lists no markets, or no assets") // which is an answer that went wrong
 	}
 	return l, err
 }

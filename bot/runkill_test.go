@@ -9,8 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -64,6 +64,7 @@ books = "300ms"
 [risk]
 max_open_orders = 2
 max_position = "3000"
+max_exposure = "1100"
 [strategies.maker]
 kind = "maker"
 markets = ["BTC-EUR"]
@@ -90,7 +91,7 @@ func TestAKilledProcessLosesNothing(t *testing.T) {
 	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, killConfig, filepath.Join(dir, "state"), facts.BaseURL, key.Key, key.Secret), 0o600))
 
 	s := auditOf(t, dir, &facts)
-	most, enough := s.mostOpen()
+	seen, enough := s.watchMost()
 	seed := uint64(time.Now().UnixNano())
 	random, kills := rand.New(rand.NewPCG(seed, 0)), 0
 	t.Logf("seed %d", seed)
@@ -101,16 +102,18 @@ func TestAKilledProcessLosesNothing(t *testing.T) {
 		require.Error(t, cmd.Wait())
 	}
 	last := child(t, dir, "run", "-c", config)
-	Await(t, func() bool { return most.Load() == 2 }, "the limit is reached")
+	Await(t, func() bool { return seen().open == 2 }, "the limit is reached")
 	time.Sleep(4 * time.Second)
 	require.NoError(t, last.Process.Signal(os.Interrupt))
 	require.NoError(t, last.Wait(), "%s", last.Stderr)
 
 	enough()
-	require.EqualValues(t, 2, most.Load(), "open orders at any time, which the limit allows")
+	most := seen()
+	require.Equal(t, 2, most.open, "open orders at any time, which the limit allows")
+	require.Less(t, most.exposure, 1100*drift)
 	require.Empty(t, s.openAtTheExchange())
 	a := s.agreeOnFile()
-	t.Logf("%d kills, %+v", kills, a)
+	t.Logf("%d kills, %+v, at most %+v", kills, a, most)
 	require.Positive(t, a.orders)
 }
 
@@ -127,15 +130,27 @@ func auditOf(t *testing.T, dir string, facts *exchangeFacts) *stage {
 	return s
 }
 
-// mostOpen counts the open orders at the exchange, again and again until enough is called, and keeps the highest count.
-func (s *stage) mostOpen() (most *atomic.Int64, enough func()) {
+// most is the most that was seen at an exchange at any time.
+type most struct {
+	open     int
+	exposure float64
+}
+
+// watchMost looks at the exchange, again and again until enough is called. What it returns first tells the most that was seen so far.
+func (s *stage) watchMost() (seen func() most, enough func()) {
 	ctx, stop := context.WithCancel(s.t.Context())
-	most = new(atomic.Int64)
-	var counting sync.WaitGroup
-	counting.Go(func() {
+	before := s.holdings()[s.market().Base]
+	var (
+		peak   most
+		lock   sync.Mutex
+		looker sync.WaitGroup
+	)
+	looker.Go(func() {
 		for ctx.Err() == nil {
-			if open, err := s.auditor.OpenOrders(ctx); err == nil {
-				most.Store(max(most.Load(), int64(len(open))))
+			if open, exposure, err := s.exposed(ctx, before); err == nil {
+				lock.Lock()
+				peak.open, peak.exposure = max(peak.open, open), max(peak.exposure, exposure)
+				lock.Unlock()
 			}
 			select {
 			case <-time.After(250 * time.Millisecond):
@@ -143,10 +158,34 @@ func (s *stage) mostOpen() (most *atomic.Int64, enough func()) {
 			}
 		}
 	})
-	return most, func() {
-		stop()
-		counting.Wait()
+	return func() most { lock.Lock(); defer lock.Unlock(); return peak }, func() { stop(); looker.Wait() }
+}
+
+// exposed is how many orders are open and what the account has of the base, beyond what it had before, together with what open buys hold. The
+// balance is asked for first: a buy that fills meanwhile counts nowhere, and not twice.
+func (s *stage) exposed(ctx context.Context, before market.Money) (orders int, exposure float64, err error) {
+	prices, err := s.auditor.TickerPrices(ctx, nil)
+	if err != nil {
+		return 0, 0, err
 	}
+	held, err := s.auditor.Holdings(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	open, err := s.auditor.OpenOrders(ctx)
+	m := s.market()
+	for _, h := range held {
+		if h.Asset == m.Base {
+			at := slices.IndexFunc(prices, func(t market.Ticker) bool { return t.Market == m.ID })
+			exposure += float64(h.Available+h.Orders-before) / 1e8 * number(m.FormatPrice(prices[at].Last))
+		}
+	}
+	for i := range open {
+		if o := &open[i].Order; o.Side == market.Buy {
+			exposure += float64(o.OnHold) / 100
+		}
+	}
+	return len(open), exposure, err
 }
 
 // child starts the program as a process of its own, which the end of the test kills.

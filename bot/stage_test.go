@@ -36,7 +36,8 @@ type stage struct {
 	config   string
 	kinds    []strategy.Kind
 	now      func() time.Time // the bot's clock; nil: that of the bubble
-	witness  witness          // of what the bot trades; nil: nobody
+	slept    func() market.Duration
+	witness  witness // of what the bot trades; nil: nobody
 	log      journalOfLogs
 	starts   int
 	everySet []override
@@ -86,6 +87,7 @@ max_order_value = "700"
 max_position = "2500"
 max_exposure = "4000"
 max_daily_loss = "4000"
+max_drawdown = "0.9"
 max_data_age = "30s"
 orders_per_minute = 40
 [strategies.restless]
@@ -110,9 +112,9 @@ func newStage(t *testing.T, seed uint64, change func(*sandbox.Config)) *stage {
 	s.traffic = newTraffic(t, ex)
 	s.auditor, s.units = s.client(auditorKey, "secret of the auditor")
 	s.before = s.holdings()
-	base := s.units.AssetNamed("BTC").ID
 	g := &s.traffic.gauge
-	g.auditor, g.base, g.before = s.auditor, base, s.before[base]
+	g.auditor, g.market = s.auditor, s.market()
+	g.before = s.before[g.market.Base]
 	t.Cleanup(func() {
 		s.traffic.handlers.Wait()
 		require.NoError(t, ex.Close())
@@ -175,9 +177,11 @@ func (s *stage) plan(w *wire) *runPlan {
 	c, err := loadRun(&configSource{file: "stage.toml", text: s.config, overrides: s.everySet})
 	require.NoError(s.t, err)
 	c.Bot.State = s.folder
-	p, err := newRunPlan(c, s.kinds, func(name string) string { return map[string]string{"KEY": stageKey, "SECRET": stageSecret}[name] })
+	p, err := newRunPlan(c, s.kinds, func(name string) string {
+		return map[string]string{"KEY": stageKey, "SECRET": stageSecret, "AUDITOR": auditorKey, "AUDITORS": "secret of the auditor", "OTHER": otherKey, "OTHERS": "secret of the other"}[name]
+	})
 	require.NoError(s.t, err)
-	p.transport, p.now, p.witness = w, s.now, s.witness
+	p.transport, p.now, p.slept, p.witness = w, s.now, s.slept, s.witness
 	return p
 }
 

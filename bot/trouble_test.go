@@ -18,6 +18,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // trouble lets a bot trade for six minutes at an exchange where something happens, and requires that in the end the two agree.
@@ -86,6 +87,63 @@ func TestAMinuteWithoutTheNetworkIsSurvived(t *testing.T) {
 		require.Contains(s.t, s.log.String(), "no prices from the exchange")
 		time.Sleep(30 * time.Second)
 		require.Regexp(s.t, `"feed":"tickers".*"the exchange answers again"`, s.log.String())
+	})
+}
+
+// sitterKind rests one bid far away, and another one where that has ended.
+var sitterKind = strategy.Define("sitter", "rests a bid", func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
+	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &sitter{}, nil })
+
+type sitter struct{ strategy.Base }
+
+func (*sitter) OnTicker(d *strategy.Desk, t *market.Ticker) {
+	if len(d.OpenOrders(t.Market)) == 0 {
+		_, _ = d.Limit(t.Market, market.Buy, 1_000_000, t.Last/2)
+	}
+}
+
+// For three minutes the bot cannot renew its timers, as one that was frozen could not: the exchange cancels the orders of its group, the
+// strategy hears why, and goes on.
+func TestABotThatWasCutOffForLongHearsThatItsOrdersHaveDied(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 7, nil)
+		s.kinds = append(s.kinds, sitterKind)
+		s.config = strings.NewReplacer("strategies.restless", "strategies.sitter", `"restless"`, `"sitter"`, "params.seed = 7\n", "").Replace(s.config)
+		p := s.start()
+		time.Sleep(time.Minute)
+		require.Len(t, s.openAtTheExchange(), 1)
+		s.traffic.cut(true)
+		time.Sleep(3 * time.Minute)
+		require.Empty(t, s.openAtTheExchange())
+		s.traffic.cut(false)
+		time.Sleep(time.Minute)
+		require.Regexp(t, `"state":"canceled".*"reason":"cancelOnDisconnect".*"order ended"`, s.log.String())
+		require.Len(t, s.openAtTheExchange(), 1)
+		time.Sleep(3 * time.Minute)
+		require.Equal(t, 1, strings.Count(s.log.String(), `"reason":"cancelOnDisconnect"`), "the timer is renewed again")
+		require.NoError(t, p.end())
+		s.agree(p)
+	})
+}
+
+// A bot that is killed renews nothing.
+func TestTheOrdersOfABotThatIsDeadDie(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 4, nil)
+		p := s.start()
+		time.Sleep(time.Minute)
+		for len(s.openAtTheExchange()) == 0 {
+			time.Sleep(time.Second)
+		}
+		p.kill()
+		p.bury()
+		require.NotEmpty(t, s.openAtTheExchange())
+		time.Sleep(151 * time.Second)
+		require.Empty(t, s.openAtTheExchange())
+		p = s.start()
+		time.Sleep(time.Minute)
+		require.NoError(t, p.end())
+		s.agree(p)
 	})
 }
 
@@ -268,6 +326,7 @@ func TestABotKilledAtAnyBoundaryOfAnOrdersLifeGoesOn(t *testing.T) {
 
 func killAt(t *testing.T, seed uint64, kind market.CommandKind, before bool) {
 	s := newStage(t, seed, nil)
+	s.tighten(seed - 1)
 	for range 4 {
 		p, killed, writes := s.start(), make(chan struct{}), atomic.Int64{}
 		s.traffic.on(func(r *http.Request, about bool) {
@@ -326,5 +385,25 @@ func TestFillsOfAWeekendAreBookedAtTheNextStart(t *testing.T) {
 		require.Equal(t, fills, s.agree(p).fills)
 		held := p.account.Position(1, 1)
 		require.EqualValues(t, fills*20_000, held.Amount)
+	})
+}
+
+// The machine sleeps for an hour: its uptime, by which the bot reckons the exchange's time, stands still, and the exchange goes on.
+func TestAMachineThatSleptKnowsTheExchangesTimeAtOnce(t *testing.T) {
+	var hour atomic.Int64
+	behind := func() time.Duration { return time.Duration(hour.Load()) }
+	trouble(t, nil, func(s *stage) {
+		s.now = func() time.Time { return time.Now().Add(-behind()) }
+		s.slept = behind
+	}, func(s *stage, p *process) {
+		s.traffic.cut(true)
+		before := p.client.Now()
+		time.Sleep(time.Second)
+		hour.Store(int64(time.Hour))
+		time.Sleep(10 * time.Second)
+		s.traffic.cut(false) // the network comes back a while after the machine
+		require.Less(s.t, p.client.Now(), before, "it reckons by its uptime")
+		time.Sleep(10 * time.Second)
+		require.Less(s.t, market.Time(time.Now().UnixNano()).Sub(p.client.Now()).Abs(), time.Second)
 	})
 }

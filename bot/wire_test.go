@@ -40,7 +40,7 @@ type traffic struct {
 }
 
 func newTraffic(t *testing.T, ex *sandbox.Exchange) *traffic {
-	return &traffic{t: t, ex: ex, writes: map[string]bool{}, placed: map[string]bool{}, gauge: gauge{limits: stageLimits, exits: map[string]bool{}}}
+	return &traffic{t: t, ex: ex, writes: map[string]bool{}, placed: map[string]bool{}, gauge: gauge{limits: stageLimits, exits: map[string]bool{}, told: told{fills: map[string]toldFill{}}}}
 }
 
 // wire is the transport of one life of the bot: a RoundTripper over the exchange's handler.
@@ -70,6 +70,11 @@ func (w *wire) die() bool {
 	defer w.life.Unlock()
 	was := w.dead
 	w.dead = true
+	if !was {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.told.end()
+	}
 	return !was
 }
 
@@ -91,8 +96,10 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, errWire
 	}
 	isWrite := r.Method != http.MethodGet && r.URL.Path == "/v2/order" && !w.quiet
+	var p *passage
 	if isWrite {
-		w.examine(r, body, store)
+		p = w.leave(r.Method, body)
+		w.examine(r, body, store, p)
 		w.call(r, true)
 		if _, alive = w.alive(); !alive {
 			return nil, errWire
@@ -114,7 +121,7 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		answer, err := w.serve(r, body)
 		if isWrite {
-			w.carriedOut()
+			w.carriedOut(p)
 			w.call(r, false)
 		} else if err == nil && !w.quiet {
 			w.hearPrices(r.URL.Path, answer)
@@ -125,6 +132,9 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	case o := <-done:
 		if _, alive := w.alive(); !alive {
 			return nil, errWire
+		}
+		if o.err == nil && !w.quiet {
+			w.hearAnswer(r, o.answer)
 		}
 		return o.answer, o.err
 	case <-r.Context().Done():
@@ -218,7 +228,7 @@ func (t *traffic) serve(r *http.Request, body []byte) (answer *http.Response, er
 
 // examine holds a write against what the bot must do: its intent is in the state file, to the byte, it was never sent before, and it is
 // within the limits.
-func (w *wire) examine(r *http.Request, body []byte, store *state.BotStore) {
+func (w *wire) examine(r *http.Request, body []byte, store *state.BotStore, p *passage) {
 	stamp := r.Header.Get("Service-Access-Timestamp")
 	name := nameOf(r.URL, body)
 	w.mu.Lock()
@@ -234,7 +244,7 @@ func (w *wire) examine(r *http.Request, body []byte, store *state.BotStore) {
 		}
 		w.placed[name] = true
 	}
-	w.sentWrite(r.Method, body)
+	w.sentWrite(p)
 	w.mu.Unlock()
 	if !intended(store, name, r, body, stamp) {
 		if _, alive := w.alive(); alive {

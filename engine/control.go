@@ -26,10 +26,35 @@ func (e *Engine) HaltOne(at market.Time, id market.StrategyID, reason string) []
 	return e.out
 }
 
+// CancelHalted asks once more for the orders of halted strategies to end, but for the exits of brackets and what Flatten sells by: their first
+// cancel may have been lost, or refused. left is how many are open.
+func (e *Engine) CancelHalted(at market.Time) (commands []market.Command, left int) {
+	e.begin(at)
+	for i := range e.seats {
+		if s := &e.seats[i]; s.halted && e.account.OpenBy(s.id) > 0 {
+			left += e.cancelUnprotected(s)
+		}
+	}
+	return e.out, left
+}
+
+// HaltUnsaved halts the strategies of which Save could not get what they know: they trade no further than what a restart would find. some
+// reports whether there were any.
+func (e *Engine) HaltUnsaved(at market.Time) (commands []market.Command, some bool) {
+	e.begin(at)
+	for i := range e.seats {
+		if s := &e.seats[i]; s.unsaved != "" && !s.halted {
+			e.halt(s, "its state cannot be saved: "+s.unsaved)
+			some = true
+		}
+	}
+	return e.out, some
+}
+
 // Resume lets a halted strategy trade again. It hears of the next event as if it had never been halted.
 func (e *Engine) Resume(at market.Time, id market.StrategyID) []market.Command {
 	e.begin(at)
-	e.seats[id-1].halted, e.book.changed = false, true
+	e.seats[id-1].halted, e.seats[id-1].unsaved, e.book.changed = false, "", true
 	e.gate.Resume(id)
 	return e.out
 }

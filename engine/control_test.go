@@ -134,3 +134,36 @@ func TestAnObserverHearsWhatPassesAndWhatIsRefused(t *testing.T) {
 		"buy 1 @ 50 refused, rounded to buy 1 @ 50: stopping",
 	}, l.heard)
 }
+
+func TestWhatAHaltCouldNotCancelIsAskedForAgain(t *testing.T) {
+	b := newBench(t, setup{seats: []engine.Seat{{Name: "holder", Strategy: holder()}}})
+	b.flat(3, 100)
+	require.Len(t, b.account.Open(nil, 1, 0), 2, "the buy and the stop")
+	commands := b.engine.HaltAll(b.now, "why")
+	require.Len(t, commands, 1)
+	again, left := b.engine.CancelHalted(b.now)
+	require.Empty(t, again, "it is on its way")
+	require.Equal(t, 1, left)
+	o := commands[0].Order
+	b.step(&market.Event{Kind: market.KindReport, At: b.now, Market: 1, Report: &market.Report{Exec: market.ExecRejected, Command: market.CommandCancel, Order: o.ID, Market: 1, Updated: b.now}})
+	again, left = b.engine.CancelHalted(b.now)
+	require.Len(t, again, 1)
+	require.Equal(t, o.ID, again[0].Order.ID, "and not the stop, which protects")
+	require.Equal(t, 1, left)
+	b.send(again)
+	b.flat(1, 100)
+	_, left = b.engine.CancelHalted(b.now)
+	require.Zero(t, left)
+	require.Len(t, b.account.Open(nil, 1, 0), 1)
+
+	commands, _ = b.engine.Flatten(b.now, 1, "flatten")
+	b.send(commands)
+	b.flat(1, 100)
+	commands, _ = b.engine.Flatten(b.now, 1, "flatten")
+	require.Len(t, commands, 1, "the sell")
+	again, left = b.engine.CancelHalted(b.now)
+	require.Empty(t, again)
+	require.Zero(t, left, "what flatten sells by is to fill")
+	b.send(commands)
+	b.flat(1, 100)
+}

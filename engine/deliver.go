@@ -199,9 +199,16 @@ func (e *Engine) halt(s *seat, reason string) {
 	s.halted, e.book.changed = true, true
 	e.gate.Halt(s.id)
 	e.halts = append(e.halts, Halt{Strategy: s.id, Name: s.Name, At: e.now, Reason: reason})
+	e.cancelUnprotected(s)
+}
+
+// cancelUnprotected asks for the orders of a strategy to end that neither protect nor sell off what it holds. It returns how many there are.
+func (e *Engine) cancelUnprotected(s *seat) (count int) {
 	for _, o := range e.account.Open(nil, s.id, 0) {
-		if e.bracketOfExit(o.ID) == nil {
+		if e.bracketOfExit(o.ID) == nil && o.Tag != tagFlatten {
 			e.cancel(o.ID)
+			count++
 		}
 	}
+	return count
 }

@@ -122,7 +122,8 @@ type seat struct {
 	missing []int // by market: candles until the warm-up is over
 	warmed  bool  // its warm-up was over before a restart: the start of trading holds it no more
 	halted  bool
-	called  bool // since its state was last saved
+	called  bool   // since its state was last saved
+	unsaved string // why its state could not be saved; "": it could
 }
 
 // note is an own order that was sent during a callback and that its strategy is to hear of afterwards.

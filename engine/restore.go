@@ -193,6 +193,8 @@ func (s *seat) load(from *SavedEngine, saved func(part string) []byte) (err erro
 	switch {
 	case !was:
 		return nil
+	case s.saver != nil && known.Saver && data == nil && s.halted:
+		return nil // it was halted because it could never be saved
 	case known.Saver != (s.saver != nil) || known.Saver != (data != nil):
 		return errors.New("was of another kind; give the new one a name of its own")
 	case s.saver == nil:

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -84,7 +85,8 @@ type ledger struct {
 // steps, in the transaction that holds the step's commands, so that a process that is killed anywhere
 // goes on by Restore as if nothing had happened. What moves with prices and nothing else (latest prices, latest equity, counts of
 // refusals) is no change: call SaveAll now and then, once a minute say, and when the process ends. An error of write is returned as
-// it is; where the transaction fails later, SaveAll in the next. After an arithmetic error (Err) nothing is saved.
+// it is; where the transaction fails later, SaveAll in the next. After an arithmetic error (Err) nothing is saved. A strategy that cannot say
+// what it knows keeps what it said before: call HaltUnsaved after each Save.
 //
 // The names of the strategies must be there and differ, because they are what Restore matches by.
 func (e *Engine) Save(write func(part string, data []byte) error) error {
@@ -111,8 +113,8 @@ func (e *Engine) saveParts(all bool, write func(part string, data []byte) error)
 	w.part(PartGate, e.gate.Changed(), func(dst []byte) ([]byte, error) { return e.gate.Save(dst, names) })
 	w.part(PartEngine, b.changed || !slices.Equal(b.brackets, e.brackets), e.saveSelf)
 	for i := range e.seats {
-		if s := &e.seats[i]; s.saver != nil {
-			w.part(PartStrategy+s.Name, s.called, s.save)
+		if s := &e.seats[i]; s.saver != nil && s.unsaved == "" {
+			w.strategy(s)
 		}
 	}
 	if w.err != nil {
@@ -141,17 +143,37 @@ func (w *partWriter) part(name string, changed bool, save func([]byte) ([]byte, 
 	if w.err != nil || known && !changed && !w.all {
 		return
 	}
-	if w.book.next, w.err = save(w.book.next[:0]); w.err != nil {
-		w.err = fmt.Errorf("%s: %w", name, w.err)
+	data, err := save(w.book.next[:0])
+	switch {
+	case err == errUnsaved:
+		return
+	case err != nil:
+		w.err = fmt.Errorf("%s: %w", name, err)
 		return
 	}
-	if known && !w.all && bytes.Equal(last, w.book.next) {
+	w.book.next = data
+	if known && !w.all && bytes.Equal(last, data) {
 		return
 	}
-	if w.err = w.write(name, w.book.next); w.err == nil {
-		w.book.last[name] = append(last[:0], w.book.next...)
+	if w.err = w.write(name, data); w.err == nil {
+		w.book.last[name] = append(last[:0], data...)
 	}
 }
+
+// strategy writes what a strategy knows. One that cannot tell is for HaltUnsaved: it keeps nobody else from being saved.
+func (w *partWriter) strategy(s *seat) {
+	w.part(PartStrategy+s.Name, s.called, func(dst []byte) ([]byte, error) {
+		all, err := s.save(dst)
+		if err != nil {
+			s.unsaved = err.Error()
+			return nil, errUnsaved
+		}
+		return all, nil
+	})
+}
+
+// errUnsaved says that a part is left out.
+var errUnsaved = errors.New("left out")
 
 // names are the strategies' names by StrategyID − 1.
 func (e *Engine) names() ([]string, error) {
@@ -166,7 +188,7 @@ func (e *Engine) names() ([]string, error) {
 	return names, nil
 }
 
-// save appends what the strategy knows. A panic is an error: without what it knows the strategy could not go on after a restart.
+// save appends what the strategy knows. A panic is an error.
 func (s *seat) save(dst []byte) (all []byte, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {

@@ -246,19 +246,49 @@ type forgetful struct {
 func (f *forgetful) Save() ([]byte, error) { return []byte("x"), f.save() }
 func (f *forgetful) Load([]byte) error     { return f.load() }
 
-func TestASaverThatFailsIsNamed(t *testing.T) {
-	fine := func() error { return nil }
-	fails := func() error { return errors.New("no memory") }
-	panics := func() error { panic("too much") }
-	discard := func(string, []byte) error { return nil }
+// The others go on, and are saved; after a restart it is halted still.
+func TestAStrategyWhoseStateCannotBeSavedIsHaltedAlone(t *testing.T) {
 	for _, c := range []struct {
 		save func() error
 		want string
-	}{{fails, "strategy/s1: no memory"}, {panics, "strategy/s1: panic: too much"}} {
-		b := newBench(t, setup{seats: []engine.Seat{{Strategy: &forgetful{save: c.save}}}})
-		require.EqualError(t, b.engine.Save(discard), c.want)
-		require.EqualError(t, b.engine.Save(discard), c.want)
+	}{
+		{func() error { return errors.New("no memory") }, "its state cannot be saved: no memory"},
+		{func() error { panic("too much") }, "its state cannot be saved: panic: too much"},
+	} {
+		failing, fine := &forgetful{save: c.save}, &forgetful{save: func() error { return nil }}
+		seats := func(a, b strategy.Strategy) []engine.Seat {
+			return []engine.Seat{{Name: "a", Strategy: a}, {Name: "b", Strategy: b}}
+		}
+		b := newBench(t, setup{seats: seats(failing, fine)})
+		saved := saveAll(t, b.engine)
+		require.Nil(t, saved[engine.PartStrategy+"a"])
+		require.NotNil(t, saved[engine.PartStrategy+"b"])
+		_, some := b.engine.HaltUnsaved(b.now)
+		require.True(t, some)
+		_, some = b.engine.HaltUnsaved(b.now)
+		require.False(t, some, "once")
+		why, halted := b.engine.Halted(1)
+		require.True(t, halted)
+		require.Equal(t, c.want, why.Reason)
+		_, halted = b.engine.Halted(2)
+		require.False(t, halted)
+		saved = saveAll(t, b.engine)
+		next := newBench(t, setup{noDeposit: true, seats: seats(&forgetful{}, &forgetful{load: func() error { return nil }})})
+		_, err := next.engine.Restore(b.now, func(part string) []byte { return saved[part] }, nil)
+		require.NoError(t, err)
+		_, halted = next.engine.Halted(1)
+		require.True(t, halted)
+		b.engine.Resume(b.now, 1)
+		saveAll(t, b.engine)
+		_, some = b.engine.HaltUnsaved(b.now)
+		require.True(t, some, "it is tried again after a resume")
 	}
+}
+
+func TestALoaderThatFailsIsNamed(t *testing.T) {
+	fine := func() error { return nil }
+	fails := func() error { return errors.New("no memory") }
+	panics := func() error { panic("too much") }
 	b := newBench(t, setup{seats: []engine.Seat{{Strategy: &forgetful{save: fine}}}})
 	saved := saveAll(t, b.engine)
 	for _, c := range []struct {

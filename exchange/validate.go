@@ -14,6 +14,7 @@ type Facts struct {
 	Open      int          // open orders of the account in the market, this one not counted
 	Available market.Money // of the asset that the order would hold; for an update with the order's own hold added back
 	Fees      Fees
+	HoldLater bool // a buy that waits for its trigger, by amount and without a price, holds nothing until it fires (venue-facts 7.9)
 }
 
 // The largest values of any market, whatever its own limits (venue-facts 2.1: codes 210 and 211).
@@ -267,6 +268,9 @@ func checkBalance(m *market.Market, o *market.Order, f *Facts) (market.Money, *E
 	hold, err := Hold(m, o, f.Fees, f.Reference)
 	if err != nil {
 		return 0, ErrCode(CodeAmountTooLarge)
+	}
+	if f.HoldLater && o.Side == market.Buy && o.Type.HasTrigger() && !o.Triggered && !o.Type.HasPrice() && !o.ByQuote() {
+		return 0, nil
 	}
 	if hold > f.Available {
 		return 0, ErrCode(CodeInsufficientBalance)

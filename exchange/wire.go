@@ -118,9 +118,7 @@ func (w *writer) conditions(o *market.Order) {
 	w.text("timeInForce", o.TimeInForce.String())
 	w.boolean("postOnly", o.PostOnly)
 	w.boolean("disableMarketProtection", false)
-	if o.OperatorID != 0 {
-		w.integer("operatorId", o.OperatorID)
-	}
+	w.integer("operatorId", o.OperatorID)
 	w.text("restatementReason", o.RestatementReason.String())
 	if o.CodGroupID != 0 {
 		w.integer("codGroupId", int64(o.CodGroupID))

@@ -115,7 +115,7 @@ func TestOrderIsWrittenInTheSpecificationsOrderAndUnits(t *testing.T) {
 
 func TestMembersArePresentByTheSpecificationsConditions(t *testing.T) {
 	always := []string{"orderId", "market", "created", "updated", "createdNs", "updatedNs", "status", "side", "orderType", "onHold", "onHoldCurrency", "filledAmount",
-		"filledAmountQuote", "feePaid", "feeCurrency", "fills", "selfTradePrevention", "visible", "timeInForce", "postOnly", "disableMarketProtection"}
+		"filledAmountQuote", "feePaid", "feeCurrency", "fills", "selfTradePrevention", "visible", "timeInForce", "postOnly", "disableMarketProtection", "operatorId"}
 	base, quote := []string{"amount", "amountRemaining"}, []string{"amountQuote", "amountQuoteRemaining"}
 	trigger := []string{"triggerPrice", "triggerAmount", "triggerType", "triggerReference"}
 	cases := []struct {
@@ -133,7 +133,6 @@ func TestMembersArePresentByTheSpecificationsConditions(t *testing.T) {
 		{"takeProfit with a price", market.Order{Type: market.TypeTakeProfit, Amount: 1, TriggerAmount: 1, Price: 1}, [][]string{base, {"price"}, trigger}},
 		{"takeProfitLimit", market.Order{Type: market.TypeTakeProfitLimit, Amount: 1, Price: 1, TriggerAmount: 1}, [][]string{base, {"price"}, trigger}},
 		{"client id", market.Order{Type: market.TypeMarket, Amount: 1, ClientOrderID: uuid.UUID{1}}, [][]string{base, {"clientOrderId"}}},
-		{"operator", market.Order{Type: market.TypeMarket, Amount: 1, OperatorID: 5}, [][]string{base, {"operatorId"}}},
 		{"group", market.Order{Type: market.TypeMarket, Amount: 1, CodGroupID: 5}, [][]string{base, {"codGroupId"}}},
 		{"restated", market.Order{Type: market.TypeMarket, Amount: 1, RestatementReason: market.CancelPostOnly}, [][]string{base, {"restatementReason"}}},
 	}

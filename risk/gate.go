@@ -153,8 +153,7 @@ func (g *Gate) checkUpdate(a *state.Account, c *market.Command) (Approved, error
 		return Approved{command: c, hold: g.updated.OnHold}, nil
 	}
 	more := g.updated.AmountRemaining - old.AmountRemaining
-	grows := more > 0 || g.updated.AmountQuoteRemaining > old.AmountQuoteRemaining
-	if r := g.checkSeat(a, s, &g.updated, old.Side == market.Buy && grows); r != nil {
+	if r := g.checkSeat(a, s, &g.updated, old.Side == market.Buy && opens(&old.Order, &g.updated)); r != nil {
 		return Approved{}, r
 	}
 	if r := g.checkLimits(a, s, m, &g.updated, max(0, more), max(0, g.updated.OnHold-old.OnHold)); r != nil {
@@ -163,6 +162,13 @@ func (g *Gate) checkUpdate(a *state.Account, c *market.Command) (Approved, error
 	g.figure(a, s, m, &g.updated, ask{added: more, hold: g.updated.OnHold - old.OnHold})
 	g.count(s)
 	return Approved{command: c, hold: g.updated.OnHold}, nil
+}
+
+// opens reports whether a buy that was changed can add to a position what, or when, it could not as it was: more of it, at a higher price, or by
+// another trigger.
+func opens(old, updated *market.Order) bool {
+	return updated.AmountRemaining > old.AmountRemaining || updated.AmountQuoteRemaining > old.AmountQuoteRemaining ||
+		updated.Price > old.Price || updated.TriggerAmount != old.TriggerAmount
 }
 
 // round brings prices and amounts to what the market takes.

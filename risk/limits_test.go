@@ -166,6 +166,30 @@ func TestReduceOnlyRefusesBuysAlone(t *testing.T) {
 	b.passes(limit(market.Sell, btc, 110*at1))
 }
 
+// A limit that lets nothing be opened lets no open buy come nearer either; it may go away, and shrink.
+func TestWhatMayNotOpenMayNotBeMovedTowardsAFill(t *testing.T) {
+	b := newBench(t, risk.Limits{}, risk.AccountLimits{MaxDailyLoss: 100 * eur})
+	rests := b.sent(limit(buy, 2*btc, 10*at1))
+	waits := b.sent(trigger(market.TypeStopLoss, buy, btc, 200*at1))
+	exit := b.sent(limit(market.Sell, btc, 200*at1))
+	b.price(80 * at1)
+	for _, c := range []market.Command{
+		update(rests.ID, market.ChangePrice, market.Order{Price: 10*at1 + 5}),
+		update(rests.ID, market.ChangeAmount, market.Order{Amount: 2*btc + 10_000}),
+		update(rests.ID, market.ChangePrice|market.ChangeAmount, market.Order{Price: 11 * at1, Amount: btc}),
+		update(waits.ID, market.ChangeTriggerAmount, market.Order{TriggerAmount: 190 * at1}),
+	} {
+		b.refused(c, risk.ReasonDailyLoss)
+	}
+	for _, c := range []market.Command{
+		update(rests.ID, market.ChangePrice, market.Order{Price: 9 * at1}),
+		update(rests.ID, market.ChangeAmount, market.Order{Amount: btc}),
+		update(exit.ID, market.ChangePrice, market.Order{Price: 81 * at1}),
+	} {
+		b.passes(c)
+	}
+}
+
 func TestOldPricesRefuseBuysAlone(t *testing.T) {
 	b := newBench(t, risk.Limits{MaxDataAge: time.Minute}, risk.AccountLimits{})
 	b.now += 60 * second

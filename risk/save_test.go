@@ -135,6 +135,17 @@ func TestTheGateSaysWhenItMustBeSaved(t *testing.T) {
 	}
 }
 
+// That the day's loss is used up holds although the equity recovers, and so a restart has to know it.
+func TestADaysLossThatIsUsedUpIsSavedAtOnce(t *testing.T) {
+	b := newBench(t, risk.Limits{}, risk.AccountLimits{MaxDailyLoss: 100 * eur})
+	b.price(95 * at1)
+	b.gate.Saved()
+	b.price(94 * at1)
+	require.False(t, b.gate.Changed())
+	b.price(89 * at1)
+	require.True(t, b.gate.Changed())
+}
+
 func TestAGateThatCannotGoOnSaysWhy(t *testing.T) {
 	b := newBench(t, risk.Limits{OrdersPerMinute: 9}, risk.AccountLimits{MaxDrawdown: 1_000_000})
 	b.filled(atMarket(buy, btc), 100*at1)

@@ -56,6 +56,8 @@ func TestADoneOrderStillWaitsForItsFeeAfterARestart(t *testing.T) {
 	a := restarted(t, true, []bool{false, true})
 	require.NoError(t, a.Restore(lived(t), seatNames))
 	m := a.Catalog().MarketNamed("BTC-EUR")
+	require.NotNil(t, a.Known(4))
+	require.True(t, a.Unsettled(m.Quote))
 	fill := market.Fill{ID: uuid.UUID{15: 2}, Order: 4, Market: m.ID, Side: market.Buy, Settled: true, Price: 100_00, Amount: 1e6, Fee: market.ValueOf(1e8)}
 	applied, err := a.Apply(&market.Event{Kind: market.KindFill, Fills: []market.Fill{fill}})
 	require.NoError(t, err)
@@ -63,6 +65,8 @@ func TestADoneOrderStillWaitsForItsFeeAfterARestart(t *testing.T) {
 	available, held := a.Balance(2, m.Quote)
 	require.Equal(t, [2]market.Money{500_00 - 1_00 - 1 - 1_00, 1_00}, [2]market.Money{available, held})
 	require.True(t, a.Changed())
+	require.Nil(t, a.Known(4), "nothing more is expected of it")
+	require.False(t, a.Unsettled(m.Quote))
 }
 
 func TestStrategiesAndMarketsAreFoundByName(t *testing.T) {

@@ -3,6 +3,8 @@ package state
 import (
 	"slices"
 
+	"github.com/google/uuid"
+
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -123,6 +125,17 @@ func (a *Account) remember(o *Order) {
 		a.absent = slices.Delete(a.absent, 0, 1)
 		a.retire(oldest)
 	}
+}
+
+// Absent is the order of a client's name of which it was inferred that the exchange never took it, nil where there is none, or so many were
+// lost since that it has been forgotten.
+func (a *Account) Absent(client uuid.UUID) *Order {
+	for _, o := range a.absent {
+		if o.ClientOrderID == client && client != uuid.Nil {
+			return o
+		}
+	}
+	return nil
 }
 
 // complete reports whether nothing more is expected of a closed order: no fill, no fee, no change of mind.

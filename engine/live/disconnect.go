@@ -73,7 +73,7 @@ func (l *Loop) disarm(ctx, work context.Context) error {
 		if none {
 			break
 		}
-		err := l.Trading.CancelAfter(ctx, group, 0)
+		err := l.insist(ctx, func() error { return l.Trading.CancelAfter(ctx, group, 0) })
 		if refused(err) && !d.armed {
 			return nil // the exchange has no timers, which this run has not come so far as to find out
 		}

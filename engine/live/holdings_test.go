@@ -5,10 +5,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -88,5 +90,62 @@ func TestMoneyThatHasLeftIsTakenFromThePoolAndFromPositions(t *testing.T) {
 		require.Len(t, r.journal.concluded, 1)
 		require.EqualValues(t, 1, r.account.Position(1, 1).Amount)
 		require.Equal(t, r.box.venue.Balance(2).Total, r.account.Total(2).Total)
+	})
+}
+
+// Whose trades are told apart by the client's names, and nothing is certain while one of ours is not booked or a fee is not known.
+func TestOnlyTradesOfOthersMoveWhatIsNobodys(t *testing.T) {
+	pending, ended, other := uuid.UUID{1}, uuid.UUID{2}, uuid.UUID{3}
+	known := market.Fill{ID: uuid.UUID{11}, Order: 1, Market: 1, Side: market.Buy, Amount: 1, Price: 1, Settled: true}
+	fill := market.Fill{ID: uuid.UUID{12}, Market: 1, Side: market.Buy, Amount: 1_00000000, Price: 100_00, Fee: market.ValueOf(0), Settled: true, Time: 5}
+	unsettled := fill
+	unsettled.Settled = false
+	for name, c := range map[string]struct {
+		trade   exchange.Trade
+		moved   int // base and quote
+		certain bool
+	}{
+		"of somebody else":            {exchange.Trade{Fill: fill, ClientOrderID: other}, 2, true},
+		"by hand":                     {exchange.Trade{Fill: fill}, 2, true},
+		"of somebody else, unsettled": {exchange.Trade{Fill: unsettled, ClientOrderID: other}, 0, false},
+		"own, booked":                 {exchange.Trade{Fill: known, ClientOrderID: pending}, 0, true},
+		"own, not booked":             {exchange.Trade{Fill: fill, ClientOrderID: pending}, 0, false},
+		"of an own order that ended":  {exchange.Trade{Fill: fill, ClientOrderID: ended}, 0, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := playing(t, nil)
+			p.loop.Owns = func(client uuid.UUID) bool { return client == ended }
+			own := p.account.Send(&market.Order{ID: 1, ClientOrderID: pending, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, Amount: 8}, 0)
+			own.InFlight, own.State = 0, state.Open
+			p.loop.stamp()
+			k := p.loop.lookAt(1)
+			k.next = p.loop.now.Add(time.Hour)
+			p.loop.step(&market.Event{Kind: market.KindFill, Market: 1, Fills: []market.Fill{known}})
+			moved, certain := p.loop.foreignTrades(&inquiry{trades: []exchange.Trade{c.trade}, markets: []market.ID{1}})
+			require.Equal(t, c.certain, certain, name)
+			require.Len(t, moved, c.moved, name)
+			require.Equal(t, name == "own, not booked", k.next == p.loop.now, "it is asked for at once")
+		})
+	}
+}
+
+func TestOnlyMovementsBetweenTwoLooksExplain(t *testing.T) {
+	x := explanation{asset: &market.Asset{ID: 1}, from: 10, to: 20}
+	for _, m := range []exchange.Movement{{At: 9, Asset: 1, Money: 1}, {At: 10, Asset: 1, Money: 2}, {At: 19, Asset: 1, Money: 4}, {At: 20, Asset: 1, Money: 8}, {At: 15, Asset: 2, Money: 16}} {
+		x.add([]exchange.Movement{m})
+	}
+	require.EqualValues(t, 6, x.moved)
+}
+
+func TestWhatOrdersHoldIsNotTakenOutOfTheBooks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := playing(t, nil)
+		p.loop.stamp()
+		all := p.account.Total(1).Total
+		p.account.Send(&market.Order{ID: 1, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, Amount: 8}, all-10)
+		require.False(t, p.loop.correct(1, 11))
+		require.Equal(t, all, p.account.Total(1).Total)
+		require.True(t, p.loop.correct(1, 10))
+		require.Equal(t, all-10, p.account.Total(1).Total)
 	})
 }

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -28,5 +29,5 @@ func Insist(ctx context.Context, log zerolog.Logger, try func() error) error {
 // refused reports whether the exchange has said no, and would say so again.
 func refused(err error) bool {
 	var no *exchange.Error
-	return as(err, &no) && no.Outcome() == exchange.Rejected && no.Code != exchange.CodeBanned
+	return as(err, &no) && no.Outcome() == exchange.Rejected && no.Code != exchange.CodeBanned && no.Status != http.StatusTooManyRequests
 }

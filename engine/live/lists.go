@@ -63,7 +63,13 @@ func (l *Loop) compareOrders(asked market.Time, records []exchange.Record, err e
 	}
 	foreign := 0
 	for i := range records {
-		if listed[records[i].Order.ClientOrderID] == &records[i].Order {
+		name := records[i].Order.ClientOrderID // zero where somebody else gave none
+		if _, strange := listed[name]; !strange {
+			continue
+		}
+		if o := l.Account.Absent(name); o != nil {
+			l.lookAt(o.ID).soon(l.now) // it came after all
+		} else if name == uuid.Nil || l.Owns == nil || !l.Owns(name) { // an own one has ended since
 			foreign++
 		}
 	}

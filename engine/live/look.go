@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
 )
 
 // look is the loop's watch over one order: when to ask the exchange for it next.
@@ -25,6 +26,7 @@ type look struct {
 // doubt is a write of which nobody knows what became.
 type doubt struct {
 	command  market.Command
+	since    market.Time // an answer to what was asked earlier says nothing of it
 	until    market.Time // on the exchange's clock: later the exchange cannot take it any more
 	blind    bool        // it was sent by a process that has died: what it asked for is not known
 	absent   int         // how often in a row the order was not there
@@ -63,7 +65,7 @@ func (l *Loop) follow(id market.OrderID) {
 // doubtOf is the doubt about a command that was sent.
 func (l *Loop) doubtOf(o *outgoing) *doubt {
 	until, _ := market.TimeOfMillis(o.intent.Timestamp + o.intent.Window) // it was signed with it
-	return &doubt{command: o.command, until: until.Add(l.Margin)}
+	return &doubt{command: o.command, since: l.now, until: until.Add(l.Margin)}
 }
 
 // notice lets orders be looked at whose price a market event has reached: they may have filled.
@@ -167,7 +169,7 @@ func (l *Loop) found(k *look, asked market.Time, record *exchange.Record) {
 	case d == nil:
 	case d.command.Kind == market.CommandPlace:
 		exec, k.doubt = market.ExecNew, nil
-	case d.command.Kind == market.CommandUpdate && (d.blind && asked > d.until || !d.blind && shows(&record.Order, &d.command)):
+	case d.command.Kind == market.CommandUpdate && (d.blind && asked > d.until || !d.blind && asked >= d.since && shows(&record.Order, &d.command)):
 		exec, k.doubt = market.ExecUpdated, nil
 	case record.Order.Status.Terminal():
 		k.doubt = nil
@@ -185,7 +187,7 @@ func shows(o *market.Order, c *market.Command) bool {
 	want, set := &c.Order, c.Changed
 	return (!set.Has(market.ChangeAmount) || o.Amount == want.Amount) &&
 		(!set.Has(market.ChangeAmountQuote) || o.AmountQuote == want.AmountQuote) &&
-		(!set.Has(market.ChangeAmountRemaining) || o.AmountRemaining == want.AmountRemaining) &&
+		(!set.Has(market.ChangeAmountRemaining) || o.Amount == want.Amount) && // it is sent as the amount that it comes to: fills may follow
 		(!set.Has(market.ChangePrice) || o.Price == want.Price) &&
 		(!set.Has(market.ChangeTriggerAmount) || o.TriggerAmount == want.TriggerAmount) &&
 		(!set.Has(market.ChangeTimeInForce) || o.TimeInForce == want.TimeInForce) &&
@@ -197,6 +199,10 @@ func shows(o *market.Order, c *market.Command) bool {
 // can solve: it stays open here, and its funds reserved.
 func (l *Loop) missing(k *look, asked market.Time) {
 	d := k.doubt
+	if own := l.Account.Known(k.id); own != nil && own.State == state.Rejected {
+		delete(l.looks, k.id) // a list that is older than this answer had shown it
+		return
+	}
 	if d == nil || d.command.Kind != market.CommandPlace {
 		l.Log.Error().Int64("order", int64(k.id)).Msg("the exchange does not know an order that it had taken; it stays open here until somebody finds out")
 		l.Findings.Remark("missing", orderText(k.id))
@@ -222,6 +228,7 @@ func (k *look) absent() bool { return k.doubt != nil && k.doubt.absent >= 2 }
 func (l *Loop) confirm(work context.Context, k *look) {
 	own := l.Account.Known(k.id)
 	if own == nil {
+		delete(l.looks, k.id)
 		return
 	}
 	m, client, from := own.Market, own.ClientOrderID, own.Created.Add(-time.Minute)

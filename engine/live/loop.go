@@ -29,7 +29,7 @@ type Config struct {
 	Trading  exchange.Trading
 	Journal  Journal
 	Findings Findings
-	Events   <-chan market.Event // of the feeds, in the order of their arrival; their slices and pointers are the loop's
+	Events   <-chan market.Event // of the feeds, in the order of their arrival, At being that or 0; their slices and pointers are the loop's
 	Log      zerolog.Logger
 	Start    func(at market.Time) []market.Command // what begins the engine once the exchange has been asked; nil: Engine.Start. An engine that was restored has begun
 	Ready    func()                                // hears that trading has begun, in the loop's goroutine; nil: nobody. A run that is stopped before has no such moment
@@ -78,6 +78,7 @@ type Loop struct {
 	stopped bool // the engine has stopped: the world's events are let go by, for the next run to ask for
 
 	disconnect disconnect
+	halted     again
 	open       regular
 	holdings   holdings
 	began      market.Time
@@ -193,6 +194,7 @@ func (l *Loop) turn(ctx, work context.Context) {
 	}
 	l.stamp()
 	l.ring()
+	l.endHalted()
 	l.endTurn(work)
 }
 
@@ -212,6 +214,17 @@ func (l *Loop) commit() {
 	if l.failed == nil {
 		l.failed = l.Engine.Err()
 	}
+	l.write()
+	if l.failed != nil {
+		return
+	}
+	if commands, some := l.Engine.HaltUnsaved(l.stamp()); some {
+		l.take(commands)
+		l.write()
+	}
+}
+
+func (l *Loop) write() {
 	if err := l.Journal.Commit(l.now); err != nil && l.failed == nil {
 		l.failed = fmt.Errorf("live: the journal cannot be written, nothing more is sent: %w", err)
 	}
@@ -223,11 +236,26 @@ func (l *Loop) stamp() market.Time {
 	return l.now
 }
 
-// hear folds what the feeds tell. A loop that stops lets it go by: a candle that nobody trades on is not counted as seen.
+// oldest is how long a market event may have waited for the loop, which may have stood still: in a strategy, at a disk, or with its machine.
+const oldest = 10 * time.Second
+
+// hear folds what the feeds tell. Prices that have waited too long are let go by, for newer ones follow; candles are late then. A loop that stops
+// lets everything go by: a candle that nobody trades on is not counted as seen.
 func (l *Loop) hear(ev *market.Event) {
-	if !l.stopped {
-		l.step(ev)
+	if l.stopped {
+		return
 	}
+	if ev.At != 0 && l.stamp().Sub(ev.At) > oldest {
+		switch ev.Kind {
+		case market.KindTicker, market.KindBook, market.KindTrade:
+			return
+		case market.KindCandles:
+			for i := range ev.Candles {
+				ev.Candles[i].Late = true
+			}
+		}
+	}
+	l.step(ev)
 }
 
 // step folds an event and takes what the strategies want.

@@ -32,11 +32,12 @@ type rig struct {
 	seed    uint64
 	starts  int
 	player  strategy.Strategy // nil: a restless one
+	limits  *risk.Limits      // nil: those of a restless one
 }
 
 func newRig(t *testing.T, seed uint64, faults int) *rig {
 	r := &rig{t: t, seed: seed, box: &sender{box: newBox(t, seed, faults), commands: map[string]market.Command{}}}
-	r.journal = &ledger{t: t, intents: map[string]bool{}, sent: map[market.OrderID]exchange.Intent{}, parts: map[string][]byte{}}
+	r.journal = &ledger{t: t, intents: map[string]bool{}, sent: map[market.OrderID]exchange.Intent{}, parts: map[string][]byte{}, fills: map[uuid.UUID]int{}}
 	r.box.journal = r.journal
 	r.begin()
 	return r
@@ -48,14 +49,18 @@ func (r *rig) begin() {
 	r.starts++
 	r.events = make(chan market.Event, 16)
 	r.account = state.NewAccount(r.box.catalog, 1, nil)
-	gate := risk.New(r.box.catalog, risk.Config{Strategies: []risk.Limits{{OperatorID: 7, MaxOpenOrders: 12}}, Fees: boxFees})
+	limits := risk.Limits{OperatorID: 7, MaxOpenOrders: 12}
+	if r.limits != nil {
+		limits = *r.limits
+	}
+	gate := risk.New(r.box.catalog, risk.Config{Strategies: []risk.Limits{limits}, Fees: boxFees})
 	run := uuid.NewSHA1(uuid.NameSpaceOID, []byte{byte(r.seed), byte(r.starts)})
 	player := r.player
 	if player == nil {
 		player = &restless{chance: rand.New(rand.NewPCG(r.seed, uint64(r.starts)))}
 	}
 	e := engine.New(engine.Config{Run: run, Catalog: r.box.catalog, Account: r.account, Gate: gate, Seats: []engine.Seat{{
-		Name: "restless", Strategy: player, Markets: []market.ID{1}, Ticker: true, Log: zerolog.Nop(),
+		Name: "restless", Strategy: player, Markets: []market.ID{1}, Intervals: []market.Interval{market.Interval1m}, Ticker: true, Log: zerolog.Nop(),
 	}}})
 	config := Config{Engine: e, Account: r.account, Trading: r.box, Journal: r.journal, Findings: r.journal, Events: r.events, Log: zerolog.Nop(), StopWithin: 30 * time.Minute, Sent: r.journal.lastChance,
 		Owns: func(client uuid.UUID) bool { return r.box.records[client] != nil }}
@@ -127,6 +132,10 @@ func TestAQuietExchangeAndTheBotAgree(t *testing.T) {
 		require.NoError(t, r.trade(1, 10*time.Minute))
 		r.agree()
 		require.Greater(t, len(r.box.records), 100)
+		require.NotEmpty(t, r.journal.fills)
+		for id, times := range r.journal.fills {
+			require.Equal(t, 1, times, "fill %s is noted once", id)
+		}
 	})
 }
 

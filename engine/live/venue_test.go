@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -40,6 +41,37 @@ type box struct {
 	timer   time.Duration       // of the group, as it was last told
 	armed   int                 // how often it was armed
 	moved   []exchange.Movement // deposits and withdrawals that it tells of
+	hidden  []string            // questions of these names are answered as if no order had ever been there
+	shift   time.Duration       // of its clock
+	slow    time.Duration       // from the moment of which an answer about one order tells to its arrival
+	beats   []time.Duration     // what timers were told, in turn
+	quits   int                 // of the next timers, how many are not answered
+	noTimer bool                // it has no timers
+	hold    time.Duration       // how long the next timers take
+
+	strangers []exchange.Record // open orders of others
+	theirs    []exchange.Trade  // trades of others
+}
+
+// fate is what becomes of a request.
+type fate uint8
+
+const (
+	arrives     fate = iota
+	isLost           // it never arrives
+	goesUnheard      // its answer never arrives
+	isFeigned        // the exchange accepts it and does nothing
+	isRefused        // with 423: the market is halted
+)
+
+// hides reports whether questions of a name are answered without orders.
+func (b *box) hides(name string) bool { return slices.Contains(b.hidden, name) }
+
+// hide lets questions of these names, and no others, be answered without orders.
+func (b *box) hide(names ...string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.hidden = names
 }
 
 var errKilled = errors.New("killed")
@@ -84,7 +116,11 @@ func (b *box) hear(ev *market.Event) {
 func boxNow() market.Time { return market.Time(time.Now().UnixNano()) }
 
 // Now is the machine's time, which a test may have made up.
-func (b *box) Now() market.Time { return boxNow() }
+func (b *box) Now() market.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return boxNow().Add(b.shift)
+}
 
 // move moves the price.
 func (b *box) move(price market.Price) {
@@ -118,6 +154,9 @@ type sender struct {
 	*box
 	commands map[string]market.Command
 	swallow  market.OrderID // whose place never arrives
+	meets    func(*exchange.Intent) fate
+	leaves   []exchange.Intent // what was sent, in turn
+	prepared error             // what Prepare says; nil: nothing is wrong
 	journal  *ledger
 }
 
@@ -128,6 +167,9 @@ func key(kind market.CommandKind, id market.OrderID, at int64) string {
 // Prepare remembers the command.
 func (s *sender) Prepare(c *market.Command) (exchange.Intent, error) {
 	i, err := s.box.Prepare(c)
+	if s.prepared != nil {
+		return i, s.prepared
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.commands[key(c.Kind, c.Order.ID, i.Timestamp)] = *c
@@ -140,6 +182,18 @@ func (s *sender) Send(_ context.Context, i *exchange.Intent) (exchange.Record, e
 		s.t.Errorf("%s of order %d left before its intent was durable", i.Command, i.Order)
 	}
 	before, after, delay := s.lost()
+	if s.meets != nil {
+		s.mu.Lock()
+		s.leaves = append(s.leaves, *i)
+		meets := s.meets(i)
+		s.mu.Unlock()
+		switch before, after = meets == isLost, meets == goesUnheard; meets {
+		case isFeigned:
+			return exchange.Record{Order: market.Order{ClientOrderID: i.ClientOrderID}}, nil
+		case isRefused:
+			return exchange.Record{}, exchange.ErrCode(exchange.CodeHalted)
+		}
+	}
 	if before || i.Order == s.swallow || s.isDeaf("") {
 		time.Sleep(delay)
 		return exchange.Record{}, errLost
@@ -220,13 +274,16 @@ func (b *box) Order(_ context.Context, _ market.ID, client, _ uuid.UUID) (exchan
 		return exchange.Record{}, err
 	}
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	r := b.records[client]
-	if r == nil {
+	if r == nil || b.hides("order") {
+		b.mu.Unlock()
 		return exchange.Record{}, exchange.ErrCode(exchange.CodeNotFound)
 	}
 	record := *r
 	record.Fills = append([]market.Fill(nil), r.Fills...)
+	slow := b.slow
+	b.mu.Unlock()
+	time.Sleep(slow)
 	return record, nil
 }
 
@@ -243,11 +300,11 @@ func (b *box) OpenOrders(context.Context) (open []exchange.Record, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, r := range b.records {
-		if !r.Order.Done() {
+		if !r.Order.Done() && !b.hides("open") {
 			open = append(open, exchange.Record{Order: r.Order})
 		}
 	}
-	return open, nil
+	return append(open, b.strangers...), nil
 }
 
 // Trades lists everything at once.
@@ -257,9 +314,14 @@ func (b *box) Trades(_ context.Context, _ market.ID, from market.Time) (trades [
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	for i := range b.theirs {
+		if b.theirs[i].Time >= from {
+			trades = append(trades, b.theirs[i])
+		}
+	}
 	for name, r := range b.records {
 		for _, f := range r.Fills {
-			if f.Time >= from {
+			if f.Time >= from && !b.hides("trades") {
 				trades = append(trades, exchange.Trade{Fill: f, ClientOrderID: name})
 			}
 		}
@@ -304,7 +366,19 @@ func (b *box) CancelAfter(_ context.Context, _ uint16, after market.Duration) er
 		return err
 	}
 	b.mu.Lock()
+	hold := b.hold
+	b.mu.Unlock()
+	time.Sleep(hold)
+	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.noTimer {
+		return exchange.ErrCode(exchange.CodeInvalid)
+	}
+	if b.quits > 0 {
+		b.quits--
+		return errLost
+	}
+	b.beats = append(b.beats, time.Duration(after))
 	if b.timer = time.Duration(after); after != 0 {
 		b.armed++
 	}
@@ -323,13 +397,19 @@ type ledger struct {
 	noted     []exchange.Intent
 	commits   int
 	concluded []string // of differences
+	remarks   []string
+	fills     map[uuid.UUID]int // how often they were noted
 }
 
-func (j *ledger) Event(*market.Event)                          {}
+func (j *ledger) Event(ev *market.Event) {
+	for i := range ev.Fills {
+		j.fills[ev.Fills[i].ID]++
+	}
+}
 func (j *ledger) Intent(i *exchange.Intent)                    { j.noted = append(j.noted, *i) }
 func (j *ledger) Sent(market.Time, *exchange.Intent)           {}
 func (j *ledger) Outcome(market.Time, *exchange.Intent, error) {}
-func (j *ledger) Remark(string, string)                        {}
+func (j *ledger) Remark(kind, text string)                     { j.remarks = append(j.remarks, kind+": "+text) }
 func (j *ledger) Differs(_ market.Time, d *state.Difference) {
 	j.concluded = append(j.concluded, d.Conclusion)
 }

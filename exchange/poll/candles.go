@@ -12,10 +12,15 @@ import (
 // page is how many candles one question asks for, at most.
 const page = 1440
 
+// nap is the longest wait at a time: a machine that slept meanwhile, or whose clock was wrong, looks at the exchange's time again.
+const nap = 5 * time.Second
+
 // row is a series on its way: Last is the start of the last candle that was delivered or found to be without a trade.
 type row struct {
 	Series
-	asked   int // how often the newest interval was absent
+	absent  market.Time   // start of the newest interval that was asked for and not there; 0: none
+	again   market.Time   // not before is it asked for once more
+	newest  market.Candle // that was delivered in this run
 	silence *silence
 }
 
@@ -32,7 +37,7 @@ func (f *Feed) candles(ctx context.Context) {
 	for ctx.Err() == nil {
 		next := f.nextClose().Add(f.Settle)
 		if wait := next.Sub(f.Data.Now()); wait > 0 {
-			sleep(ctx, wait)
+			sleep(ctx, min(wait, nap))
 			continue
 		}
 		f.deliver(ctx, f.collect(ctx))
@@ -69,11 +74,15 @@ func (f *Feed) collect(ctx context.Context) (found []market.Candle) {
 		for i := range f.rows {
 			r := &f.rows[i]
 			for ctx.Err() == nil && r.due().Add(f.Settle) <= f.Data.Now() {
+				if f.Data.Now() < r.again {
+					again = true
+					break
+				}
 				before := r.Last
 				candles, err := f.ask(ctx, r)
 				r.silence.note(ctx, f.Data.Now(), err)
 				found = append(found, candles...)
-				if err != nil || r.Last == before || r.asked > 0 {
+				if err != nil || r.Last == before || r.absent != 0 {
 					again = true
 					break
 				}
@@ -99,17 +108,34 @@ func (f *Feed) ask(ctx context.Context, r *row) ([]market.Candle, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.compare(r, got)
 	got = slices.DeleteFunc(got, func(c market.Candle) bool { return c.Start < first || c.Start >= end || c.Check() != nil })
 	last := r.Interval.StartOf(r.Interval.Index(end) - 1)
-	if complete := len(got) > 0 && got[len(got)-1].Start == last; !complete && r.asked == 0 {
-		r.asked++ // the newest is absent: once more, for the exchange may be slow
+	if len(got) > 0 {
+		r.newest = got[len(got)-1]
+	}
+	if complete := len(got) > 0 && r.newest.Start == last; !complete && r.absent != last {
+		r.absent, r.again = last, f.Data.Now().Add(f.Settle) // once more, for the exchange may be slow
 		if len(got) > 0 {
-			r.Last = got[len(got)-1].Start
+			r.Last = r.newest.Start
 		}
 		return got, nil
 	}
-	r.asked, r.Last = 0, last
+	r.absent, r.Last = 0, last
 	return got, nil
+}
+
+// compare says where the exchange has changed its mind about the last candle that was delivered. It is not delivered again.
+func (f *Feed) compare(r *row, got []market.Candle) {
+	for i := range got {
+		was, is := r.newest, got[i]
+		if was.Late = is.Late; was.Start == is.Start && was != is {
+			m := f.Catalog.Market(r.Market)
+			f.Log.Warn().Str("market", m.Name).Stringer("interval", r.Interval).Stringer("start", is.Start).Str("close_was", m.FormatPrice(was.Close)).Str("close_is", m.FormatPrice(is.Close)).
+				Msg("the exchange has revised a candle that the strategies have seen")
+			r.newest = is
+		}
+	}
 }
 
 // deliver tells candles in the order in which they closed.

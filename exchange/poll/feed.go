@@ -141,8 +141,12 @@ func (f *Feed) tickers() func(context.Context) error {
 	var prices, books []market.Ticker
 	heard, stale := f.Data.Now(), false
 	return func(ctx context.Context) (err error) {
+		asked := f.Data.Now() // an answer that took long is as old as its question
 		if prices, err = f.whole(f.Data.TickerPrices(ctx, prices[:0])); err == nil {
 			books, err = f.whole(f.Data.TickerBooks(ctx, books[:0]))
+		}
+		if err == nil && !f.priced(prices) && !f.priced(books) {
+			err = errNoPrices
 		}
 		now := f.Data.Now()
 		if err != nil {
@@ -161,10 +165,18 @@ func (f *Feed) tickers() func(context.Context) error {
 			if at := slices.IndexFunc(books, func(b market.Ticker) bool { return b.Market == t.Market }); at >= 0 {
 				t.Bid, t.BidSize, t.Ask, t.AskSize = books[at].Bid, books[at].BidSize, books[at].Ask, books[at].AskSize
 			}
-			f.offer(market.Event{At: now, Kind: market.KindTicker, Market: t.Market, Ticker: &t})
+			f.offer(market.Event{At: asked, Kind: market.KindTicker, Market: t.Market, Ticker: &t})
 		}
 		return nil
 	}
+}
+
+// errNoPrices is an answer that says nothing: it counts as none.
+var errNoPrices = errors.New("the exchange's tickers have no price of any market that is traded")
+
+// priced reports whether a wanted market has a price, a bid or an ask.
+func (f *Feed) priced(tickers []market.Ticker) bool {
+	return slices.ContainsFunc(tickers, func(t market.Ticker) bool { return t.Last+t.Bid+t.Ask != 0 && slices.Contains(f.Tickers, t.Market) })
 }
 
 // whole takes tickers that are there although others do not fit their units.
@@ -180,12 +192,13 @@ func (f *Feed) book(id market.ID) func(context.Context) error {
 	m, nonce := f.Catalog.Market(id), int64(-1)
 	return func(ctx context.Context) error {
 		var book market.OrderBook
+		asked := f.Data.Now()
 		if err := f.Data.Book(ctx, m, f.Depth, &book); err != nil {
 			return err
 		}
 		if book.Nonce != nonce {
 			nonce = book.Nonce
-			f.offer(market.Event{At: f.Data.Now(), Kind: market.KindBook, Market: id, Book: &book})
+			f.offer(market.Event{At: asked, Kind: market.KindBook, Market: id, Book: &book})
 		}
 		return nil
 	}

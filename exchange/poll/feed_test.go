@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -28,6 +30,12 @@ type fake struct {
 	lag     market.Duration // until a closed candle shows
 	rules   []market.Market
 	asked   int
+	empty   [2]market.Time            // lists without anything in them between these
+	mute    market.ID                 // no answer for candles of this market until the end of down
+	jump    atomic.Int64              // of the clock
+	unfit   bool                      // some tickers do not fit their units
+	eager   bool                      // it shows the open candle too, whatever end is asked for
+	told    func(*market.Candle) bool // changes a candle as it is told; false: it is not
 }
 
 var errDown = errors.New("no answer")
@@ -48,7 +56,7 @@ func newFake(t testing.TB, seed uint64) *fake {
 }
 
 // Now is the made-up clock of the test.
-func (f *fake) Now() market.Time { return market.Time(time.Now().UnixNano()) }
+func (f *fake) Now() market.Time { return market.Time(time.Now().UnixNano() + f.jump.Load()) }
 
 // answers reports whether the exchange answers this time.
 func (f *fake) answers() bool {
@@ -73,7 +81,7 @@ func candleOf(m market.ID, interval market.Interval, index int64) market.Candle 
 
 // Candles gives what has closed, and the one that is open.
 func (f *fake) Candles(_ context.Context, m *market.Market, interval market.Interval, start, end market.Time, limit int, dst []market.Candle) ([]market.Candle, error) {
-	if !f.answers() {
+	if !f.answers() || m.ID == f.mute && f.Now() < f.down[1] {
 		return dst, errDown
 	}
 	var all []market.Candle
@@ -82,21 +90,43 @@ func (f *fake) Candles(_ context.Context, m *market.Market, interval market.Inte
 			all = append(all, c)
 		}
 	}
+	if f.eager {
+		all = append(all, candleOf(m.ID, interval, interval.Index(f.Now())))
+	}
+	if f.told != nil {
+		all = slices.DeleteFunc(all, func(c market.Candle) bool { return !f.told(&c) })
+		for i := range all {
+			f.told(&all[i])
+		}
+	}
 	return append(dst, all[max(0, len(all)-limit):]...), nil
 }
+
+// blank reports whether lists are empty now.
+func (f *fake) blank() bool { return f.Now() > f.empty[0] && f.Now() < f.empty[1] }
 
 // TickerPrices tells a price for both markets.
 func (f *fake) TickerPrices(_ context.Context, dst []market.Ticker) ([]market.Ticker, error) {
 	if !f.answers() {
 		return dst, errDown
 	}
-	return append(dst, market.Ticker{Market: 1, Last: 100_00}, market.Ticker{Market: 2, Last: 50_00}), nil
+	if f.blank() {
+		return dst, nil
+	}
+	var err error
+	if f.unfit {
+		err = exchange.ErrUnits
+	}
+	return append(dst, market.Ticker{Market: 1, Last: 100_00}, market.Ticker{Market: 2, Last: 50_00}), err
 }
 
 // TickerBooks tells bid and ask of the first.
 func (f *fake) TickerBooks(_ context.Context, dst []market.Ticker) ([]market.Ticker, error) {
 	if !f.answers() {
 		return dst, errDown
+	}
+	if f.blank() {
+		return dst, nil
 	}
 	return append(dst, market.Ticker{Market: 1, Bid: 99_00, Ask: 101_00}), nil
 }
@@ -149,6 +179,10 @@ func candlesIn(t *testing.T, told []market.Event, s Series) (list []market.Candl
 		for i := range ev.Candles {
 			c := &ev.Candles[i]
 			require.Equal(t, ev.Candles[0].End(), c.End(), "a group closes at one instant")
+			if i > 0 {
+				last := &ev.Candles[i-1]
+				require.True(t, last.Interval < c.Interval || last.Interval == c.Interval && last.Market < c.Market, "shorter ones first, then by market")
+			}
 			require.GreaterOrEqual(t, ev.At, c.End().Add(2*time.Second), "told before it was settled")
 			if c.Market == s.Market && c.Interval == s.Interval {
 				require.True(t, before == nil || before.Start < c.Start, "out of order, or twice")
@@ -344,5 +378,198 @@ func TestAHistoryIsPagedBackFromTheNewest(t *testing.T) {
 		require.Len(t, got, 4000)
 		all := whole(s, got[0].Start, f.Now())
 		same(t, all, got)
+	})
+}
+
+func TestTickersWithoutAnyPriceAreASilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1)
+		f.empty = [2]market.Time{f.Now().Add(5 * time.Second), f.Now().Add(35 * time.Second)}
+		silent := 0
+		listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Tickers: []market.ID{1}, Stale: func(market.Duration) { silent++ }}, time.Minute)
+		require.Equal(t, 1, silent)
+	})
+}
+
+func TestACandleThatIsRevisedIsToldOnceAndTheRevisionLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1)
+		revised := market.Interval1m.Index(f.Now()) + 3
+		for !traded(1, market.Interval1m, revised) || !traded(1, market.Interval1m, revised+1) {
+			revised++
+		}
+		f.told = func(c *market.Candle) bool {
+			if market.Interval1m.Index(c.Start) == revised && f.Now() > c.End().Add(30*time.Second) {
+				c.Close, c.High = 200_00, 200_00
+			}
+			return true
+		}
+		var log lines
+		start, s := f.Now(), Series{Market: 1, Interval: market.Interval1m}
+		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.New(&log), Series: []Series{s}}, 15*time.Minute)
+		same(t, whole(s, s.Interval.Floor(start), start.Add(14*time.Minute)), candlesIn(t, told, s))
+		require.Equal(t, 1, log.count(`"warn"`, "revised", `"close_is":"200"`), "%s", log.text.String())
+	})
+}
+
+func TestACandleThatCannotBeIsNotTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1)
+		f.told = func(c *market.Candle) bool {
+			c.Low = c.High + 1
+			return true
+		}
+		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Series: bothSeries}, 5*time.Minute)
+		require.Empty(t, candlesIn(t, told, bothSeries[0]))
+	})
+}
+
+// Between the two questions for a candle the exchange is down, until another candle has closed: that one has two questions of its own.
+func TestEveryCandleThatIsAbsentIsAskedForTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1)
+		minute := market.Interval1m
+		next := minute.Index(f.Now()) + 2
+		hidden := func(c *market.Candle) bool {
+			i := minute.Index(c.Start)
+			return i == next || i == next+1 && f.Now() < c.End().Add(3*time.Second)
+		}
+		f.down = [2]market.Time{minute.StartOf(next + 1).Add(2500 * time.Millisecond), minute.StartOf(next + 2).Add(2100 * time.Millisecond)}
+		f.told = func(c *market.Candle) bool { return !hidden(c) }
+		for !traded(1, minute, next+1) {
+			next++
+			f.down = [2]market.Time{minute.StartOf(next + 1).Add(2500 * time.Millisecond), minute.StartOf(next + 2).Add(2100 * time.Millisecond)}
+		}
+		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Series: []Series{{Market: 1, Interval: minute}}}, time.Duration(next-minute.Index(f.Now())+4)*time.Minute)
+		got := candlesIn(t, told, Series{Market: 1, Interval: minute})
+		require.True(t, slices.ContainsFunc(got, func(c market.Candle) bool { return minute.Index(c.Start) == next+1 }), "it was slow, and came with the second question")
+		require.False(t, slices.ContainsFunc(got, func(c market.Candle) bool { return minute.Index(c.Start) == next }))
+	})
+}
+
+func TestACandleThatIsOpenIsNotTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1)
+		f.eager = true
+		start, s := f.Now(), bothSeries[0]
+		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Series: []Series{s}}, 10*time.Minute)
+		same(t, whole(s, s.Interval.Floor(start), start.Add(9*time.Minute)), candlesIn(t, told, s))
+	})
+}
+
+func TestACandleIsLateWhenItIsOlderThanTwiceItsIntervalOrThanTheConfigSays(t *testing.T) {
+	minute := market.Interval1m
+	c := market.Candle{Interval: minute, Start: minute.StartOf(100)}
+	for age, late := range map[time.Duration]bool{0: false, 2 * time.Minute: false, 2*time.Minute + 1: true} {
+		require.Equal(t, late, (&Feed{}).late(&c, c.End().Add(age)), age)
+	}
+	strict := &Feed{Config: Config{MaxCandleAge: 10 * time.Second}}
+	require.False(t, strict.late(&c, c.End().Add(10*time.Second)))
+	require.True(t, strict.late(&c, c.End().Add(11*time.Second)))
+}
+
+// Nobody takes what the feed tells: prices are dropped and asked for all the same, candles wait.
+func TestTickersWaitForNobodyAndCandlesForRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1)
+		feed := New(Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Tickers: []market.ID{1}, Series: bothSeries[:1], RulesEvery: 24 * time.Hour})
+		ctx, cancel := context.WithCancel(t.Context())
+		done, began := make(chan struct{}), f.Now()
+		go func() { feed.Run(ctx); close(done) }()
+		time.Sleep(10 * time.Minute)
+		f.mu.Lock()
+		require.Greater(t, f.asked, 1000, "two questions a second")
+		f.mu.Unlock()
+		var told []market.Event
+		for range 1200 {
+			told = append(told, <-feed.Events())
+		}
+		same(t, whole(bothSeries[0], began, began.Add(12*time.Minute)), candlesIn(t, told, bothSeries[0]))
+		cancel()
+		<-done
+	})
+}
+
+func TestEverySilenceIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1)
+		f.down = [2]market.Time{f.Now().Add(5 * time.Second), f.Now().Add(35 * time.Second)}
+		f.empty = [2]market.Time{f.Now().Add(65 * time.Second), f.Now().Add(95 * time.Second)}
+		silent := 0
+		listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Tickers: []market.ID{1}, Stale: func(market.Duration) { silent++ }}, 2*time.Minute)
+		require.Equal(t, 2, silent)
+	})
+}
+
+func TestTickersThatFitAreToldBesideOthersThatDoNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1)
+		f.unfit = true
+		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Tickers: []market.ID{1}}, 10*time.Second)
+		require.True(t, slices.ContainsFunc(told, func(ev market.Event) bool { return ev.Kind == market.KindTicker }))
+	})
+}
+
+func TestAnExchangeThatIsSlowToShowACandleLosesNone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1)
+		f.lag = 3 * time.Second // it is asked for the first time after two
+		start, s := f.Now(), bothSeries[0]
+		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Series: []Series{s}}, 20*time.Minute)
+		same(t, whole(s, s.Interval.Floor(start), start.Add(19*time.Minute)), candlesIn(t, told, s))
+	})
+}
+
+// Of one market there are no candles for ten minutes. The others wait for it for Grace; its own come late in the end, all of them.
+func TestASeriesThatIsMissingHoldsUpTheOthersForItsGraceAndNoLonger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1)
+		start := f.Now()
+		f.mute, f.down = 2, [2]market.Time{start.Add(10 * time.Minute), start.Add(10 * time.Minute)}
+		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Series: bothSeries[:2]}, 15*time.Minute)
+		for _, s := range bothSeries[:2] {
+			same(t, whole(s, s.Interval.Floor(start), start.Add(14*time.Minute)), candlesIn(t, told, s))
+		}
+		late := 0
+		for _, ev := range told {
+			if ev.Kind != market.KindCandles {
+				continue
+			}
+			for i := range ev.Candles {
+				c := &ev.Candles[i]
+				if c.Late {
+					late++
+					require.Equal(t, f.mute, c.Market)
+				}
+				require.True(t, c.Market == f.mute || ev.At.Sub(c.End()) <= 30*time.Second, "%s came at %s", c.Start, ev.At)
+			}
+		}
+		require.Positive(t, late)
+	})
+}
+
+// The machine slept for an hour, in which no timer of its goes on, and then knows the exchange's time again.
+func TestAfterASleepCandlesComeAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, 1)
+		hour, woke := market.Interval1h, market.Time(0)
+		time.AfterFunc(10*time.Minute, func() {
+			f.jump.Store(int64(time.Hour))
+			woke = f.Now()
+		})
+		s := Series{Market: 1, Interval: hour}
+		if !traded(1, hour, hour.Index(f.Now())) {
+			s.Market = 2
+		}
+		first := whole(s, hour.Floor(f.Now()), f.Now().Add(12*time.Hour))[0]
+		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Series: []Series{s}}, 12*time.Hour)
+		require.NotEmpty(t, candlesIn(t, told, s))
+		require.Equal(t, hour.Floor(woke), first.End(), "it closed while the machine slept")
+		for _, ev := range told {
+			if ev.Kind == market.KindCandles {
+				require.Less(t, ev.At.Sub(woke), 10*time.Second)
+				break
+			}
+		}
 	})
 }

@@ -159,6 +159,26 @@ func (c *Client) weigh() error {
 	return nil
 }
 
+// WeightOf is what the table says of an endpoint, "GET /ordersOpen". false: there is none of that name.
+func WeightOf(name string) (Weight, bool) {
+	for i := range endpoints {
+		if endpoints[i].name == name {
+			return endpoints[i].weight, true
+		}
+	}
+	return Weight{}, false
+}
+
+// Weight is what an endpoint costs: what Config.Weights says, else the table. The zero Weight is that of one that there is not.
+func (c *Client) Weight(name string) Weight {
+	for i := range endpoints {
+		if endpoints[i].name == name {
+			return c.weights[i]
+		}
+	}
+	return Weight{}
+}
+
 // originOf reads a base URL as scheme and host.
 func originOf(base string) (string, error) {
 	u, err := url.Parse(base)

@@ -424,6 +424,7 @@ func TestTheEndOfABanIsWhatTheAnswerSays(t *testing.T) {
 		{"text", 429, fmt.Sprintf(text, at("00:01:40")), "", rest.PaidByKey, "00:01:40"},
 		{"header", 429, "too many requests", strconv.FormatInt(at("00:03:00"), 10), rest.PaidByKey, "00:03:00"},
 		{"the later of both", 429, fmt.Sprintf(text, at("00:01:40")), strconv.FormatInt(at("00:03:00"), 10), rest.PaidByKey, "00:03:00"},
+		{"the later of both, which is the text's", 429, fmt.Sprintf(text, at("00:03:00")), strconv.FormatInt(at("00:01:40"), 10), rest.PaidByKey, "00:03:00"},
 		{"code with another status", 403, fmt.Sprintf(text, at("00:04:00")), "", rest.PaidByKey, "00:04:00"},
 		{"neither: a minute after the minute", 429, "", "", rest.PaidByKey, "00:02:00"},
 		{"neither: a quarter of an hour", 429, "", "", rest.PaidByIP, "00:16:00"},
@@ -632,4 +633,37 @@ func TestAClockThatIsSetRightDoesNotLockTheBudget(t *testing.T) {
 			require.Zero(t, w.refused(), "skew %s", skew)
 		})
 	}
+}
+
+// Two requests are on their way at a time: what the exchange has counted is of both.
+func TestWhatWentTogetherTeachesNoWeight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := openTown(t, 1000, 1000)
+		used := 0
+		answer := func() http.Header {
+			return http.Header{"Service-Ratelimit-Limit": {"1000"}, "Service-Ratelimit-Remaining": {strconv.Itoa(1000 - used)}, "Service-Ratelimit-Resetat": {strconv.FormatInt(w.now().Add(time.Minute).Millis()/60_000*60_000, 10)}}
+		}
+		for range 10 {
+			first, err := w.ledger.Begin(t.Context(), rest.Reconcile, "GET /balance", 5, rest.PaidByKey)
+			require.NoError(t, err)
+			second, err := w.ledger.Begin(t.Context(), rest.Reconcile, "GET /order", 1, rest.PaidByKey)
+			require.NoError(t, err)
+			used += 6
+			second(answer(), 200, nil)
+			first(answer(), 200, nil)
+		}
+		require.Empty(t, w.warnings(rest.WarnWeight))
+	})
+}
+
+func TestAClockThatIsSetBackEndsTheMinuteAllTheSame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := openTown(t, 100, 100)
+		w.skew = time.Hour
+		_, err := w.ledger.Begin(t.Context(), rest.Cancel, "", 90, rest.PaidByKey)
+		require.NoError(t, err)
+		w.skew = 0
+		_, reset := w.ledger.Left(rest.PaidByKey)
+		require.LessOrEqual(t, reset.Sub(w.now()), time.Minute)
+	})
 }

@@ -20,12 +20,19 @@ func (c *Client) Movements(ctx context.Context, since market.Time) (moved []exch
 	if err != nil {
 		return nil, err
 	}
+	seen := map[string]bool{} // what comes in between moves rows to the next page
 	for page := 1; ; page++ {
 		h, err := c.AccountHistory(ctx, HistoryPage{From: since, Page: page, MaxItems: mostHistory})
 		if err != nil {
 			return nil, err
 		}
 		for i := range h.Items {
+			if id := h.Items[i].TransactionID; id != "" {
+				if seen[id] {
+					continue
+				}
+				seen[id] = true
+			}
 			if moved, err = h.Items[i].movements(d.cat, moved); err != nil {
 				return nil, fmt.Errorf("%s: transaction %s: %w", endpoints[getHistory].name, clip([]byte(h.Items[i].TransactionID)), err)
 			}

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -46,4 +47,25 @@ func TestATransactionTellsWhatItMovedUnlessItIsATrade(t *testing.T) {
 		_, err := wrong.movements(cat, nil)
 		require.Error(t, err, wrong.ReceivedAmount)
 	}
+}
+
+// A deposit that comes while the pages are asked for moves every row one further.
+func TestAMovementThatIsOnTwoPagesCountsOnce(t *testing.T) {
+	r := newRig(t, nil)
+	row := func(id string) string {
+		return `{"transactionId":"` + id + `","executedAt":"2023-11-14T22:13:20Z","type":"withdrawal","sentCurrency":"EUR","sentAmount":"7"}`
+	}
+	pages := [...]string{row("a") + "," + row("b"), row("b") + "," + row("c"), row("") + "," + row("")}
+	for i := range pages {
+		pages[i] = `{"items":[` + pages[i] + `],"currentPage":` + string(rune('1'+i)) + `,"totalPages":3,"maxItems":2}`
+	}
+	asked := 0
+	r.wire.before = func(*http.Request) (*http.Response, error) {
+		asked++
+		return answered(200, pages[asked-1]), nil
+	}
+	moved, err := r.Movements(t.Context(), rigStart)
+	require.NoError(t, err)
+	require.Equal(t, 3, asked)
+	require.Len(t, moved, 5, "two without an id are two")
 }

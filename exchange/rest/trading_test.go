@@ -39,6 +39,9 @@ func TestTradesOfAWeekendArePagedWithoutAGap(t *testing.T) {
 		trades, more, err = r.Trades(t.Context(), r.btc.ID, from)
 		require.NoError(t, err)
 		require.True(t, !more || trades[len(trades)-1].Time > from, "it goes on")
+		for i := 1; i < len(trades); i++ {
+			require.NotEqual(t, trades[i-1].ID, trades[i].ID, "where one page ends the next begins")
+		}
 		for _, one := range trades {
 			require.GreaterOrEqual(t, one.Time, from.Millis()*1_000_000)
 			from = max(from, one.Time)
@@ -123,4 +126,22 @@ func TestTimerThatSaysSomethingElseIsAnError(t *testing.T) {
 		err := r.CancelAfter(t.Context(), 9, time.Minute)
 		require.Equal(t, exchange.Unknown, exchange.OutcomeOf(err), body)
 	}
+}
+
+// A cache, or a proxy, answers with what somebody else asked for.
+func TestAnAnswerAboutAnotherOrderIsNone(t *testing.T) {
+	r := newRig(t, nil)
+	c := r.limit(market.Buy, "0.5", "29000")
+	placed := r.send(c).Order
+	other := r.send(r.limit(market.Buy, "0.5", "28000")).Order
+	c.Kind, c.Order.ExchangeID = market.CommandCancel, placed.ExchangeID
+	r.wire.after = replaced(200, `{"orderId":"`+other.ExchangeID.String()+`","clientOrderId":"`+other.ClientOrderID.String()+`","operatorId":77}`)
+	_, err := r.Send(t.Context(), r.intent(c))
+	require.ErrorIs(t, err, ErrMismatch)
+	require.Equal(t, exchange.Unknown, exchange.OutcomeOf(err))
+	r.wire.after = replaced(200, `{"orderId":"`+placed.ExchangeID.String()+`","clientOrderId":"`+placed.ClientOrderID.String()+`","market":"ADA-EUR","side":"buy","orderType":"limit","status":"new","amount":"1","price":"1"}`)
+	_, err = r.Order(t.Context(), r.btc.ID, placed.ClientOrderID, uuid.Nil)
+	require.ErrorIs(t, err, ErrMismatch)
+	_, err = r.Order(t.Context(), r.btc.ID, uuid.Nil, other.ExchangeID)
+	require.ErrorIs(t, err, ErrMismatch)
 }

@@ -31,7 +31,7 @@ var adminEndpoints = []endpoint{
 	{method: "GET", path: "/clock", summary: "The exchange's time", answer: "Clock", do: (*Exchange).adminClock},
 	{method: "POST", path: "/clock", summary: "Move the clock, or set its speed; what becomes due has happened when the answer comes", answer: "Clock", do: (*Exchange).adminMoveClock,
 		params: []parameter{{name: "advance", kind: kindText, doc: `how far to move it, "1m30s"; at most 744h`}, {name: "time", kind: kindInteger, max: lastMillis, doc: "when to move it to, Unix ms; not back, at most 744h"},
-			{name: "speed", kind: kindDecimal, doc: "times the machine's speed from now on; 0: it stands"}}},
+			{name: "speed", kind: kindDecimal, doc: "times the machine's speed from now on, to 10000; 0: it stands"}}},
 	{method: "POST", path: "/status", summary: "Change a market's status", answer: "Market", do: (*Exchange).adminStatus,
 		params: []parameter{oneMarket, {name: "status", kind: kindWord, required: true, words: marketStatuses, doc: "any after any"},
 			{name: "price", kind: kindDecimal, doc: "opening price of auctionMatching; the one at which most is traded where it is left out"}}},
@@ -147,10 +147,7 @@ func (ex *Exchange) adminMoveClock(c *call) *exchange.Error {
 	}
 	if c.has("speed") {
 		speed, err := strconv.ParseFloat(c.text("speed"), 64)
-		if err == nil {
-			err = ex.clock.SetSpeed(speed)
-		}
-		if err != nil {
+		if err != nil || speed > FastestClock || ex.clock.SetSpeed(speed) != nil {
 			return exchange.Invalid("speed")
 		}
 	}

@@ -61,6 +61,7 @@ func TestAdminTakesStrictJSON(t *testing.T) {
 		{"POST", "/clock", `{"time":1}`, 400, 205, "time"},
 		{"POST", "/clock", `{"time":8640000000000000}`, 400, 205, "time"},
 		{"POST", "/clock", `{"speed":"1e9"}`, 400, 205, "speed"},
+		{"POST", "/clock", `{"speed":"10001"}`, 400, 205, "speed"},
 		{"GET", "/clock", `{"advance":"1s"}`, 400, 201, "advance"},
 		{"POST", "/status", `{"market":"BTC-EUR"}`, 400, 203, "status"},
 		{"POST", "/status", `{"market":"BTC-EUR","status":"closed"}`, 400, 205, "status"},

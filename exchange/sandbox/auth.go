@@ -40,6 +40,7 @@ type key struct {
 	budget    int      // points a minute
 	limit     []string // budget as the value of a header
 	meter     meter    // guarded by the limiter
+	payer     *key     // whose budget and meter count: its own, or of a budget for the account those of its first key
 	macs      sync.Pool
 }
 
@@ -48,6 +49,7 @@ func newKey(config *Key, a *account, otherwise int) (*key, error) {
 		return nil, fmt.Errorf("a key of account %s has %d characters, not %d", a.name, len(config.Key), keyLength)
 	}
 	k := &key{Key: config, account: a, rights: config.rights(), budget: points(config.Budget, otherwise)}
+	k.payer = k
 	k.limit = []string{strconv.Itoa(k.budget)}
 	for _, text := range config.Addresses {
 		address, err := netip.ParseAddr(text)

@@ -23,6 +23,10 @@ type Clock struct {
 	moved chan struct{} // closed when the clock is moved or its speed changed; nil: nobody waits
 }
 
+// FastestClock is the highest speed that POST /admin/clock and a config of bot exchange give a clock: a made-up market moves once a
+// second, and every movement is worked out.
+const FastestClock = 10_000
+
 // NewClock returns a clock that stands at start, 0 for the machine's time, and runs speed times as fast as the machine's: 0 is a
 // clock that stands until it is moved. A speed that is negative or no number is taken as 0.
 func NewClock(start market.Time, speed float64) *Clock { return newClock(time.Now, start, speed) }

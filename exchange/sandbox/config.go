@@ -29,24 +29,27 @@ type Config struct {
 
 // Rules are what nobody knows of the real exchange, or what real clients need (venue-facts 7, client-needs).
 type Rules struct {
-	Strict           bool                 // sign exactly what is sent, Content-Type on every request
-	OperatorOptional bool                 // DELETE without operatorId is taken
-	ShortCreate      bool                 // responseRequired=false on create answers the short object, not an empty body
-	SettleAfter      market.Duration      // from a fill to its fee; 0: at once
-	FeeRounding      exchange.FeeRounding // of an order's fills
-	PlacementLimit   market.Rate          // placement price protection; 0: off
-	ExecutionLimit   market.Rate          // how far a taker may walk from the best price; 0: off
-	SpreadLimit      market.Rate          // market orders are cancelled at a wider spread; 0: off
-	ReferenceLimit   market.Rate          // a taker's price may be so far from the reference price; 0: off
-	GroupsPerAccount int                  // cancel-on-disconnect groups with a timer at a time; 0: one
-	DayWindow        bool                 // GET /orders refuses a range of more than 24 h, as GET /trades does
-	WithdrawalStage  market.Duration      // how long a withdrawal is awaiting_processing, approved and sending, each; 0: 10 s, below 0: no time
+	Strict           bool                    // sign exactly what is sent, Content-Type on every request
+	OperatorOptional bool                    // DELETE without operatorId is taken
+	ShortCreate      bool                    // responseRequired=false on create answers the short object, not an empty body
+	SettleAfter      market.Duration         // from a fill to its fee; 0: at once
+	FeeRounding      exchange.FeeRounding    // of an order's fills
+	PlacementLimit   market.Rate             // placement price protection; 0: off
+	ExecutionLimit   market.Rate             // how far a taker may walk from the best price; 0: off
+	SpreadLimit      market.Rate             // market orders are cancelled at a wider spread; 0: off
+	ReferenceLimit   market.Rate             // a taker's price may be so far from the reference price; 0: off
+	TriggerReference market.TriggerReference // of an order that names none; 0: lastTrade
+	HoldLater        bool                    // a trigger buy by amount without a price holds nothing until it fires
+	GroupsPerAccount int                     // cancel-on-disconnect groups with a timer at a time; 0: one
+	DayWindow        bool                    // GET /orders refuses a range of more than 24 h, as GET /trades does
+	WithdrawalStage  market.Duration         // how long a withdrawal is awaiting_processing, approved and sending, each; 0: 10 s, below 0: no time
 }
 
 // Budget is how many weight points a minute has, and how long exceeding it is punished (venue-facts 2.4).
 type Budget struct {
 	PerKey, PerIP int             // points a minute; 0: 1000; below 0: no limit
 	KeyBan, IPBan market.Duration // 0: 1 and 15 minutes
+	PerAccount    bool            // the keys of an account share the budget of its first
 }
 
 // Keep bounds what is remembered, so that a long-lived exchange does not grow. 0 is the default that stands behind each.

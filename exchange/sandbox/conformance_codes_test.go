@@ -66,7 +66,7 @@ var givens = []given{
 	{203, "DELETE /order market=BTC-EUR operatorId=7", nil}, {240, "DELETE DONE", nil}, {423, "DELETE ID", become(market.Halted)}, {423, "DELETE /orders market=BTC-EUR operatorId=7", become(market.Halted)},
 	{205, "GET /orders market=BTC-EUR start=2 end=1", nil}, {205, "GET /orders market=BTC-EUR orderIdFrom=" + named, nil}, {205, "GET /trades market=BTC-EUR start=1 end=86400002", nil}, {205, "GET /trades market=BTC-EUR tradeIdTo=x", nil},
 	{205, "POST /cancelOrdersAfter codGroupId=1 expiryAfterSeconds=9", nil}, {205, "GET /account/fees quote=BTC", nil},
-	{401, "GET /deposit symbol=BTC", closeAsset}, {205, "POST /withdrawal symbol=BTC amount=0 address=x", nil}, {210, "POST /withdrawal symbol=BTC amount=100000000000000000000 address=x", nil}, {406, "POST /withdrawal symbol=BTC amount=0.00001 address=x", nil},
+	{401, "GET /deposit symbol=BTC", closeAsset}, {205, "POST /withdrawal symbol=BTC amount=0 address=x", nil}, {210, "POST /withdrawal symbol=BTC amount=1000000001 address=x", nil}, {406, "POST /withdrawal symbol=BTC amount=0.00001 address=x", nil},
 	{408, "POST /withdrawal symbol=BTC amount=1000.5 address=x", nil}, {409, "POST /withdrawal symbol=EUR amount=10 address=NL00BANK0123456789", nil}, {410, "POST /withdrawal symbol=BTC amount=1 address=x", closeAsset}, {412, "POST /withdrawal symbol=BTC amount=1 address=", nil},
 	{429, "POST /withdrawal symbol=BTC amount=1.000000001 address=x", nil},
 }

@@ -74,7 +74,7 @@ var factPublicRules = []rule{
 			`"withdrawalStatus":"OK","networks":["BTC"],"message":""}`, s.get("/assets?symbol=BTC").ok(s.t).body)
 		require.Equal(s.t, []any{"SEPA"}, s.one("", "GET /assets symbol=EUR")["networks"])
 	}},
-	{"venue-facts 1.2 book", "market, nonce, bids falling, asks rising, timestamp in nanoseconds; the nonce grows by one with each change", func(s *stage) {
+	{"venue-facts 1.2 book", "market, nonce, bids falling, asks rising, timestamp in nanoseconds; the nonce grows by one with each change, a trade being one", func(s *stage) {
 		nonce := func() int64 {
 			n, err := s.one("", "GET /BTC-EUR/book")["nonce"].(interface{ Int64() (int64, error) }).Int64()
 			require.NoError(s.t, err)
@@ -86,6 +86,13 @@ var factPublicRules = []rule{
 		s.place("alice", "sell stopLoss amount=1 triggerAmount=90") // is not in the book
 		require.Equal(s.t, before+1, nonce())
 		require.Equal(s.t, fmt.Sprintf(`{"market":"BTC-EUR","nonce":%d,"bids":[["100","1"]],"asks":[],"timestamp":1767614415000000000}`, before+1), s.get("/BTC-EUR/book").body)
+		s.place("bob", "sell limit amount=0.4 price=100")
+		require.Equal(s.t, before+2, nonce(), "one trade of two orders")
+		s.place("bob", "sell limit amount=1 price=100")
+		require.Equal(s.t, before+4, nonce(), "a trade, and the rest in the book")
+		s.place("bob", "sell limit amount=1 price=101")
+		s.place("alice", "buy limit amount=1.4 price=101")
+		require.Equal(s.t, before+7, nonce(), "two trades, and no rest")
 	}},
 	{"venue-facts 1.2 trades", "id, timestamp, amount, price and the taker's side; limit 1 to 1000, a range of at most 24 hours", func(s *stage) {
 		for range 3 {
@@ -215,14 +222,14 @@ var factTradingRules = []rule{
 		}
 		s.refuse("alice", "POST /cancelOrdersAfter codGroupId=1", 400, 203)
 	}},
-	{"venue-facts 1.3 GET /trades", "newest first with the fields of a fill, its order and market; range and limit are bounded", func(s *stage) {
+	{"venue-facts 1.3 GET /trades", "newest first with the fields of a fill, its order, operator and market; range and limit are bounded", func(s *stage) {
 		bid := s.place("alice", "buy limit amount=1 price=100 clientOrderId="+named)
 		s.place("bob", "sell limit amount=0.4 price=100")
 		s.place("bob", "sell limit amount=0.6 price=100")
 		list := s.rows("alice", "GET /trades market=BTC-EUR")
 		require.Len(s.t, list, 2)
-		require.Len(s.t, list[0], 12)
-		s.has(list[0], "id$", "orderId="+bid.id(), "clientOrderId="+named, "timestamp#", "market=BTC-EUR", "side=buy", "amount=0.6", "price=100", "taker:=false", "fee=0.09", "feeCurrency=EUR", "settled:=true")
+		require.Len(s.t, list[0], 13)
+		s.has(list[0], "id$", "orderId="+bid.id(), "clientOrderId="+named, "timestamp#", "market=BTC-EUR", "side=buy", "amount=0.6", "price=100", "taker:=false", "fee=0.09", "feeCurrency=EUR", "settled:=true", "operatorId:=7")
 		s.has(s.rows("bob", "GET /trades market=BTC-EUR")[0], "-clientOrderId", "side=sell", "taker:=true")
 		require.Len(s.t, s.rows("alice", "GET /trades market=BTC-EUR limit=1"), 1)
 		require.Len(s.t, s.rows("alice", "GET /trades market=BTC-EUR tradeIdTo="+list[1]["id"].(string)), 1)

@@ -32,10 +32,15 @@ var recordRules = []rule{
 		s.place("bob", "sell limit amount=1 price=100")
 		s.has(s.place("alice", "buy limit amount=1 price=105").fills()[0], "price=100")
 	}},
-	{"2.2 taker", "true of the one that came later", func(s *stage) {
+	{"2.2 taker", "true of the one that came later; in an auction of neither", func(s *stage) {
 		bid, ask := s.trade("1", "100")
 		s.has(bid.fills()[0], "taker:=false")
 		s.has(ask.fills()[0], "taker:=true")
+		s.become(market.Auction, 0)
+		bid, ask = s.trade("1", "100")
+		s.become(market.AuctionMatching, 10_000)
+		s.has(s.again("alice", bid).fills()[0], "taker:=false")
+		s.has(s.again("bob", ask).fills()[0], "taker:=false")
 	}},
 	{"2.2 fee", "in feeCurrency; not there before the fill is settled", func(s *stage) {
 		_, ask := s.trade("1", "100")

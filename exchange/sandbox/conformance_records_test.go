@@ -87,7 +87,7 @@ var orderRecordRules = []rule{
 		s.has(s.again("alice", o), "amountRemaining=0.75", "amount=1")
 		s.has(s.place("bob", "sell market amountQuote=10"), "-amountRemaining")
 	}},
-	{"2.1 price", "of limit, stopLossLimit and takeProfitLimit orders; not there otherwise", func(s *stage) {
+	{"2.1 price", "of limit, stopLossLimit and takeProfitLimit orders; a takeProfit, which is a market order at its trigger, has none and takes none: 202", func(s *stage) {
 		s.place("bob", "buy limit amount=1 price=100")
 		for _, with := range []string{"sell limit amount=1 price=200", "sell stopLossLimit amount=1 price=90 triggerAmount=95", "sell takeProfitLimit amount=1 price=200 triggerAmount=195"} {
 			s.has(s.place("alice", with), "price$")
@@ -95,6 +95,7 @@ var orderRecordRules = []rule{
 		for _, without := range []string{"sell market amount=0.1", "sell stopLoss amount=1 triggerAmount=95", "sell takeProfit amount=1 triggerAmount=195"} {
 			s.has(s.place("alice", without), "-price")
 		}
+		s.refuse("alice", orderLine("sell takeProfit amount=1 price=195 triggerAmount=195"), 400, 202)
 	}},
 	{"2.1 amountQuote", "of market, stopLoss and takeProfit orders set by it; not there where amount was set", func(s *stage) {
 		s.place("bob", "sell limit amount=1 price=100")
@@ -198,10 +199,13 @@ var orderRecordRules = []rule{
 		s.has(s.place("alice", "buy limit amount=1 price=100"), "disableMarketProtection:=false")
 		s.has(s.place("alice", "buy limit amount=1 price=100 disableMarketProtection=true"), "disableMarketProtection:=false")
 	}},
-	{"2.1 operatorId", "an integer of 64 bits in answers to create and update", func(s *stage) {
+	{"2.1 operatorId", "an integer of 64 bits in every record, also 0", func(s *stage) {
 		o := s.one("alice", "POST /order market=BTC-EUR operatorId=9223372036854775807 side=buy orderType=limit amount=1 price=100")
 		s.has(o, "operatorId:=9223372036854775807")
 		s.has(s.one("alice", "PUT /order market=BTC-EUR operatorId=-5 price=101 orderId="+o.id()), "operatorId:=-5")
+		zero := s.one("alice", "POST /order market=BTC-EUR operatorId=0 side=buy orderType=limit amount=1 price=100")
+		s.has(zero, "operatorId:=0")
+		s.has(s.rows("alice", "GET /ordersOpen market=BTC-EUR")[0], "orderId="+zero.id(), "operatorId:=0")
 	}},
 	{"2.1 restatementReason", "why the service changed the status; not there where it did not", func(s *stage) {
 		s.place("bob", "sell limit amount=1 price=100")

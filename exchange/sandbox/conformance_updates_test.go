@@ -172,6 +172,24 @@ var updateRules = []rule{
 		o := s.place("alice", "buy limit amount=1 price=100")
 		s.has(s.update("alice", o, "timeInForce=IOC"), "status=expired", "timeInForce=IOC")
 	}},
+	{"4.4 FOK", "fills the whole order or nothing of it, whatever stands in its way: too little on offer, money, a price protection, an own order", func(s *stage) {
+		s = newStage(s.t, func(c *Config) { c.Accounts[0].Balances["EUR"] = "250" })
+		s.place("bob", "sell limit amount=1 price=100")
+		s.place("alice", "sell limit amount=1 price=150")
+		s.place("bob", "sell limit amount=1 price=200")
+		for _, none := range []string{
+			"limit amount=2.1 price=100",
+			"market amount=2", // its hold is reckoned at the best price, and all of it costs more
+			"limit amount=1.2 price=200 selfTradePrevention=cancelNewest",
+		} {
+			s.has(s.place("alice", "buy "+none+" timeInForce=FOK"), "status=expired", "filledAmount=0", "-restatementReason")
+		}
+		s.has(s.place("alice", "buy market amountQuote=240 timeInForce=FOK selfTradePrevention=cancelOldest"), "status=filled", "amountQuoteRemaining=0")
+		guarded := newStage(s.t, func(c *Config) { c.Rules.ExecutionLimit = 10_000_000 })
+		guarded.place("bob", "sell limit amount=1 price=100")
+		guarded.place("bob", "sell limit amount=1 price=111")
+		guarded.has(guarded.place("alice", "buy limit amount=2 price=200 timeInForce=FOK"), "status=canceled", "restatementReason=cancelOnExecutionPriceProtection", "filledAmount=0")
+	}},
 	{"4.4 selfTradePrevention", "decrementAndCancel where it is left out", func(s *stage) {
 		o := s.place("alice", "buy limit amount=1 price=100 selfTradePrevention=cancelBoth")
 		s.has(s.update("alice", o, "price=99 selfTradePrevention=cancelOldest"), "selfTradePrevention=cancelOldest")
@@ -198,9 +216,10 @@ var updateRules = []rule{
 		s.place("bob", "sell limit amount=0.25 price=102")
 		require.Len(s.t, s.update("alice", o, "price=102").fills(), 1)
 	}},
-	{"4.4 unchanged", "an update that changes nothing is 232", func(s *stage) {
+	{"4.4 unchanged", "an update that names nothing to change is 232; a value that stays as it is counts as a change", func(s *stage) {
 		o := s.place("alice", "buy limit amount=1 price=100")
 		s.refuse("alice", "PUT /order market=BTC-EUR operatorId=7 orderId="+o.id(), 400, 232)
+		s.has(s.update("alice", o, "price=100"), "price=100", "status=new")
 	}},
 
 	{"4.5 ordersOpen", "answers an empty list of fills", func(s *stage) {

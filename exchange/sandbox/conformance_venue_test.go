@@ -128,6 +128,19 @@ var factOrderRules = []rule{
 	{"venue-facts 3.1", "limit kinds hold as limit orders do while they wait", func(s *stage) {
 		s.has(s.place("alice", "buy stopLossLimit amount=0.0003 price=30000 triggerAmount=29000"), "onHold=9.03", "onHoldCurrency=EUR")
 	}},
+	{"venue-facts 3.1", "a buy that waits for its trigger, by amount and without a price, holds what it costs there, or, where the setting says so, nothing until it fires", func(s *stage) {
+		s.has(s.place("alice", "buy stopLoss amount=1 triggerAmount=100"), "onHold=100.25")
+		s = newStage(s.t, func(c *Config) { c.Rules.HoldLater, c.Accounts[0].Balances["EUR"] = true, "150" })
+		rich, poor := s.place("alice", "buy stopLoss amount=1 triggerAmount=100"), s.place("alice", "buy stopLoss amount=1 triggerAmount=100")
+		s.has(rich, "status=awaitingTrigger", "onHold=0")
+		s.has(s.update("alice", poor, "amount=1.1"), "onHold=0")
+		s.place("bob", "sell limit amount=3 price=100")
+		s.place("bob", "buy limit amount=0.5 price=100 selfTradePrevention=cancelNewest") // own: nobody has traded
+		s.has(s.again("alice", rich), "status=awaitingTrigger")
+		s.has(s.place("alice", "buy limit amount=0.1 price=100"), "status=filled")
+		s.has(s.again("alice", rich), "status=filled", "filledAmount=1", "onHold=0")
+		s.has(s.again("alice", poor), "status=expired", "filledAmount=0", "-restatementReason")
+	}},
 	{"venue-facts 3.2", "market orders never rest, are not accepted in auction, cannot be updated and have no codGroupId", func(s *stage) {
 		s.has(s.place("alice", "buy market amount=1"), "status=expired")
 		s.refuse("alice", orderLine("buy market amount=1 codGroupId=1"), 400, 202)
@@ -214,6 +227,13 @@ var factOrderRules = []rule{
 		s.has(s.again("alice", o), "status=new")
 		s.pass(time.Second)
 		s.has(s.again("alice", o), "restatementReason=cancelOnDisconnect")
+	}},
+	{"venue-facts 3.8", "a timer that expires ends its orders in a halted market too", func(s *stage) {
+		o := s.place("alice", "buy limit amount=1 price=100 codGroupId=1")
+		s.ask("alice", "POST /cancelOrdersAfter codGroupId=1 expiryAfterSeconds=10").ok(s.t)
+		s.become(market.Halted, 0)
+		s.pass(10 * time.Second)
+		s.has(s.again("alice", o), "status=canceled", "restatementReason=cancelOnDisconnect")
 	}},
 	{"venue-facts 3.9", "clientOrderId goes before orderId in GET, PUT and DELETE", func(s *stage) {
 		ruleOf("4.2 ids")(s)

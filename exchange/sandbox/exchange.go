@@ -75,4 +75,5 @@ func (ex *Exchange) advance(now market.Time) {
 		ex.reached = max(ex.reached, at)
 	}
 	ex.reached = max(ex.reached, now)
+	ex.showTakers()
 }

@@ -66,6 +66,9 @@ func newFront(config *Config, accounts []*account) (*front, error) {
 				return nil, fmt.Errorf("account %s has a key that another key equals", a.name)
 			}
 			f.keys[k.Key.Key] = k
+			if config.Budget.PerAccount {
+				k.payer = f.keys[a.config.Keys[0].Key]
+			}
 		}
 	}
 	f.visits.New = func() any { return &visit{sum: make([]byte, 0, sha256.Size)} }

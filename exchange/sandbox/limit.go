@@ -70,8 +70,9 @@ func points(budget, otherwise int) int {
 	return budget
 }
 
-// chargeKey charges a request to a key. It reports false where the key is banned, by this request or already.
+// chargeKey charges a request to a key, or to the one that pays for it. It reports false where that is banned, by this request or already.
 func (l *limiter) chargeKey(k *key, weight int, now market.Time) (bill, bool) {
+	k = k.payer
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	banned := k.meter.banned

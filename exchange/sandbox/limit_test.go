@@ -103,6 +103,19 @@ func TestWhoIsNotAuthenticatedPaysByAddress(t *testing.T) {
 	require.Equal(t, 999, r.asks("alice").remaining(t))
 }
 
+func TestKeysOfAnAccountMayShareABudget(t *testing.T) {
+	r := newRig(t, func(c *Config) {
+		c.Budget = Budget{PerKey: 3, PerAccount: true}
+		c.Accounts[0].Keys = append(c.Accounts[0].Keys, Key{Key: rigKey("second"), Secret: "secret of second", Read: true, Budget: 100})
+	})
+	require.Equal(t, 2, r.asks("alice").remaining(t))
+	require.Equal(t, 1, r.asks("second").remaining(t))
+	require.Equal(t, "3", r.asks("second").header.Get("Service-Ratelimit-Limit"))
+	r.asks("second").refused(t, 429, 105)
+	r.asks("alice").refused(t, 429, 105)
+	require.Equal(t, 2, r.asks("bob").remaining(t))
+}
+
 func TestAKeyThatLacksARightPaysItself(t *testing.T) {
 	r := newRig(t, func(c *Config) { c.Accounts[0].Keys[0].Read = false })
 	a := r.send("alice", "GET", "/balance", "").refused(t, 403, 311)

@@ -131,7 +131,7 @@ func (ex *Exchange) openVenue() error {
 	rules := &ex.config.Rules
 	ex.venue = sim.New(ex.catalog, sim.Config{
 		Book: true, FeeRounding: rules.FeeRounding, House: func(m *market.Market) sim.House { return houses[m.ID] },
-		PlacementLimit: rules.PlacementLimit, ExecutionLimit: rules.ExecutionLimit, SpreadLimit: rules.SpreadLimit, ReferenceLimit: rules.ReferenceLimit,
+		PlacementLimit: rules.PlacementLimit, ExecutionLimit: rules.ExecutionLimit, SpreadLimit: rules.SpreadLimit, ReferenceLimit: rules.ReferenceLimit, HoldLater: rules.HoldLater,
 	}, ex.hear)
 	return nil
 }

@@ -118,7 +118,7 @@ func (ex *Exchange) tellTrade(c *call, m *market.Market, t *trade) {
 		dst = append(dst, '"')
 	}
 	dst = strconv.AppendBool(append(dst, `,"settled":`...), told.Settled)
-	c.out = append(dst, '}')
+	c.out = append(strconv.AppendInt(append(dst, `,"operatorId":`...), t.operatorID, 10), '}')
 }
 
 // span is a range of numbers, both ends included.

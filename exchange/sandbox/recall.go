@@ -133,7 +133,7 @@ func (s *store) recallFills(tx *bbolt.Tx) error {
 func (s *store) recallTrades(tx *bbolt.Tx) error {
 	return readLists(tx.Bucket(bucketTrades), 2, func(head []uint64, number uint64, stored *storedTrade) error {
 		have := s.ex.accounts[head[0]].recordsOf(s.ex.listings[head[1]].ID)
-		have.trades = append(have.trades, trade{stored.fill(), stored.OrderID, stored.ClientOrderID})
+		have.trades = append(have.trades, trade{stored.fill(), stored.OrderID, stored.ClientOrderID, stored.OperatorID})
 		have.run = run{number + 1, number + 1}
 		return nil
 	})

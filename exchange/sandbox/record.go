@@ -16,6 +16,7 @@ type record struct {
 	account sim.AccountID
 	market  market.ID
 	shown   bool // it rested in the book when last heard of
+	taking  bool // it has taken, and what becomes of its rest is not known yet
 	reused  bool // a later order of the account carries its clientOrderId
 }
 

@@ -22,6 +22,7 @@ type records struct {
 type trade struct {
 	fill
 	orderID, clientOrderID uuid.UUID
+	operatorID             int64
 }
 
 // trading is what the exchange has for orders beside the venue.
@@ -32,6 +33,7 @@ type trading struct {
 
 	command market.Command // scratch: the one that is being performed
 	latest  *record        // scratch: of the order entered last
+	takers  []*record      // scratch: of the orders that take
 	view    market.Order   // scratch: the order that is being told
 	viewed  []market.Fill  // scratch: its fills
 	spare   *record        // forgotten ones, by their link byState
@@ -80,18 +82,43 @@ func (ex *Exchange) hear(ev *market.Event) {
 	if r == nil {
 		r = ex.enter(ex.accounts[ex.venue.Owner(o.ID)], o, count)
 	}
+	resting, trades := rests(o), len(ev.Fills) > 0
 	for i := range ev.Fills {
-		ex.fill(r, o, &ev.Fills[i])
+		if ex.fill(r, o, &ev.Fills[i]) {
+			l.touch() // both sides of a trade are one change
+		}
 	}
-	resting := rests(o)
-	if r.shown || resting || len(ev.Fills) > 0 {
-		l.touch()
+	switch {
+	case trades && !ev.Fills[0].Taker:
+		r.shown = resting
+	case r.taking: // whether it rests is known when it has taken
+	case trades:
+		r.taking = true
+		ex.takers = append(ex.takers, r)
+	default:
+		ex.show(r, resting)
 	}
-	r.shown = resting
 	if o.Done() {
 		ex.close(r, o)
 	}
 	ex.store.order(r)
+}
+
+// show notes whether an order is in the book, which has changed if it is there or was.
+func (ex *Exchange) show(r *record, resting bool) {
+	if r.shown || resting {
+		ex.listings[r.market].touch()
+	}
+	r.shown = resting
+}
+
+// showTakers notes which of the orders that have taken are in the book now: what a report tells of them is told on the way.
+func (ex *Exchange) showTakers() {
+	for _, r := range ex.takers {
+		r.taking = false
+		ex.show(r, !r.closed() && rests(ex.orderOf(r)))
+	}
+	ex.takers = ex.takers[:0]
 }
 
 // rests reports whether an order is in the book for all to see.
@@ -122,22 +149,22 @@ func (ex *Exchange) enlist(r *record, name uuid.UUID) {
 	}
 }
 
-// fill notes a fill of an order and makes it known.
-func (ex *Exchange) fill(r *record, o *market.Order, f *market.Fill) {
+// fill notes a fill of an order and makes it known. It reports whether the trade is new: not told by its other order before.
+func (ex *Exchange) fill(r *record, o *market.Order, f *market.Fill) bool {
 	a, keep := ex.accounts[r.account], ex.keepTrades()
 	noted := fill{Fill: *f, due: ex.settles(f)}
 	p, have := r.happen(), a.recordsOf(r.market)
 	before := len(p.fills)
 	p.fills = remember(p.fills, noted, keep)
 	p.lost += before + 1 - len(p.fills)
-	have.trades = remember(have.trades, trade{fill: noted, orderID: o.ExchangeID, clientOrderID: o.ClientOrderID}, keep)
+	have.trades = remember(have.trades, trade{fill: noted, orderID: o.ExchangeID, clientOrderID: o.ClientOrderID, operatorID: o.OperatorID}, keep)
 	have.run.total++
 	public := market.Trade{Market: f.Market, Price: f.Price, Amount: f.Amount, Side: f.Side, Time: f.Time}
 	if !f.Taker {
 		public.Side = f.Side.Opposite()
 	}
-	ex.print(f.ID, &public)
 	ex.traded(a, f)
+	return ex.print(f.ID, &public)
 }
 
 // close keeps what the order of a record has come to, and forgets the order that closed longest ago where there are too many.

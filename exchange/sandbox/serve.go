@@ -25,7 +25,7 @@ var jsonContent = []string{"application/json"}
 //	faults        on demand: the request is lost, late, or met by an error in place of its work (fault.go)
 //	body          400 with 102 where its header Content-Type is not application/json, or it has more than 64 KiB
 //	credentials   403 with 300 … 312
-//	budget        429 with 105; what failed so far costs the IP address, else the key pays
+//	budget        429 with 105; what failed so far costs the IP address, which hears that in its place where it is banned, else the key pays
 //	parameters    400 with 102 and 200 … 205
 //	the endpoint  whatever it answers
 func (ex *Exchange) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -191,6 +191,7 @@ func (ex *Exchange) stopped() *exchange.Error {
 //
 // What only the clock has made due need not be written when it is told: from the same state, it happens again in the same way.
 func (ex *Exchange) save(always bool) error {
+	ex.showTakers()
 	s := ex.store
 	switch {
 	case s == nil:

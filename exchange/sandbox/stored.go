@@ -172,10 +172,11 @@ type storedTrade struct {
 	storedDue
 	OrderID       uuid.UUID
 	ClientOrderID uuid.UUID `json:",omitzero"`
+	OperatorID    int64     `json:",omitzero"`
 }
 
 func storedTradeOf(t *trade) any {
-	return storedTrade{storedDue{storedFill(t.Fill), t.due}, t.orderID, t.clientOrderID}
+	return storedTrade{storedDue{storedFill(t.Fill), t.due}, t.orderID, t.clientOrderID, t.operatorID}
 }
 
 // storedPrint is a public trade.

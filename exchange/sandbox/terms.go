@@ -16,8 +16,9 @@ const mostDecimals = 15
 // terms reads the parameters of POST or PUT /order one by one, in the units of a market, and keeps the first refusal.
 type terms struct {
 	*call
-	m       *market.Market
-	refused *exchange.Error
+	m         *market.Market
+	reference market.TriggerReference // of an order that names none
+	refused   *exchange.Error
 }
 
 // order makes o what POST /order asks for, with the defaults of specification 4.1 and, for triggers, of venue-facts 3.1. Whether
@@ -38,7 +39,7 @@ func (t *terms) order(o *market.Order) {
 		return
 	}
 	o.TriggerType = word(t, "triggerType", "price", market.ParseTriggerType)
-	o.TriggerReference = word(t, "triggerReference", "lastTrade", market.ParseTriggerReference)
+	o.TriggerReference = word(t, "triggerReference", t.reference.String(), market.ParseTriggerReference)
 }
 
 // common reads what POST and PUT have in common.

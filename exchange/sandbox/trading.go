@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -15,7 +16,7 @@ import (
 func (ex *Exchange) postOrder(c *call) *exchange.Error {
 	m := ex.catalog.MarketNamed(c.text("market"))
 	ex.command = market.Command{Kind: market.CommandPlace, At: c.now}
-	t := terms{call: c, m: m}
+	t := terms{call: c, m: m, reference: cmp.Or(ex.config.Rules.TriggerReference, market.LastTrade)}
 	t.order(&ex.command.Order)
 	if t.refused != nil {
 		return t.refused

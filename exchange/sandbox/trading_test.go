@@ -86,6 +86,8 @@ func TestTriggersHaveTheirDefaults(t *testing.T) {
 	require.False(t, stop.Visible, "it is not in the book")
 	stop = f.place(f.alice, "sell stopLossLimit amount=1 price=80 triggerAmount=90 triggerType=price triggerReference=bestBid")
 	require.Equal(t, "bestBid", stop.TriggerReference)
+	other := newStage(t, func(c *Config) { c.Rules.TriggerReference = market.BestAsk })
+	other.has(other.place("alice", "sell stopLoss amount=1 triggerAmount=90"), "triggerReference=bestAsk")
 }
 
 func TestWithoutResponseRequiredTheAnswerIsShort(t *testing.T) {

@@ -58,6 +58,12 @@ func (v *vault) amount(text string) (market.Money, *exchange.Error) {
 	return market.Money(n), amountError(err, n)
 }
 
+// tooMuch reports whether an amount is above the largest that a request may name, 10⁹ (venue-facts 2.1).
+func (v *vault) tooMuch(amount market.Money) bool {
+	unit := market.Money(market.Pow10(v.Digits))
+	return amount/unit > 1_000_000_000 || amount/unit == 1_000_000_000 && amount%unit > 0
+}
+
 // blocks returns how long a number of blocks takes.
 func (v *vault) blocks(count int) market.Duration {
 	each := v.config.BlockTime

@@ -64,6 +64,8 @@ func (v *vault) checkWithdrawal(c *call) (market.Money, *exchange.Error) {
 	switch {
 	case refused != nil:
 		return 0, refused
+	case v.tooMuch(amount):
+		return 0, exchange.ErrCode(exchange.CodeAmountTooLarge)
 	case v.fiat && !validIBAN(address):
 		return 0, exchange.ErrCode(409)
 	case !v.fiat && !validAddress(address):

@@ -89,6 +89,7 @@ func TestWithdrawalsAreRefusedForAReason(t *testing.T) {
 		"symbol=BTC&amount=0.5&internal=true" + to:                          "205 internal parameter is invalid.",
 		"symbol=BTC&amount=0.000000001" + to:                                "429 amount parameter has too many decimals.",
 		"symbol=EUR&amount=1.001&address=" + someIBAN:                       "429 amount parameter has too many decimals.",
+		"symbol=BTC&amount=1000000000.00000001" + to:                        "210 The amount is above the largest that is allowed, 1000000000.",
 		"symbol=BTC&amount=92233720369" + to:                                "210 The amount is above the largest that is allowed, 1000000000.",
 		"symbol=BTC&amount=0" + to:                                          "205 amount parameter is invalid.",
 		"symbol=BTC&amount=0.00099999" + to:                                 "406 Your withdrawal is too small.",

@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,7 +48,7 @@ func (n *naiveBook) place(o naiveOrder, tif market.TimeInForce) {
 	if o.post && n.best(o.side, o.price) >= 0 {
 		return
 	}
-	if tif == market.FOK && n.offered(&o) < o.left {
+	if tif == market.FOK && !n.offersWhole(o) {
 		return
 	}
 	for o.left > 0 {
@@ -72,14 +73,22 @@ func (n *naiveBook) place(o naiveOrder, tif market.TimeInForce) {
 	}
 }
 
-// offered is what others offer to an order.
-func (n *naiveBook) offered(o *naiveOrder) (amount market.Qty) {
-	for _, r := range n.orders {
-		if r.side != o.side && r.account != o.account && (o.price == 0 || crosses(o.side, o.price, r.price)) {
-			amount += r.left
+// offersWhole reports whether an order would trade whole: on a copy of the book, on which it must meet no own order but with cancelOldest.
+func (n *naiveBook) offersWhole(o naiveOrder) bool {
+	paper := naiveBook{orders: slices.Clone(n.orders)}
+	for o.left > 0 {
+		i := paper.best(o.side, o.price)
+		if i < 0 {
+			return false
 		}
+		if r := paper.orders[i]; r.account != o.account {
+			o.left -= min(o.left, r.left)
+		} else if o.stp != market.CancelOldest {
+			return false
+		}
+		paper.drop(i)
 	}
-	return amount
+	return true
 }
 
 func (n *naiveBook) prevent(o *naiveOrder, i int) {

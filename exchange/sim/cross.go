@@ -26,20 +26,20 @@ func (b *book) opposite(taker market.Side) *depth {
 
 // offered returns the best offer for a taker of that side: the better price, and at one price who was there first.
 func (v *Venue) offered(b *book, taker market.Side) offer {
-	best, place := v.bestOfHouse(b, taker)
-	house := offer{price: best.Price, amount: best.Amount, place: place}
+	house := v.houseFrom(b, taker, 0)
 	l := b.opposite(taker).first
-	if l == nil {
+	if l == nil || !b.ahead(l.first, house.price) {
 		return house
 	}
-	o := l.first
-	switch {
-	case house.price == 0, l.price != house.price && crosses(taker, house.price, l.price):
-	case l.price == house.price && o.sequence < b.house.sequence:
-	default:
-		return house
+	return offer{price: l.price, amount: l.first.AmountRemaining, resting: l.first}
+}
+
+// ahead reports whether a taker meets a resting order before the house's level at a price, 0 for none.
+func (b *book) ahead(resting *order, house market.Price) bool {
+	if resting.Price == house {
+		return resting.sequence < b.house.sequence
 	}
-	return offer{price: l.price, amount: o.AmountRemaining, resting: o}
+	return house == 0 || crosses(resting.Side, resting.Price, house)
 }
 
 // takeBook lets an order trade against the book: price by price, at each price in the order of arrival. What remains rests, or
@@ -53,8 +53,7 @@ func (v *Venue) takeBook(b *book, o *order) {
 	case !o.Type.HasPrice() && v.tooWide(b):
 		v.end(b, o, market.StatusCanceled, market.CancelOnSpreadProtection)
 		return
-	case o.TimeInForce == market.FOK && !v.fillsWhole(b, o):
-		v.settleRest(b, o)
+	case o.TimeInForce == market.FOK && v.endsUnfilled(b, o):
 		return
 	}
 	reference := b.last
@@ -90,7 +89,7 @@ func (v *Venue) meet(b *book, o *order, at *offer) bool {
 	}
 	amount = min(amount, at.amount)
 	if amount == 0 {
-		v.finishDust(b, o)
+		v.finishDust(b, o, at.price)
 		return false
 	}
 	amount = min(amount, v.room(b, o), v.room(b, at.resting))
@@ -145,41 +144,19 @@ func (v *Venue) wantedOf(b *book, o *order, price market.Price) (market.Qty, err
 	return min(o.AmountRemaining, payable), nil
 }
 
-// finishDust fills an order over a quote amount of which less is left than the smallest amount costs.
-func (v *Venue) finishDust(b *book, o *order) {
+// finishDust fills an order over a quote amount of which less is left than the smallest amount costs at a price.
+func (v *Venue) finishDust(b *book, o *order, price market.Price) {
+	if o.Side == market.Sell {
+		if missing, err := o.convertible(b.market, price); err != nil || missing != 0 {
+			return // it is the base that does not reach
+		}
+	}
 	if o.ByQuote() && o.FilledAmount > 0 {
 		o.Status = market.StatusFilled
 		o.AmountQuoteRemaining = 0
 		v.hold(o, 0)
 		v.emit(b, o, market.ExecTrade, 0)
 	}
-}
-
-// fillsWhole reports whether others offer enough for the whole of an order within its limit. An order without a limit is
-// reckoned at the best price: at worse ones its money buys less, never more.
-func (v *Venue) fillsWhole(b *book, o *order) bool {
-	best := v.offered(b, o.Side).price
-	if best == 0 {
-		return false
-	}
-	missing, err := v.wantedOf(b, o, best)
-	if err != nil || !o.ByQuote() && missing < o.AmountRemaining {
-		return false
-	}
-	for i := range b.house.Levels {
-		if l := v.houseLevel(b, o.Side, i); o.accepts(l.Price) {
-			missing -= min(missing, l.Amount)
-		}
-	}
-	side := b.opposite(o.Side)
-	for l := side.first; l != nil && missing > 0 && o.accepts(l.price); l = side.next(l) {
-		for resting := l.first; resting != nil && missing > 0; resting = resting.behind {
-			if resting.account != o.account {
-				missing -= min(missing, resting.AmountRemaining)
-			}
-		}
-	}
-	return missing == 0
 }
 
 // tooWide reports whether spread protection stops market orders: bid and ask are too far apart.

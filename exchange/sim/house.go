@@ -122,12 +122,12 @@ func (v *Venue) houseSize(b *book, price market.Price) market.Qty {
 	return max(floor, market.Qty(market.Pow10(b.market.AmountDigits-min(b.market.AmountDigits, b.market.QuantityDecimals))))
 }
 
-// bestOfHouse returns the house's best level of which something is left, and its place.
-func (v *Venue) bestOfHouse(b *book, taker market.Side) (best market.Level, place int) {
-	for i := range b.house.Levels {
+// houseFrom returns the house's best level from a place on of which something is left, for a taker of that side.
+func (v *Venue) houseFrom(b *book, taker market.Side, place int) offer {
+	for i := place; i < b.house.Levels; i++ {
 		if l := v.houseLevel(b, taker, i); l.Price == 0 || l.Amount > 0 {
-			return l, i
+			return offer{price: l.Price, amount: l.Amount, place: i}
 		}
 	}
-	return market.Level{}, 0
+	return offer{}
 }

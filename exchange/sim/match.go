@@ -111,7 +111,7 @@ func (v *Venue) tooFar(b *book, o *order) bool {
 func (v *Venue) facts(b *book, o *order, reference market.Price) *exchange.Facts {
 	balance, in := &o.account.balances[exchange.HoldAsset(b.market, o.Side)], &o.account.markets[b.market.ID]
 	f := &v.fact
-	f.Reference, f.Open, f.Available, f.Fees = reference, in.open, balance.Total-balance.Held, in.fees
+	f.Reference, f.Open, f.Available, f.Fees, f.HoldLater = reference, in.open, balance.Total-balance.Held, in.fees, v.config.HoldLater
 	return f
 }
 

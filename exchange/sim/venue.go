@@ -47,6 +47,7 @@ type Config struct {
 	House          func(*market.Market) House // of a Book; nil: no house
 	ExecutionLimit market.Rate                // of a Book: a taker goes no farther than this from the best price it met; 0: off
 	SpreadLimit    market.Rate                // of a Book: orders without a limit are cancelled at a wider spread; 0: off
+	HoldLater      bool                       // exchange.Facts.HoldLater
 	ReferenceLimit market.Rate                // of a Book: a taker goes no farther than this from the last price before it; 0: off
 }
 

@@ -1,0 +1,120 @@
+package bot
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/engine/live"
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// Whose orders and money a state file tells of: its exchange, and the key that it was last used with, of which a digest is kept.
+const (
+	exchangeBlob = "exchange"
+	keyBlob      = "key"
+)
+
+// remembers is how long an exchange is sure to know an order that has ended.
+const remembers = 30 * 24 * time.Hour
+
+// checkAccount refuses a state file of another exchange or, as far as can be told, of another account: its orders would be nowhere, and what it
+// takes for the strategies' own would be somebody else's.
+func (r *runner) checkAccount(ctx context.Context, began bool) error {
+	if !began {
+		return nil
+	}
+	before, err := r.plan.elsewhere(r.store)
+	if err != nil {
+		return err
+	}
+	if before != "" {
+		return r.plan.source.place(at([]string{"exchange", "base_url"}, fmt.Errorf("is at %s, and the orders and money in %s are at %s; name another bot.state or, where the exchange has moved, the old address in exchange.moved_from",
+			originOf(r.plan.Exchange.BaseURL), r.plan.Bot.State, before)))
+	}
+	if other, err := r.plan.otherKey(r.store); err != nil || !other {
+		return err
+	}
+	return r.checkKey(ctx)
+}
+
+// elsewhere is the exchange of a state file, "" where it is that of the config.
+func (p *runPlan) elsewhere(store *state.BotStore) (before string, err error) {
+	known, err := store.Blob(exchangeBlob)
+	before = string(known)
+	if err != nil || before == "" || sameExchange(before, originOf(p.Exchange.BaseURL)) || before == originOf(p.Exchange.MovedFrom) {
+		return "", err
+	}
+	return before, nil
+}
+
+// otherKey reports whether a state file was used with another key before.
+func (p *runPlan) otherKey(store *state.BotStore) (bool, error) {
+	known, err := store.Blob(keyBlob)
+	return len(known) > 0 && string(known) != digestOf(p.key), err
+}
+
+// checkKey asks by a key that is new for the latest order that the exchange has taken.
+func (r *runner) checkKey(ctx context.Context) error {
+	r.log.Warn().Msg("the key is another than in the last run: it has to be of the same account")
+	var last *state.OrderRow
+	traded := map[market.ID]bool{} // the client knows no others
+	for i := range r.plan.strategies {
+		for _, m := range r.plan.strategies[i].Markets {
+			traded[m.ID] = true
+		}
+	}
+	err := r.store.Orders(0, func(o *state.OrderRow) error {
+		if o.Reported && traded[o.Market] {
+			row := *o
+			last = &row
+		}
+		return nil
+	})
+	if err != nil || last == nil {
+		return err
+	}
+	err = live.Insist(ctx, r.log, func() error {
+		_, err := r.client.Order(ctx, last.Market, last.ClientOrderID, last.ExchangeID)
+		return err
+	})
+	if !errors.Is(err, exchange.ErrCode(exchange.CodeNotFound)) || last.Done() && r.client.Now().Sub(last.Updated) > remembers {
+		return nil // what else is wrong with the key will show
+	}
+	return r.plan.source.place(at([]string{"exchange", "key"}, fmt.Errorf("is another than in the last run, and the exchange knows nothing of order %s by it: it is of another account; name another bot.state", last.ClientOrderID)))
+}
+
+// originOf is scheme and host of an address, by which exchanges are told apart.
+func originOf(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return base
+	}
+	return strings.ToLower(u.Scheme + "://" + u.Host)
+}
+
+// sameExchange reports whether two addresses may be those of one exchange: one on this machine may have another port each time.
+func sameExchange(a, b string) bool { return a == b || onThisMachine(a) && onThisMachine(b) }
+
+func onThisMachine(origin string) bool {
+	u, err := url.Parse(origin)
+	if err != nil {
+		return false
+	}
+	address, err := netip.ParseAddr(u.Hostname())
+	return u.Hostname() == "localhost" || err == nil && address.IsLoopback()
+}
+
+// digestOf tells a key from others without telling it.
+func digestOf(key string) string {
+	sum := sha256.Sum256([]byte("tidemark account key " + key))
+	return hex.EncodeToString(sum[:8])
+}

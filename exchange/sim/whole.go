@@ -1,0 +1,132 @@
+package sim
+
+import (
+	"iter"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// trial is a taker on paper: what it would have left after each offer. It is a copy, and nothing at the venue changes.
+type trial struct {
+	order
+	purse market.Money // what it may still spend, or sell
+}
+
+// endsUnfilled ends a FOK order of which the book does not offer the whole, and reports whether it did: expired, or cancelled where a
+// price protection would stop it on the way. Nothing of it trades (specification 4.4).
+func (v *Venue) endsUnfilled(b *book, o *order) bool {
+	whole, reason := v.fillsWhole(b, o)
+	switch {
+	case whole:
+		return false
+	case reason != 0:
+		v.end(b, o, market.StatusCanceled, reason)
+	default:
+		v.settleRest(b, o)
+	}
+	return true
+}
+
+// fillsWhole reports whether the whole of an order would trade now, and if not, which price protection would stop it, 0 for none. Where
+// an own order stands in the way only cancelOldest leads past it: every other mode would take something off the order.
+func (v *Venue) fillsWhole(b *book, o *order) (whole bool, reason market.RestatementReason) {
+	t := trial{order: *o, purse: v.own(o)}
+	best := v.offered(b, o.Side).price
+	for at := range v.offers(b, o.Side) {
+		if !o.accepts(at.price) {
+			break
+		}
+		if at.resting != nil && at.resting.account == o.account {
+			if o.SelfTradePrevention != market.CancelOldest {
+				break
+			}
+			continue
+		}
+		if reason := v.protection(o.Side, best, b.last, at.price); reason != 0 {
+			return false, reason
+		}
+		if done, able := t.take(v, b.market, &at); done || !able {
+			return done, 0
+		}
+	}
+	return false, 0
+}
+
+// take trades with an offer on paper. done: the order wants nothing more. able is false where its money or its base does not reach.
+func (t *trial) take(v *Venue, m *market.Market, at *offer) (done, able bool) {
+	wanted, payable := t.wants(m, at.price)
+	if wanted == 0 { // dust fills an order of which something has traded
+		return t.FilledAmount > 0, false
+	}
+	amount := min(wanted, at.amount)
+	if amount > payable {
+		return false, false
+	}
+	gross, err := m.Value(at.price, amount)
+	if err != nil {
+		return false, false
+	}
+	cash, _, err := t.settlement.Fill(m, t.Side, gross, t.fees().Taker, v.config.FeeRounding)
+	if err == nil {
+		t.FilledAmountQuote, err = t.FilledAmountQuote.Add(gross)
+	}
+	if err != nil {
+		return false, false
+	}
+	t.AmountRemaining, t.FilledAmount, t.AmountQuoteRemaining = t.AmountRemaining-amount, t.FilledAmount+amount, t.AmountQuoteRemaining-cash
+	if t.Side == market.Buy {
+		t.purse -= cash
+	} else {
+		t.purse -= market.Money(amount)
+	}
+	return amount == wanted || t.sold(m), true
+}
+
+// wants is the base that the order wants at a price, and the most that it can pay for there.
+func (t *trial) wants(m *market.Market, price market.Price) (wanted, payable market.Qty) {
+	switch {
+	case t.ByQuote() && t.Side == market.Buy:
+		wanted = exchange.Affordable(m, t.AmountQuoteRemaining, price, t.fees().Taker)
+	case t.ByQuote():
+		var err error
+		if wanted, err = t.convertible(m, price); err == nil && market.Money(wanted) > t.purse {
+			return wanted, 0
+		}
+	case t.Side == market.Buy && !t.Type.HasPrice():
+		return t.AmountRemaining, exchange.Affordable(m, t.purse, price, t.fees().Taker)
+	default: // held in full
+		wanted = t.AmountRemaining
+	}
+	return wanted, wanted
+}
+
+// sold reports whether a sell over a quote amount has brought it, to the unit of money.
+func (t *trial) sold(m *market.Market) bool {
+	if !t.ByQuote() || t.Side == market.Buy {
+		return false
+	}
+	proceeds, err := t.FilledAmountQuote.CeilMoney(m.MoneyDrop())
+	return err == nil && proceeds >= t.AmountQuote
+}
+
+// offers goes through all that a taker of that side meets: price by price, and at each price in the order of arrival.
+func (v *Venue) offers(b *book, taker market.Side) iter.Seq[offer] {
+	return func(yield func(offer) bool) {
+		house, side := v.houseFrom(b, taker, 0), b.opposite(taker)
+		for l := side.first; l != nil; l = side.next(l) {
+			for o := l.first; o != nil; o = o.behind {
+				for ; !b.ahead(o, house.price); house = v.houseFrom(b, taker, house.place+1) {
+					if !yield(house) {
+						return
+					}
+				}
+				if !yield(offer{price: l.price, amount: o.AmountRemaining, resting: o}) {
+					return
+				}
+			}
+		}
+		for ; house.price != 0 && yield(house); house = v.houseFrom(b, taker, house.place+1) {
+		}
+	}
+}
