@@ -17,7 +17,7 @@ import (
 
 const module = "github.com/tidemark-trading/tidemark/"
 
-// mayImport is who may import whom of ours (ARCHITECTURE.md, "Where things are", and the packages to come). Test files may import anything. A path
+// mayImport is who may import whom of ours (ARCHITECTURE.md, "Where things are"). Test files may import anything. A path
 // that is missing is looked up by its folder with a star: strategy/smacross as strategy/*.
 var mayImport = map[string][]string{
 	"market":                nil,

@@ -186,13 +186,17 @@ func (r *recorder) points() []sample {
 
 // publish writes the files that need the whole run and gives all files their names, result.json last.
 func (r *recorder) publish(res *Result) error {
-	for _, name := range []string{"equity.csv", "report.html", "result.json"} {
-		if _, err := r.out.create(name); err != nil {
+	var equity, page, whole *table
+	for _, t := range []struct {
+		to   **table
+		name string
+	}{{&equity, "equity.csv"}, {&page, "report.html"}, {&whole, "result.json"}} {
+		var err error
+		if *t.to, err = r.out.create(t.name); err != nil {
 			return err
 		}
 	}
 	res.Files, res.Dir = r.out.names(), r.cfg.Out
-	equity, page, whole := r.out.files[3], r.out.files[4], r.out.files[5]
 	writeCurve(equity, res.curve, r.cfg.Currency.Digits)
 	if err := r.page(page, res); err != nil {
 		return fmt.Errorf("write %s: %w", page.name, err)

@@ -63,39 +63,6 @@ type priceRange struct {
 	length market.Duration // of a candle; 0: it varies
 }
 
-// extremes are the closes at both ends of the deepest fall, which equity.csv must contain.
-type extremes struct{ top, peak, bottom, recovered sample }
-
-// see looks at what the track made of the close s.
-func (e *extremes) see(t *track, s sample) {
-	if t.peakAt == s.at {
-		e.top = s
-	}
-	if t.worst.bottomed == s.at {
-		e.peak, e.bottom = e.top, s
-	}
-	if t.worst.to == s.at {
-		e.recovered = s
-	}
-}
-
-// known returns the closes that there are. A peak that is the start of the run is no close.
-func (e *extremes) known() (list []sample) {
-	for _, s := range []sample{e.peak, e.bottom, e.recovered} {
-		if s.at != 0 {
-			list = append(list, s)
-		}
-	}
-	return list
-}
-
-// monthEnd is the month that is being recorded.
-type monthEnd struct {
-	index int64        // market.Interval1M.Index
-	end   market.Time  // closes up to and including end belong to it
-	begun market.Money // equity before its first close
-}
-
 // newRecorder begins a recording. With cfg.Out it makes the folder and the temporary files, which Finish or Abort remove.
 func newRecorder(cfg recorderConfig) (*recorder, error) {
 	if cfg.Catalog == nil || cfg.Currency == nil {
@@ -183,28 +150,6 @@ func (r *recorder) roll(s sample) {
 	r.wake = min(r.equity.dayEnd, r.curve.end)
 }
 
-// turn closes the months before the one of at.
-func (r *recorder) turn(at market.Time) {
-	for at > r.month.end {
-		r.closeMonth()
-		r.month = monthOf(r.month.end+1, r.last.equity)
-	}
-}
-
-func (r *recorder) closeMonth() {
-	start := market.Interval1M.StartOf(r.month.index).Std()
-	r.months = append(r.months, Month{
-		Year: start.Year(), Month: int(start.Month()), Equity: r.amount(r.last.equity),
-		Return: Figure(float64(r.last.equity)/float64(r.month.begun) - 1),
-	})
-}
-
-// monthOf returns the month that a close at the given time belongs to; one at midnight belongs to the day before.
-func monthOf(at market.Time, begun market.Money) monthEnd {
-	index := market.Interval1M.Index(at - 1)
-	return monthEnd{index, market.Interval1M.StartOf(index + 1), begun}
-}
-
 // Bar records a candle of the charted market; candles of other markets and intervals are passed over. It must be called for
 // every candle of the chart for the figures of buy-and-hold.
 func (r *recorder) Bar(c *market.Candle) {
@@ -288,7 +233,7 @@ func (r *recorder) Order(o *market.Order) {
 		return
 	}
 	m := r.cfg.Catalog.Market(o.Market)
-	r.tally.order(o, false)
+	r.tally.order(o)
 	r.writeOrder(m, o, "sent")
 	if o.FilledAmount > 0 && o.Side == market.Sell {
 		r.fail(r.close(r.held.of(o.Strategy, m), o))
@@ -300,7 +245,7 @@ func (r *recorder) Rejected(o *market.Order) {
 	if r.err != nil {
 		return
 	}
-	r.tally.order(o, true)
+	r.tally.rejected()
 	r.writeOrder(r.cfg.Catalog.Market(o.Market), o, "rejected")
 }
 

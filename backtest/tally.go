@@ -73,21 +73,25 @@ func (t *tally) fill(m *market.Market, f *market.Fill, value market.Value) error
 	return sum(addition{&t.traded, value}, addition{&t.fees, fee})
 }
 
-// order counts an order by its final status; rejected ones have none.
-func (t *tally) order(o *market.Order, rejected bool) {
+// order counts an order by its final status.
+func (t *tally) order(o *market.Order) {
 	t.orders.Orders++
-	switch {
-	case rejected:
-		t.orders.Rejected++
-	case o.Status == market.StatusFilled:
+	switch o.Status {
+	case market.StatusFilled:
 		t.orders.Filled++
-	case o.Status == market.StatusCanceled:
+	case market.StatusCanceled:
 		t.orders.Canceled++
-	case o.Status == market.StatusExpired:
+	case market.StatusExpired:
 		t.orders.Expired++
 	default:
 		t.orders.Open++
 	}
+}
+
+// rejected counts an order that the exchange refused.
+func (t *tally) rejected() {
+	t.orders.Orders++
+	t.orders.Rejected++
 }
 
 // figures completes the trips' figures.

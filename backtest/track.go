@@ -161,3 +161,29 @@ func (s *spread) figures(broken bool) (volatility, sharpe, sortino Figure) {
 	year := math.Sqrt(daysPerYear)
 	return Figure(deviation * year), Figure(s.mean / deviation * year), Figure(s.mean / down * year)
 }
+
+// extremes are the closes at both ends of the deepest fall, which equity.csv must contain.
+type extremes struct{ top, peak, bottom, recovered sample }
+
+// see looks at what the track made of the close s.
+func (e *extremes) see(t *track, s sample) {
+	if t.peakAt == s.at {
+		e.top = s
+	}
+	if t.worst.bottomed == s.at {
+		e.peak, e.bottom = e.top, s
+	}
+	if t.worst.to == s.at {
+		e.recovered = s
+	}
+}
+
+// known returns the closes that there are. A peak that is the start of the run is no close.
+func (e *extremes) known() (list []sample) {
+	for _, s := range []sample{e.peak, e.bottom, e.recovered} {
+		if s.at != 0 {
+			list = append(list, s)
+		}
+	}
+	return list
+}

@@ -93,7 +93,7 @@ type alerter struct {
 
 // newAlertPlaces checks the receivers of a config.
 func newAlertPlaces(c *alertsSection, getenv func(string) string) (places []*alertPlace, err error) {
-	keys := &exchangePlan{getenv: getenv}
+	keys := secrets{getenv: getenv}
 	for _, name := range sortedKeys(c.To) {
 		section, path := c.To[name], []string{"alerts", "to", name}
 		if err := oneOf(join(path, "template"), section.Template, alertTemplates...); err != nil {
@@ -107,7 +107,7 @@ func newAlertPlaces(c *alertsSection, getenv func(string) string) (places []*ale
 		if (section.Template == "telegram") != (section.Chat != "") {
 			return nil, at(join(path, "chat"), errors.New("belongs to telegram, which needs it: the chat_id"))
 		}
-		words, err := keys.secretOf(path, "url", section.URL, section.URLFile, section.URLEnv)
+		words, err := keys.read(path, "url", section.URL, section.URLFile, section.URLEnv)
 		if err != nil {
 			return nil, err
 		}
@@ -198,7 +198,7 @@ func (p *alertPlace) nudge() {
 }
 
 // next takes the oldest alert. done says that there is none and none will come.
-func (p *alertPlace) next() (one alert, any, done bool) {
+func (p *alertPlace) next() (one alert, found, done bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.waiting) == 0 {
@@ -214,11 +214,11 @@ func (p *alertPlace) next() (one alert, any, done bool) {
 func (p *alertPlace) work(ctx context.Context) {
 	defer p.http.CloseIdleConnections()
 	for ctx.Err() == nil {
-		one, any, done := p.next()
+		one, found, done := p.next()
 		switch {
 		case done:
 			return
-		case any:
+		case found:
 			p.deliver(ctx, &one)
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -55,6 +56,10 @@ var errNoBot = errors.New("no bot is running")
 func call(ctx context.Context, folder, path string, ask *operatorAsk, within time.Duration, value any) (answer []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
+	body, err := json.Marshal(ask)
+	if err != nil {
+		return nil, err
+	}
 	socket, err := socketIn(folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w with its state in %s", errNoBot, folder)
@@ -62,37 +67,40 @@ func call(ctx context.Context, folder, path string, ask *operatorAsk, within tim
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, socket.close()) }()
+	status, answer, err := post(ctx, socket.path, path, body)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
+		return nil, fmt.Errorf("%w with its state in %s", errNoBot, folder)
+	case err != nil:
+		return nil, fmt.Errorf("ask the bot in %s: %w", folder, err)
+	case status != http.StatusOK:
+		return nil, refusalOf(status, answer)
+	}
+	if err := json.Unmarshal(answer, value); err != nil {
+		return nil, fmt.Errorf("answer of the bot in %s: %w", folder, err)
+	}
+	return answer, nil
+}
+
+// post sends a body to a path of the HTTP server behind a unix socket and reads the whole answer.
+func post(ctx context.Context, socket, path string, body []byte) (status int, answer []byte, err error) {
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "unix", socket.path)
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
 	}}
 	defer transport.CloseIdleConnections()
-	body, err := json.Marshal(ask)
-	if err != nil {
-		return nil, err
-	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://bot"+path, bytes.NewReader(body))
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	response, err := (&http.Client{Transport: transport}).Do(request)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
-		return nil, fmt.Errorf("%w with its state in %s", errNoBot, folder)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("ask the bot in %s: %w", folder, err)
+		return 0, nil, err
 	}
 	defer response.Body.Close()
-	var into bytes.Buffer
-	if _, err := into.ReadFrom(response.Body); err != nil {
-		return nil, fmt.Errorf("answer of the bot in %s: %w", folder, err)
+	if answer, err = io.ReadAll(response.Body); err != nil {
+		return 0, nil, fmt.Errorf("its answer: %w", err)
 	}
-	if response.StatusCode != http.StatusOK {
-		return nil, refusalOf(response.StatusCode, into.Bytes())
-	}
-	if err := json.Unmarshal(into.Bytes(), value); err != nil {
-		return nil, fmt.Errorf("answer of the bot in %s: %w", folder, err)
-	}
-	return into.Bytes(), nil
+	return response.StatusCode, answer, nil
 }
 
 // refusalOf is the error that a bot answered with.

@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/netip"
-	"os"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -89,7 +87,7 @@ func (p *exchangePlan) key(path []string, s *keySecret) (k sandbox.Key, c creden
 	if len(k.Key) != keyLength {
 		return k, c, at(join(path, "key"), fmt.Errorf("has %d characters; want %d, or leave it out", len(k.Key), keyLength))
 	}
-	if c.secret, err = p.secretOf(path, "secret", s.Secret, s.SecretFile, s.SecretEnv); err != nil {
+	if c.secret, err = p.secrets.read(path, "secret", s.Secret, s.SecretFile, s.SecretEnv); err != nil {
 		return k, c, err
 	}
 	if c.secret.text == "" {
@@ -131,7 +129,7 @@ func (p *exchangePlan) setAdmin() (err error) {
 	if !p.Admin.Enabled {
 		return nil
 	}
-	token, err := p.secretOf([]string{"admin"}, "token", p.Admin.Token, p.Admin.TokenFile, p.Admin.TokenEnv)
+	token, err := p.secrets.read([]string{"admin"}, "token", p.Admin.Token, p.Admin.TokenFile, p.Admin.TokenEnv)
 	if err != nil {
 		return err
 	}
@@ -142,94 +140,10 @@ func (p *exchangePlan) setAdmin() (err error) {
 	return nil
 }
 
-// secret is a secret, and how the user says it: what came from a file or the environment is not printed.
-type secret struct {
-	text      string
-	file, env string
-}
-
-// told reports whether the secret may be printed.
-func (s *secret) told() bool { return s.file == "" && s.env == "" }
-
-// shell is the secret in a line for a shell.
-func (s *secret) shell() string {
-	switch {
-	case s.file != "":
-		return `"$(cat ` + inQuotes(s.file) + `)"`
-	case s.env != "":
-		return `"$` + s.env + `"`
-	}
-	return inQuotes(s.text)
-}
-
-// shown is the secret, or where it stands.
-func (s *secret) shown() string {
-	switch {
-	case s.file != "":
-		return "in " + s.file
-	case s.env != "":
-		return "in $" + s.env
-	}
-	return s.text
-}
-
-// inQuotes is a text as one word of a shell.
-func inQuotes(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
-
-// secretOf reads a secret that the config may say in three ways; empty where it says none.
-func (p *exchangePlan) secretOf(path []string, key, text, file, env string) (s secret, err error) {
-	if text != "" && file != "" || text != "" && env != "" || file != "" && env != "" {
-		return s, at(path, fmt.Errorf("has two of %s, %s_file and %s_env; want one", key, key, key))
-	}
-	s = secret{text: text, file: file, env: env}
-	switch {
-	case text != "":
-		p.inline = true
-	case file != "":
-		s.text, err = readSecret(file)
-		return s, at(join(path, key+"_file"), err)
-	case env != "":
-		if s.text = p.getenv(env); s.text == "" || strings.Trim(env, variableLetters) != "" {
-			return s, at(join(path, key+"_env"), fmt.Errorf("the environment has no variable %s", clip(env)))
-		}
-	}
-	return s, nil
-}
-
-const variableLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
-
-// readSecret reads a file that nobody but its owner may read.
-func readSecret(file string) (string, error) {
-	if others, err := readableByOthers(file); err != nil || others {
-		if err == nil {
-			err = fmt.Errorf("others may read %s; do: chmod 600 %s", file, inQuotes(file))
-		}
-		return "", err
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return "", err
-	}
-	trimmed := strings.TrimSpace(string(text))
-	if trimmed == "" || strings.ContainsAny(trimmed, "\r\n") {
-		return "", fmt.Errorf("%s holds no secret: want one line", file)
-	}
-	return trimmed, nil
-}
-
-// readableByOthers reports whether a file's mode lets others read it. Where modes say nothing of that, it does not.
-func readableByOthers(file string) (bool, error) {
-	info, err := os.Stat(file)
-	if err != nil {
-		return false, err
-	}
-	return runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0, nil
-}
-
 // warnOfOpenConfig warns of secrets in a config that others may read.
 func (p *exchangePlan) warnOfOpenConfig() {
 	file := p.exchangeConfig.source.file
-	if others, err := readableByOthers(file); p.inline && err == nil && others {
+	if others, err := readableByOthers(file); p.secrets.inline && err == nil && others {
 		p.warnings = append(p.warnings, fmt.Sprintf("%s holds a secret and others may read it; do: chmod 600 %s, or use secret_file or secret_env", file, inQuotes(file)))
 	}
 }

@@ -22,11 +22,10 @@ import (
 // exchangePlan makes what package sandbox wants of an exchangeConfig.
 type exchangePlan struct {
 	*exchangeConfig
-	getenv      func(string) string
+	secrets     secrets
 	config      sandbox.Config
 	credentials []credential
 	token       secret                        // of /admin
-	inline      bool                          // a secret stands in the config itself
 	warnings    []string                      // for the user
 	stores      map[string]*state.CandleStore // of replayed candles, by file
 	readers     []io.Closer                   // of those
@@ -42,7 +41,7 @@ func loadExchange(source *configSource) (*exchangeConfig, error) {
 // newExchangePlan checks a config, but for what only an exchange that is made of it can find, and opens the stores that are replayed. Its
 // errors name the place of what is wrong. Close it, also after an error.
 func newExchangePlan(c *exchangeConfig, getenv func(string) string) (*exchangePlan, error) {
-	p := &exchangePlan{exchangeConfig: c, getenv: getenv, config: sandbox.Default(), stores: map[string]*state.CandleStore{}}
+	p := &exchangePlan{exchangeConfig: c, secrets: secrets{getenv: getenv}, config: sandbox.Default(), stores: map[string]*state.CandleStore{}}
 	for _, step := range [...]func() error{p.setExchange, p.setClock, p.setRules, p.setTiers, p.setAssets, p.setMarkets, p.setAccounts, p.setAdmin, p.setFaults} {
 		if err := step(); err != nil {
 			return p, c.source.place(err)

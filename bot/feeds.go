@@ -14,17 +14,8 @@ import (
 // delivered: shorter intervals first, then by market.
 func (p *planner) addFeeds() error {
 	for i := range p.plan.Strategies {
-		s := &p.plan.Strategies[i]
-		needs, err := s.Kind.Needs(s.Values)
-		if err != nil {
+		if err := p.addFeedsOf(&p.plan.Strategies[i]); err != nil {
 			return err
-		}
-		for _, m := range s.Markets {
-			for _, interval := range append([]market.Interval{s.Interval}, needs.Intervals...) {
-				if err := p.addFeed(m, interval); err != nil {
-					return err
-				}
-			}
 		}
 	}
 	for _, m := range p.plan.Catalog.Markets() {
@@ -35,6 +26,22 @@ func (p *planner) addFeeds() error {
 	slices.SortFunc(p.plan.Feeds, func(a, b backtest.Feed) int {
 		return cmp.Or(cmp.Compare(a.Interval, b.Interval), cmp.Compare(a.Market.ID, b.Market.ID))
 	})
+	return nil
+}
+
+// addFeedsOf lists the series that one strategy wants.
+func (p *planner) addFeedsOf(s *backtest.StrategyPlan) error {
+	needs, err := s.Kind.Needs(s.Values)
+	if err != nil {
+		return err
+	}
+	for _, m := range s.Markets {
+		for _, interval := range append([]market.Interval{s.Interval}, needs.Intervals...) {
+			if err := p.addFeed(m, interval); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 

@@ -153,10 +153,11 @@ func (f *fetcher) fetch(ctx context.Context, r state.Range) error {
 			return err
 		}
 		if len(f.candles) == 0 {
-			if err := f.older(ctx, start); err != nil {
-				if errors.Is(err, errBeginning) {
-					f.report.BeginningMS = end.Millis()
-				}
+			err := f.older(ctx, start)
+			if errors.Is(err, errBeginning) {
+				f.report.BeginningMS = end.Millis()
+			}
+			if err != nil {
 				return err
 			}
 		}

@@ -171,7 +171,7 @@ func (a *app) printNext(dir string, files []newFile, from *dependency) error {
 	return err
 }
 
-// shellWord is a path that can be pasted behind cd.
+// shellWord is a path that can be pasted after cd.
 func shellWord(path string) string {
 	if modPath(path) == path {
 		return path

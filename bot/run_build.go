@@ -199,23 +199,8 @@ func (r *runner) openLoop(ctx context.Context) error {
 		Ready: r.ready, Sent: r.lastChance,
 	}
 	if r.resumed {
-		history, err := r.history(ctx)
+		commands, err := r.goOn(ctx)
 		if err != nil {
-			return err
-		}
-		commands, err := r.engine.Restore(r.trading.Now(), func(part string) []byte { return r.parts[part] }, func(yield func([]market.Candle, error) bool) {
-			for group := range groups(history) {
-				if !yield(group, nil) {
-					return
-				}
-			}
-		})
-		if err != nil {
-			return r.misfit(fmt.Errorf("state of the last run: %w", err))
-		}
-		commands = slices.Clone(commands)
-		r.journal.halts = len(r.engine.Halts())
-		if err := r.fund(ctx, r.trading.Now()); err != nil {
 			return err
 		}
 		config.Start = func(market.Time) []market.Command { return commands }
@@ -228,6 +213,27 @@ func (r *runner) openLoop(ctx context.Context) error {
 	r.watch.attach()
 	r.loop = live.New(config)
 	return nil
+}
+
+// goOn makes the engine what it was when the last run ended, and returns what it then wants to send.
+func (r *runner) goOn(ctx context.Context) ([]market.Command, error) {
+	history, err := r.history(ctx)
+	if err != nil {
+		return nil, err
+	}
+	commands, err := r.engine.Restore(r.trading.Now(), func(part string) []byte { return r.parts[part] }, func(yield func([]market.Candle, error) bool) {
+		for group := range groups(history) {
+			if !yield(group, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		return nil, r.misfit(fmt.Errorf("state of the last run: %w", err))
+	}
+	commands = slices.Clone(commands)
+	r.journal.halts = len(r.engine.Halts())
+	return commands, r.fund(ctx, r.trading.Now())
 }
 
 // misfit is what kept the last run from being gone on with: a mistake in the config, which a restart does not mend, where that has changed since.

@@ -8,7 +8,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// openFeed makes the feed of what the strategies need, going on behind the last candles that were delivered.
+// openFeed makes the feed of what the strategies need, going on after the last candles that were delivered.
 func (r *runner) openFeed(context.Context) error {
 	p := r.plan
 	config := poll.Config{Data: r.watch.data(r.client), Catalog: p.catalog, Log: r.log, Depth: int(p.Poll.Depth), TickerEvery: market.Duration(p.Poll.Tickers), BookEvery: market.Duration(p.Poll.Books),

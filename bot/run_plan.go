@@ -57,12 +57,12 @@ func newRunPlan(c *runConfig, kinds []strategy.Kind, getenv func(string) string)
 
 // readKeys finds key and secret where the config says that they are.
 func (p *runPlan) readKeys(getenv func(string) string) error {
-	e, keys := &p.Exchange, &exchangePlan{getenv: getenv}
-	key, err := keys.secretOf([]string{"exchange"}, "key", e.Key, e.KeyFile, e.KeyEnv)
+	e, keys := &p.Exchange, secrets{getenv: getenv}
+	key, err := keys.read([]string{"exchange"}, "key", e.Key, e.KeyFile, e.KeyEnv)
 	if err != nil {
 		return err
 	}
-	words, err := keys.secretOf([]string{"exchange"}, "secret", e.Secret, e.SecretFile, e.SecretEnv)
+	words, err := keys.read([]string{"exchange"}, "secret", e.Secret, e.SecretFile, e.SecretEnv)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ const compactHelp = `Writes the file anew without the room that replaced rows le
 
 With --keep 90d also without what was over more than 90 days before the file's last entry: orders that have ended, their fills, their stories, and the
 journal's entries. Orders that are open, that wait for a fee, or that made a position which is still held stay, whatever their age, and so do
-positions, halts, runs and equity curves. The journal's chain of hashes goes on behind the last entry that was taken out, and bot state check goes on
+positions, halts, runs and equity curves. The journal's chain of hashes goes on after the last entry that was taken out, and bot state check goes on
 to prove it. --archive FILE first writes a copy of everything, which bot explain, bot orders and bot state read with --state FILE; or write tables
 with bot state export.
 

@@ -135,9 +135,9 @@ func (e *Engine) settleBracket(b *bracket) {
 }
 
 // placeExit sends the bracket's next exit: a stopLoss or limit that rests, or after a swap the order that takes the price it
-// has reached. now lets it act inside the path under way. A refusal ends the
-// bracket, unless its entry may still fill: what was bought so far may be too little to sell.
-func (e *Engine) placeExit(b *bracket, now bool) error {
+// has reached. attached lets it act inside the path under way. A refusal ends the bracket, unless its entry may still fill:
+// what was bought so far may be too little to sell.
+func (e *Engine) placeExit(b *bracket, attached bool) error {
 	if b.bare == 0 {
 		b.bare = e.now
 	}
@@ -154,7 +154,7 @@ func (e *Engine) placeExit(b *bracket, now bool) error {
 	}
 	c.Attached = true
 	at := b.entry
-	e.attached = now
+	e.attached = attached
 	id, err := e.place(c)
 	e.attached = false
 	if b = e.bracketOf(at); b == nil {

@@ -3,7 +3,7 @@ package engine
 import "github.com/tidemark-trading/tidemark/market"
 
 // Coast steps candles that come one at a time and in a row, each arriving delay after its close at Start+length, exactly as
-// Step would one by one. It stops behind the first that led to a command or set a timer, before the first that leaves the calm
+// Step would one by one. It stops after the first that led to a command or set a timer, before the first that leaves the calm
 // (low, high), and before a timer is due. It returns how many it stepped and the commands of the last. Where it cannot coast
 // at all it returns 0: then Step is to be called.
 func (e *Engine) Coast(series []market.Candle, length, delay market.Time, low, high market.Price) (stepped int, commands []market.Command) {

@@ -79,6 +79,9 @@ var ErrNotSent = errors.New("exchange: the command was not sent")
 // the others are there.
 var ErrUnits = errors.New("exchange: it does not fit the market's units")
 
+// ErrUnknownMarket is wrapped when a record names a market that the catalog does not have.
+var ErrUnknownMarket = errors.New("the market is not in the catalog")
+
 // Outcome says what an answer tells about a command that was sent.
 type Outcome uint8
 

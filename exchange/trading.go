@@ -66,7 +66,7 @@ type Trading interface {
 	// OpenOrders lists the account's open orders in all markets, without fills.
 	OpenOrders(ctx context.Context) ([]Record, error)
 	// Trades lists the account's executions in a market from a time on, oldest first, a bounded number of them. more says that there are later
-	// ones, to be had from the latest time in the list on, with the trades of that time once more.
+	// ones: ask again from the latest time in the list, which brings the trades of that time once more.
 	Trades(ctx context.Context, m market.ID, from market.Time) (trades []Trade, more bool, err error)
 	// Holdings lists the account's balances; an asset that is left out has none.
 	Holdings(ctx context.Context) ([]Holding, error)

@@ -2,7 +2,6 @@ package exchange
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -11,9 +10,6 @@ import (
 
 	"github.com/tidemark-trading/tidemark/market"
 )
-
-// ErrUnknownMarket is wrapped when a record names a market that the catalog does not have.
-var ErrUnknownMarket = errors.New("the market is not in the catalog")
 
 // orderRecord is specification 2.1. A json.Number takes a string, a number and null alike.
 type orderRecord struct {

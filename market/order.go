@@ -74,7 +74,7 @@ const (
 )
 
 // Watch is what the engine waits for in one market: the nearest prices below and above at which a bracket has to swap its
-// exits. 0 is none. The simulated venue tells the engine when a candle's path reaches one; a live feed does with every ticker.
+// exits. 0 is none. The simulated venue tells the engine when a candle's path reaches one; live, every ticker does.
 type Watch struct {
 	Below, Above Price
 }
@@ -153,7 +153,7 @@ type Position struct {
 	Opened   Time  // when Amount last left zero
 }
 
-// ClientOrderID returns the client order id of the seq-th order of a run: a version 5 UUID, so that an order that is sent
+// ClientOrderID returns the client order id of order id of a run: a version 5 UUID, so that an order that is sent
 // again carries the same one.
 func ClientOrderID(run uuid.UUID, id OrderID) uuid.UUID {
 	var name [8]byte

@@ -25,7 +25,7 @@ func AppendSaved(dst []byte, version int, state any) ([]byte, error) {
 	return append(dst, text...), nil
 }
 
-// ParseSaved reads what AppendSaved wrote into state, a pointer. Text that is cut off, goes on behind the end or has unknown
+// ParseSaved reads what AppendSaved wrote into state, a pointer. Text that is cut off, goes on after the end or has unknown
 // fields is an error, and so is another version: the errors say what is wrong.
 func ParseSaved(data []byte, version int, state any) error {
 	var envelope saved[json.RawMessage]
@@ -64,7 +64,7 @@ type Units struct {
 func (m *Market) Units() Units { return Units{m.PriceDigits, m.AmountDigits, m.QuoteDigits} }
 
 // CheckUnits compares the units of markets that saved numbers belong to with those of c: a market that counts in others now is an
-// error that names it. One that c does not have is none: whoever has something in it must say so.
+// error that names it. A market that c does not have is no error: whoever has something in it must say so.
 func (c *Catalog) CheckUnits(units map[string]Units) error {
 	for _, name := range slices.Sorted(maps.Keys(units)) {
 		m := c.MarketNamed(name)

@@ -13,7 +13,7 @@ type Time int64
 // Duration is a span in nanoseconds.
 type Duration = time.Duration
 
-// MaxMillis is the largest timestamp the exchange accepts (specification 4.3); Time ends earlier, at maxTimeMillis.
+// MaxMillis is the largest timestamp the exchange accepts (specification 4.3); Time ends earlier, in 2262.
 const MaxMillis = 8640000000000000
 
 const maxTimeMillis = math.MaxInt64 / int64(time.Millisecond)

@@ -32,20 +32,6 @@ type Gate struct {
 	figures []state.Figure // of the last Check
 }
 
-// seat is what the gate knows of one strategy.
-type seat struct {
-	limits   Limits
-	halted   bool
-	warming  bool
-	sent     []market.Time // ring of the latest sends, as long as OrdersPerMinute
-	sentAt   int
-	losses   int
-	coolTill market.Time
-	realised []market.Value // by market: at the last count of a win or a loss
-	refused  [reasons]int64
-	codes    map[int]int64 // refusals by the exchange's error code
-}
-
 // Approved is an order, or a change of one, that the gate has let pass. Only the gate can make one.
 type Approved struct {
 	command *market.Command

@@ -33,7 +33,7 @@ func (c *botChecker) journal() {
 	c.each(bucketCheckpoints, c.checkpoint)
 }
 
-// checkpoint wants a checkpoint to be that of an entry, of the cut, or of the entry before one that was left behind the cut.
+// checkpoint wants a checkpoint to be that of an entry, of the cut, or of the predecessor of an old entry that stays.
 func (c *botChecker) checkpoint(key, value []byte) {
 	switch journal := c.tx.Bucket(bucketJournal); {
 	case len(key) != 8:

@@ -11,10 +11,6 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// ErrDoubtful is wrapped when a commit failed in a way that leaves open whether it is on disk. The store then commits nothing more:
-// open it again, what it holds then counts.
-var ErrDoubtful = errors.New("a failed commit may be on disk or not")
-
 // How full pages become: the journal only ever grows at its end; orders do too, and what belongs to one comes a little later.
 const (
 	journalFill = 0.95

@@ -32,16 +32,6 @@ func (s *BotStore) OrderByClientID(id uuid.UUID) (row OrderRow, err error) {
 	return row, err
 }
 
-// OrderByExchangeID returns an own order by its market and orderId.
-func (s *BotStore) OrderByExchangeID(id market.ID, orderID uuid.UUID) (row OrderRow, err error) {
-	key := exchangeKey(orderID, s.names.catalog.Market(id).Name)
-	err = s.view(func(tx *bbolt.Tx) error {
-		row, err = s.orderAt(tx, tx.Bucket(bucketExchangeIDs).Get(key), orderID.String())
-		return err
-	})
-	return row, err
-}
-
 func (s *BotStore) orderAt(tx *bbolt.Tx, key []byte, asked string) (OrderRow, error) {
 	var value []byte
 	if key != nil {

@@ -15,12 +15,6 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// ErrNoState is wrapped when there is no state file, or it does not hold what was asked for.
-var ErrNoState = errors.New("not found")
-
-// ErrNewer is wrapped when a newer program wrote the state file or the candle store.
-var ErrNewer = errors.New("written by a newer program")
-
 // The buckets of the state file. Numbers in keys are big-endian, so that keys sort like the numbers.
 var (
 	bucketJournal     = []byte("journal")     // number → hash, time, kind, version, record

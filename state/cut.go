@@ -13,9 +13,9 @@ import (
 // keyCut is where meta says what Prune took out; files that were never pruned do not have it.
 var keyCut = []byte("cut")
 
-// cut is what a state file lacks: the journal up to an entry, but for entries about orders that are still in the file, and orders up to a
-// number, but for those. The chain goes on from the last entry's hash, which is a checkpoint. An entry that was left behind the others has
-// the hash of the one before it as a checkpoint.
+// cut is what a state file lacks: the journal up to an entry, and orders up to a number. Orders that were not over stay, with the entries about
+// them. After the cut the chain goes on from the hash of the last entry before it, which is a checkpoint. An entry before the cut that stays
+// has the hash of its predecessor as a checkpoint.
 type cut struct {
 	head
 	orders market.OrderID // the highest number of an order that was taken out
@@ -42,7 +42,7 @@ func (c *cut) put(tx *bbolt.Tx) error {
 	return tx.Bucket(bucketMeta).Put(keyCut, appendKey(value, uint64(c.orders)))
 }
 
-// jump moves a chain to in front of an entry that was left behind, or of the first one behind the cut, where its hash is known.
+// jump moves a chain to just before an old entry that stays, or before the first one after the cut, where the hash of its predecessor is known.
 func (c *chain) jump(tx *bbolt.Tx, from cut, key []byte) {
 	if len(key) != 8 || from.number == 0 {
 		return
@@ -57,7 +57,7 @@ func (c *chain) jump(tx *bbolt.Tx, from cut, key []byte) {
 	}
 }
 
-// finish moves a chain to the cut, where nothing stands behind it.
+// finish moves a chain to the cut, where no entry comes after it.
 func (c *chain) finish(from cut) {
 	if c.number < from.number {
 		c.head = from.head

@@ -32,7 +32,7 @@ func (s *BotStore) Prune(path string, before market.Time) (removed Removed, err 
 	}
 	err = s.rewrite(path, func(into *bbolt.DB) error {
 		return s.view(func(tx *bbolt.Tx) error {
-			p := pruner{store: s, from: tx, before: before, gone: map[market.OrderID]bool{}, behind: map[uint64]bool{}}
+			p := pruner{store: s, from: tx, before: before, gone: map[market.OrderID]bool{}, stay: map[uint64]bool{}}
 			err := p.run(into)
 			removed = p.removed
 			return err
@@ -50,7 +50,7 @@ type pruner struct {
 	cut     cut
 	held    map[string]market.Time  // by key of the position: since when it is held
 	gone    map[market.OrderID]bool // orders that are taken out
-	behind  map[uint64]bool         // entries before the cut that stay
+	stay    map[uint64]bool         // entries before the cut that are kept
 	removed Removed
 	into    copier
 }
@@ -112,7 +112,7 @@ func (p *pruner) sortOrders() error {
 			return err
 		case key[8] == partStory && !p.gone[orderOfKey(key)] && has(p.from.Bucket(bucketOrders), part(key[:8], partRow, nil)):
 			if number := binary.BigEndian.Uint64(key[9:]); number <= p.cut.number {
-				p.behind[number] = true
+				p.stay[number] = true
 			}
 		}
 		return nil
@@ -156,7 +156,7 @@ func (p *pruner) lastTold(id market.OrderID) uint64 {
 	return binary.BigEndian.Uint64(key[9:])
 }
 
-// copyJournal copies what is behind the cut, the old entries that stay, and the checkpoints that either needs.
+// copyJournal copies what comes after the cut, the old entries that stay, and the checkpoints that either needs.
 func (p *pruner) copyJournal() error {
 	checkpoints := p.from.Bucket(bucketCheckpoints)
 	if p.cut.number > 0 {
@@ -176,10 +176,10 @@ func (p *pruner) copyJournal() error {
 		switch {
 		case number > p.cut.number:
 			return p.into.put(bucketJournal, key, value)
-		case !p.behind[number]:
+		case !p.stay[number]:
 			p.removed.Entries++
 			return nil
-		case number > 1 && !p.behind[number-1]:
+		case number > 1 && !p.stay[number-1]:
 			if err := p.into.put(bucketCheckpoints, key64(number-1), known); err != nil {
 				return err
 			}

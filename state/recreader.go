@@ -18,7 +18,7 @@ type Extent struct {
 	Segments    int
 }
 
-// LostError says that events are missing in a recording: they never reached the disk, or what did was damaged. Reading goes on behind them.
+// LostError says that events are missing in a recording: they never reached the disk, or what did was damaged. Reading goes on after them.
 type LostError struct {
 	From, To uint64 // numbers
 }
@@ -63,7 +63,7 @@ func ReadRecording(dir string, catalog *market.Catalog, from uint64) (*Recording
 }
 
 // Next returns the next event and its number; both pointers inside and the event itself are valid until the following call. At the end it
-// returns io.EOF. A *LostError says that events are missing; the next call goes on behind them. Any other error is final.
+// returns io.EOF. A *LostError says that events are missing; the next call goes on after them. Any other error is final.
 func (r *RecordingReader) Next() (number uint64, ev *market.Event, err error) {
 	for {
 		for r.left == 0 {

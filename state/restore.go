@@ -164,12 +164,9 @@ func (r *restorer) takeOrder(s *SavedOrder) error {
 		return fmt.Errorf("strategy %q is gone; take it back into the config, or cancel its orders first", s.Strategy)
 	case s.ID <= 0 || r.orders.Get(s.ID) != nil:
 		return errors.New("is no order's number, or twice there")
-	case o.Side == 0 || o.Type == 0:
-		return errors.New("has no side or no type")
-	case min(o.Price, o.TriggerAmount) < 0 || min(o.Amount, o.AmountRemaining, o.FilledAmount, o.counted) < 0 || min(o.AmountQuote, o.AmountQuoteRemaining, o.OnHold, o.extra) < 0:
-		return errors.New("has an amount below zero")
-	case o.extra > o.OnHold || o.State.Terminal() && o.OnHold != 0:
-		return fmt.Errorf("holds %d while %s, %d of it for an update", o.OnHold, o.State, o.extra)
+	}
+	if err := o.sound(); err != nil {
+		return err
 	}
 	r.orders.Put(o.ID, o)
 	if o.inferred() {
@@ -186,6 +183,19 @@ func (r *restorer) takeOrder(s *SavedOrder) error {
 	purse.Held = held
 	r.open = append(r.open, o)
 	r.count(o, 1)
+	return nil
+}
+
+// sound says what an order that was read back cannot be.
+func (o *Order) sound() error {
+	switch {
+	case o.Side == 0 || o.Type == 0:
+		return errors.New("has no side or no type")
+	case min(o.Price, o.TriggerAmount) < 0 || min(o.Amount, o.AmountRemaining, o.FilledAmount, o.counted) < 0 || min(o.AmountQuote, o.AmountQuoteRemaining, o.OnHold, o.extra) < 0:
+		return errors.New("has an amount below zero")
+	case o.extra > o.OnHold || o.State.Terminal() && o.OnHold != 0:
+		return fmt.Errorf("holds %d while %s, %d of it for an update", o.OnHold, o.State, o.extra)
+	}
 	return nil
 }
 

@@ -137,7 +137,7 @@ func (n *names) readPosition(key, value []byte) (p PositionRow, err error) {
 	return p, nil
 }
 
-// stamped reads a record that stands behind a time.
+// stamped reads a record that follows a time.
 func (n *names) stamped(key, value []byte) (market.Time, Record, error) {
 	var d decoder
 	d.row(n, key, value)

@@ -104,7 +104,7 @@ func (d *chunkDecoder) unpackBlock(n int) error {
 	return nil
 }
 
-// unpackColumn reads n values of width bits; src ends chunkSlack bytes after the last of them. Values behind the n-th are
+// unpackColumn reads n values of width bits; src ends chunkSlack bytes after the last of them. Values after the n-th are
 // left undefined.
 func unpackColumn(dst *[blockRows]uint64, src []byte, n int, width uint) {
 	switch {

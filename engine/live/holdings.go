@@ -147,18 +147,26 @@ func (q *inquiry) ask(ctx context.Context, trading exchange.Trading, since marke
 		return err
 	}
 	for _, m := range markets {
-		seen := map[uuid.UUID]bool{}
-		from := since
-		for more := true; more; {
-			var trades []exchange.Trade
-			if trades, more, err = trading.Trades(ctx, m, from); err != nil {
-				return err
-			}
-			for i := range trades {
-				if from = max(from, trades[i].Time); !seen[trades[i].ID] {
-					seen[trades[i].ID] = true
-					q.trades, q.markets = append(q.trades, trades[i]), append(q.markets, m)
-				}
+		if err := q.askTrades(ctx, trading, since, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// askTrades pages through a market's trades. Pages overlap: a trade counts once.
+func (q *inquiry) askTrades(ctx context.Context, trading exchange.Trading, from market.Time, m market.ID) error {
+	seen := map[uuid.UUID]bool{}
+	for more := true; more; {
+		var trades []exchange.Trade
+		var err error
+		if trades, more, err = trading.Trades(ctx, m, from); err != nil {
+			return err
+		}
+		for i := range trades {
+			if from = max(from, trades[i].Time); !seen[trades[i].ID] {
+				seen[trades[i].ID] = true
+				q.trades, q.markets = append(q.trades, trades[i]), append(q.markets, m)
 			}
 		}
 	}

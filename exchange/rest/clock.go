@@ -51,7 +51,7 @@ func (c *Client) Offset() market.Duration {
 	return a.server.Sub(market.Time(a.local.UnixNano()))
 }
 
-// RoundTrip returns how long the measurement took that Offset stands on, which is right within half of that; 0: there was none.
+// RoundTrip returns how long the measurement behind Offset took: Offset is right within half of that. 0: there was none.
 func (c *Client) RoundTrip() market.Duration { return c.clock.anchor.Load().roundTrip }
 
 // Sync measures the exchange's clock by GET /time (specification 1): several times, of which the shortest round trip counts. It
@@ -64,7 +64,7 @@ func (c *Client) Sync(ctx context.Context) error {
 	return c.measure(ctx)
 }
 
-// Remeasure is Sync, and returns how far that has moved Now: what this machine's clock went wrong since.
+// Remeasure is Sync, and returns by how much that has moved Now: by so much this machine's clock has gone wrong since the last time.
 func (c *Client) Remeasure(ctx context.Context) (moved market.Duration, err error) {
 	if err := c.clock.claim(ctx); err != nil {
 		return 0, err

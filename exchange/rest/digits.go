@@ -10,7 +10,7 @@ import (
 // quoted reads a plain decimal in quotes that fits easily, in units of 10^-digits, and returns where it ends; 0 where it is anything
 // else, which market.ParseFixed reads. It looks at eight bytes at once: where the number ends is known before what it is worth.
 func quoted(data []byte, at int, digits uint8) (value int64, next int) {
-	const longest, finest, window = 6, 18 - 6, 16 // digits before the point, and units behind it, whose product any int64 holds
+	const longest, finest, window = 6, 18 - 6, 16 // digits before the point, and units after it, whose product any int64 holds
 	at++
 	if len(data)-at <= window || digits > finest {
 		return slowly(data, at-1, digits)

@@ -159,7 +159,7 @@ func (l *Ledger) leave(t *ticket, h http.Header, status int, body []byte) {
 	l.dispatch(a)
 }
 
-// Acquire is Begin for who cannot tell which answer belongs to which request: the points stay spent until an answer comes, or for half a
+// Acquire is Begin for callers that cannot tell which answer belongs to which request: the points stay spent until an answer comes, or for half a
 // minute.
 func (l *Ledger) Acquire(ctx context.Context, lane Lane, weight int, payer Payer) error {
 	t, err := l.enter(ctx, lane, "", weight, payer)

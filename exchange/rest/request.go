@@ -136,17 +136,25 @@ func (c *Client) attempt(ctx context.Context, r request, read func([]byte) error
 	_, err = buffer.ReadFrom(io.LimitReader(answer.Body, maxAnswer+1))
 	told = true
 	done(answer.Header, answer.StatusCode, buffer.Bytes())
+	if err := c.answered(answer.StatusCode, buffer.Bytes(), err); err != nil {
+		return err
+	}
+	return read(buffer.Bytes())
+}
+
+// answered is what keeps an answer from being read: its length, a connection that broke in the middle of it, or that it is a refusal.
+func (c *Client) answered(status int, body []byte, broke error) error {
 	switch {
-	case buffer.Len() > maxAnswer:
+	case len(body) > maxAnswer:
 		return errTooLong
-	case err != nil:
-		return &transportError{fmt.Errorf("the answer broke off after %d bytes: %w", buffer.Len(), err)}
-	case answer.StatusCode != http.StatusOK && answer.StatusCode != http.StatusCreated:
-		refused := exchange.ParseError(answer.StatusCode, buffer.Bytes())
+	case broke != nil:
+		return &transportError{fmt.Errorf("the answer broke off after %d bytes: %w", len(body), broke)}
+	case status != http.StatusOK && status != http.StatusCreated:
+		refused := exchange.ParseError(status, body)
 		refused.Message = scrub(refused.Message, c.config.Key, c.config.Secret)
 		return refused
 	}
-	return read(buffer.Bytes())
+	return nil
 }
 
 // spend waits for the budget and returns what it has to be told in the end.

@@ -89,7 +89,7 @@ func (s *scanner) end() error {
 	return s.err
 }
 
-// space skips white space and returns the byte behind it, 0 at the end.
+// space skips white space and returns the byte after it, 0 at the end.
 func (s *scanner) space() byte {
 	for s.at < len(s.data) {
 		switch ch := s.data[s.at]; ch {

@@ -38,9 +38,9 @@ const (
 	tradesRows   = 1000
 )
 
-// Trades lists the account's trades in a market from a time on, rounded down to milliseconds, oldest first: those of the first day, counted
-// from there, that has one which is later than from, all of them. more says that days follow; from the latest time in the list on they are to be had, with
-// the trades of that millisecond once more.
+// Trades lists the account's trades in a market, oldest first. It goes day by day from a time on, rounded down to milliseconds, and returns all
+// trades of the first day that has one later than from. more says that days follow: ask again from the latest time in the list, which brings the trades
+// of that millisecond once more.
 func (c *Client) Trades(ctx context.Context, id market.ID, from market.Time) (trades []exchange.Trade, more bool, err error) {
 	d, err := c.directory()
 	if err != nil {

@@ -209,9 +209,12 @@ func Default() Config {
 			{Symbol: "ADA", Name: "Cardano", Decimals: 6, WithdrawalFee: "0.5", WithdrawalMin: "2", Confirmations: 15, BlockTime: 20 * time.Second},
 		},
 		Markets: []Market{
-			defaultMarket("BTC-EUR", 2, "1", 8, "0.00006", "95000", "A", House{Levels: 50, HalfSpread: 5_000, Size: "0.05"}),
-			defaultMarket("ETH-EUR", 2, "0.1", 8, "0.0015", "3300", "A", House{Levels: 50, HalfSpread: 8_000, Size: "1"}),
-			defaultMarket("ADA-EUR", 5, "0.0001", 6, "7", "0.72", "B", House{Levels: 50, HalfSpread: 20_000, Size: "3000"}),
+			usual(Market{Name: "BTC-EUR", PriceDigits: 2, TickSize: "1", QuantityDecimals: 8, MinOrderInBase: "0.00006", FeeCategory: "A",
+				Source: Synthetic{Price: "95000"}, House: House{Levels: 50, HalfSpread: 5_000, Size: "0.05"}}),
+			usual(Market{Name: "ETH-EUR", PriceDigits: 2, TickSize: "0.1", QuantityDecimals: 8, MinOrderInBase: "0.0015", FeeCategory: "A",
+				Source: Synthetic{Price: "3300"}, House: House{Levels: 50, HalfSpread: 8_000, Size: "1"}}),
+			usual(Market{Name: "ADA-EUR", PriceDigits: 5, TickSize: "0.0001", QuantityDecimals: 6, MinOrderInBase: "7", FeeCategory: "B",
+				Source: Synthetic{Price: "0.72"}, House: House{Levels: 50, HalfSpread: 20_000, Size: "3000"}}),
 		},
 		Accounts: []Account{{
 			Name: "demo", Balances: map[string]string{"EUR": "100000", "BTC": "1", "ETH": "10", "ADA": "10000"},
@@ -221,7 +224,8 @@ func Default() Config {
 	}
 }
 
-func defaultMarket(name string, digits uint8, tick string, quantityDecimals uint8, least, price, category string, house House) Market {
-	return Market{Name: name, PriceDigits: digits, TickSize: tick, QuantityDecimals: quantityDecimals, NotionalDecimals: 2, MinOrderInBase: least, MinOrderInQuote: "5",
-		MaxOrderInBase: "1000000000", MaxOrderInQuote: "1000000000", MaxOpenOrders: 100, FeeCategory: category, Source: Synthetic{Price: price}, House: house}
+// usual fills in what the markets of Default have in common.
+func usual(m Market) Market {
+	m.NotionalDecimals, m.MinOrderInQuote, m.MaxOrderInBase, m.MaxOrderInQuote, m.MaxOpenOrders = 2, "5", "1000000000", "1000000000", 100
+	return m
 }

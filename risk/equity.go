@@ -1,0 +1,111 @@
+package risk
+
+import (
+	"fmt"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// equityWatch follows the account's equity for the daily loss and the drawdown.
+type equityWatch struct {
+	day       int64
+	dayStart  market.Money
+	highWater market.Money
+	latest    market.Money
+	started   bool
+	lost      bool // the daily loss is used up
+	drawn     bool // the drawdown was reached: stays until Resume
+}
+
+func (w *equityWatch) loss() market.Money { return w.dayStart - w.latest }
+func (w *equityWatch) fall() market.Money { return w.highWater - w.latest }
+
+// Observe tells the gate that an event was folded into the account: it follows the equity where a limit depends on it.
+func (g *Gate) Observe(a *state.Account, at market.Time) error {
+	g.now = at
+	if !g.Observes() {
+		return nil
+	}
+	return g.watchEquity(a, at)
+}
+
+// Transferred is Observe for a balance that changed from outside: a deposit is no gain, a withdrawal no loss.
+func (g *Gate) Transferred(a *state.Account, at market.Time) error {
+	if w := &g.equity; g.Observes() && w.started {
+		equity, err := a.Equity(g.account.Currency)
+		if err != nil {
+			return fmt.Errorf("risk: %w", err)
+		}
+		moved := equity - w.latest
+		w.dayStart, w.highWater, w.latest = w.dayStart+moved, w.highWater+moved, equity
+		g.changed = true
+	}
+	return g.Observe(a, at)
+}
+
+// Observes reports whether a limit depends on the equity, so that Observe has something to do.
+func (g *Gate) Observes() bool { return g.account.MaxDailyLoss != 0 || g.account.MaxDrawdown != 0 }
+
+func (g *Gate) watchEquity(a *state.Account, at market.Time) error {
+	equity, err := a.Equity(g.account.Currency)
+	if err != nil {
+		return fmt.Errorf("risk: %w", err)
+	}
+	w := &g.equity
+	if day := at.Day(); !w.started || day != w.day {
+		start := w.latest
+		if !w.started {
+			start = equity
+		}
+		w.day, w.dayStart, w.lost, w.started = day, start, false, true
+		g.changed = true
+	}
+	w.latest = equity
+	g.changed = g.changed || equity > w.highWater
+	w.highWater = max(w.highWater, equity)
+	if limit := g.account.MaxDailyLoss; limit > 0 && w.loss() >= limit && !w.lost {
+		w.lost, g.changed = true, true
+	}
+	if limit := g.account.MaxDrawdown; limit > 0 && !w.drawn {
+		allowed, err := market.ValueOf(int64(w.highWater)).MulRate(limit)
+		if err != nil {
+			return fmt.Errorf("risk: %w", err)
+		}
+		w.drawn = market.ValueOf(int64(w.fall())).Cmp(allowed.QuoInt(1e8)) >= 0 && w.fall() > 0
+		g.changed = g.changed || w.drawn
+	}
+	return nil
+}
+
+// Standing is how the account stands against the limits on its equity, in units of its currency.
+type Standing struct {
+	Latest    market.Money // equity
+	DayStart  market.Money // the last equity of the UTC day before
+	HighWater market.Money
+	Lost      bool // the daily loss is used up: nothing is opened until the next day
+	Drawn     bool // the drawdown was reached: nothing is opened
+}
+
+// Standing returns how the account stands. followed is false where no limit depends on the equity, so that nobody looks at it, or before the
+// first look.
+func (g *Gate) Standing() (s Standing, followed bool) {
+	w := &g.equity
+	return Standing{Latest: w.latest, DayStart: w.dayStart, HighWater: w.highWater, Lost: w.lost, Drawn: w.drawn}, w.started
+}
+
+// Drawdown is how far the equity has fallen from its high-water mark, rounded down; 0 where that is not positive.
+func (s Standing) Drawdown() market.Rate {
+	if s.HighWater <= 0 || s.Latest >= s.HighWater {
+		return 0
+	}
+	fall, err := market.ValueOf(int64(s.HighWater - s.Latest)).MulRate(1e8)
+	if err != nil {
+		return 0
+	}
+	rate, err := fall.QuoInt(int64(s.HighWater)).FloorMoney(0)
+	if err != nil {
+		return 0
+	}
+	return market.Rate(rate)
+}

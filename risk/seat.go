@@ -1,0 +1,59 @@
+package risk
+
+import (
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// seat is what the gate knows of one strategy.
+type seat struct {
+	limits   Limits
+	halted   bool
+	warming  bool
+	sent     []market.Time // ring of the latest sends, as long as OrdersPerMinute
+	sentAt   int
+	losses   int
+	coolTill market.Time
+	realised []market.Value // by market: at the last count of a win or a loss
+	refused  [reasons]int64
+	codes    map[int]int64 // refusals by the exchange's error code
+}
+
+// Closed tells the gate that a sell of a strategy is done: a loss counts towards the cool-down, a gain ends the row.
+func (g *Gate) Closed(a *state.Account, o *market.Order, at market.Time) {
+	s := &g.seats[o.Strategy]
+	if o.Side != market.Sell || o.FilledAmount == 0 {
+		return
+	}
+	realised := a.Position(o.Strategy, o.Market).Realised
+	lost := realised.Cmp(s.realised[o.Market]) < 0
+	s.realised[o.Market], g.changed = realised, true
+	if !lost {
+		s.losses = 0
+		return
+	}
+	s.losses++
+	if s.limits.CoolDownLosses > 0 && s.losses >= s.limits.CoolDownLosses {
+		s.losses = 0
+		s.coolTill = at.Add(s.limits.CoolDown)
+	}
+}
+
+// Halt refuses everything but cancels of a strategy until Resume.
+func (g *Gate) Halt(s market.StrategyID) { g.halt(s, true) }
+
+// Resume ends a Halt. It is a person's word: a drawdown that was reached is forgiven, and the next counts from the present equity.
+func (g *Gate) Resume(s market.StrategyID) {
+	g.halt(s, false)
+	if w := &g.equity; w.drawn {
+		w.drawn, w.highWater = false, w.latest
+	}
+}
+
+func (g *Gate) halt(s market.StrategyID, on bool) { g.seats[s].halted, g.changed = on, true }
+
+// Halted reports whether a strategy is halted.
+func (g *Gate) Halted(s market.StrategyID) bool { return g.seats[s].halted }
+
+// WarmUp holds a strategy's trading until it is called with false.
+func (g *Gate) WarmUp(s market.StrategyID, on bool) { g.seats[s].warming = on }

@@ -1,0 +1,169 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// lockWait is how long an open waits for another process.
+const lockWait = time.Second
+
+const storeFormat = 1
+
+// growStep is the room that the file gets beyond what a commit needs.
+const growStep = 1 << 20
+
+// OpenCandles opens the store at path for writing. It is made when missing, and held alone. It waits a second for other processes, then
+// wraps ErrLocked. A file that is no store wraps ErrCorrupt, one of a newer format ErrNewer.
+func OpenCandles(path string) (*CandleStore, error) { return openCandles(path, false) }
+
+// ReadCandles opens the store at path for reading, which others may do at the same time. A missing or empty file wraps ErrNoData; the
+// other errors are those of OpenCandles.
+func ReadCandles(path string) (*CandleStore, error) { return openCandles(path, true) }
+
+func openCandles(path string, readOnly bool) (store *CandleStore, err error) {
+	if err := checkFile(path, readOnly); err != nil {
+		return nil, err
+	}
+	defer catchCorrupt(path, &err, debug.SetPanicOnFault(true))
+	var file *os.File
+	db, err := bbolt.Open(path, 0o644, &bbolt.Options{Timeout: lockWait, ReadOnly: readOnly, InitialMmapSize: mapAtOpen(readOnly),
+		OpenFile: func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
+			file, err = os.OpenFile(name, flag, mode)
+			return file, err
+		}})
+	if err != nil {
+		return nil, openError(path, err)
+	}
+	db.AllocSize = growStep
+	s := &CandleStore{db: db, path: path}
+	if err := s.prepare(file, readOnly); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return s, nil
+}
+
+// checkFile looks at what the database layer has no good word for: no file, an empty one to read, a folder.
+func checkFile(path string, readOnly bool) error {
+	info, err := os.Stat(path)
+	switch {
+	case readOnly && errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: %w: no such file; %s", path, ErrNoData, importHint("BTC-EUR", market.Interval1h))
+	case err != nil:
+		return nil // opening it says why
+	case info.IsDir():
+		return fmt.Errorf("%s is a folder; name a file in it, like %s", path, filepath.Join(path, "candles.db"))
+	case readOnly && info.Mode().IsRegular() && info.Size() == 0:
+		return fmt.Errorf("%s: %w: the file is empty; %s", path, ErrNoData, importHint("BTC-EUR", market.Interval1h))
+	}
+	return nil
+}
+
+// mapAtOpen is how much address space a writer takes at once: growing the mapping in mid-transaction copies what is written.
+func mapAtOpen(readOnly bool) int {
+	if readOnly {
+		return 0
+	}
+	return writerMap
+}
+
+func openError(path string, err error) error {
+	switch {
+	case strings.Contains(err.Error(), "file size too small"): // of bbolt, without a name
+		return fmt.Errorf("%s: %w: cut off: %w", path, ErrCorrupt, err)
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return fmt.Errorf("%s is %w; stop that one or try again later", path, ErrLocked)
+	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
+		return fmt.Errorf("%s: %w: not a candle store: %w", path, ErrCorrupt, err)
+	}
+	return fmt.Errorf("open candle store: %w", err)
+}
+
+func importHint(name string, interval market.Interval) string {
+	return fmt.Sprintf("import some with: bot candles import --market %s --interval %s FILE.csv", name, interval)
+}
+
+// prepare checks the store's format and makes its buckets where they are missing.
+func (s *CandleStore) prepare(file *os.File, readOnly bool) (err error) {
+	defer catchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
+	if err := s.checkSize(); err != nil {
+		return err
+	}
+	if err := checkTree(file, s.path, s.db, 2); err != nil {
+		return err
+	}
+	if readOnly {
+		return s.db.View(s.checkFormat)
+	}
+	return s.db.Update(func(tx *bbolt.Tx) error {
+		if name, _ := tx.Cursor().First(); name != nil {
+			return s.checkFormat(tx)
+		}
+		return makeBuckets(tx) // only where there is nothing at all: a name that was damaged is no reason to begin anew
+	})
+}
+
+// checkSize refuses a file that was cut off: reading beyond its end would kill the process.
+func (s *CandleStore) checkSize() error {
+	info, err := os.Stat(s.path)
+	if err != nil {
+		return err
+	}
+	return s.db.View(func(tx *bbolt.Tx) error {
+		if info.Size() < tx.Size() {
+			return fmt.Errorf("%s: %w: %d bytes of %d are there", s.path, ErrCorrupt, info.Size(), tx.Size())
+		}
+		return nil
+	})
+}
+
+func makeBuckets(tx *bbolt.Tx) error {
+	for _, name := range [][]byte{bucketMeta, bucketMarkets, bucketCandles, bucketCoverage} {
+		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+			return err
+		}
+	}
+	return tx.Bucket(bucketMeta).Put(keyFormat, []byte{storeFormat})
+}
+
+func (s *CandleStore) checkFormat(tx *bbolt.Tx) error {
+	for _, name := range [][]byte{bucketMeta, bucketMarkets, bucketCandles, bucketCoverage} {
+		if tx.Bucket(name) == nil {
+			return fmt.Errorf("%s: %w: not a candle store: no %s in it", s.path, ErrCorrupt, name)
+		}
+	}
+	switch format := tx.Bucket(bucketMeta).Get(keyFormat); {
+	case len(format) != 1:
+		return fmt.Errorf("%s: %w: format %x, this program reads %d", s.path, ErrCorrupt, format, storeFormat)
+	case format[0] > storeFormat:
+		return fmt.Errorf("%s: %w: format %d, this program reads %d; update the program, or name another file", s.path, ErrNewer, format[0], storeFormat)
+	case format[0] < storeFormat:
+		return fmt.Errorf("%s: %w: format %d, this program reads %d", s.path, ErrCorrupt, format[0], storeFormat)
+	}
+	return nil
+}
+
+// catchCorrupt, deferred, turns the panic of the database layer over a page it cannot read into an error, and so a read
+// outside the file that such a page led to: that is what debug.SetPanicOnFault is for, whose old setting comes as faults.
+func catchCorrupt(path string, err *error, faults bool) {
+	debug.SetPanicOnFault(faults)
+	switch caught := recover().(type) {
+	case nil:
+	case runtime.Error:
+		*err = fmt.Errorf("%s: %w: a page of the file cannot be read (%w)", path, ErrCorrupt, caught)
+	default:
+		*err = fmt.Errorf("%s: %w: %v", path, ErrCorrupt, caught)
+	}
+}
