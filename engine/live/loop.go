@@ -30,6 +30,7 @@ type Config struct {
 	Journal  Journal
 	Findings Findings
 	Events   <-chan market.Event // of the feeds, in the order of their arrival, At being that or 0; their slices and pointers are the loop's
+	Clock    func() market.Time  // by which Events are stamped; nil: Trading's
 	Log      zerolog.Logger
 	Start    func(at market.Time) []market.Command // what begins the engine once the exchange has been asked; nil: Engine.Start. An engine that was restored has begun
 	Ready    func()                                // hears that trading has begun, in the loop's goroutine; nil: nobody. A run that is stopped before has no such moment
@@ -104,6 +105,9 @@ func New(c Config) *Loop {
 	}
 	if c.Start == nil {
 		c.Start = c.Engine.Start
+	}
+	if c.Clock == nil {
+		c.Clock = c.Trading.Now
 	}
 	return &Loop{Config: c, replies: make(chan func(), 2*inFlight+lists), orders: make(chan request), looks: map[market.OrderID]*look{},
 		holdings: holdings{agreed: c.Agreed, said: map[market.AssetID]market.Money{}}}
@@ -245,7 +249,7 @@ func (l *Loop) hear(ev *market.Event) {
 	if l.stopped {
 		return
 	}
-	if ev.At != 0 && l.stamp().Sub(ev.At) > oldest {
+	if ev.At != 0 && l.Clock().Sub(ev.At) > oldest {
 		switch ev.Kind {
 		case market.KindTicker, market.KindBook, market.KindTrade:
 			return
