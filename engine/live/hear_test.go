@@ -25,6 +25,7 @@ func TestPricesThatHaveWaitedForTheLoopAreLetGoBy(t *testing.T) {
 			p.events <- market.Event{At: p.box.Now(), Kind: market.KindTicker, Ticker: &market.Ticker{Market: 1, Last: market.Price(100+i) * 100, Bid: 99_00, Ask: 101_00}}
 			time.Sleep(7 * time.Second)
 		}
+		synctest.Wait()
 		require.Equal(t, []market.Price{100_00, 103_00, 104_00, 105_00}, seen)
 		p.end()
 	})
@@ -69,6 +70,7 @@ func TestPricesAreNotOldBecauseTheLoopsTimeIsAhead(t *testing.T) {
 			p.events <- market.Event{At: p.box.Now(), Kind: market.KindTicker, Ticker: &market.Ticker{Market: 1, Last: 100_00, Bid: 99_00, Ask: 101_00}}
 			time.Sleep(time.Second)
 		}
+		synctest.Wait()
 		require.Equal(t, 6, p.s.at)
 		p.end()
 	})
