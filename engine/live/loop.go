@@ -106,9 +106,6 @@ func New(c Config) *Loop {
 	if c.Start == nil {
 		c.Start = c.Engine.Start
 	}
-	if c.Clock == nil {
-		c.Clock = c.Trading.Now
-	}
 	return &Loop{Config: c, replies: make(chan func(), 2*inFlight+lists), orders: make(chan request), looks: map[market.OrderID]*look{},
 		holdings: holdings{agreed: c.Agreed, said: map[market.AssetID]market.Money{}}}
 }
@@ -238,28 +235,6 @@ func (l *Loop) write() {
 func (l *Loop) stamp() market.Time {
 	l.now = max(l.now, l.Trading.Now())
 	return l.now
-}
-
-// oldest is how long a market event may have waited for the loop, which may have stood still: in a strategy, at a disk, or with its machine.
-const oldest = 10 * time.Second
-
-// hear folds what the feeds tell. Prices that have waited too long are let go by, for newer ones follow; candles are late then. A loop that stops
-// lets everything go by: a candle that nobody trades on is not counted as seen.
-func (l *Loop) hear(ev *market.Event) {
-	if l.stopped {
-		return
-	}
-	if ev.At != 0 && l.Clock().Sub(ev.At) > oldest {
-		switch ev.Kind {
-		case market.KindTicker, market.KindBook, market.KindTrade:
-			return
-		case market.KindCandles:
-			for i := range ev.Candles {
-				ev.Candles[i].Late = true
-			}
-		}
-	}
-	l.step(ev)
 }
 
 // step folds an event and takes what the strategies want.
