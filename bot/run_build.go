@@ -193,7 +193,7 @@ func (r *runner) begin(ctx context.Context) (err error) {
 func (r *runner) openLoop(ctx context.Context) error {
 	p := r.plan
 	config := live.Config{
-		Engine: r.engine, Account: r.account, Trading: r.trading, Journal: r.watch.journal(r.journal), Findings: r.watch.findings(r.journal), Events: r.events(), Log: r.log,
+		Engine: r.engine, Account: r.account, Trading: r.trading, Journal: r.watch.journal(r.journal), Findings: r.watch.findings(r.journal), Events: r.events(), Clock: r.client.Now, Log: r.log,
 		OpenEvery: market.Duration(p.Poll.Orders), HoldingsEvery: market.Duration(p.Poll.Balances), StopWithin: r.stopWithin(), KeepOrders: p.Bot.KeepOrders,
 		Groups: p.groups(), GroupExpiry: market.Duration(p.Exchange.CancelAfter), Start: func(market.Time) []market.Command { return nil }, Stepped: r.watch.stepped(),
 		Ready: r.ready, Sent: r.lastChance,

@@ -25,6 +25,7 @@ func TestPricesThatHaveWaitedForTheLoopAreLetGoBy(t *testing.T) {
 			p.events <- market.Event{At: p.box.Now(), Kind: market.KindTicker, Ticker: &market.Ticker{Market: 1, Last: market.Price(100+i) * 100, Bid: 99_00, Ask: 101_00}}
 			time.Sleep(7 * time.Second)
 		}
+		synctest.Wait()
 		require.Equal(t, []market.Price{100_00, 103_00, 104_00, 105_00}, seen)
 		p.end()
 	})
@@ -50,5 +51,27 @@ func TestACandleThatHasWaitedForTheLoopIsLate(t *testing.T) {
 			p.loop.hear(&market.Event{At: now.Add(-waited), Kind: market.KindCandles, Candles: []market.Candle{c}})
 		}
 		require.Equal(t, []bool{false, false, true}, s.late)
+	})
+}
+
+// The clock had gone five minutes wrong, and is right again: the loop's time, which never goes back, is ahead. What comes now is new.
+func TestPricesAreNotOldBecauseTheLoopsTimeIsAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := playing(t, nil)
+		p.run()
+		p.box.mu.Lock()
+		p.box.shift = 5 * time.Minute
+		p.box.mu.Unlock()
+		p.tick(3)
+		p.box.mu.Lock()
+		p.box.shift = 0
+		p.box.mu.Unlock()
+		for range 3 {
+			p.events <- market.Event{At: p.box.Now(), Kind: market.KindTicker, Ticker: &market.Ticker{Market: 1, Last: 100_00, Bid: 99_00, Ask: 101_00}}
+			time.Sleep(time.Second)
+		}
+		synctest.Wait()
+		require.Equal(t, 6, p.s.at)
+		p.end()
 	})
 }

@@ -30,6 +30,7 @@ type Config struct {
 	Journal  Journal
 	Findings Findings
 	Events   <-chan market.Event // of the feeds, in the order of their arrival, At being that or 0; their slices and pointers are the loop's
+	Clock    func() market.Time  // by which Events are stamped; nil: Trading's
 	Log      zerolog.Logger
 	Start    func(at market.Time) []market.Command // what begins the engine once the exchange has been asked; nil: Engine.Start. An engine that was restored has begun
 	Ready    func()                                // hears that trading has begun, in the loop's goroutine; nil: nobody. A run that is stopped before has no such moment
@@ -234,28 +235,6 @@ func (l *Loop) write() {
 func (l *Loop) stamp() market.Time {
 	l.now = max(l.now, l.Trading.Now())
 	return l.now
-}
-
-// oldest is how long a market event may have waited for the loop, which may have stood still: in a strategy, at a disk, or with its machine.
-const oldest = 10 * time.Second
-
-// hear folds what the feeds tell. Prices that have waited too long are let go by, for newer ones follow; candles are late then. A loop that stops
-// lets everything go by: a candle that nobody trades on is not counted as seen.
-func (l *Loop) hear(ev *market.Event) {
-	if l.stopped {
-		return
-	}
-	if ev.At != 0 && l.stamp().Sub(ev.At) > oldest {
-		switch ev.Kind {
-		case market.KindTicker, market.KindBook, market.KindTrade:
-			return
-		case market.KindCandles:
-			for i := range ev.Candles {
-				ev.Candles[i].Late = true
-			}
-		}
-	}
-	l.step(ev)
 }
 
 // step folds an event and takes what the strategies want.
