@@ -110,7 +110,7 @@ func (r *runner) openStore(context.Context) (err error) {
 }
 
 // openEngine makes account, gate and engine with the strategies in their seats.
-func (r *runner) openEngine(ctx context.Context) error {
+func (r *runner) openEngine(ctx context.Context) (err error) {
 	p := r.plan
 	own := make([]bool, len(p.strategies)+1)
 	var seats []engine.Seat
@@ -133,7 +133,7 @@ func (r *runner) openEngine(ctx context.Context) error {
 		}
 		seats, limits, r.needs = append(seats, seat), append(limits, s.Limits), append(r.needs, needs)
 	}
-	if err := r.settle(ctx); err != nil {
+	if err = r.settle(ctx); err != nil {
 		return err
 	}
 	r.account = state.NewAccount(p.catalog, len(p.strategies), own)
@@ -142,6 +142,9 @@ func (r *runner) openEngine(ctx context.Context) error {
 	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account, seats: p.names(), ledger: r.weights, banned: &r.banned, currency: p.currency.ID, agreed: map[string]savedAgreement{}, refusals: refusals{kinds: map[refusalKey]*refusedKind{}}, notes: newNotes(r.log)}
 	if r.paper == nil {
 		r.journal.open = r.ledger.SetOpenOrders
+	}
+	if r.journal.reserve, err = setAside(p.Bot.State); err != nil {
+		return err
 	}
 	return r.openRecording()
 }

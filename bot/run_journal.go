@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
@@ -22,6 +23,7 @@ type botJournal struct {
 	account *state.Account
 
 	recording *state.Recording // of market events; nil: none is kept
+	reserve   string           // a file to be given up where the disk is full; empty: none
 	unwritten error            // why the recording lost something; told once
 	currency  market.AssetID
 
@@ -196,9 +198,10 @@ func (j *botJournal) Commit(at market.Time) error {
 			return err
 		}
 	}
+	var last error
 	if j.batch.Len() > j.riding {
-		if err := j.write(); err != nil {
-			return err
+		if last = j.write(); last != nil && !errors.Is(last, live.ErrLastRoom) {
+			return last
 		}
 		j.riding = 0
 	}
@@ -207,7 +210,7 @@ func (j *botJournal) Commit(at market.Time) error {
 	if all {
 		j.whole = at
 	}
-	return nil
+	return last
 }
 
 // minute notes what is noted now and then: the weight ledger, the equity, and how far the recording reaches.

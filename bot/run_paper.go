@@ -57,8 +57,9 @@ func (r *runner) openTrading(ctx context.Context) error {
 		return r.checkAccount(ctx, began)
 	}
 	path := filepath.Join(r.plan.Bot.State, paperFile)
-	if _, err := os.Stat(path); began && errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s is gone: without it %s speaks of orders and money that are nowhere; begin anew with another bot.state", path, stateFile)
+	info, err := os.Stat(path)
+	if gone := errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0; began && gone {
+		return fmt.Errorf("%s is gone, or empty: without it %s speaks of orders and money that are nowhere; begin anew with another bot.state", path, stateFile)
 	}
 	p := &paper{catalog: r.plan.catalog, log: r.log, events: make(chan market.Event, 64)}
 	config, err := r.plan.paperExchange(path, r.client.Now())
@@ -69,9 +70,12 @@ func (r *runner) openTrading(ctx context.Context) error {
 		return fmt.Errorf("simulated exchange of paper mode: %w", err)
 	}
 	r.paper = p
-	key := &config.Accounts[0].Keys[0]
+	key, served := &config.Accounts[0].Keys[0], http.Handler(p)
+	if r.plan.within != nil {
+		served = r.plan.within(p)
+	}
 	p.client, err = rest.New(rest.Config{
-		BaseURL: "http://127.0.0.1", Key: rest.NewSecret(key.Key), Secret: rest.NewSecret(key.Secret), Window: market.Duration(r.plan.Exchange.Window), Transport: inProcess{p},
+		BaseURL: "http://127.0.0.1", Key: rest.NewSecret(key.Key), Secret: rest.NewSecret(key.Secret), Window: market.Duration(r.plan.Exchange.Window), Transport: inProcess{served},
 	})
 	if err != nil {
 		return err

@@ -24,10 +24,11 @@ type runPlan struct {
 	key, secret string
 	getenv      func(string) string
 	alertPlaces []*alertPlace
-	transport   http.RoundTripper      // to the exchange; nil: over the network
-	now         func() time.Time       // the machine's clock; nil: that it has
-	slept       func() market.Duration // how far that has run ahead of the machine's uptime; nil: as it is
-	witness     witness                // hears of what is traded; nil: nobody
+	transport   http.RoundTripper               // to the exchange; nil: over the network
+	now         func() time.Time                // the machine's clock; nil: that it has
+	slept       func() market.Duration          // how far that has run ahead of the machine's uptime; nil: as it is
+	witness     witness                         // hears of what is traded; nil: nobody
+	within      func(http.Handler) http.Handler // stands before the exchange of paper mode; nil: nothing
 
 	catalog    *market.Catalog
 	currency   *market.Asset

@@ -154,10 +154,12 @@ func TestAStateFolderBelongsToOneMode(t *testing.T) {
 	code, _, failed := call(t.Context(), append([]string{"run", "-c", "../configs/sandbox.toml"}, set...)...)
 	require.Equal(t, 2, code)
 	require.Contains(t, failed, "was traded with in mode paper")
-	require.NoError(t, os.Remove(filepath.Join(state, "paper.db")))
-	code, _, failed = call(t.Context(), append([]string{"run", "-c", "../configs/paper.toml"}, set...)...)
-	require.Equal(t, 1, code)
-	require.Contains(t, failed, "paper.db is gone")
+	for _, lose := range []func(string) error{os.Remove, func(path string) error { return os.WriteFile(path, nil, 0o600) }} {
+		require.NoError(t, lose(filepath.Join(state, "paper.db")))
+		code, _, failed = call(t.Context(), append([]string{"run", "-c", "../configs/paper.toml"}, set...)...)
+		require.Equal(t, 1, code)
+		require.Contains(t, failed, "paper.db is gone, or empty")
+	}
 	code, _, failed = call(t.Context(), append([]string{"run", "-c", "../configs/paper.toml", "--set", "paper.start.DOGE=5"}, append(set, "--set", "bot.state="+state+"2")...)...)
 	require.Equal(t, 2, code)
 	require.Contains(t, failed, "paper.start.DOGE: no market of the strategies has this asset")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,6 +39,7 @@ type stage struct {
 	now      func() time.Time // the bot's clock; nil: that of the bubble
 	slept    func() market.Duration
 	witness  witness // of what the bot trades; nil: nobody
+	within   func(http.Handler) http.Handler
 	log      journalOfLogs
 	starts   int
 	everySet []override
@@ -181,7 +183,7 @@ func (s *stage) plan(w *wire) *runPlan {
 		return map[string]string{"KEY": stageKey, "SECRET": stageSecret, "AUDITOR": auditorKey, "AUDITORS": "secret of the auditor", "OTHER": otherKey, "OTHERS": "secret of the other"}[name]
 	})
 	require.NoError(s.t, err)
-	p.transport, p.now, p.slept, p.witness = w, s.now, s.slept, s.witness
+	p.transport, p.now, p.slept, p.witness, p.within = w, s.now, s.slept, s.witness, s.within
 	return p
 }
 

@@ -51,12 +51,14 @@ func (j *watchedJournal) Commit(at market.Time) error {
 
 // write commits the batch, and tells how long that took who asked for it.
 func (j *botJournal) write() error {
-	if j.timed == nil {
-		return j.store.Commit(j.batch)
-	}
 	began := time.Now()
 	err := j.store.Commit(j.batch)
-	j.timed(time.Since(began))
+	if err != nil {
+		err = j.lastRoom(err)
+	}
+	if j.timed != nil {
+		j.timed(time.Since(began))
+	}
 	return err
 }
 

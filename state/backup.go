@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -60,12 +59,19 @@ func syncFolder(dir string) error {
 	return cmp.Or(folder.Sync(), folder.Close())
 }
 
-// syncPlace makes durable that a file has its name, and its folder: what is synced and cannot be found is lost all the same.
+// syncPlace makes durable that a file has its name, and its folder, and the folders around that as far as they are ours: what is synced and
+// cannot be found is lost all the same.
 func syncPlace(path string) error {
-	folder := filepath.Dir(path)
-	err := syncFolder(filepath.Dir(folder))
-	if errors.Is(err, fs.ErrPermission) { // a folder of somebody else, who has made ours
-		err = nil
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return err
 	}
-	return cmp.Or(syncFolder(folder), err)
+	folder := filepath.Dir(path)
+	err = syncFolder(folder)
+	for above := filepath.Dir(folder); err == nil && above != folder; above = filepath.Dir(above) {
+		if folder = above; syncFolder(folder) != nil {
+			return nil // somebody else has made it, and what is around it
+		}
+	}
+	return err
 }

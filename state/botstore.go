@@ -58,9 +58,10 @@ type BotStore struct {
 	doubt   error // of a commit that failed after it may have been written: nothing is committed any more
 }
 
-// OpenBot opens the state file at path for writing and makes it, readable by its owner only, when missing. It waits a second for
-// another process, then wraps ErrLocked. A file of an older format is brought to the present one, a copy of it staying beside it;
-// one of a newer format wraps ErrNewer. The journal is checked from its last checkpoint on; damage wraps ErrCorrupt. Call Bind next.
+// OpenBot opens the state file at path for writing and makes it, readable by its owner only, when missing: whole or not at all, so that a
+// file without a byte is damage. It waits a second for another process, then wraps ErrLocked. A file of an older format is brought to the
+// present one, a copy of it staying beside it; one of a newer format wraps ErrNewer. The journal is checked from its last checkpoint on;
+// damage wraps ErrCorrupt. Call Bind next.
 func OpenBot(path string) (*BotStore, error) { return openBot(path, false, botSchema) }
 
 // ReadBot opens the state file at path for reading, which needs it not to be held by a running bot. A missing file wraps
@@ -71,8 +72,16 @@ func openBot(path string, readOnly bool, wanted schema) (store *BotStore, err er
 	switch info, err := os.Stat(path); {
 	case err == nil && info.IsDir():
 		return nil, fmt.Errorf("%s is a folder; name a file in it", path)
-	case readOnly && (errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0):
+	case readOnly && errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s: %w; a bot makes it at its first start", path, ErrNoState)
+	}
+	if !readOnly {
+		if err := create(path); err != nil {
+			return nil, fmt.Errorf("make state file: %w", err)
+		}
+	}
+	if err := notEmpty(path); err != nil {
+		return nil, err
 	}
 	if !readOnly {
 		if err := walkThrough(path); err != nil {

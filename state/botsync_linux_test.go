@@ -15,10 +15,14 @@ import (
 )
 
 // syncs holds the system calls of a process that commits against the order that a commit promises: pages, a sync, the head, a sync, and only then
-// does anybody hear of it.
+// does anybody hear of it. Before the first the file has got its name, after all of it was synced, and its name was synced too.
 type syncs struct {
 	pages, head bool // written and not synced
 	heads, told int
+	draft       bool   // the file without its name has been written and not synced
+	nameless    bool   // the name is not on disk
+	named       int    // files that have got it
+	syncing     string // what the fsync under way is of
 }
 
 var systemCall = regexp.MustCompile(`^\d+ +(?:<\.\.\. )?(\w+)(?:\((\d+)<([^>]*)>)?(.*)$`)
@@ -33,15 +37,39 @@ func (s *syncs) call(line string) error {
 	switch unfinished := strings.Contains(rest, "<unfinished"); {
 	case name == "fdatasync" && !unfinished: // it has returned
 		s.pages, s.head = false, false
+	case name == "fsync":
+		s.fsync(file, unfinished)
+	case name == "pwrite64" && strings.Contains(file, "/.bot.db."):
+		s.draft = true
+	case name == "linkat" || strings.HasPrefix(name, "rename"):
+		s.named++
+		s.nameless = true
+		if s.draft {
+			return fmt.Errorf("the file gets its name before it is synced: %s", line)
+		}
 	case name == "pwrite64" && strings.HasSuffix(file, "/bot.db"):
 		return s.write(offset(rest))
 	case name == "write" && fd == "1":
 		s.told++
-		if s.pages || s.head {
+		if s.pages || s.head || s.nameless {
 			return fmt.Errorf("a commit was told of before it was synced: %s", line)
 		}
 	}
 	return nil
+}
+
+// fsync takes in the beginning of an fsync, or, without a file, the end of one.
+func (s *syncs) fsync(file string, unfinished bool) {
+	if file != "" {
+		s.syncing = file
+	}
+	switch {
+	case unfinished:
+	case strings.Contains(s.syncing, "/.bot.db."):
+		s.draft = false
+	case s.named > 0 && !strings.Contains(filepath.Base(s.syncing), "."): // the folder
+		s.nameless = false
+	}
 }
 
 func (s *syncs) write(at int64) error {
@@ -75,7 +103,7 @@ func TestEveryCommitIsSyncedBeforeAnybodyHearsOfIt(t *testing.T) {
 	}
 	dir := t.TempDir()
 	record := filepath.Join(dir, "calls")
-	cmd := exec.Command(strace, "-f", "-y", "-s", "0", "-e", "trace=pwrite64,fdatasync,fsync,write", "-o", record, os.Args[0])
+	cmd := exec.Command(strace, "-f", "-y", "-s", "0", "-e", "trace=pwrite64,fdatasync,fsync,write,linkat,rename,renameat,renameat2", "-o", record, os.Args[0])
 	cmd.Env = append(os.Environ(), killedWriter+"="+filepath.Join(dir, "bot.db"))
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
@@ -101,4 +129,5 @@ func TestEveryCommitIsSyncedBeforeAnybodyHearsOfIt(t *testing.T) {
 	}
 	require.GreaterOrEqual(t, s.heads, 100)
 	require.GreaterOrEqual(t, s.told, 100)
+	require.Equal(t, 1, s.named)
 }

@@ -3,7 +3,6 @@ package state
 import (
 	"cmp"
 	"errors"
-	"io/fs"
 	"os"
 	"runtime/debug"
 
@@ -11,12 +10,9 @@ import (
 )
 
 // walkThrough reads every page of the state file that anything leads to, and returns an error that wraps ErrCorrupt where one cannot be read.
-// A missing or empty file passes. It is called before the file is opened for writing: then bbolt looks for the free pages in a goroutine of
+// It is called before the file is opened for writing: then bbolt looks for the free pages in a goroutine of
 // its own, where a damaged page ends the process and nobody is told which file it was.
 func walkThrough(path string) (err error) {
-	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
-		return nil
-	}
 	defer catchCorrupt(path, &err, debug.SetPanicOnFault(true))
 	var file *os.File
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockWait, ReadOnly: true, OpenFile: func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {

@@ -1,9 +1,15 @@
 package live
 
 import (
+	"errors"
+
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
+
+// ErrLastRoom is wrapped by a Commit that has made everything durable, in room that is left for ending alone: the loop ends its orders but for
+// the exits of brackets, and then itself.
+var ErrLastRoom = errors.New("the disk is full, and the room that was set aside for a stop is in use")
 
 // Journal keeps what must survive the process. A turn of the loop notes what happened and commits once; nothing is sent before the
 // commit that holds its intent has returned. It is called by the loop's goroutine alone; what it is given is valid until the call returns.

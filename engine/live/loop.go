@@ -76,6 +76,7 @@ type Loop struct {
 	asking  int
 	looks   map[market.OrderID]*look
 	failed  error
+	ending  error // why the loop ends by itself, in good order as far as that goes; nil: it does not
 	stopped bool // the engine has stopped: the world's events are let go by, for the next run to ask for
 
 	disconnect disconnect
@@ -143,7 +144,7 @@ func (l *Loop) Run(ctx context.Context) error {
 		l.Ready()
 	}
 	l.endTurn(work)
-	for ctx.Err() == nil && l.failed == nil {
+	for ctx.Err() == nil && l.failed == nil && l.ending == nil {
 		l.turn(ctx, work)
 	}
 	if l.failed != nil {
@@ -226,7 +227,12 @@ func (l *Loop) commit() {
 }
 
 func (l *Loop) write() {
-	if err := l.Journal.Commit(l.now); err != nil && l.failed == nil {
+	switch err := l.Journal.Commit(l.now); {
+	case err == nil || l.failed != nil:
+	case errors.Is(err, ErrLastRoom):
+		l.ending = fmt.Errorf("live: nothing more is traded: %w", err)
+		l.Log.Error().Err(err).Msg("the disk is full: all orders are cancelled but the exits of brackets, then the bot ends")
+	default:
 		l.failed = fmt.Errorf("live: the journal cannot be written, nothing more is sent: %w", err)
 	}
 }

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -30,24 +31,49 @@ func (l *Loop) end(work context.Context) error {
 	ctx, cancel := context.WithTimeout(work, l.StopWithin)
 	defer cancel()
 	l.endTurn(work)
-	if l.KeepOrders {
+	if l.KeepOrders && l.ending == nil { // nobody comes back soon to a disk that is full
 		if err := l.disarm(ctx, work); err != nil {
 			return err
 		}
 	}
 	next := l.now // at once, whatever is in flight, then again where a cancel was lost, or refused before it is known why
 	for l.failed == nil && !l.finished() && ctx.Err() == nil {
-		if !l.KeepOrders && next <= l.now {
+		if next <= l.now && !(l.KeepOrders && l.ending == nil) {
 			next = l.now.Add(firstWait)
-			l.take(l.Engine.CancelAll(l.stamp()))
+			l.take(l.endOrders())
 			l.endTurn(work)
 		}
 		l.turn(ctx, work)
 	}
 	if l.failed != nil {
-		return l.failed
+		return errors.Join(l.ending, l.failed)
 	}
-	return l.unfinished()
+	return errors.Join(l.ending, l.unfinished())
+}
+
+// endOrders asks for the orders to end that a stop does not leave.
+func (l *Loop) endOrders() []market.Command {
+	if l.ending == nil {
+		return l.Engine.CancelAll(l.stamp())
+	}
+	var ids []market.OrderID
+	for _, o := range l.unwanted() {
+		ids = append(ids, o.ID)
+	}
+	return l.Engine.Cancel(l.stamp(), ids)
+}
+
+// unwanted are the open orders that a stop is to end: all, unless they are kept, and where the loop ends by itself all but the exits of
+// brackets, as at a halt.
+func (l *Loop) unwanted() []*market.Order {
+	open := l.Account.Open(nil, 0, 0)
+	switch {
+	case l.ending != nil:
+		return slices.DeleteFunc(open, func(o *market.Order) bool { return l.Engine.Protects(o.ID) })
+	case l.KeepOrders:
+		return nil
+	}
+	return open
 }
 
 // giveUp answers commands that will never be sent as the exchange would that refuses them. Cancels are sent: they leave less behind.
@@ -68,16 +94,16 @@ func (l *Loop) giveUp(unsent []market.Command) {
 
 // finished reports whether nothing is left to wait for.
 func (l *Loop) finished() bool {
-	return l.quiet() && (l.KeepOrders || len(l.Account.Open(nil, 0, 0)) == 0)
+	return l.quiet() && len(l.unwanted()) == 0
 }
 
 // unfinished says what a stop has left behind that it should not have: open orders, or, where they are kept, those of which nobody knows
 // what became of the last write.
 func (l *Loop) unfinished() error {
-	left := l.Account.Open(nil, 0, 0)
-	if len(left) > 0 && !l.KeepOrders {
+	if left := l.unwanted(); len(left) > 0 {
 		return fmt.Errorf("live: %d orders are still open after %s: %s", len(left), time.Duration(l.StopWithin), namesOf(left))
 	}
+	left := l.Account.Open(nil, 0, 0)
 	left = slices.DeleteFunc(left, func(o *market.Order) bool { return l.Account.Own(o.ID).InFlight == 0 })
 	if len(left) > 0 {
 		return fmt.Errorf("live: of %d orders nobody knows after %s what became of the last request: %s", len(left), time.Duration(l.StopWithin), namesOf(left))

@@ -218,3 +218,43 @@ func TestATimerThatWasStoppedIsNotArmedAgainByAStopThatStillWaits(t *testing.T) 
 		require.Zero(t, r.box.timer)
 	})
 }
+
+// guarded buys, with a stop, and rests bids.
+type guarded struct {
+	quoter
+	bought bool
+}
+
+func (s *guarded) OnTicker(d *strategy.Desk, t *market.Ticker) {
+	if !s.bought {
+		_, err := d.Bracket(t.Market, 12500000, t.Last-30_00, t.Last+40_00)
+		s.bought = err == nil
+	}
+	s.quoter.OnTicker(d, t)
+}
+
+// Whoever keeps orders at a stop keeps none where nobody comes back to them.
+func TestALoopWithItsLastRoomCancelsAllButTheExitsOfBracketsAndEnds(t *testing.T) {
+	for _, keep := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, 1, 0)
+			r.player = &guarded{}
+			r.begin()
+			r.loop.KeepOrders = keep
+			time.AfterFunc(8500*time.Millisecond, func() {
+				r.journal.mu.Lock()
+				defer r.journal.mu.Unlock()
+				r.journal.full = ErrLastRoom
+			})
+			began := time.Now()
+			require.ErrorIs(t, r.trade(1, time.Minute), ErrLastRoom)
+			require.GreaterOrEqual(t, time.Since(began), 8*time.Second)
+			require.Positive(t, r.account.Position(1, 1).Amount)
+			left := r.openInTheBox()
+			require.Len(t, left, 1)
+			require.Equal(t, market.Sell, left[0].Side)
+			require.Len(t, r.account.Open(nil, 0, 0), 1)
+			require.GreaterOrEqual(t, len(r.box.records), 4, "there were bids")
+		})
+	}
+}

@@ -401,6 +401,7 @@ type ledger struct {
 	sent      map[market.OrderID]exchange.Intent
 	noted     []exchange.Intent
 	commits   int
+	full      error // what the next commit returns that is durable all the same
 	concluded []string // of differences
 	remarks   []string
 	fills     map[uuid.UUID]int // how often they were noted
@@ -451,7 +452,9 @@ func (j *ledger) Commit(market.Time) error {
 	}
 	j.noted = j.noted[:0]
 	j.commits++
-	return nil
+	full := j.full
+	j.full = nil
+	return full
 }
 
 // restless is a strategy that does something by chance with every ticker.

@@ -87,6 +87,9 @@ func (ex *Exchange) openStore() error {
 func (ex *Exchange) openFile() (err error) {
 	defer catchCorrupt(&err, debug.SetPanicOnFault(true))
 	path := ex.config.State
+	if err := makeFile(path); err != nil {
+		return err
+	}
 	if err := checkFile(path); err != nil {
 		return err
 	}
