@@ -300,11 +300,15 @@ func Add[T ~int64](a, b T) (T, error) {
 	if (sum > a) == (b > 0) {
 		return sum, nil
 	}
-	return 0, sumTooLarge(int64(a), int64(b))
+	return 0, sumError{int64(a), int64(b)}
 }
 
-// sumTooLarge stands apart so that Add is small enough to be inlined.
-func sumTooLarge(a, b int64) error { return fmt.Errorf("%d + %d: %w", a, b, ErrOverflow) }
+// sumError is a sum that leaves int64. It is a type of its own so that Add is small enough to be inlined.
+type sumError struct{ a, b int64 }
+
+func (e sumError) Error() string { return fmt.Sprintf("%d + %d: %v", e.a, e.b, ErrOverflow) }
+
+func (e sumError) Unwrap() error { return ErrOverflow }
 
 // mulInt64 multiplies and reports whether the product fits.
 func mulInt64(a, b int64) (int64, bool) {
