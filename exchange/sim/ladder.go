@@ -90,6 +90,11 @@ func (b *book) queue(o *order) *depth {
 	return b.asks
 }
 
+// empty reports whether nothing waits for the price to move.
+func (b *book) empty() bool {
+	return len(b.below.entries)+len(b.above.entries) == 0 && b.bids == nil
+}
+
 // reached reports whether a price at p reaches anything on one side.
 func (b *book) reached(l *ladder, p market.Price) bool {
 	return (len(l.entries) > 0 || b.bids != nil) && b.reaches(l, p)

@@ -160,14 +160,16 @@ func (p Path) extremes(c *market.Candle, long bool) (first, second market.Price)
 // that is better than their limit; triggers it has reached fire there. Only then does the engine hear of the price: what it
 // sends to rest has no part in the gap.
 func (v *Venue) open(b *book) {
-	v.reach(b, true)
+	if !b.empty() {
+		v.reach(b, true)
+	}
 	v.tellHere(b)
 }
 
 // reach lets happen what waits at the price where the path stands, or has been passed by a gap.
 func (v *Venue) reach(b *book, gap bool) {
 	for _, l := range [...]*ladder{&b.below, &b.above} {
-		for v.err == nil && b.reached(l, b.last) {
+		for v.err == nil {
 			o := b.reachedEntry(l, b.last)
 			if o == nil {
 				break
