@@ -11,7 +11,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// How full pages become: the journal only ever grows at its end; orders do too, and what belongs to one comes a little later.
+// How full pages become: the journal only ever grows at its end; orders and fills do too, and what belongs to one comes a little later.
 const (
 	journalFill = 0.95
 	ordersFill  = 0.8
@@ -205,6 +205,7 @@ func claim(index *bbolt.Bucket, id uuid.UUID, by, order []byte) error {
 // fill writes a fill that is new, or whose fee is settled now.
 func (c *committer) fill(o *op) error {
 	key, fills := c.slice(o.key), c.tx.Bucket(bucketFills)
+	fills.FillPercent = ordersFill
 	if at := c.table.Get(c.slice(o.index)); at != nil {
 		known := append(bytes.Clone(at), key[8:]...)
 		have, err := c.enc.readFill(known, fills.Get(known))
