@@ -118,6 +118,7 @@ func TestSeveralStrategiesOnSeveralMarketsTradeTheSameLiveAndInABacktest(t *test
 
 // Orders of every type with every condition, brackets and changes, by chance. With seed 23 a bracket swaps after an exit that had expired.
 func TestWhateverIsOrderedComesToTheSameLiveAndInABacktest(t *testing.T) {
+	t.Parallel()
 	plays := 2**liveSeeds + 1
 	if testing.Short() {
 		plays = 1
@@ -136,6 +137,7 @@ func TestWhateverIsOrderedComesToTheSameLiveAndInABacktest(t *testing.T) {
 // A bot that starts in the middle of the candles does what the backtest does from the candle on that is open then, also where it starts while
 // one closes, or takes so long to start that one closes meanwhile.
 func TestABotThatStartsAnywhereTradesTheSameAsTheBacktestFromThere(t *testing.T) {
+	t.Parallel()
 	starts := []struct {
 		late       int
 		into, slow time.Duration
@@ -154,6 +156,7 @@ func TestABotThatStartsAnywhereTradesTheSameAsTheBacktestFromThere(t *testing.T)
 
 // What it has saved and the history that it sees again make it the bot that it was.
 func TestABotThatIsKilledAndStartsAgainTradesTheSameAsOneThatNeverStopped(t *testing.T) {
+	t.Parallel()
 	eachAgreement(t, 20, func(a *agreement) {
 		a.seed += 60
 		a.late, a.kills = 3, []int{2, 3}

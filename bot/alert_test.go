@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -126,12 +127,12 @@ func (h inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func TestAnAlertIsSentAgainUntilItIsTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		asked, taken := 0, 0
+		var asked, taken atomic.Int64
 		a := newAlerter([]*alertPlace{place(t, "http://127.0.0.1:1", nil)}, zerolog.Nop())
 		p := a.places[0]
 		p.pace, p.http.Timeout = alertPaceDefault(), alertPaceDefault().answer
 		p.http.Transport = inMemory{http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			switch asked++; asked {
+			switch asked.Add(1) {
 			case 1:
 				w.WriteHeader(http.StatusInternalServerError)
 			case 2:
@@ -139,13 +140,13 @@ func TestAnAlertIsSentAgainUntilItIsTaken(t *testing.T) {
 			case 3:
 				time.Sleep(p.pace.answer + time.Second) // longer than an attempt may take
 			default:
-				taken++
+				taken.Add(1)
 			}
 		})}
 		a.tell(alert{Kind: alertBan, Text: "once"})
 		a.stop(time.Minute)
-		require.Equal(t, 4, asked)
-		require.Equal(t, 1, taken)
+		require.EqualValues(t, 4, asked.Load())
+		require.EqualValues(t, 1, taken.Load())
 	})
 }
 

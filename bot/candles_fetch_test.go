@@ -159,6 +159,7 @@ func (m *marketTown) all(t testing.TB) (rows []string) {
 }
 
 func TestAFetchThatIsKilledGoesOnWhereItStopped(t *testing.T) {
+	t.Parallel()
 	town := openMarketTown(t)
 	dir := t.TempDir()
 	whole, store := filepath.Join(dir, "whole.db"), filepath.Join(dir, "candles.db")
@@ -191,6 +192,7 @@ func TestAFetchThatIsKilledGoesOnWhereItStopped(t *testing.T) {
 }
 
 func TestAFetchSitsOutABan(t *testing.T) {
+	t.Parallel()
 	for length := 1500 * time.Millisecond; ; length *= 4 {
 		if fetchBanned(t, length) {
 			return
@@ -288,6 +290,7 @@ func TestAFetchCanBeInterrupted(t *testing.T) {
 }
 
 func TestAStoreCanBeReadBetweenThePagesOfAFetch(t *testing.T) {
+	t.Parallel()
 	town, path := openMarketTown(t), filepath.Join(t.TempDir(), "candles.db")
 	var errs output
 	var reading sync.WaitGroup

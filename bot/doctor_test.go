@@ -166,6 +166,7 @@ func TestTheDoctorKnowsTheRightsOfAKey(t *testing.T) {
 }
 
 func TestTheDoctorFindsWhatIsMissingAndWhatIsTooMuch(t *testing.T) {
+	t.Parallel()
 	p := newPractice(t)
 	p.wants("limits", "fail", "max_position", "--set", "risk.max_position=0")
 	p.wants("limits", "warn", "max_position", "--set", "risk.max_position=0", "--set", "bot.need_limits=false")

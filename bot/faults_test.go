@@ -21,6 +21,7 @@ const hour = time.Hour
 var liveSeeds = flag.Int("live-seeds", 1, "how many seeds the tests of the live bot play of each case")
 
 func TestABotAtAQuietExchangeAgreesWithIt(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 1, nil)
 		p := s.start()

@@ -43,6 +43,7 @@ func TestAFullDiskLeavesTheOldResultsAndNothingElse(t *testing.T) {
 }
 
 func TestAFullDiskLeavesTheStoreAsItWas(t *testing.T) {
+	t.Parallel()
 	disk := smallDisk(t, "700k")
 	text, err := command(t, disk, "candles", "import", "--market", "BTC-EUR", "--interval", "1m", rowsFile(t, 0, 1000))
 	require.NoError(t, err, text)

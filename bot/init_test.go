@@ -27,6 +27,7 @@ func call(ctx context.Context, args ...string) (code int, stdout, stderr string)
 // TestANewModuleBuildsAndItsTestsPassAsWritten needs the modules of this checkout, which the tests themselves were built from,
 // and no network.
 func TestANewModuleBuildsAndItsTestsPassAsWritten(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "mybot")
 	code, out, failed := call(t.Context(), "init", dir, "--module", "example.com/you/mybot")
 	require.Zero(t, code, failed)

@@ -33,6 +33,7 @@ func killed(t *testing.T, dir string, after time.Duration, args ...string) (ende
 }
 
 func TestAnImportThatIsKilledLeavesTheStoreWhole(t *testing.T) {
+	t.Parallel()
 	const rows = 150_000
 	dir, store := t.TempDir(), ""
 	file := rowsFile(t, 0, rows)
@@ -76,6 +77,7 @@ func requireWhole(t *testing.T, path string, rows int64, when string) {
 }
 
 func TestABacktestThatIsKilledLeavesNoHalfResult(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	run := func(fast int, after time.Duration) bool {
 		return killed(t, dir, after, "backtest", "--out", "out", "--set", fmt.Sprint("strategies.trend.params.fast=", fast))

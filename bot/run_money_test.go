@@ -23,10 +23,12 @@ func calmStrategy(name, allotment string) string {
 // moneyOf is what each strategy of a bot has, by name.
 func (p *process) moneyOf() map[string]string {
 	all := map[string]string{}
-	for i, name := range p.plan.names() {
-		has, _ := p.account.Balance(strategyID(i+1), p.plan.currency.ID)
-		all[name] = p.inCurrency(has)
-	}
+	p.look(func() {
+		for i, name := range p.plan.names() {
+			has, _ := p.account.Balance(strategyID(i+1), p.plan.currency.ID)
+			all[name] = p.inCurrency(has)
+		}
+	})
 	return all
 }
 

@@ -221,6 +221,11 @@ func (p *process) ctx() context.Context {
 	return ctx
 }
 
+// look reads what only the bot's loop may touch while it turns.
+func (p *process) look(read func()) {
+	require.NoError(p.stage.t, p.loop.Look(context.Background(), func(market.Time) { read() }))
+}
+
 // end stops the bot in good order and returns what Run said.
 func (p *process) end() error {
 	p.stop()

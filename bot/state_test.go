@@ -78,6 +78,7 @@ func makeOrder(b *state.Batch, run uuid.UUID, at market.Time, id market.OrderID)
 }
 
 func TestStateCommandsLeaveAHeldFileAlone(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, makeState(dir))
 	held, err := state.OpenBot(filepath.Join(dir, "bot.db"))

@@ -58,6 +58,7 @@ func (t *traffic) orders() int {
 }
 
 func TestAMachineWhoseClockIsFiveMinutesWrongTradesByTheExchangesTime(t *testing.T) {
+	t.Parallel()
 	for _, wrong := range []time.Duration{5 * time.Minute, -5 * time.Minute} {
 		trouble(t, nil, func(s *stage) { s.now = func() time.Time { return time.Now().Add(wrong) } }, nil)
 	}
@@ -69,6 +70,7 @@ func TestAMachineWhoseClockIsSetWhileItTradesGoesOn(t *testing.T) {
 }
 
 func TestAMachineWhoseClockGoesTooSlowlyIsSetRightAgain(t *testing.T) {
+	t.Parallel()
 	trouble(t, nil, func(s *stage) {
 		begun := time.Now()
 		s.now = func() time.Time { return time.Now().Add(-time.Since(begun) / 100) } // a second behind in a hundred
@@ -210,6 +212,7 @@ func TestAKeyThatIsRefusedAgainAndAgainHaltsAll(t *testing.T) {
 }
 
 func TestAMarketThatHaltsAndComesBackIsTradedAgain(t *testing.T) {
+	t.Parallel()
 	for _, status := range []market.MarketStatus{market.Halted, market.Auction, market.CancelOnly} {
 		trouble(t, func(c *sandbox.Config) {
 			c.Faults = []sandbox.Fault{{Kind: sandbox.FaultMarketStatus, Market: "BTC-EUR", Status: status, After: 2 * time.Minute},
@@ -229,6 +232,7 @@ func TestAMarketThatHaltsAndComesBackIsTradedAgain(t *testing.T) {
 }
 
 func TestATickThatChangesUnderRestingOrdersIsKeptTo(t *testing.T) {
+	t.Parallel()
 	for _, tick := range []string{"5", "0.5"} {
 		trouble(t, func(c *sandbox.Config) {
 			c.Faults = []sandbox.Fault{{Kind: sandbox.FaultTickSize, Market: "BTC-EUR", Tick: tick, After: 2 * time.Minute}}
@@ -240,6 +244,7 @@ func TestATickThatChangesUnderRestingOrdersIsKeptTo(t *testing.T) {
 }
 
 func TestARefusalByNewRulesHasThemAskedForAtOnce(t *testing.T) {
+	t.Parallel()
 	trouble(t, func(c *sandbox.Config) {
 		c.Faults = []sandbox.Fault{{Kind: sandbox.FaultTickSize, Market: "BTC-EUR", Tick: "50", After: 2 * time.Minute}}
 	}, func(s *stage) { s.config = strings.Replace(s.config, "[poll]", "[poll]\nrules = \"1h\"", 1) }, func(s *stage, _ *process) {
@@ -357,6 +362,7 @@ func killAt(t *testing.T, seed uint64, kind market.CommandKind, before bool) {
 }
 
 func TestFillsOfAWeekendAreBookedAtTheNextStart(t *testing.T) {
+	t.Parallel()
 	fills := 1500
 	if testing.Short() {
 		fills = 150

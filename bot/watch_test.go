@@ -152,6 +152,7 @@ func (w *watched) get(path string) (int, string) {
 }
 
 func TestWhatABotDoesCanBeWatchedFromStartToStop(t *testing.T) {
+	t.Parallel()
 	p := newPractice(t)
 	w := watchBot(t, p, "--set", "alerts.refusals=25")
 	w.eventually(func() bool { return strings.Contains(w.alerts.String(), `"kind":"halt"`) })
@@ -195,6 +196,7 @@ func value(t *testing.T, page, name string) float64 {
 }
 
 func TestMetricsMoveWithWhatTheBotDoes(t *testing.T) {
+	t.Parallel()
 	w := watchBot(t, newPractice(t), "--set", "strategies.trend.params.panic=false")
 	var page string
 	is := func(name string, holds func(float64) bool) {
@@ -259,6 +261,7 @@ func TestTheDrawdownOfTheMetricsIsThatOfTheStatusAlsoWhenItBeginsAnew(t *testing
 }
 
 func TestAHaltOfAnEarlierRunIsToldAgain(t *testing.T) {
+	t.Parallel()
 	p := newPractice(t)
 	w := watchBot(t, p)
 	w.eventually(func() bool { return strings.Contains(w.alerts.String(), `"kind":"halt"`) })
@@ -285,6 +288,7 @@ func TestNothingIsServedOrToldUnlessAskedFor(t *testing.T) {
 }
 
 func TestMoneyThatLeavesIsTold(t *testing.T) {
+	t.Parallel()
 	p := newPractice(t)
 	w := watchBot(t, p, "--set", "poll.balances=1s", "--set", "strategies.trend.params.panic=false")
 	w.eventually(func() bool { return strings.Contains(w.alerts.String(), `"kind":"fill"`) })
