@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -20,7 +21,7 @@ func quoted(t *testing.T) (r *rig, log *bytes.Buffer, tick func(n int), stop fun
 	r, log = newRig(t, 1, 0), new(bytes.Buffer)
 	r.player = &quoter{}
 	r.begin()
-	r.loop.Log = zerolog.New(log)
+	r.loop.Log = zerolog.New(log).Level(zerolog.InfoLevel)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- r.loop.Run(ctx) }()
@@ -89,6 +90,25 @@ func TestAnOrderThatTheExchangeListsAndDoesNotFindStaysOpenAndIsToldOnce(t *test
 		require.Equal(t, []string{"missing: " + orderText(lost.ID)}, r.journal.remarks)
 		r.forget(uuid.Nil, false)
 		require.NoError(t, stop())
+		r.agree()
+	})
+}
+
+func TestAStopThatCannotSendItsCancelsSaysSoOnceAnOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, log, _, stop := quoted(t)
+		back := time.Now().Add(20 * time.Second)
+		r.box.mu.Lock()
+		r.box.meets = func(*exchange.Intent) fate {
+			if time.Now().Before(back) {
+				return isUnsent
+			}
+			return arrives
+		}
+		r.box.mu.Unlock()
+		require.NoError(t, stop())
+		require.Equal(t, 3, strings.Count(log.String(), "a command could not be sent"), log)
+		require.NotContains(t, log.String(), "the exchange refused a command")
 		r.agree()
 	})
 }

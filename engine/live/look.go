@@ -22,6 +22,7 @@ type look struct {
 
 	unfound market.Time // since when the exchange has not known it, though it had taken it; 0: it knows it
 	gone    bool        // for so long that the lists decide
+	unsent  bool        // the last command could not be sent, and the log has told
 }
 
 // doubt is a write of which nobody knows what became.

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
@@ -52,6 +53,7 @@ func (l *Loop) answered(o *outgoing, record exchange.Record, err error) {
 	l.Journal.Outcome(l.stamp(), &o.intent, err)
 	k := l.lookAt(o.command.Order.ID)
 	k.doubt = nil // an order has one write in flight at a time
+	k.unsent = k.unsent && errors.Is(err, exchange.ErrNotSent)
 	switch exchange.OutcomeOf(err) {
 	case exchange.Accepted:
 		if o.command.Kind == market.CommandCancel {
@@ -62,14 +64,7 @@ func (l *Loop) answered(o *outgoing, record exchange.Record, err error) {
 		l.report(o.command.Order.ID, &record, execOf(o.command.Kind))
 	case exchange.Rejected:
 		code := codeOf(err)
-		line, said := l.Log.Warn(), "the exchange refused a command"
-		if code == exchange.CodeNotFound && o.command.Kind != market.CommandPlace {
-			line, said = l.Log.Info(), "an order had ended before a command came to it"
-			if k.unfound != 0 {
-				line = l.Log.Debug() // of that the log has told
-			}
-		}
-		line.Err(err).Stringer("command", o.command.Kind).Int64("order", int64(o.command.Order.ID)).Msg(said)
+		l.sayRefused(o, k, err)
 		l.answer(&o.command, market.ExecRejected, code)
 		if code == exchange.CodeNotFound {
 			k.soon(l.now) // it has ended, and we have not heard how
@@ -82,6 +77,22 @@ func (l *Loop) answered(o *outgoing, record exchange.Record, err error) {
 		l.answer(&o.command, market.ExecUnknown, 0)
 	}
 	l.heedKey(o.command.Kind, err)
+}
+
+// sayRefused lets the log tell of a command that was refused, or could not be sent. What it has told of an order is not told again and again,
+// as while a stop tries to cancel at an exchange that nobody can reach.
+func (l *Loop) sayRefused(o *outgoing, k *look, err error) {
+	line, said, told := l.Log.Warn(), "the exchange refused a command", false
+	switch {
+	case errors.Is(err, exchange.ErrNotSent):
+		said, told, k.unsent = "a command could not be sent", k.unsent, true
+	case codeOf(err) == exchange.CodeNotFound && o.command.Kind != market.CommandPlace:
+		line, said, told = l.Log.Info(), "an order had ended before a command came to it", k.unfound != 0
+	}
+	if told {
+		line = l.Log.Debug()
+	}
+	line.Err(err).Stringer("command", o.command.Kind).Int64("order", int64(o.command.Order.ID)).Msg(said)
 }
 
 // execOf is what an accepted command reports.

@@ -64,6 +64,7 @@ const (
 	goesUnheard      // its answer never arrives
 	isFeigned        // the exchange accepts it and does nothing
 	isRefused        // with 423: the market is halted
+	isUnsent         // nobody listens: it never leaves
 )
 
 // hides reports whether questions of a name are answered without orders.
@@ -194,6 +195,8 @@ func (s *sender) Send(_ context.Context, i *exchange.Intent) (exchange.Record, e
 			return exchange.Record{Order: market.Order{ClientOrderID: i.ClientOrderID}}, nil
 		case isRefused:
 			return exchange.Record{}, exchange.ErrCode(exchange.CodeHalted)
+		case isUnsent:
+			return exchange.Record{}, exchange.ErrNotSent
 		}
 	}
 	if before || i.Order == s.swallow || s.isDeaf("") {

@@ -48,7 +48,7 @@ func NewLedger(config LedgerConfig) *Ledger {
 	setDefault(&config.KeyBan, time.Minute)
 	setDefault(&config.IPBan, 15*time.Minute)
 	setDefault(&config.Margin, 250*time.Millisecond)
-	l := &Ledger{config: config, names: rateHeadersOf(config.Prefix), weights: weights{known: map[priced]int{}, doubts: map[priced]doubt{}}}
+	l := &Ledger{config: config, names: rateHeadersOf(config.Prefix), weights: weights{known: map[priced]int{}, doubts: map[priced]doubt{}, told: map[priced]bool{}}}
 	l.key = allowance{payer: PaidByKey, margin: config.Margin, limit: config.PerKey}
 	l.ip = allowance{margin: config.Margin, limit: config.PerIP}
 	return l

@@ -489,6 +489,26 @@ func TestWhatOthersSpendInBetweenIsNoWeight(t *testing.T) {
 	})
 }
 
+// Two bots with one key, each with its own rhythm, would otherwise fill each other's logs.
+func TestAWeightThatComesAndGoesWithSomebodyElseIsSaidOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := openTown(t, 1000, 1000)
+		for range 3 {
+			for range 5 {
+				w.send(askTrades)
+				require.NoError(t, w.do(t.Context(), w.ledger, rest.MarketData, askTime, 0, 0))
+			}
+			require.Len(t, w.ledger.Snapshot().Weights, 1)
+			require.Greater(t, w.ledger.Snapshot().Weights[0].Real, 1)
+			for range 5 {
+				require.NoError(t, w.do(t.Context(), w.ledger, rest.MarketData, askTime, 0, 0))
+			}
+			require.Equal(t, 1, w.ledger.Snapshot().Weights[0].Real)
+		}
+		require.Len(t, w.warnings(rest.WarnWeight), 1)
+	})
+}
+
 func TestARestartForgetsNeitherPointsNorBan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := openTown(t, 100, 100)

@@ -14,6 +14,7 @@ const sureAfter = 3
 type weights struct {
 	known  map[priced]int
 	doubts map[priced]doubt
+	told   map[priced]bool // of which a person has heard: another client with a rhythm of its own makes them come and go
 }
 
 // priced is a kind of request: an endpoint may have one weight for a market and another for all, so that the table's belongs to its name.
@@ -47,6 +48,10 @@ func (l *Ledger) learn(t *ticket, cost int, now market.Time) {
 	default:
 		delete(w.doubts, t.priced)
 		w.known[t.priced] = cost
+		if w.told[t.priced] {
+			return
+		}
+		w.told[t.priced] = true
 		l.warn(Warning{Kind: WarnWeight, Payer: t.of.payer, At: now, Endpoint: t.endpoint, Was: t.weight, Is: cost})
 	}
 }
