@@ -77,7 +77,7 @@ type Loop struct {
 	looks   map[market.OrderID]*look
 	failed  error
 	ending  error // why the loop ends by itself, in good order as far as that goes; nil: it does not
-	stopped bool // the engine has stopped: the world's events are let go by, for the next run to ask for
+	stopped bool  // the engine has stopped: the world's events are let go by, for the next run to ask for
 
 	disconnect disconnect
 	halted     again

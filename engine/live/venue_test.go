@@ -401,7 +401,7 @@ type ledger struct {
 	sent      map[market.OrderID]exchange.Intent
 	noted     []exchange.Intent
 	commits   int
-	full      error // what the next commit returns that is durable all the same
+	full      error    // what the next commit returns that is durable all the same
 	concluded []string // of differences
 	remarks   []string
 	fills     map[uuid.UUID]int // how often they were noted
