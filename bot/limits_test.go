@@ -42,21 +42,21 @@ var tight = []limits{{exposure: 600}, {dailyLoss: 8}, {drawdown: 0.001}}
 // tighten sets one of the tight limits.
 func (s *stage) tighten(n uint64) {
 	l, g := &tight[n%uint64(len(tight))], &s.traffic.limits
-	set := func(name, value, otherwise string) {
-		line := name + " = \"" + otherwise + "\"\n"
-		require.Contains(s.t, s.config, line)
-		s.config = strings.Replace(s.config, line, name+" = \""+value+"\"\n", 1)
+	set := func(name, value string) {
+		const risk = "[risk]\n"
+		s.config = strings.Replace(s.config, name+" = \"4000\"\n", "", 1)
+		s.config = strings.Replace(s.config, risk, risk+name+" = \""+value+"\"\n", 1)
 	}
 	text := func(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 	switch {
 	case l.exposure > 0:
-		set("max_exposure", text(l.exposure), "4000")
+		set("max_exposure", text(l.exposure))
 		g.exposure = l.exposure
 	case l.dailyLoss > 0:
-		set("max_daily_loss", text(l.dailyLoss), "4000")
+		set("max_daily_loss", text(l.dailyLoss))
 		g.dailyLoss = l.dailyLoss
 	default:
-		set("max_drawdown", text(l.drawdown), "0.9")
+		set("max_drawdown", text(l.drawdown))
 		g.drawdown = l.drawdown
 	}
 }

@@ -37,7 +37,7 @@ func (p *process) moneyOf() map[string]string {
 func TestAllotmentsFollowTheConfigFromRunToRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 4, nil)
-		limits := strings.Replace(s.config[:strings.Index(s.config, "[strategies.")], "max_drawdown = \"0.9\"", "max_drawdown = \"0.01\"", 1)
+		limits := strings.Replace(s.config[:strings.Index(s.config, "[strategies.")], "max_daily_loss", "max_drawdown = \"0.01\"\nmax_daily_loss", 1)
 		run := func(strategies ...string) map[string]string {
 			s.config = limits + strings.Join(strategies, "")
 			p := s.start()

@@ -89,7 +89,6 @@ max_order_value = "700"
 max_position = "2500"
 max_exposure = "4000"
 max_daily_loss = "4000"
-max_drawdown = "0.9"
 max_data_age = "30s"
 orders_per_minute = 40
 [strategies.restless]
