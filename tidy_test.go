@@ -60,7 +60,6 @@ var exceptions = map[string]map[string]string{
 	"bot/run_stop.go":                 {"time.Now": "stop_within counts from the signal on, whatever the exchange's clock says", "time.Since": "the same", "time.NewTimer": "the same"},
 	"bot/reserve.go":                  {"crypto/rand": "room on the disk that a file system cannot compress away"},
 	"bot/exchange_accounts.go":        {"crypto/rand": "the token of /admin is made up at each start"},
-	"bot/reserve.go":                  {"crypto/rand": "what is set aside must be of bytes that no file system packs"},
 	"bot/exchange_log.go":             {"time.Now": "a request is logged with how long it took", "time.Since": "the same"},
 	"bot/exchange_server.go":          {"go": "the server serves beside the signal to stop, and is waited for", "time.NewTicker": "an exchange that nobody asks goes on each second"},
 	"exchange/sandbox/faultscript.go": {"math/rand/v2": "whether a fault with a probability strikes is drawn from a PCG of its own, by the seed of the script and its place in it"},
