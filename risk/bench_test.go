@@ -144,7 +144,11 @@ func (b *bench) sent(c market.Command) *state.Order {
 // filled sends an order and fills it whole at a price.
 func (b *bench) filled(c market.Command, price market.Price) {
 	b.t.Helper()
-	o := b.sent(c)
+	b.fills(b.sent(c), price)
+}
+
+func (b *bench) fills(o *state.Order, price market.Price) {
+	b.t.Helper()
 	r := market.ReportOf(&o.Order, market.ExecTrade)
 	r.Status, r.Updated, r.FilledAmount, r.AmountRemaining, r.OnHold = market.StatusFilled, b.now, o.Amount, 0, 0
 	fill := market.Fill{ID: [16]byte{byte(o.ID)}, Order: o.ID, Side: o.Side, Price: price, Amount: o.Amount, Settled: true}

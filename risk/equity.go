@@ -2,6 +2,7 @@ package risk
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
@@ -16,7 +17,17 @@ type equityWatch struct {
 	started   bool
 	lost      bool // the daily loss is used up
 	drawn     bool // the drawdown was reached: stays until Resume
+
+	savedAt market.Time // prices up to then are of an earlier run; 0: there are none of that kind
+	resumed market.Time // when this run first looked
 }
+
+// After a pause of longer than shortPause between two runs the high-water mark waits for prices of this run, though not for longer than
+// pricesWithin.
+const (
+	shortPause   = market.Duration(5 * time.Minute)
+	pricesWithin = market.Duration(10 * time.Minute)
+)
 
 func (w *equityWatch) loss() market.Money { return w.dayStart - w.latest }
 func (w *equityWatch) fall() market.Money { return w.highWater - w.latest }
@@ -53,6 +64,9 @@ func (g *Gate) watchEquity(a *state.Account, at market.Time) error {
 		return fmt.Errorf("risk: %w", err)
 	}
 	w := &g.equity
+	if w.resumed == 0 {
+		w.resumed = at
+	}
 	if day := at.Day(); !w.started || day != w.day {
 		start := w.latest
 		if !w.started {
@@ -62,8 +76,9 @@ func (g *Gate) watchEquity(a *state.Account, at market.Time) error {
 		g.changed = true
 	}
 	w.latest = equity
-	g.changed = g.changed || equity > w.highWater
-	w.highWater = max(w.highWater, equity)
+	if equity > w.highWater && g.pricesAreOfThisRun(a, at) {
+		w.highWater, g.changed = equity, true
+	}
 	if limit := g.account.MaxDailyLoss; limit > 0 && w.loss() >= limit && !w.lost {
 		w.lost, g.changed = true, true
 	}
@@ -76,6 +91,21 @@ func (g *Gate) watchEquity(a *state.Account, at market.Time) error {
 		g.changed = g.changed || w.drawn
 	}
 	return nil
+}
+
+// pricesAreOfThisRun reports whether what the account has is worth what it was worth in this run. Fills of the time between two runs come before
+// the first prices: a buy far below the last price of the run before would look like a gain, and the true price like a fall.
+func (g *Gate) pricesAreOfThisRun(a *state.Account, at market.Time) bool {
+	w := &g.equity
+	if w.savedAt == 0 {
+		return true
+	}
+	paused := w.resumed.Sub(w.savedAt) > shortPause
+	if paused && !a.PricedSince(g.account.Currency, w.savedAt) && at.Sub(w.resumed) < pricesWithin {
+		return false
+	}
+	w.savedAt = 0
+	return true
 }
 
 // Standing is how the account stands against the limits on its equity, in units of its currency.

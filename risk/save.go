@@ -95,7 +95,7 @@ func (g *Gate) Restore(data []byte, strategies []string) error {
 	}
 	g.now, g.equity, g.changed = s.Now, equityWatch{}, false
 	if e := s.Equity; s.Currency != "" {
-		g.equity = equityWatch{day: e.Day, dayStart: e.DayStart, highWater: e.HighWater, latest: e.Latest, started: true, lost: e.Lost, drawn: e.Drawn}
+		g.equity = equityWatch{day: e.Day, dayStart: e.DayStart, highWater: e.HighWater, latest: e.Latest, started: true, lost: e.Lost, drawn: e.Drawn, savedAt: s.Now}
 	}
 	for i, name := range strategies {
 		if saved, known := s.Strategies[name]; known {

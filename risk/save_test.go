@@ -105,6 +105,37 @@ func TestARestartDoesNotForgetTodaysLossAndThePeak(t *testing.T) {
 	b.refused(limit(buy, btc, 10*at1), risk.ReasonDrawdown)
 }
 
+// A buy of 20 at 90 while the bot was down looks, at the 100 of the run before, like a gain of 200.
+func TestFillsOfTheTimeBetweenTwoRunsRaiseNoPeakAtOldPrices(t *testing.T) {
+	account := risk.AccountLimits{MaxDrawdown: 2_000_000}
+	b := newBench(t, risk.Limits{}, account)
+	o := b.sent(limit(buy, 20*btc, 90*at1))
+	b.restart(risk.Limits{}, account)
+	b.now = b.now.Add(market.Duration(time.Hour))
+	b.fills(o, 90*at1)
+	b.price(90 * at1) // 100 below the 11 000 of the run before
+	b.passes(limit(buy, btc, 10*at1))
+	b.price(101 * at1)
+	b.restart(risk.Limits{}, account)
+	b.price(96 * at1) // 150 below a peak of 11 230
+	b.passes(limit(buy, btc, 10*at1))
+	b.price(93 * at1)
+	b.refused(limit(buy, btc, 10*at1), risk.ReasonDrawdown)
+}
+
+func TestAPeakWaitsTenMinutesForPricesThatDoNotCome(t *testing.T) {
+	account := risk.AccountLimits{MaxDrawdown: 2_000_000}
+	b := newBench(t, risk.Limits{}, account)
+	o := b.sent(limit(buy, 20*btc, 90*at1))
+	b.restart(risk.Limits{}, account)
+	b.now = b.now.Add(market.Duration(time.Hour))
+	b.fills(o, 90*at1)
+	b.now = b.now.Add(market.Duration(10 * time.Minute))
+	b.step(market.Event{Kind: market.KindTimer})
+	b.price(90 * at1)
+	b.refused(limit(buy, btc, 10*at1), risk.ReasonDrawdown)
+}
+
 func TestTheGateSaysWhenItMustBeSaved(t *testing.T) {
 	account := risk.AccountLimits{MaxDrawdown: 1_000_000}
 	b := newBench(t, risk.Limits{OrdersPerMinute: 9, MaxOrderValue: 100 * eur}, account)

@@ -36,6 +36,16 @@ func (a *Account) Worths(currency market.AssetID) (cash, equity market.Money, er
 	return cash, equity, nil
 }
 
+// PricedSince reports whether everything that counts for the equity in currency has had a price after a time.
+func (a *Account) PricedSince(currency market.AssetID, since market.Time) bool {
+	for _, m := range a.catalog.Markets() {
+		if m.Quote == currency && a.marks[m.ID].at <= since && a.sum(m.Base) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // sum is the balance of an asset over all purses.
 func (a *Account) sum(asset market.AssetID) (total market.Money) {
 	for _, purse := range a.purses {
