@@ -53,7 +53,7 @@ func (b *trader) start(args ...string) {
 	b.t.Cleanup(func() { _ = b.cmd.Process.Kill() })
 	bot.Await(b.t, func() bool {
 		var s status
-		return b.try("status", &s) == 0 && s.State == "trading" && (s.OpenOrders > 0 || s.Strategies[0].State == "halted")
+		return b.try("status", &s) == 0 && (s.State == "trading" && s.OpenOrders > 0 || s.State == "halted")
 	})
 }
 
@@ -235,6 +235,7 @@ func TestARunningBotIsOperatedOverItsSocket(t *testing.T) {
 	b.start()
 	b.ask("status", &s)
 	require.Equal(t, "halted", s.Strategies[0].State, "a halt outlives the process")
+	require.Equal(t, "halted", s.State, "it is the only one")
 	require.Zero(t, s.OpenOrders)
 	b.ask("resume maker", nil)
 	b.waitForOrders()

@@ -18,13 +18,14 @@ import (
 // The states of a bot.
 const (
 	botTrading  = "trading"
+	botHalted   = "halted" // every strategy is
 	botStopping = "stopping"
 	botStopped  = "stopped"
 )
 
 // statusInfo is how a bot stands, as a program reads it. Money is in Currency. Of a stopped bot what only a running one knows is missing.
 type statusInfo struct {
-	State          string           `json:"state"` // trading, stopping, stopped
+	State          string           `json:"state"` // trading, halted, stopping, stopped
 	Folder         string           `json:"folder"`
 	PID            int              `json:"pid,omitempty"`
 	Exchange       string           `json:"exchange,omitempty"`
@@ -88,11 +89,14 @@ func (c *control) status(ctx context.Context, _ *operatorAsk) (any, error) {
 		ClockOffsetMS: time.Duration(r.client.Offset()).Milliseconds(), RoundTripMS: float64(r.client.RoundTrip()) / float64(time.Millisecond)}
 	var failed error
 	err := c.look(ctx, func(at market.Time) {
-		if r.loop.Stopping() {
-			s.State = botStopping
-		}
 		s.AtMS = at.Millis()
 		failed = c.statusOfLoop(s)
+		switch {
+		case r.loop.Stopping():
+			s.State = botStopping
+		case !slices.ContainsFunc(s.Strategies, func(x strategyStatus) bool { return x.State != botHalted }):
+			s.State = botHalted
+		}
 	})
 	if err != nil {
 		return nil, err
@@ -112,12 +116,12 @@ func (c *control) statusOfLoop(s *statusInfo) error {
 	r, digits := c.r, c.r.plan.currency.Digits
 	for i, name := range r.plan.names() {
 		id := strategyID(i + 1)
-		info := strategyStatus{Name: name, Kind: r.plan.strategies[i].Kind.Name, State: "trading", OpenOrders: r.account.OpenBy(id)}
+		info := strategyStatus{Name: name, Kind: r.plan.strategies[i].Kind.Name, State: botTrading, OpenOrders: r.account.OpenBy(id)}
 		if r.engine.Warming(id) {
 			info.State = "warming up"
 		}
 		if halt, halted := r.engine.Halted(id); halted {
-			info.State, info.Reason, info.HaltedMS = "halted", halt.Reason, halt.At.Millis()
+			info.State, info.Reason, info.HaltedMS = botHalted, halt.Reason, halt.At.Millis()
 		}
 		s.Strategies = append(s.Strategies, info)
 	}
@@ -235,7 +239,7 @@ func stoppedStrategy(name string, halts []state.HaltRow, open []state.OrderRow) 
 	}
 	for i := range halts {
 		if halts[i].Scope == haltScope(name) {
-			info.State, info.Reason, info.HaltedMS = "halted", halts[i].Reason, halts[i].At.Millis()
+			info.State, info.Reason, info.HaltedMS = botHalted, halts[i].Reason, halts[i].At.Millis()
 		}
 	}
 	return info

@@ -40,7 +40,7 @@ func create(path string) error {
 func notEmpty(path string) error {
 	info, err := os.Stat(path)
 	if err == nil && info.Mode().IsRegular() && info.Size() == 0 {
-		return fmt.Errorf("%s: %w: it is empty, as no bot leaves it: what was in it is lost. Put a backup in its place; where nothing was ever traded with it, remove it, and the next start makes a new one", path, ErrCorrupt)
+		return fmt.Errorf("%s: %w: it is empty, as no bot leaves it: what was in it is lost", path, ErrCorrupt)
 	}
 	return nil
 }
