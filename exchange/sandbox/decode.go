@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -38,7 +39,7 @@ func (ex *Exchange) decode(c *call, name, query string, body []byte) *exchange.E
 		return exchange.ErrCode(exchange.CodeBadJSON, fault)
 	}
 	if d.refusal == nil {
-		d.missing(ex.config.Rules.OperatorOptional)
+		d.missing(&ex.config.Rules)
 	}
 	return d.refusal
 }
@@ -140,16 +141,19 @@ func clip(name string) string {
 }
 
 // missing complains of a parameter that is required and not there.
-func (d *decoder) missing(operatorOptional bool) {
+func (d *decoder) missing(rules *Rules) {
 	e := d.call.endpoint
 	for i := range e.params {
-		p := &e.params[i]
-		if !p.required || d.call.args[i].set || operatorOptional && p.name == "operatorId" && e.method == "DELETE" {
-			continue
+		if p := &e.params[i]; !d.call.args[i].set && rules.require(e, p) {
+			d.complain(exchange.Required(p.name))
+			return
 		}
-		d.complain(exchange.Required(p.name))
-		return
 	}
+}
+
+// require reports whether an endpoint wants a parameter.
+func (r *Rules) require(e *endpoint, p *parameter) bool {
+	return p.required && !(r.OperatorOptional && e.method == http.MethodDelete && p.name == operatorID.name)
 }
 
 // set checks a value and keeps it. It must be written as its kind is; amounts are strings, so a JSON number is none (specification 1).

@@ -19,6 +19,7 @@ type front struct {
 	budget      budgetHeaders
 	keys        map[string]*key
 	limiter     *limiter
+	rules       Rules
 	visits      sync.Pool
 	describe    sync.Once
 	description []byte
@@ -51,7 +52,7 @@ func newFront(config *Config, accounts []*account) (*front, error) {
 	if len(prefixes) == 0 {
 		prefixes = []string{defaultPrefix}
 	}
-	f := &front{budget: budgetHeadersOf(prefixes[0]), keys: map[string]*key{}, limiter: newLimiter(config.Budget)}
+	f := &front{budget: budgetHeadersOf(prefixes[0]), keys: map[string]*key{}, limiter: newLimiter(config.Budget), rules: config.Rules}
 	for _, prefix := range prefixes {
 		f.credentials = append(f.credentials, credentialHeadersOf(prefix))
 	}

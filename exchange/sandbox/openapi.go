@@ -14,12 +14,12 @@ type object = map[string]any
 // openAPI returns the description of the API as an OpenAPI 3.1 document: every endpoint of the table with its parameters, weight and
 // answers. It is the same for the life of the exchange.
 func (f *front) openAPI() []byte {
-	f.describe.Do(func() { f.description = describe(f.credentials[0], f.budget) })
+	f.describe.Do(func() { f.description = describe(f.credentials[0], f.budget, &f.rules) })
 	return f.description
 }
 
 // describe builds the document from the tables of endpoints and schemas.
-func describe(credentials credentialHeaders, budget budgetHeaders) []byte {
+func describe(credentials credentialHeaders, budget budgetHeaders, rules *Rules) []byte {
 	paths := object{}
 	for i := range endpoints {
 		e := &endpoints[i]
@@ -28,7 +28,7 @@ func describe(credentials credentialHeaders, budget budgetHeaders) []byte {
 			item = object{}
 			paths[version+e.path] = item
 		}
-		item[strings.ToLower(e.method)] = e.operation()
+		item[strings.ToLower(e.method)] = e.operation(rules)
 	}
 	header := func(text string) object { return object{"description": text, "schema": object{"type": "integer"}} }
 	secret := func(name, text string) object {
@@ -74,7 +74,7 @@ func headersOf(budget budgetHeaders) object {
 }
 
 // operation describes one endpoint.
-func (e *endpoint) operation() object {
+func (e *endpoint) operation(rules *Rules) object {
 	one := object{
 		"operationId": e.operationID(), "summary": e.summary, "x-section": e.section, "x-weight": e.weight,
 		"responses": e.responses(),
@@ -85,7 +85,7 @@ func (e *endpoint) operation() object {
 	parameters := []object{}
 	for i := range e.params {
 		if p := &e.params[i]; p.inPath || !e.inBody() {
-			parameters = append(parameters, p.describe())
+			parameters = append(parameters, p.describe(rules.require(e, p)))
 		}
 	}
 	if !e.public() {
@@ -163,8 +163,8 @@ func (e *endpoint) bodySchema() object {
 }
 
 // describe describes a parameter in path or query.
-func (p *parameter) describe() object {
-	one := object{"name": p.name, "in": "query", "required": p.required, "schema": p.schema()}
+func (p *parameter) describe(required bool) object {
+	one := object{"name": p.name, "in": "query", "required": required, "schema": p.schema()}
 	if p.inPath {
 		one["in"] = "path"
 	}

@@ -24,7 +24,7 @@ type description struct {
 
 // described is the description of the API with the default prefix, made once for all tests.
 var described = sync.OnceValue(func() *description {
-	return readDescription(describe(credentialHeadersOf(defaultPrefix), budgetHeadersOf(defaultPrefix)))
+	return readDescription(describe(credentialHeadersOf(defaultPrefix), budgetHeadersOf(defaultPrefix), &Rules{}))
 })
 
 func readDescription(text []byte) *description {
@@ -156,4 +156,29 @@ func TestTheDescriptionNamesTheHeadersOfTheOperator(t *testing.T) {
 	require.Contains(t, text, `"Acme-Access-Key"`)
 	require.Contains(t, text, `"acme-ratelimit-remaining"`)
 	require.NotContains(t, text, "Service-Access")
+}
+
+func TestTheDescriptionKnowsWhereTheOperatorIsOptional(t *testing.T) {
+	for _, optional := range []bool{false, true} {
+		text := newRig(t, func(c *Config) { c.Rules.OperatorOptional = optional }).ex.front.openAPI()
+		var document struct {
+			Paths map[string]map[string]struct {
+				Parameters []struct {
+					Name     string
+					Required bool
+				}
+			}
+		}
+		require.NoError(t, json.Unmarshal(text, &document))
+		for _, path := range []string{"/v2/order", "/v2/orders"} {
+			found := false
+			for _, p := range document.Paths[path]["delete"].Parameters {
+				if p.Name == "operatorId" {
+					found = true
+					require.Equal(t, !optional, p.Required, path)
+				}
+			}
+			require.True(t, found, path)
+		}
+	}
 }
