@@ -1,6 +1,7 @@
 package state
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -182,6 +183,7 @@ func FuzzRecordsNeverPanic(f *testing.F) {
 		e := encoder{names: n}
 		e.record(record)
 		f.Add(e.dst)
+		f.Add(bytes.ReplaceAll(e.dst, []byte("grid"), []byte("gone")))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var d decoder
@@ -191,11 +193,12 @@ func FuzzRecordsNeverPanic(f *testing.F) {
 			require.ErrorIs(t, d.err, ErrCorrupt)
 			return
 		}
+		if intent, is := record.(*Intent); is && intent.Command.Order.Strategy == 0 {
+			intent.Strategy = "" // one that the engine does not have any more is read by name and written by number
+		}
 		e := encoder{names: n}
 		e.record(record)
-		if e.err != nil {
-			return // a strategy that the engine does not have any more is read by name and written by number
-		}
+		require.NoError(t, e.err)
 		d.open(n, e.dst)
 		require.Equal(t, record, d.record())
 		require.NoError(t, d.end())
