@@ -22,22 +22,31 @@ func quoted(data []byte, at int, digits uint8) (value int64, next int) {
 	if end == 0 || end > longest {
 		return slowly(data, at-1, digits)
 	}
-	value = int64(worth(word, end)) * market.Pow10(digits)
+	whole, length, fraction := end, 0, uint64(0)
 	if text[end] == '.' {
 		point := end + 1
 		end = bits.TrailingZeros64(others&(others-1)) / 8
 		if end == 8 {
 			end += bits.TrailingZeros64(marks(behind)) / 8
 		}
-		length := end - point
+		length = end - point
 		if length == 0 || length > min(int(digits), 8) {
 			return slowly(data, at-1, digits)
 		}
-		fraction := word>>(8*point&63) | behind<<((64-8*point)&63)
-		value += int64(worth(fraction, length)) * market.Pow10(digits-uint8(length))
+		fraction = word>>(8*point&63) | behind<<((64-8*point)&63)
 	}
 	if text[end] != '"' {
 		return slowly(data, at-1, digits)
+	}
+	scale := market.Pow10(digits - uint8(length))
+	switch {
+	case whole == 1:
+		value = int64(word&0xf)*market.Pow10(digits) + int64(worth(fraction, max(length, 1)))*scale
+	case whole+length <= 8:
+		upTo := 8 * whole & 63
+		value = int64(worth(word&(1<<upTo-1)|fraction<<upTo, whole+length)) * scale
+	default:
+		value = int64(worth(word, whole))*market.Pow10(digits) + int64(worth(fraction, length))*scale
 	}
 	return value, at + end + 1
 }
