@@ -38,8 +38,9 @@ func (l *Loop) vanished(k *look, asked market.Time) {
 	k.gone = asked.Sub(k.unfound) >= goneAfter
 }
 
-// consult asks the lists for an order that has not been found for so long, books what they know, and ends it where it is not open.
-func (l *Loop) consult(work context.Context, k *look) {
+// consult asks the lists for an order that is not found by itself, and lets decide hear what they know. Where they do not answer, nothing is
+// known that was not known before, and the order is asked for again after wait.
+func (l *Loop) consult(work context.Context, k *look, wait time.Duration, decide func(k *look, open bool, trades []exchange.Trade)) {
 	own := l.Account.Known(k.id)
 	if own == nil {
 		delete(l.looks, k.id)
@@ -53,16 +54,16 @@ func (l *Loop) consult(work context.Context, k *look) {
 		l.replies <- func() {
 			l.asking--
 			k.asking, k.gone = false, false
-			k.next = l.stamp().Add(goneWait)
+			k.next = l.stamp().Add(wait)
 			if err == nil {
-				l.consulted(k, open, trades)
+				decide(k, open, trades)
 			}
 		}
 	})
 }
 
-// consulted deals with what the lists know of an order that is not found by itself.
-func (l *Loop) consulted(k *look, open bool, trades []exchange.Trade) {
+// buried ends an order that the exchange has forgotten, with what its trades tell, where the lists do not know it as open either.
+func (l *Loop) buried(k *look, open bool, trades []exchange.Trade) {
 	own := l.Account.Own(k.id)
 	if own == nil || k.unfound == 0 { // it has ended, or was found meanwhile
 		return

@@ -118,9 +118,9 @@ func (l *Loop) askDue(work context.Context) {
 		switch {
 		case l.asking >= inFlight || k.asking || k.next > l.now:
 		case k.absent():
-			l.confirm(work, k)
+			l.consult(work, k, firstWait, l.lost)
 		case k.gone:
-			l.consult(work, k)
+			l.consult(work, k, goneWait, l.buried)
 		default:
 			l.ask(work, k)
 		}
@@ -226,34 +226,16 @@ func (l *Loop) missing(k *look, asked market.Time) {
 // absent reports whether the exchange has said twice, apart and late enough, that an order is not there: then the lists decide.
 func (k *look) absent() bool { return k.doubt != nil && k.doubt.absent >= 2 }
 
-// confirm asks the lists for an order that is not there by itself: a place that neither open orders nor trades know was certainly never taken.
-func (l *Loop) confirm(work context.Context, k *look) {
-	own := l.Account.Known(k.id)
-	if own == nil {
-		delete(l.looks, k.id)
+// lost ends a place that neither open orders nor trades know: it was certainly never taken.
+func (l *Loop) lost(k *look, open bool, trades []exchange.Trade) {
+	d := k.doubt
+	if open || len(trades) > 0 {
+		d.absent = 0
 		return
 	}
-	m, client, from := own.Market, own.ClientOrderID, own.Created.Add(-time.Minute)
-	k.asking = true
-	l.asking++
-	l.workers.Go(func() {
-		open, trades, err := l.lists(work, m, client, from)
-		l.replies <- func() {
-			l.asking--
-			k.asking = false
-			k.next = l.stamp().Add(firstWait)
-			switch {
-			case err != nil: // nothing is known that was not known before
-			case open || len(trades) > 0:
-				k.doubt.absent = 0
-			default:
-				d := k.doubt
-				delete(l.looks, k.id)
-				l.Log.Warn().Int64("order", int64(k.id)).Msg("an order whose answer was lost has certainly not reached the exchange")
-				l.answer(&d.command, market.ExecRejected, 0)
-			}
-		}
-	})
+	delete(l.looks, k.id)
+	l.Log.Warn().Int64("order", int64(k.id)).Msg("an order whose answer was lost has certainly not reached the exchange")
+	l.answer(&d.command, market.ExecRejected, 0)
 }
 
 // as is errors.As without a value to declare first.
