@@ -166,9 +166,9 @@ func (s *BotStore) prepare(readOnly bool, wanted schema) (err error) {
 			return err
 		}
 		if err := extend(catalog, tx); err != nil || readOnly {
-			return err
+			return s.wrap(err)
 		}
-		return checkTail(tx)
+		return s.wrap(checkTail(tx))
 	})
 	s.names = newNames(catalog, nil)
 	return err

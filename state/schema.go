@@ -35,7 +35,7 @@ func formatOf(tx *bbolt.Tx, path string) (uint32, error) {
 		return 0, fmt.Errorf("%s: %w: a candle store, not a state file", path, ErrCorrupt)
 	}
 	if len(value) != 4 {
-		return 0, fmt.Errorf("%s: %w: format %x", path, ErrCorrupt, value)
+		return 0, fmt.Errorf("%s: %w: meta: its format is written in %d bytes, not 4", path, ErrCorrupt, len(value))
 	}
 	return binary.BigEndian.Uint32(value) &^ formatCut, nil
 }
@@ -47,7 +47,7 @@ func (s schema) check(tx *bbolt.Tx, path string) error {
 	case err != nil:
 		return err
 	case format > s.format:
-		return fmt.Errorf("%s: %w: format %d, this program reads %d; update the program", path, ErrNewer, format, s.format)
+		return fmt.Errorf("%s: %w: format %d, this program reads %d; update the program, or take the file from a backup if no newer program wrote it", path, ErrNewer, format, s.format)
 	case format < s.format:
 		return fmt.Errorf("%s: format %d, this program reads %d; start the bot once, it brings the file up to date", path, format, s.format)
 	}
