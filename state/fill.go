@@ -79,7 +79,7 @@ func (a *Account) applyFill(o *Order, f *market.Fill) error {
 	if err != nil {
 		return err
 	}
-	now := step{id: f.ID, at: f.Time, side: o.Side, amount: f.Amount, price: f.Price, fee: feeOf(f), settled: f.Settled}
+	now := step{order: o.ID, id: f.ID, at: f.Time, side: o.Side, amount: f.Amount, price: f.Price, fee: feeOf(f), settled: f.Settled}
 	cash, err := cashOf(o.Side, gross, now.fee)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
@@ -17,9 +18,11 @@ type recent struct {
 	steps []step
 }
 
-// step is one change of a position: a fill, or base that came or went without a trade (side 0).
+// step is one change of a position: a fill, or base that came or went without a trade (side 0). Steps are in the order of their
+// time; those of one instant are in the order of their orders and fill ids, because the exchange does not tell theirs.
 type step struct {
-	id      uuid.UUID // of the fill
+	order   market.OrderID // of the fill
+	id      uuid.UUID      // of the fill
 	at      market.Time
 	side    market.Side
 	amount  market.Qty // below zero: base that went without a trade
@@ -58,11 +61,15 @@ func (a *Account) recall(s market.StrategyID, m market.ID) *recent {
 	return &recent{base: a.positions[s][m]}
 }
 
+func (x *step) compare(y *step) int {
+	return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.order, y.order), bytes.Compare(x.id[:], y.id[:]))
+}
+
 // insert returns a history with one step more: the latest as a rule, an earlier one where the exchange told of it late. The
 // position is what the history makes it.
 func (r *recent) insert(m *market.Market, now step) (market.Position, *recent, error) {
 	at := len(r.steps)
-	for at > 0 && r.steps[at-1].at > now.at {
+	for at > 0 && r.steps[at-1].compare(&now) > 0 {
 		at--
 	}
 	next := &recent{base: r.base, steps: slices.Insert(slices.Clone(r.steps), at, now)}
@@ -94,7 +101,7 @@ func (r *recent) save() *SavedRecent {
 	b := &r.base
 	s := &SavedRecent{Amount: b.Amount, Cost: b.Cost, Realised: b.Realised, Fees: b.Fees, Opened: b.Opened}
 	for _, x := range r.steps {
-		s.Steps = append(s.Steps, SavedStep{ID: x.id, At: x.at, Side: x.side, Amount: x.amount, Price: x.price, Fee: x.fee, Settled: x.settled})
+		s.Steps = append(s.Steps, SavedStep{Order: x.order, ID: x.id, At: x.at, Side: x.side, Amount: x.amount, Price: x.price, Fee: x.fee, Settled: x.settled})
 	}
 	return s
 }
@@ -103,7 +110,7 @@ func (r *recent) save() *SavedRecent {
 func (s *SavedRecent) restored() *recent {
 	r := &recent{base: market.Position{Amount: s.Amount, Cost: s.Cost, Realised: s.Realised, Fees: s.Fees, Opened: s.Opened}}
 	for _, x := range s.Steps {
-		r.steps = append(r.steps, step{id: x.ID, at: x.At, side: x.Side, amount: x.Amount, price: x.Price, fee: x.Fee, settled: x.Settled})
+		r.steps = append(r.steps, step{order: x.Order, id: x.ID, at: x.At, side: x.Side, amount: x.Amount, price: x.Price, fee: x.Fee, settled: x.Settled})
 	}
 	return r
 }

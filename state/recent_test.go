@@ -48,7 +48,7 @@ func drawTrades(t *rapid.T, m *market.Market) traded {
 			settled[o] = &exchange.Settlement{}
 		}
 		f := market.Fill{ID: uuid.UUID{15: byte(i + 1)}, Order: market.OrderID(o + 1), Market: m.ID, Strategy: 1, Side: side, Settled: true,
-			Amount: amount, Price: market.Price(rapid.Int64Range(1, 9_999_99).Draw(t, "price")), Time: market.Time(i + 1)}
+			Amount: amount, Price: market.Price(rapid.Int64Range(1, 9_999_99).Draw(t, "price")), Time: market.Time(i/2 + 1)}
 		gross, err := m.Value(f.Price, f.Amount)
 		require.NoError(t, err)
 		rate := market.Rate(rapid.SampledFrom([]int64{250_000, 150_000, 0}).Draw(t, "rate"))

@@ -54,13 +54,14 @@ type SavedRecent struct {
 
 // SavedStep is a fill of a position, or without a side base that came (amount above zero) or went.
 type SavedStep struct {
-	ID      uuid.UUID    `json:"id,omitzero"`
-	At      market.Time  `json:"at"`
-	Side    market.Side  `json:"side,omitzero"`
-	Amount  market.Qty   `json:"amount"`
-	Price   market.Price `json:"price,omitzero"`
-	Fee     market.Value `json:"fee,omitzero"`
-	Settled bool         `json:"settled,omitzero"`
+	Order   market.OrderID `json:"order,omitzero"`
+	ID      uuid.UUID      `json:"id,omitzero"`
+	At      market.Time    `json:"at"`
+	Side    market.Side    `json:"side,omitzero"`
+	Amount  market.Qty     `json:"amount"`
+	Price   market.Price   `json:"price,omitzero"`
+	Fee     market.Value   `json:"fee,omitzero"`
+	Settled bool           `json:"settled,omitzero"`
 }
 
 // SavedOrder is an own order that is open, or done with fills or fees still expected, together with what was asked of the
