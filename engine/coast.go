@@ -8,7 +8,7 @@ import "github.com/tidemark-trading/tidemark/market"
 // at all it returns 0: then Step is to be called.
 func (e *Engine) Coast(series []market.Candle, length, delay market.Time, low, high market.Price) (stepped int, commands []market.Command) {
 	e.out = e.out[:0]
-	if e.observed || len(e.brackets) > 0 || e.err != nil {
+	if e.observed || e.brackets.Len() > 0 || e.err != nil {
 		return 0, nil
 	}
 	e.coasted = 0

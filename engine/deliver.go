@@ -62,7 +62,7 @@ func (e *Engine) endWarmUp(s *seat) {
 func (e *Engine) deliver(ev *market.Event) {
 	switch ev.Kind {
 	case market.KindTicker:
-		e.checkPrice(ev.Ticker.Market, ev.Ticker.Last)
+		e.brackets.Price(ev.Ticker.Market, ev.Ticker.Last)
 		for _, s := range e.tickers[ev.Ticker.Market] {
 			if s.warming {
 				e.release(s, e.now)
@@ -77,7 +77,7 @@ func (e *Engine) deliver(ev *market.Event) {
 			e.guard(s, func(s *seat) { s.Strategy.OnBook(s.desk, ev.Book) })
 		}
 	case market.KindTrade:
-		e.checkPrice(ev.Trade.Market, ev.Trade.Price)
+		e.brackets.Price(ev.Trade.Market, ev.Trade.Price)
 	case market.KindMarketStatus:
 		m := e.catalog.Market(ev.Market)
 		m.Status = ev.Status
@@ -106,18 +106,15 @@ func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
 			e.observer.Closed(o)
 		}
 	}
-	if len(e.brackets) > 0 || o.Bracket != (market.Bracket{}) {
-		e.followBracket(o, ev, applied)
+	if e.brackets.Len() > 0 {
+		e.brackets.Follow(o, ev.Report, ev.Fills[:applied.Fresh])
 	}
 	s := &e.seats[o.Strategy-1]
 	if s.onFill != nil || s.onOrder != nil {
 		e.guard(s, func(s *seat) { s.tell(o, ev, applied) })
 	}
 	if o.CancelWanted && o.InFlight == 0 && !o.State.Terminal() {
-		b := e.bracketOfExit(o.ID)
-		e.attached = b != nil && b.swapping // a swap that had to wait for the exit's arrival is still the bracket's own
-		e.sendCancel(o)
-		e.attached = false
+		e.sendCancel(o, e.brackets.Swapping(o.ID)) // a swap that had to wait for the exit's arrival is still the bracket's own
 	}
 }
 
@@ -171,9 +168,7 @@ func (e *Engine) guard(s *seat, call func(*seat)) {
 // enter notes how things stand before a strategy is called.
 func (e *Engine) enter(s *seat) {
 	e.current, e.mark = s, len(e.out)
-	if len(e.brackets)+len(e.before) > 0 {
-		e.before = append(e.before[:0], e.brackets...)
-	}
+	e.brackets.Mark()
 }
 
 // catch recovers from a panic in a strategy: the commands and reservations of the callback are dropped, the strategy is
@@ -205,8 +200,8 @@ func (e *Engine) halt(s *seat, reason string) {
 // cancelUnprotected asks for the orders of a strategy to end that neither protect nor sell off what it holds. It returns how many there are.
 func (e *Engine) cancelUnprotected(s *seat) (count int) {
 	for _, o := range e.account.Open(nil, s.id, 0) {
-		if e.bracketOfExit(o.ID) == nil && o.Tag != tagFlatten {
-			e.cancel(o.ID)
+		if !e.brackets.IsExit(o.ID) && o.Tag != tagFlatten {
+			e.cancel(o.ID, false)
 			count++
 		}
 	}

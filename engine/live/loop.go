@@ -272,7 +272,6 @@ func (l *Loop) take(commands []market.Command) {
 	var refused []market.Command
 	for i := range commands {
 		c := commands[i]
-		l.complete(&c)
 		intent, err := l.Trading.Prepare(&c)
 		if err != nil {
 			l.Log.Error().Err(err).Stringer("command", c.Kind).Int64("order", int64(c.Order.ID)).Msg("a command cannot be written as a request")
@@ -288,18 +287,6 @@ func (l *Loop) take(commands []market.Command) {
 	for i := range refused { // after the loop: a step makes commands anew
 		l.answer(&refused[i], market.ExecRejected, 0)
 	}
-}
-
-// complete makes an update or a cancel name the whole order, as it shall be: the exchange has to be told its names, its operator, and those of
-// its terms that a request would otherwise reset (specification 4.4).
-func (l *Loop) complete(c *market.Command) {
-	own := l.Account.Own(c.Order.ID)
-	if c.Kind == market.CommandPlace || own == nil {
-		return
-	}
-	whole := own.Order
-	exchange.ApplyChange(&whole, c)
-	c.Order = whole
 }
 
 // untilDue is how long nothing is to be done, as far as the loop knows.
