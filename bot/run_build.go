@@ -103,11 +103,11 @@ func (r *runner) close() (err error) {
 }
 
 // openStore opens the state file, which no other bot may hold.
-func (r *runner) openStore(context.Context) (err error) {
+func (r *runner) openStore(ctx context.Context) (err error) {
 	if err := os.MkdirAll(r.plan.Bot.State, 0o700); err != nil {
 		return fmt.Errorf("state folder: %w", err)
 	}
-	if r.store, err = state.OpenBot(filepath.Join(r.plan.Bot.State, stateFile)); err != nil {
+	if r.store, err = state.OpenBotUntil(ctx, filepath.Join(r.plan.Bot.State, stateFile)); err != nil {
 		return stateError{err}
 	}
 	return nil
