@@ -102,6 +102,15 @@ func (r *runner) close() (err error) {
 	return err
 }
 
+// openFolder warns of a state folder that others may look into.
+func (p *runPlan) openFolder() []string {
+	folder := p.Bot.State
+	if info, err := os.Stat(folder); err == nil && openToOthers(info) {
+		return []string{"others may look into the state folder " + folder + "; do: chmod 700 " + inQuotes(folder)}
+	}
+	return nil
+}
+
 // openStore opens the state file, which no other bot may hold.
 func (r *runner) openStore(ctx context.Context) (err error) {
 	if err := os.MkdirAll(r.plan.Bot.State, 0o700); err != nil {
@@ -179,7 +188,7 @@ func (r *runner) begin(ctx context.Context) (err error) {
 	now := r.trading.Now()
 	r.journal.batch.Blob(modeBlob, []byte(r.plan.Bot.Mode))
 	if r.plan.Bot.Mode == modeLive {
-		r.journal.batch.Blob(exchangeBlob, []byte(originOf(r.plan.Exchange.BaseURL)))
+		r.journal.batch.Blob(exchangeBlob, []byte(r.plan.Exchange.origin()))
 		r.journal.batch.Blob(keyBlob, []byte(digestOf(r.plan.key)))
 	}
 	r.journal.batch.Start(now, &state.Start{Run: r.run, Version: codeVersion(debug.ReadBuildInfo()), ConfigHash: r.plan.hash, Currency: r.plan.currency.Symbol, Strategies: r.plan.names()})
