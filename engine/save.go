@@ -114,7 +114,9 @@ func (e *Engine) saveParts(all bool, write func(part string, data []byte) error)
 	w.part(PartEngine, b.changed || !slices.Equal(b.brackets, e.brackets), e.saveSelf)
 	for i := range e.seats {
 		if s := &e.seats[i]; s.saver != nil && s.unsaved == "" {
+			e.calls.enter(s.id, CallSave)
 			w.strategy(s)
+			e.calls.leave()
 		}
 	}
 	if w.err != nil {
