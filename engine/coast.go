@@ -54,6 +54,9 @@ func (e *Engine) coast(series []market.Candle, delay market.Time) (done bool) {
 	defer e.catch()
 	seats := e.candles[int(series[0].Market)*intervals+int(series[0].Interval)]
 	timers := len(e.timers)
+	if len(seats) == 1 { // one for the row: a store for each candle would cost as much as a candle does
+		e.calls.enter(seats[0].id, CallCandle)
+	}
 	for e.coasted < len(series) && len(e.out) == 0 && len(e.timers) == timers {
 		n := e.skim(seats, series[e.coasted:])
 		if n == 0 {
@@ -67,6 +70,7 @@ func (e *Engine) coast(series []market.Candle, delay market.Time) (done bool) {
 		e.account.Mark(last, e.now)
 	}
 	e.current = nil
+	e.calls.leave()
 	return true
 }
 
@@ -83,6 +87,9 @@ func (e *Engine) stepOne(seats []*seat, c *market.Candle, delay market.Time) {
 			e.warm(s, c)
 		}
 		e.enter(s)
+		if len(seats) > 1 {
+			e.calls.enter(s.id, CallCandle)
+		}
 		s.Strategy.OnCandle(s.desk, c)
 	}
 }

@@ -105,6 +105,7 @@ type listeners struct {
 type delivery struct {
 	current *seat
 	at      int // place of the call under way among those of a group
+	calls   Callback // which strategy is in which callback; read from beside the loop
 	mark    int // commands in out before the callback under way; the brackets mark theirs
 	coasted int
 }
@@ -195,11 +196,11 @@ func (e *Engine) take(s *seat, from Seat, id market.StrategyID) {
 }
 
 // Start calls the strategies' OnStart. Call it once, before the first Step.
-func (e *Engine) Start(at market.Time) []market.Command { return e.each(at, start) }
+func (e *Engine) Start(at market.Time) []market.Command { return e.each(at, CallStart, start) }
 
 // Stop calls the strategies' OnStop. Call it once. In later steps strategies hear what becomes of their orders, and can only cancel.
 func (e *Engine) Stop(at market.Time) []market.Command {
-	commands := e.each(at, stop)
+	commands := e.each(at, CallStop, stop)
 	e.stopped = true
 	return commands
 }
@@ -216,10 +217,10 @@ func stop(s *seat) {
 	}
 }
 
-func (e *Engine) each(at market.Time, call func(*seat)) []market.Command {
+func (e *Engine) each(at market.Time, kind CallbackKind, call func(*seat)) []market.Command {
 	e.begin(at)
 	for i := range e.seats {
-		e.guard(&e.seats[i], call)
+		e.guard(&e.seats[i], kind, call)
 	}
 	e.tell()
 	return e.out

@@ -47,7 +47,10 @@ func (e *Engine) Restore(at market.Time, saved func(part string) []byte, history
 	}
 	e.now, e.at = max(at, s.Now), 0
 	for i := range e.seats {
-		if err := e.seats[i].load(&s, saved); err != nil {
+		e.calls.enter(e.seats[i].id, CallLoad)
+		err := e.seats[i].load(&s, saved)
+		e.calls.leave()
+		if err != nil {
 			return nil, fmt.Errorf("restore: strategy %s: %w", e.seats[i].Name, err)
 		}
 	}
@@ -113,7 +116,7 @@ func (e *Engine) seatNamed(name string) *seat {
 func (e *Engine) startAgain(s *SavedEngine) {
 	for i := range e.seats {
 		_, e.recalling = s.Strategies[e.seats[i].Name]
-		e.guard(&e.seats[i], start)
+		e.guard(&e.seats[i], CallStart, start)
 	}
 	e.recalling = false
 }
@@ -151,7 +154,7 @@ func (e *Engine) recallOne(c *market.Candle) {
 		if c.Interval == s.Intervals[0] && s.missing[c.Market] > 0 {
 			s.missing[c.Market]--
 		}
-		e.guard(s, func(s *seat) { s.Strategy.OnCandle(s.desk, c) })
+		e.guard(s, CallCandle, func(s *seat) { s.Strategy.OnCandle(s.desk, c) })
 	}
 }
 
