@@ -104,9 +104,9 @@ type listeners struct {
 // delivery is where the calls of a step stand, so that they can go on behind a strategy that panicked.
 type delivery struct {
 	current *seat
-	at      int // place of the call under way among those of a group
+	at      int      // place of the call under way among those of a group
 	calls   Callback // which strategy is in which callback; read from beside the loop
-	mark    int // commands in out before the callback under way; the brackets mark theirs
+	mark    int      // commands in out before the callback under way; the brackets mark theirs
 	coasted int
 }
 
