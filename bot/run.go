@@ -128,6 +128,7 @@ func (r *runner) trade(ctx context.Context) error {
 	var feed sync.WaitGroup
 	feed.Go(func() { r.feed.Run(feeding) })
 	feed.Go(func() { r.keepTime(feeding) })
+	feed.Go(func() { r.keepFiles(feeding) })
 	if r.paper != nil {
 		feed.Go(func() { r.paper.relay(feeding, r.feed.Events()) })
 	}
