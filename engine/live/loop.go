@@ -57,7 +57,7 @@ type Sent func(id market.OrderID, kind market.CommandKind) (until market.Time, k
 // most is how many events one turn takes, at most: they share one commit.
 const most = 64
 
-// inFlight is how many writes, and how many questions, are under way at a time.
+// inFlight is how many writes of each rank, and how many questions, are under way at a time.
 const inFlight = 4
 
 // lists is how many other questions may be under way: open orders, balances, timers. A worker never waits to hand back its answer.
@@ -71,8 +71,8 @@ type Loop struct {
 	orders  chan request // what others want of the loop
 
 	now     market.Time
-	outbox  []outgoing
-	sending int
+	outbox  outbox
+	sending [ranks]int
 	asking  int
 	queries map[market.OrderID]*query
 	verify  verify // of every answer about an order, before anything is made of it
@@ -108,7 +108,7 @@ func New(c Config) *Loop {
 	if c.Start == nil {
 		c.Start = c.Engine.Start
 	}
-	return &Loop{Config: c, replies: make(chan func(), 2*inFlight+lists), orders: make(chan request), queries: map[market.OrderID]*query{}, verify: believe,
+	return &Loop{Config: c, replies: make(chan func(), (int(ranks)+1)*inFlight+lists), orders: make(chan request), queries: map[market.OrderID]*query{}, verify: believe,
 		holdings: holdings{agreed: c.Agreed, said: map[market.AssetID]market.Money{}}}
 }
 
@@ -203,9 +203,10 @@ func (l *Loop) turn(ctx, work context.Context) {
 
 // endTurn makes the turn durable and then lets the world know.
 func (l *Loop) endTurn(work context.Context) {
+	l.takeBack()
 	l.commit()
 	if l.failed != nil {
-		l.outbox = l.outbox[:0]
+		l.outbox.clear()
 		return
 	}
 	l.dispatch(work)
@@ -282,11 +283,19 @@ func (l *Loop) take(commands []market.Command) {
 			q.unresolved = nil // a new write is in flight: a restored engine sends what the last process left
 		}
 		l.Journal.Intent(&intent)
-		l.outbox = append(l.outbox, outgoing{intent: intent, command: c})
+		l.outbox.put(outgoing{intent: intent, command: c, strategy: l.strategyOf(c.Order.ID)})
 	}
 	for i := range refused { // after the loop: a step makes commands anew
 		l.answer(&refused[i], market.ExecRejected, 0)
 	}
+}
+
+// strategyOf is the strategy of an own order, 0 where the order is not known any more.
+func (l *Loop) strategyOf(id market.OrderID) market.StrategyID {
+	if own := l.Account.Known(id); own != nil {
+		return own.Strategy
+	}
+	return 0
 }
 
 // untilDue is how long nothing is to be done, as far as the loop knows.

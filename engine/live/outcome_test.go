@@ -437,7 +437,7 @@ func TestTheLoopCarriesOutWhatTheTableSays(t *testing.T) {
 		s.loop.receive(s.q, r)
 
 		require.Equal(t, c.step.next, s.loop.outcomeOf(s.q, s.account.Known(1)), c)
-		require.Empty(t, s.loop.outbox, c)
+		require.True(t, s.loop.outbox.empty(), c)
 		require.Empty(t, s.box.leaves, c)
 		require.NoError(t, s.account.Check(), c)
 		s.requireHeard(c)
