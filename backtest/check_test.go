@@ -74,7 +74,7 @@ type seer struct {
 	at      int
 }
 
-func (s *seer) OnCandle(d *strategy.Desk, c *market.Candle) {
+func (s *seer) OnCandle(d *strategy.Desk, c market.Candle) {
 	s.at++
 	if s.at < len(s.candles) && s.candles[s.at].Close > c.Close {
 		_, _ = d.Target(c.Market, 1_000_000)
@@ -109,7 +109,7 @@ type faulty struct {
 	candles int
 }
 
-func (f *faulty) OnCandle(d *strategy.Desk, c *market.Candle) {
+func (f *faulty) OnCandle(d *strategy.Desk, c market.Candle) {
 	f.candles++
 	if f.candles%50 == 0 {
 		_, _ = d.Limit(c.Market, market.Buy, 1_000_000, c.Close*99/100)

@@ -243,7 +243,7 @@ func (e *Engine) ring() {
 	e.timers = append(e.timers[:0], e.timers[due:]...)
 	for _, t := range ringing {
 		if t.seat.onTimer != nil {
-			e.guard(t.seat, func(s *seat) { s.onTimer.OnTimer(s.desk, t.name) })
+			e.guard(t.seat, OnTimer, func(s *seat) { s.onTimer.OnTimer(s.desk, t.name) })
 		}
 	}
 }

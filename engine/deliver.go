@@ -23,12 +23,12 @@ func (e *Engine) deliverCandles(group []market.Candle) (done bool) {
 			if s.warming {
 				e.warm(s, c)
 			}
-			e.enter(s)
+			e.enter(s, OnCandle)
 			s.called = true
-			s.Strategy.OnCandle(s.desk, c)
+			s.Strategy.OnCandle(s.desk, *c)
 		}
 	}
-	e.current = nil
+	e.leave()
 	return true
 }
 
@@ -67,14 +67,15 @@ func (e *Engine) deliver(ev *market.Event) {
 			if s.warming {
 				e.release(s, e.now)
 			}
-			e.guard(s, func(s *seat) { s.Strategy.OnTicker(s.desk, ev.Ticker) })
+			e.guard(s, OnTicker, func(s *seat) { s.Strategy.OnTicker(s.desk, *ev.Ticker) })
 		}
 	case market.KindBook:
 		for _, s := range e.books[ev.Book.Market] {
 			if s.warming {
 				e.release(s, e.now)
 			}
-			e.guard(s, func(s *seat) { s.Strategy.OnBook(s.desk, ev.Book) })
+			e.guard(s, OnBook, func(s *seat) { s.Strategy.OnBook(s.desk, e.window.Open(ev.Book)) })
+			e.window.Close()
 		}
 	case market.KindTrade:
 		e.checkPrice(ev.Trade.Market, ev.Trade.Price)
@@ -111,7 +112,7 @@ func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
 	}
 	s := &e.seats[o.Strategy-1]
 	if s.onFill != nil || s.onOrder != nil {
-		e.guard(s, func(s *seat) { s.tell(o, ev, applied) })
+		e.guard(s, OnOrder, func(s *seat) { e.tellOf(s, o, ev, applied) })
 	}
 	if o.CancelWanted && o.InFlight == 0 && !o.State.Terminal() {
 		b := e.bracketOfExit(o.ID)
@@ -121,15 +122,17 @@ func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
 	}
 }
 
-// tell passes a report on to the strategy; of an overtaken one, only its fills.
-func (s *seat) tell(o *state.Order, ev *market.Event, applied state.Applied) {
+// tellOf passes a report on to the strategy; of an overtaken one, only its fills.
+func (e *Engine) tellOf(s *seat, o *state.Order, ev *market.Event, applied state.Applied) {
 	if s.onFill != nil {
+		e.calling.set(s.id, OnFill)
 		for i := range ev.Fills[:applied.Fresh] {
-			s.onFill.OnFill(s.desk, &ev.Fills[i])
+			s.onFill.OnFill(s.desk, ev.Fills[i])
 		}
 	}
 	if s.onOrder != nil && ev.Report != nil && !applied.Late {
-		s.onOrder.OnOrder(s.desk, &o.Order, ev.Report)
+		e.calling.set(s.id, OnOrder)
+		s.onOrder.OnOrder(s.desk, o.Order, *ev.Report)
 	}
 }
 
@@ -148,7 +151,7 @@ func (e *Engine) tell() {
 				continue
 			}
 			sent := market.ReportOf(o, 0)
-			e.guard(n.seat, func(s *seat) { s.onOrder.OnOrder(s.desk, o, &sent) })
+			e.guard(n.seat, OnOrder, func(s *seat) { s.onOrder.OnOrder(s.desk, *o, sent) })
 		}
 		if e.told == nil {
 			e.told = notes[:0]
@@ -157,23 +160,31 @@ func (e *Engine) tell() {
 }
 
 // guard calls a strategy; a panic halts it and nothing else.
-func (e *Engine) guard(s *seat, call func(*seat)) {
+func (e *Engine) guard(s *seat, callback Callback, call func(*seat)) {
 	if s.halted {
 		return
 	}
 	defer e.catch()
-	e.enter(s)
+	e.enter(s, callback)
 	s.called = true
 	call(s)
-	e.current = nil
+	e.leave()
 }
 
 // enter notes how things stand before a strategy is called.
-func (e *Engine) enter(s *seat) {
+func (e *Engine) enter(s *seat, callback Callback) {
 	e.current, e.mark = s, len(e.out)
+	e.calling.at.set(int64(e.now))
+	e.calling.set(s.id, callback)
 	if len(e.brackets)+len(e.before) > 0 {
 		e.before = append(e.before[:0], e.brackets...)
 	}
+}
+
+// leave notes that no strategy is being called.
+func (e *Engine) leave() {
+	e.current = nil
+	e.calling.set(0, 0)
 }
 
 // catch recovers from a panic in a strategy: the commands and reservations of the callback are dropped, the strategy is
@@ -183,7 +194,7 @@ func (e *Engine) catch() {
 	if s == nil {
 		return
 	}
-	e.current = nil
+	e.leave()
 	if reason := recover(); reason != nil {
 		s.Log.Error().Str("strategy", s.Name).Interface("panic", reason).Bytes("stack", debug.Stack()).Msg("strategy halted")
 		e.dropCallback(s)

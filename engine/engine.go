@@ -93,6 +93,8 @@ type Engine struct {
 	// where delivery stands, so that it can go on behind a strategy that panicked
 	current *seat
 	at      int
+	calling Calling
+	window  strategy.BookWindow
 
 	// how things stood before the callback under way, for one that panics
 	mark   int // commands in out
@@ -116,7 +118,7 @@ type seat struct {
 	onOrder strategy.OrderHandler
 	onFill  strategy.FillHandler
 	onTimer strategy.TimerHandler
-	skimmer strategy.Skimmer
+	quieter strategy.Quieter
 	saver   strategy.Saver
 	warming bool
 	missing []int // by market: candles until the warm-up is over
@@ -166,7 +168,7 @@ func (e *Engine) take(s *seat, from Seat, id market.StrategyID) {
 	s.onOrder, _ = from.Strategy.(strategy.OrderHandler)
 	s.onFill, _ = from.Strategy.(strategy.FillHandler)
 	s.onTimer, _ = from.Strategy.(strategy.TimerHandler)
-	s.skimmer, _ = from.Strategy.(strategy.Skimmer)
+	s.quieter, _ = from.Strategy.(strategy.Quieter)
 	s.saver, _ = from.Strategy.(strategy.Saver)
 	for _, m := range from.Markets {
 		s.missing[m] = from.Warmup
@@ -186,11 +188,11 @@ func (e *Engine) take(s *seat, from Seat, id market.StrategyID) {
 }
 
 // Start calls the strategies' OnStart. Call it once, before the first Step.
-func (e *Engine) Start(at market.Time) []market.Command { return e.each(at, start) }
+func (e *Engine) Start(at market.Time) []market.Command { return e.each(at, OnStart, start) }
 
 // Stop calls the strategies' OnStop. Call it once. In later steps strategies hear what becomes of their orders, and can only cancel.
 func (e *Engine) Stop(at market.Time) []market.Command {
-	commands := e.each(at, stop)
+	commands := e.each(at, OnStop, stop)
 	e.stopped = true
 	return commands
 }
@@ -207,10 +209,10 @@ func stop(s *seat) {
 	}
 }
 
-func (e *Engine) each(at market.Time, call func(*seat)) []market.Command {
+func (e *Engine) each(at market.Time, callback Callback, call func(*seat)) []market.Command {
 	e.begin(at)
 	for i := range e.seats {
-		e.guard(&e.seats[i], call)
+		e.guard(&e.seats[i], callback, call)
 	}
 	e.tell()
 	return e.out

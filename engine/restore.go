@@ -139,7 +139,7 @@ func (e *Engine) seatNamed(name string) *seat {
 func (e *Engine) startAgain(s *SavedEngine) {
 	for i := range e.seats {
 		_, e.recalling = s.Strategies[e.seats[i].Name]
-		e.guard(&e.seats[i], start)
+		e.guard(&e.seats[i], OnStart, start)
 	}
 	e.recalling = false
 }
@@ -177,7 +177,7 @@ func (e *Engine) recallOne(c *market.Candle) {
 		if c.Interval == s.Intervals[0] && s.missing[c.Market] > 0 {
 			s.missing[c.Market]--
 		}
-		e.guard(s, func(s *seat) { s.Strategy.OnCandle(s.desk, c) })
+		e.guard(s, OnCandle, func(s *seat) { s.Strategy.OnCandle(s.desk, *c) })
 	}
 }
 
