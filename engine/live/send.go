@@ -116,7 +116,7 @@ func codeOf(err error) int {
 func (l *Loop) report(id market.OrderID, record *exchange.Record, exec market.ExecutionType) {
 	order := record.Order
 	order.ID = id
-	if own := l.Account.Own(id); own != nil {
+	if own := l.Account.Known(id); own != nil { // also one that has ended and waits for a fee
 		order.Strategy = own.Strategy
 	}
 	for i := range record.Fills {
