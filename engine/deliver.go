@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // deliverCandles calls the strategies for the candles of one instant, in order. It returns false when one of them panicked
@@ -26,6 +27,9 @@ func (e *Engine) deliverCandles(group []market.Candle) (done bool) {
 			e.enter(s, OnCandle)
 			s.called = true
 			s.Strategy.OnCandle(s.desk, *c)
+			if e.spoil {
+				strategy.Spoil(s.desk)
+			}
 		}
 	}
 	e.leave()
@@ -183,6 +187,9 @@ func (e *Engine) enter(s *seat, callback Callback) {
 
 // leave notes that no strategy is being called.
 func (e *Engine) leave() {
+	if e.spoil && e.current != nil {
+		strategy.Spoil(e.current.desk)
+	}
 	e.current = nil
 	e.calling.set(0, 0)
 }

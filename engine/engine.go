@@ -60,6 +60,7 @@ type Config struct {
 	Seats     []Seat      // StrategyID 1 is the first
 	TradeFrom market.Time // asks before are refused as warm-up; 0: from the first event
 	Observer  Observer    // nil: nobody; may be an Approver and a Refuser too
+	Spoil     bool        // what desks have handed out is overwritten after each callback: see strategy.Spoil
 	Run       uuid.UUID   // the run id of a live bot: every order gets its client order id from it, and keeps it over restarts; zero: none
 }
 
@@ -94,6 +95,7 @@ type Engine struct {
 	current *seat
 	at      int
 	calling Calling
+	spoil   bool
 	window  strategy.BookWindow
 
 	// how things stood before the callback under way, for one that panics
@@ -146,7 +148,7 @@ type Halt struct {
 func New(c Config) *Engine {
 	markets := len(c.Catalog.Markets()) + 1
 	e := &Engine{
-		catalog: c.Catalog, account: c.Account, gate: c.Gate, observer: c.Observer, run: c.Run, from: c.TradeFrom, observed: c.Gate.Observes(),
+		catalog: c.Catalog, account: c.Account, gate: c.Gate, observer: c.Observer, run: c.Run, spoil: c.Spoil, from: c.TradeFrom, observed: c.Gate.Observes(),
 		seats: make([]seat, len(c.Seats)), candles: make([][]*seat, markets*intervals),
 		tickers: make([][]*seat, markets), books: make([][]*seat, markets), watches: make([]market.Watch, markets),
 	}

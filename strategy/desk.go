@@ -99,6 +99,14 @@ func (d *Desk) OpenOrders(m market.ID) []market.Order {
 	return d.copies
 }
 
+// Spoil overwrites what a desk has handed out in memory that it uses again. The check of look-ahead does it after each callback, so
+// that a strategy which lives on what it kept decides otherwise.
+func Spoil(d *Desk) {
+	for i := range d.copies {
+		d.copies[i] = market.Order{ID: -1, Amount: 1, Price: 1}
+	}
+}
+
 // own is OpenOrders without the copies.
 func (d *Desk) own(m market.ID) []*market.Order {
 	d.open = d.engine.Book().Open(d.open[:0], d.id, m)
