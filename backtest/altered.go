@@ -2,7 +2,6 @@ package backtest
 
 import (
 	"io"
-	"math/rand/v2"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -21,14 +20,14 @@ func (a alteration) of(source Source, f Feed) Source {
 	if a == (alteration{seed: a.seed}) {
 		return source
 	}
-	return &altered{Source: source, alteration: a, tick: max(1, f.Market.TickSize), chance: rand.New(rand.NewPCG(a.seed, uint64(f.Market.ID)<<8|uint64(f.Interval)))}
+	return &altered{Source: source, alteration: a, tick: max(1, f.Market.TickSize), chance: sequence(a.seed + uint64(f.Market.ID)<<8 + uint64(f.Interval))}
 }
 
 type altered struct {
 	Source
 	alteration
 	tick   market.Price
-	chance *rand.Rand
+	chance sequence
 	last   market.Price // close of the candle before
 	first  market.Price // open of the first one
 	count  int          // candles of noise
@@ -75,11 +74,11 @@ func (s *altered) distort(c *market.Candle) {
 	c.Close = s.near(c.Open)
 	c.High = max(c.Open, c.Close, s.near(max(c.Open, c.Close)))
 	c.Low = min(c.Open, c.Close, s.near(min(c.Open, c.Close)))
-	c.Volume = market.Volume(s.chance.Int64N(2*int64(c.Volume) + 2))
+	c.Volume = market.Volume(s.chance.below(2*int64(c.Volume) + 2))
 }
 
 func (s *altered) near(p market.Price) market.Price {
-	away := market.Price(s.chance.Int64N(6*int64(p)/100+3)) - 3*p/100 - 1
+	away := market.Price(s.chance.below(6*int64(p)/100+3)) - 3*p/100 - 1
 	least, most := max(s.tick, s.first/8), 8*s.first
 	p = market.FloorTo(p+away, s.tick)
 	if p < least || p > most {
@@ -87,6 +86,20 @@ func (s *altered) near(p market.Price) market.Price {
 	}
 	return p
 }
+
+// sequence is a row of numbers that look like chance and are the same for the same start (splitmix64).
+type sequence uint64
+
+func (s *sequence) next() uint64 {
+	*s += 0x9e3779b97f4a7c15
+	z := uint64(*s)
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// below returns a number from 0 up to, not including, n.
+func (s *sequence) below(n int64) int64 { return int64(s.next() >> 1 % uint64(n)) }
 
 // overwrite makes nonsense of candles that were handed out.
 func overwrite(candles []market.Candle) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/rs/zerolog"
@@ -60,7 +59,7 @@ const horizon = 512
 // It takes 5 runs over all candles, and two up to each cut. The first run of a process is the one that has no knowledge of an
 // earlier one: call it before any other run of the plan.
 func CheckLookahead(ctx context.Context, p *Plan, o LookaheadOptions) (*LookaheadReport, error) {
-	l := &lookahead{ctx: ctx, plan: p, quiet: *p, options: o, chance: rand.New(rand.NewPCG(o.Seed, 1))}
+	l := &lookahead{ctx: ctx, plan: p, quiet: *p, options: o, chance: sequence(o.Seed)}
 	l.quiet.Log = zerolog.Nop() // the first run has said it all
 	plan := *p
 	plan.Open = l.open(alteration{})
@@ -87,7 +86,7 @@ type lookahead struct {
 	plan    *Plan
 	quiet   Plan // the plan without its log
 	options LookaheadOptions
-	chance  *rand.Rand
+	chance  sequence
 	whole   *trail
 	report  LookaheadReport
 }
@@ -137,7 +136,7 @@ func (l *lookahead) run(a alteration, oneByOne, overwrite bool) (*trail, error) 
 	p := l.quiet
 	p.OneByOne = oneByOne
 	a.copies = overwrite
-	a.seed = l.chance.Uint64()
+	a.seed = l.chance.next()
 	p.Open = l.open(a)
 	l.report.Runs++
 	trace, _, _, err := decisions(l.ctx, &p, runOptions{overwrite: overwrite})
@@ -185,7 +184,10 @@ func (l *lookahead) cuts(first, last market.Time) (cuts []market.Time) {
 		}
 	}
 	if len(cuts) > l.options.Decisions {
-		l.chance.Shuffle(len(cuts), func(i, j int) { cuts[i], cuts[j] = cuts[j], cuts[i] })
+		for i := range l.options.Decisions {
+			j := i + int(l.chance.below(int64(len(cuts)-i)))
+			cuts[i], cuts[j] = cuts[j], cuts[i]
+		}
 		cuts = cuts[:l.options.Decisions]
 	}
 	for i := 1; i <= l.options.Places; i++ {

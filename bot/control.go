@@ -59,21 +59,6 @@ func openControl(ctx context.Context, r *runner) (*control, error) {
 	return c, nil
 }
 
-// listenOn listens on a socket that only this user may open.
-func listenOn(path string) (net.Listener, error) {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	listener, err := net.Listen("unix", path)
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		return nil, errors.Join(err, listener.Close())
-	}
-	return listener, nil
-}
-
 // close ends what is under way, answers it, and removes the socket.
 func (c *control) close() error {
 	c.end()

@@ -74,7 +74,7 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 	}
 	outlive()
 	log := a.logger(p.Bot.Log)
-	log.Info().Str("mode", p.Bot.Mode).Str("exchange", p.Exchange.BaseURL).Str("state", p.Bot.State).Str("version", codeVersion(debug.ReadBuildInfo())).Msg("the bot starts")
+	log.Info().Str("mode", p.Bot.Mode).Str("exchange", p.Exchange.origin()).Str("state", p.Bot.State).Str("version", codeVersion(debug.ReadBuildInfo())).Msg("the bot starts")
 	r, err := openRunner(ctx, p, log)
 	if r != nil {
 		defer func() { err = errors.Join(err, r.close()) }()
@@ -84,7 +84,7 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 		r.watch.stopped("it could not start: "+err.Error(), 0)
 		return r.early(ctx, err)
 	}
-	for _, line := range p.checked.unlimited() {
+	for _, line := range append(p.checked.unlimited(), p.openFolder()...) {
 		log.Warn().Msg(line)
 	}
 	if ctx.Err() != nil {

@@ -102,12 +102,21 @@ func (r *runner) close() (err error) {
 	return err
 }
 
+// openFolder warns of a state folder that others may look into.
+func (p *runPlan) openFolder() []string {
+	folder := p.Bot.State
+	if info, err := os.Stat(folder); err == nil && openToOthers(info) {
+		return []string{"others may look into the state folder " + folder + "; do: chmod 700 " + inQuotes(folder)}
+	}
+	return nil
+}
+
 // openStore opens the state file, which no other bot may hold.
-func (r *runner) openStore(context.Context) (err error) {
+func (r *runner) openStore(ctx context.Context) (err error) {
 	if err := os.MkdirAll(r.plan.Bot.State, 0o700); err != nil {
 		return fmt.Errorf("state folder: %w", err)
 	}
-	if r.store, err = state.OpenBot(filepath.Join(r.plan.Bot.State, stateFile)); err != nil {
+	if r.store, err = state.OpenBotUntil(ctx, filepath.Join(r.plan.Bot.State, stateFile)); err != nil {
 		return stateError{err}
 	}
 	return nil
@@ -179,7 +188,7 @@ func (r *runner) begin(ctx context.Context) (err error) {
 	now := r.trading.Now()
 	r.journal.batch.Blob(modeBlob, []byte(r.plan.Bot.Mode))
 	if r.plan.Bot.Mode == modeLive {
-		r.journal.batch.Blob(exchangeBlob, []byte(originOf(r.plan.Exchange.BaseURL)))
+		r.journal.batch.Blob(exchangeBlob, []byte(r.plan.Exchange.origin()))
 		r.journal.batch.Blob(keyBlob, []byte(digestOf(r.plan.key)))
 	}
 	r.journal.batch.Start(now, &state.Start{Run: r.run, Version: codeVersion(debug.ReadBuildInfo()), ConfigHash: r.plan.hash, Currency: r.plan.currency.Symbol, Strategies: r.plan.names()})

@@ -2,6 +2,8 @@ package bot
 
 import (
 	"time"
+
+	"github.com/tidemark-trading/tidemark/exchange/rest"
 )
 
 // runConfig is everything that a config of `bot run` can say. Strategies and limits are written as for a backtest. configs/sandbox.toml and
@@ -97,8 +99,26 @@ func loadRun(source *configSource) (*runConfig, error) {
 	}
 	c := defaultRunConfig()
 	c.source = source
-	return c, source.decode(&binder{config: &backtestConfig{Risk: first.Risk}}, c)
+	if err := source.decode(&binder{config: &backtestConfig{Risk: first.Risk}}, c); err != nil {
+		return nil, err
+	}
+	return c, source.place(c.Exchange.checkAddresses())
 }
+
+// checkAddresses refuses an address that no exchange can have, or that holds more than an address.
+func (e *remoteSection) checkAddresses() error {
+	if _, err := rest.Origin(e.BaseURL); err != nil {
+		return at([]string{"exchange", "base_url"}, err)
+	}
+	if e.MovedFrom == "" {
+		return nil
+	}
+	_, err := rest.Origin(e.MovedFrom)
+	return at([]string{"exchange", "moved_from"}, err)
+}
+
+// origin is scheme and host of the exchange, as logs and alerts have it. The address has been checked.
+func (e *remoteSection) origin() string { return originOf(e.BaseURL) }
 
 // trading is the part of the config that a backtest's has too. decimals are those of the currency where the exchange has told them.
 func (c *runConfig) trading(decimals int64) *backtestConfig {

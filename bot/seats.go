@@ -64,7 +64,8 @@ func (p *planner) missingKind(path []string) error {
 // checkStrategy looks at parameters, interval and markets.
 func (p *planner) checkStrategy(path []string, kind strategy.Kind, s *strategySection) error {
 	if _, err := kind.Resolve(s.Params); err != nil {
-		return at(blame(join(path, "params"), err, s.Params), err)
+		param := blame(join(path, "params"), err, s.Params)
+		return at(param, unsaid(param, err))
 	}
 	if s.Interval == 0 {
 		return p.errorf(join(path, "interval"), "is missing; want the candles to trade on, like \"1h\"")

@@ -8,7 +8,7 @@ import "github.com/tidemark-trading/tidemark/market"
 // at all it returns 0: then Step is to be called.
 func (e *Engine) Coast(series []market.Candle, length, delay market.Time, low, high market.Price) (stepped int, commands []market.Command) {
 	e.out = e.out[:0]
-	if e.observed || len(e.brackets) > 0 || e.err != nil {
+	if e.observed || e.brackets.Len() > 0 || e.err != nil {
 		return 0, nil
 	}
 	e.coasted = 0
@@ -77,8 +77,9 @@ func (e *Engine) stepOne(seats []*seat, c *market.Candle, delay market.Time) {
 		if s.warming {
 			e.warm(s, c)
 		}
-		e.enter(s, OnCandle)
+		e.enter(s, CallCandle)
 		s.Strategy.OnCandle(s.desk, *c)
+		e.after(s)
 	}
 }
 
@@ -89,11 +90,11 @@ func (e *Engine) quiet(s *seat, series []market.Candle, delay market.Time) bool 
 		return false
 	}
 	e.at = 1
-	e.enter(s, Quiet)
-	from := e.coasted
+	e.enter(s, CallQuiet)
+	quieter, from := s.quieter, e.coasted
 	for i := from; i < len(series); i++ {
-		e.calling.at.set(int64(series[i].Start + delay))
-		if !s.quieter.Quiet(series[i]) {
+		e.calls.at.set(int64(series[i].Start + delay))
+		if !quieter.Quiet(series[i]) {
 			break
 		}
 		e.coasted = i + 1

@@ -55,19 +55,3 @@ func TestABookReadAfterOnBookHaltsTheStrategy(t *testing.T) {
 	require.Len(t, b.engine.Halts(), 1)
 	require.Contains(t, b.engine.Halts()[0].Reason, "an order book was read after the OnBook that was given it")
 }
-
-func TestTheCellSaysWhichCallbackIsUnderWay(t *testing.T) {
-	var during engine.Call
-	var b *bench
-	b = one(t, &script{candle: func(*strategy.Desk, market.Candle) {
-		var is bool
-		during, is = b.engine.Calling().Now()
-		require.True(t, is)
-	}})
-	b.flat(1, 100)
-	require.Equal(t, engine.OnCandle, during.Callback)
-	require.Equal(t, market.StrategyID(1), during.Strategy)
-	require.Equal(t, b.engine.Now(), during.At)
-	_, is := b.engine.Calling().Now()
-	require.False(t, is)
-}
