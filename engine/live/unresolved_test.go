@@ -27,14 +27,14 @@ type actor struct {
 	timer int
 }
 
-func (s *actor) OnTicker(d *strategy.Desk, _ *market.Ticker) {
+func (s *actor) OnTicker(d *strategy.Desk, _ market.Ticker) {
 	if s.at < len(s.acts) && s.acts[s.at] != nil {
 		s.acts[s.at](d)
 	}
 	s.at++
 }
 
-func (s *actor) OnOrder(_ *strategy.Desk, o *market.Order, r *market.Report) {
+func (s *actor) OnOrder(_ *strategy.Desk, o market.Order, r market.Report) {
 	switch {
 	case r.Exec == market.ExecRejected || r.Exec == market.ExecUnknown:
 		s.heard = append(s.heard, r.Exec.String()+" "+r.Command.String())
@@ -43,7 +43,7 @@ func (s *actor) OnOrder(_ *strategy.Desk, o *market.Order, r *market.Report) {
 	}
 }
 
-func (s *actor) OnFill(*strategy.Desk, *market.Fill) { s.fills++ }
+func (s *actor) OnFill(*strategy.Desk, market.Fill) { s.fills++ }
 
 func (s *actor) OnTimer(*strategy.Desk, int64) { s.timer++ }
 
