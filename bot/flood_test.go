@@ -24,7 +24,7 @@ type flooder struct {
 	asked bool
 }
 
-func (f *flooder) OnTicker(d *strategy.Desk, t *market.Ticker) {
+func (f *flooder) OnTicker(d *strategy.Desk, t market.Ticker) {
 	for i := range 1000 {
 		if f.asked {
 			return
