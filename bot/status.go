@@ -25,7 +25,8 @@ const (
 
 // statusInfo is how a bot stands, as a program reads it. Money is in Currency. Of a stopped bot what only a running one knows is missing.
 type statusInfo struct {
-	State          string           `json:"state"` // trading, halted, stopping, stopped
+	Protocol       int              `json:"protocol"` // version of these answers, and of what is asked: see protocolVersion
+	State          string           `json:"state"`    // trading, halted, stopping, stopped
 	Folder         string           `json:"folder"`
 	PID            int              `json:"pid,omitempty"`
 	Exchange       string           `json:"exchange,omitempty"`
@@ -180,6 +181,7 @@ func (k feedKey) name(c *market.Catalog) string {
 
 // fromStore fills in what the state file knows alone.
 func (s *statusInfo) fromStore(store *state.BotStore) (err error) {
+	s.Protocol = protocolVersion
 	runs, err := store.Runs()
 	if err != nil {
 		return err
