@@ -95,7 +95,7 @@ func (l *Loop) schedule(q *query, asked market.Time, then followUp) {
 	case inMinute:
 		q.wait = lastWait
 	case askLists:
-		q.lists = true
+		q.lists, q.listsSince = true, asked
 		q.soon(l.now)
 	case laterList:
 		q.notFoundSince = l.now.Add(laterWait - takenPatience)

@@ -18,7 +18,7 @@ func (l *Loop) askRegular(work context.Context) {
 		l.workers.Go(func() {
 			records, err := l.Trading.OpenOrders(work)
 			l.replies <- func() {
-				l.open.asking = false
+				l.open.asking, l.open.failed = false, err != nil
 				l.compareOrders(asked, records, err)
 			}
 		})
@@ -47,8 +47,10 @@ func (l *Loop) compareOrders(asked market.Time, records []exchange.Record, err e
 		return
 	}
 	listed := map[uuid.UUID]*market.Order{}
+	l.evidence = evidence{asked: asked, names: map[uuid.UUID]bool{}}
 	for i := range records {
 		listed[records[i].Order.ClientOrderID] = &records[i].Order
+		l.evidence.names[records[i].Order.ClientOrderID] = true
 	}
 	for _, o := range l.Account.Open(nil, 0, 0) {
 		there := listed[o.ClientOrderID]

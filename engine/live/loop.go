@@ -85,6 +85,7 @@ type Loop struct {
 	open       regular
 	holdings   holdings
 	began      market.Time
+	evidence   evidence
 	foreign    int
 	keyRefused int // commands in a row that were refused for the key's sake
 }
@@ -93,6 +94,7 @@ type Loop struct {
 type regular struct {
 	next   market.Time
 	asking bool
+	failed bool // the last time it had no answer
 }
 
 // New returns a loop. Its engine has been warmed up, and restored where there was something to restore.

@@ -19,6 +19,7 @@ type query struct {
 	unresolved    *unresolved // the write whose outcome is not known; nil: none
 	notFoundSince market.Time // of the first 240 in a row that counts; 0: none
 	lists         bool        // the lists are asked next, not the order itself
+	listsSince    market.Time // when the 240 was asked for that leads to the lists
 	unsent        bool        // the last command could not be sent, and the log has told
 }
 
