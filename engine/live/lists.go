@@ -63,18 +63,17 @@ func (l *Loop) compareOrders(asked market.Time, records []exchange.Record, err e
 			q.soon(l.now)
 		}
 	}
-	foreign := 0
+	foreign, shown := 0, map[uuid.UUID]int{}
 	for i := range records {
 		name := records[i].Order.ClientOrderID // zero: it has none
 		if _, strange := listed[name]; !strange {
 			continue
 		}
-		if o := l.Account.Absent(name); o != nil {
-			l.queryOf(o.ID).soon(l.now) // it came after all
-		} else if name == uuid.Nil || l.Owns == nil || !l.Owns(name) { // an own one has ended since
+		if !l.shownOpen(name, asked, shown) {
 			foreign++
 		}
 	}
+	l.shownNoMore(shown)
 	if foreign != l.foreign {
 		l.Log.Warn().Int("orders", foreign).Msg("open orders on this account that are not ours: they are left alone")
 		l.Findings.Remark("foreign orders", strconv.Itoa(foreign))

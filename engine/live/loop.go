@@ -47,6 +47,8 @@ type Config struct {
 	Agreed map[market.AssetID]Agreement // what the last run noted of the balances; nil: there was none
 	Owns   func(client uuid.UUID) bool  // whether an order of this name that has ended was this bot's, asked in the loop's goroutine; nil: that is not known
 
+	Ended func(client uuid.UUID) *state.Order // the own order of this name as it ended, asked in the loop's goroutine; nil: none is kept
+
 	Stepped func(kind market.EventKind, took time.Duration) // hears of every step of the engine, in the loop's goroutine; nil: that is not measured
 }
 
@@ -86,6 +88,7 @@ type Loop struct {
 	holdings   holdings
 	began      market.Time
 	evidence   evidence
+	shown      map[uuid.UUID]int // by client's name: how many lists in a row show an order open that has ended by the books
 	foreign    int
 	keyRefused int // commands in a row that were refused for the key's sake
 }
