@@ -87,6 +87,8 @@ type Loop struct {
 	open       regular
 	holdings   holdings
 	began      market.Time
+	pages      map[market.OrderID][]market.Fill // fills that wait to be booked
+	paged      market.OrderID                   // the order whose fills were booked last
 	evidence   evidence
 	shown      map[uuid.UUID]int // by client's name: how many lists in a row show an order open that has ended by the books
 	foreign    int
@@ -113,7 +115,7 @@ func New(c Config) *Loop {
 	if c.Start == nil {
 		c.Start = c.Engine.Start
 	}
-	return &Loop{Config: c, replies: make(chan func(), 2*inFlight+lists), orders: make(chan request), queries: map[market.OrderID]*query{}, verify: believe,
+	return &Loop{Config: c, replies: make(chan func(), 2*inFlight+lists), orders: make(chan request), queries: map[market.OrderID]*query{}, pages: map[market.OrderID][]market.Fill{}, verify: believe,
 		holdings: holdings{agreed: c.Agreed, said: map[market.AssetID]market.Money{}}}
 }
 
@@ -201,6 +203,7 @@ func (l *Loop) turn(ctx, work context.Context) {
 		break
 	}
 	l.stamp()
+	l.bookPages()
 	l.ring()
 	l.endHalted()
 	l.endTurn(work)
@@ -309,6 +312,9 @@ func (l *Loop) complete(c *market.Command) {
 
 // untilDue is how long nothing is to be done, as far as the loop knows.
 func (l *Loop) untilDue() time.Duration {
+	if len(l.pages) > 0 {
+		return 0
+	}
 	next := l.now.Add(time.Second)
 	if at, any := l.Engine.NextTimer(); any && !l.stopped {
 		next = min(next, at)

@@ -420,9 +420,11 @@ type ledger struct {
 	concluded []string // of differences
 	remarks   []string
 	fills     map[uuid.UUID]int // how often they were noted
+	largest   int               // number of fills in an event
 }
 
 func (j *ledger) Event(ev *market.Event) {
+	j.largest = max(j.largest, len(ev.Fills))
 	for i := range ev.Fills {
 		j.fills[ev.Fills[i].ID]++
 	}
