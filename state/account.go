@@ -72,7 +72,8 @@ type Order struct {
 type tally struct {
 	extra     market.Money // part of OnHold: what an update in flight may need more
 	fills     []fillMark
-	counted   market.Qty // of the fills
+	index     map[uuid.UUID]int // where a fill stands in fills, for many of them; nil: there are few, or it is not made yet
+	counted   market.Qty        // of the fills
 	unsettled int
 	doubted   bool // its answer never came: a refusal was inferred and may be taken back
 }
