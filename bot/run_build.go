@@ -230,7 +230,7 @@ func (r *runner) openLoop(ctx context.Context) error {
 	if config.Agreed, err = r.agreements(); err != nil {
 		return err
 	}
-	config.Owns = r.owns
+	config.Owns, config.Ended = r.owns, r.ended
 	r.watch.attach()
 	r.loop = live.New(config)
 	return nil
