@@ -82,7 +82,7 @@ func defaultRunConfig() *runConfig {
 	return &runConfig{
 		Bot: botSection{Mode: modeLive, State: "state", Log: "info", RecordMB: 1024, StopWithin: span(75 * time.Second)},
 		Exchange: remoteSection{BaseURL: "http://127.0.0.1:8080/v2", Prefix: "Service", Window: span(10 * time.Second), CancelAfter: span(150 * time.Second),
-			PerKey: 1000, PerIP: 1000},
+			PerKey: 1000, PerIP: 500},
 		Poll: pollSection{Tickers: span(time.Second), Books: span(2 * time.Second), Rules: span(30 * time.Second), Orders: span(time.Minute), Balances: span(30 * time.Second),
 			Settle: span(2 * time.Second), Depth: 50},
 		Account: liveAccountSection{Currency: "EUR", MakerFee: "0.0015", TakerFee: "0.0025"},
