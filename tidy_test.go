@@ -31,11 +31,13 @@ var mayImport = map[string][]string{
 	"exchange/sim":          {"market", "exchange"},
 	"exchange/rest":         {"market", "exchange"},
 	"exchange/poll":         {"market", "exchange"},
-	"exchange/sandbox":      {"market", "market/synthetic", "exchange", "exchange/sim"},
-	"state":                 {"market"},
+	"exchange/sandbox":      {"market", "market/synthetic", "exchange", "exchange/sim", "state/boltfile"},
+	"state":                 {"market", "state/boltfile"},
+	"state/boltfile":        nil,
 	"state/blackout":        nil,
 	"risk":                  {"market", "state", "exchange"},
-	"engine":                {"market", "strategy", "risk", "state", "exchange"},
+	"engine":                {"market", "strategy", "risk", "state", "exchange", "engine/bracket"},
+	"engine/bracket":        {"market", "state"},
 	"engine/live":           {"market", "engine", "state", "exchange"},
 	"backtest":              {"market", "strategy", "risk", "state", "engine", "exchange", "exchange/sim"},
 	"bot":                   {"*"},
@@ -43,7 +45,7 @@ var mayImport = map[string][]string{
 }
 
 // core is what must give the same output for the same input: no clock, no chance, no goroutine, and no exception.
-var core = []string{"market", "strategy", "risk", "state", "engine", "exchange", "exchange/sim", "backtest"}
+var core = []string{"market", "strategy", "risk", "state", "engine", "engine/bracket", "exchange", "exchange/sim", "backtest"}
 
 // exceptions are the files outside the core that may do what is forbidden elsewhere: file → what → why.
 var exceptions = map[string]map[string]string{

@@ -141,7 +141,7 @@ func askOrRead[T any](ctx context.Context, f *callerFlags, path string, ask *ope
 		}
 		file = filepath.Join(folder, stateFile)
 	}
-	store, err := state.ReadBot(file)
+	store, err := state.ReadBotUntil(ctx, file)
 	if errors.Is(err, state.ErrLocked) {
 		return answer, heldError(file)
 	}

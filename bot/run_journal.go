@@ -124,7 +124,7 @@ func (j *botJournal) Intent(i *exchange.Intent) {
 	}
 	if i.Command == market.CommandUpdate {
 		intent.Command.Changed, intent.Command.Attached = passed.command.Changed, passed.command.Attached
-		exchange.ApplyChange(&intent.Command.Order, &passed.command)
+		intent.Command.Order = passed.command.Order // the whole order as it shall be
 	}
 	j.batch.Journal(j.at, &intent)
 	j.order(i.Order)

@@ -8,7 +8,7 @@ import "github.com/tidemark-trading/tidemark/market"
 // at all it returns 0: then Step is to be called.
 func (e *Engine) Coast(series []market.Candle, length, delay market.Time, low, high market.Price) (stepped int, commands []market.Command) {
 	e.out = e.out[:0]
-	if e.observed || len(e.brackets) > 0 || e.err != nil {
+	if e.observed || e.brackets.Len() > 0 || e.err != nil {
 		return 0, nil
 	}
 	e.coasted = 0
@@ -54,6 +54,9 @@ func (e *Engine) coast(series []market.Candle, delay market.Time) (done bool) {
 	defer e.catch()
 	seats := e.candles[int(series[0].Market)*intervals+int(series[0].Interval)]
 	timers := len(e.timers)
+	if len(seats) == 1 { // one for the row: a store for each candle would cost as much as a candle does
+		e.calls.enter(seats[0].id, CallCandle)
+	}
 	for e.coasted < len(series) && len(e.out) == 0 && len(e.timers) == timers {
 		n := e.skim(seats, series[e.coasted:])
 		if n == 0 {
@@ -67,6 +70,7 @@ func (e *Engine) coast(series []market.Candle, delay market.Time) (done bool) {
 		e.account.Mark(last, e.now)
 	}
 	e.current = nil
+	e.calls.leave()
 	return true
 }
 
@@ -83,6 +87,9 @@ func (e *Engine) stepOne(seats []*seat, c *market.Candle, delay market.Time) {
 			e.warm(s, c)
 		}
 		e.enter(s)
+		if len(seats) > 1 {
+			e.calls.enter(s.id, CallCandle)
+		}
 		s.Strategy.OnCandle(s.desk, c)
 	}
 }

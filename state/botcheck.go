@@ -46,6 +46,9 @@ func (s *BotStore) Check() (BotReport, error) {
 		}{{"journal", c.journal}, {"parts of orders", c.parts}, {"fills", c.fills}, {"orders", c.orders}, {"open orders", c.open}, {"client order ids", c.clientIDs},
 			{"exchange order ids", c.exchangeIDs}, {"small tables", c.small}, {"meta", c.meta}} {
 			c.guard(part.name, part.check)
+			if c.given != nil {
+				return c.given
+			}
 		}
 		return nil
 	})
@@ -57,6 +60,7 @@ type botChecker struct {
 	tx      *bbolt.Tx
 	from    cut
 	report  BotReport
+	given   error // the context has ended: the rest is not looked at
 	told    int64 // pairs of an order and an entry about it
 	indexed int64 // fills that are found by id
 	filled  map[market.OrderID]market.Qty
@@ -85,18 +89,18 @@ func (c *botChecker) flaw(place, format string, args ...any) {
 
 // each visits a bucket and gives its pages back.
 func (c *botChecker) each(bucket []byte, visit func(key, value []byte)) {
-	release := newPageReleaser(c.tx)
-	defer release.flush()
-	cursor := c.tx.Bucket(bucket).Cursor()
-	for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
+	err := walkUntil(c.store.reading, c.tx.Bucket(bucket), nil, func(key, value []byte) error {
 		visit(key, value)
-		release.consumed(value)
+		return nil
+	})
+	if err != nil {
+		c.given = err
 	}
 }
 
 // has reports whether a key is there, with a value or without.
 func has(bucket *bbolt.Bucket, key []byte) bool {
-	found, _ := bucket.Cursor().Seek(key)
+	found, _ := cursorIn(bucket).Seek(key)
 	return bytes.Equal(found, key)
 }
 

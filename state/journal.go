@@ -82,9 +82,9 @@ func checkTail(tx *bbolt.Tx) error {
 	if err != nil {
 		return err
 	}
-	cursor := tx.Bucket(bucketJournal).Cursor()
+	cursor := cursorIn(tx.Bucket(bucketJournal))
 	key, value := cursor.First()
-	if number, hash := tx.Bucket(bucketCheckpoints).Cursor().Last(); from.number > 0 && bytes.Equal(number, key64(from.number)) {
+	if number, hash := cursorIn(tx.Bucket(bucketCheckpoints)).Last(); from.number > 0 && bytes.Equal(number, key64(from.number)) {
 		c.head = from.head
 		key, value = cursor.Seek(key64(from.number + 1))
 	} else if number != nil {
