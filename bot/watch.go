@@ -50,6 +50,7 @@ type watch struct {
 	rejected int64 // by the exchange, since the last sample
 	storm    storm
 	fills    fillNews
+	name     string // of the bot
 }
 
 // flushAlertsWithin is how long a stop waits for alerts.
@@ -62,7 +63,7 @@ func (r *runner) openWatch(ctx context.Context) error {
 	if p.Metrics.Listen == "" && len(p.alertPlaces) == 0 && notify == nil {
 		return nil
 	}
-	w := &watch{r: r, now: time.Now, began: time.Now(), notify: notify, halted: make([]bool, len(p.strategies)+1), refused: map[refusalKind]int64{}, storm: storm{limit: p.Alerts.Refusals}}
+	w := &watch{r: r, name: p.name(), now: time.Now, began: time.Now(), notify: notify, halted: make([]bool, len(p.strategies)+1), refused: map[refusalKind]int64{}, storm: storm{limit: p.Alerts.Refusals}}
 	r.watch = w
 	if p.Metrics.Listen != "" {
 		w.metrics = newMetrics(w)
@@ -151,7 +152,7 @@ func (w *watch) close() {
 // tell raises an alert. Any goroutine may.
 func (w *watch) tell(kind, format string, args ...any) {
 	if w != nil && w.alerts != nil {
-		w.alerts.tell(alert{Kind: kind, At: w.now().UTC(), Bot: w.r.plan.name(), Run: w.r.run.String(), Text: fmt.Sprintf(format, args...)})
+		w.alerts.tell(alert{Kind: kind, At: w.now().UTC(), Bot: w.name, Run: w.r.run.String(), Text: fmt.Sprintf(format, args...)})
 	}
 }
 
