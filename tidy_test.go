@@ -60,6 +60,7 @@ var exceptions = map[string]map[string]string{
 	"exchange/sandbox/clock.go":       {"time.Now": "the exchange's clock follows the machine's where it is told to; everything else asks the Clock", "time.NewTimer": "a request that a fault delays waits on that clock"},
 	"exchange/sandbox/walk.go":        {"math/rand/v2": "how a candle is walked is drawn from a PCG seeded by the source's seed and the candle's start"},
 	"bot/run_stop.go":                 {"time.Now": "stop_within counts from the signal on, whatever the exchange's clock says", "time.Since": "the same", "time.NewTimer": "the same"},
+	"bot/rescue.go":                   {"time.NewTicker": "the state file's place is looked at again and again; nothing is traded by it"},
 	"bot/reserve.go":                  {"crypto/rand": "room on the disk that a file system cannot compress away"},
 	"bot/exchange_accounts.go":        {"crypto/rand": "the token of /admin is made up at each start"},
 	"bot/exchange_log.go":             {"time.Now": "a request is logged with how long it took", "time.Since": "the same"},

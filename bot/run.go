@@ -80,7 +80,7 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 		defer func() { err = errors.Join(err, r.close()) }()
 	}
 	if err != nil {
-		err = withMend(err)
+		err = withMend(aboutState(err))
 		r.watch.stopped("it could not start: "+err.Error(), 0)
 		return r.early(ctx, err)
 	}
@@ -128,6 +128,7 @@ func (r *runner) trade(ctx context.Context) error {
 	var feed sync.WaitGroup
 	feed.Go(func() { r.feed.Run(feeding) })
 	feed.Go(func() { r.keepTime(feeding) })
+	feed.Go(func() { r.keepFiles(feeding) })
 	if r.paper != nil {
 		feed.Go(func() { r.paper.relay(feeding, r.feed.Events()) })
 	}

@@ -57,7 +57,8 @@ type runner struct {
 	resumed bool              // the state file had an earlier run …
 	parts   map[string][]byte // … which left these
 	banned  atomic.Bool       // a ban has begun since the weight ledger was last written down
-	asked   atomic.Int64      // when the bot was asked to stop while it opened, in Unix ns; 0: it was not
+	rescued rescuer
+	asked   atomic.Int64 // when the bot was asked to stop while it opened, in Unix ns; 0: it was not
 }
 
 // openRunner makes a bot of a plan: it locks the state file, asks the exchange what there is, and brings the engine to where it was, or
@@ -86,12 +87,15 @@ func openRunner(ctx context.Context, p *runPlan, log zerolog.Logger) (r *runner,
 
 // close gives back the state file and the connections.
 func (r *runner) close() (err error) {
+	if err = r.rescue(); err != nil {
+		err = tradingError{err}
+	}
 	r.watch.close()
 	if r.client != nil {
 		r.client.Close()
 	}
 	if r.journal != nil && r.journal.recording != nil {
-		err = r.journal.recording.Close()
+		err = errors.Join(err, r.journal.recording.Close())
 	}
 	if r.store != nil {
 		err = errors.Join(err, r.store.Close())
@@ -226,7 +230,7 @@ func (r *runner) openLoop(ctx context.Context) error {
 	if config.Agreed, err = r.agreements(); err != nil {
 		return err
 	}
-	config.Owns = r.owns
+	config.Owns, config.Ended = r.owns, r.ended
 	r.watch.attach()
 	r.loop = live.New(config)
 	return nil

@@ -87,6 +87,7 @@ func defaultRunConfig() *runConfig {
 			PerKey: 1000, PerIP: 500},
 		Poll: pollSection{Tickers: span(time.Second), Books: span(2 * time.Second), Rules: span(30 * time.Second), Orders: span(time.Minute), Balances: span(30 * time.Second),
 			Settle: span(2 * time.Second), Depth: 50},
+		Risk:    riskSection{limitSection: limitSection{MaxInFlight: 100}},
 		Account: liveAccountSection{Currency: "EUR", MakerFee: "0.0015", TakerFee: "0.0025"},
 		Metrics: metricsSection{StaleAfter: span(30 * time.Second)},
 		Alerts:  alertsSection{Refusals: 20},

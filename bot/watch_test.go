@@ -39,7 +39,7 @@ type busyParams struct {
 	Panic bool `toml:"panic" default:"true" doc:"panic at the fourth price"`
 }
 
-func (s *busy) OnTicker(d *strategy.Desk, t *market.Ticker) {
+func (s *busy) OnTicker(d *strategy.Desk, t market.Ticker) {
 	s.seen++
 	unit := market.Qty(market.Pow10(d.Market(t.Market).AmountDigits))
 	switch {

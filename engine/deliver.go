@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // deliverCandles calls the strategies for the candles of one instant, in order. It returns false when one of them panicked
@@ -23,14 +24,13 @@ func (e *Engine) deliverCandles(group []market.Candle) (done bool) {
 			if s.warming {
 				e.warm(s, c)
 			}
-			e.enter(s)
-			e.calls.enter(s.id, CallCandle)
+			e.enter(s, CallCandle)
 			s.called = true
-			s.Strategy.OnCandle(s.desk, c)
+			s.Strategy.OnCandle(s.desk, *c)
+			e.after(s)
 		}
 	}
-	e.current = nil
-	e.calls.leave()
+	e.leave()
 	return true
 }
 
@@ -69,14 +69,15 @@ func (e *Engine) deliver(ev *market.Event) {
 			if s.warming {
 				e.release(s, e.now)
 			}
-			e.guard(s, CallTicker, func(s *seat) { s.Strategy.OnTicker(s.desk, ev.Ticker) })
+			e.guard(s, CallTicker, func(s *seat) { s.Strategy.OnTicker(s.desk, *ev.Ticker) })
 		}
 	case market.KindBook:
 		for _, s := range e.books[ev.Book.Market] {
 			if s.warming {
 				e.release(s, e.now)
 			}
-			e.guard(s, CallBook, func(s *seat) { s.Strategy.OnBook(s.desk, ev.Book) })
+			e.guard(s, CallBook, func(s *seat) { s.Strategy.OnBook(s.desk, e.window.Open(ev.Book)) })
+			e.window.Close()
 		}
 	case market.KindTrade:
 		e.brackets.Price(ev.Trade.Market, ev.Trade.Price)
@@ -123,14 +124,14 @@ func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
 // pass passes a report on to the strategy; of an overtaken one, only its fills.
 func (e *Engine) pass(s *seat, o *state.Order, ev *market.Event, applied state.Applied) {
 	if s.onFill != nil {
-		e.calls.enter(s.id, CallFill)
+		e.calls.enter(s.id, CallFill, e.now)
 		for i := range ev.Fills[:applied.Fresh] {
-			s.onFill.OnFill(s.desk, &ev.Fills[i])
+			s.onFill.OnFill(s.desk, ev.Fills[i])
 		}
 	}
 	if s.onOrder != nil && ev.Report != nil && !applied.Late {
-		e.calls.enter(s.id, CallOrder)
-		s.onOrder.OnOrder(s.desk, &o.Order, ev.Report)
+		e.calls.enter(s.id, CallOrder, e.now)
+		s.onOrder.OnOrder(s.desk, o.Order, *ev.Report)
 	}
 }
 
@@ -149,7 +150,7 @@ func (e *Engine) tell() {
 				continue
 			}
 			sent := market.ReportOf(o, 0)
-			e.guard(n.seat, CallOrder, func(s *seat) { s.onOrder.OnOrder(s.desk, o, &sent) })
+			e.guard(n.seat, CallOrder, func(s *seat) { s.onOrder.OnOrder(s.desk, *o, sent) })
 		}
 		if e.told == nil {
 			e.told = notes[:0]
@@ -163,18 +164,31 @@ func (e *Engine) guard(s *seat, kind CallbackKind, call func(*seat)) {
 		return
 	}
 	defer e.catch()
-	e.enter(s)
-	e.calls.enter(s.id, kind)
+	e.enter(s, kind)
 	s.called = true
 	call(s)
-	e.current = nil
-	e.calls.leave()
+	e.after(s)
+	e.leave()
 }
 
 // enter notes how things stand before a strategy is called.
-func (e *Engine) enter(s *seat) {
+func (e *Engine) enter(s *seat, kind CallbackKind) {
 	e.current, e.mark = s, len(e.out)
+	e.calls.enter(s.id, kind, e.now)
 	e.brackets.Mark()
+}
+
+// after looks at what a callback has done that it may not.
+func (e *Engine) after(s *seat) {
+	if e.spoil {
+		strategy.Spoil(s.desk)
+	}
+}
+
+// leave notes that no strategy is being called.
+func (e *Engine) leave() {
+	e.current = nil
+	e.calls.leave()
 }
 
 // catch recovers from a panic in a strategy: the commands and reservations of the callback are dropped, the strategy is
@@ -184,8 +198,7 @@ func (e *Engine) catch() {
 	if s == nil {
 		return
 	}
-	e.current = nil
-	e.calls.leave()
+	e.leave()
 	if reason := recover(); reason != nil {
 		s.Log.Error().Str("strategy", s.Name).Interface("panic", reason).Bytes("stack", debug.Stack()).Msg("strategy halted")
 		e.dropCallback(s)

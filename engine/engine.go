@@ -63,6 +63,7 @@ type Config struct {
 	TradeFrom market.Time // asks before are refused as warm-up; 0: from the first event
 	Observer  Observer    // nil: nobody; may be an Approver and a Refuser too
 	SaveLimit int         // most bytes of what a strategy's Save writes; 0: DefaultSaveLimit
+	Spoil     bool        // what desks have handed out is overwritten after each callback: see strategy.Spoil
 	Run       uuid.UUID   // the run id of a live bot: every order gets its client order id from it, and keeps it over restarts; zero: none
 }
 
@@ -114,6 +115,8 @@ type delivery struct {
 	calls   Callback // which strategy is in which callback; read from beside the loop
 	mark    int      // commands in out before the callback under way; the brackets mark theirs
 	coasted int
+	spoil   bool // what desks have handed out is overwritten after each callback
+	window  strategy.BookWindow
 }
 
 // scratch is memory that is used again: a pointer to a local through an interface would allocate on every ask.
@@ -130,7 +133,7 @@ type seat struct {
 	onOrder strategy.OrderHandler
 	onFill  strategy.FillHandler
 	onTimer strategy.TimerHandler
-	skimmer strategy.Skimmer
+	quieter strategy.Quieter
 	saver   strategy.Saver
 	warming bool
 	missing []int // by market: candles until the warm-up is over
@@ -164,7 +167,7 @@ func New(c Config) *Engine {
 	}
 	e.brackets = bracket.New(c.Catalog, exits{e})
 	e.book = ledger{changed: true, last: make(map[string][]byte)}
-	e.observer = c.Observer
+	e.observer, e.spoil = c.Observer, c.Spoil
 	e.approver, _ = c.Observer.(Approver)
 	e.refuser, _ = c.Observer.(Refuser)
 	for i := range c.Seats {
@@ -182,7 +185,7 @@ func (e *Engine) take(s *seat, from Seat, id market.StrategyID) {
 	s.onOrder, _ = from.Strategy.(strategy.OrderHandler)
 	s.onFill, _ = from.Strategy.(strategy.FillHandler)
 	s.onTimer, _ = from.Strategy.(strategy.TimerHandler)
-	s.skimmer, _ = from.Strategy.(strategy.Skimmer)
+	s.quieter, _ = from.Strategy.(strategy.Quieter)
 	s.saver, _ = from.Strategy.(strategy.Saver)
 	for _, m := range from.Markets {
 		s.missing[m] = from.Warmup

@@ -47,7 +47,7 @@ func (e *Engine) Restore(at market.Time, saved func(part string) []byte, history
 	}
 	e.now, e.at = max(at, s.Now), 0
 	for i := range e.seats {
-		e.calls.enter(e.seats[i].id, CallLoad)
+		e.calls.enter(e.seats[i].id, CallLoad, e.now)
 		err := e.seats[i].load(&s, saved)
 		e.calls.leave()
 		if err != nil {
@@ -154,7 +154,7 @@ func (e *Engine) recallOne(c *market.Candle) {
 		if c.Interval == s.Intervals[0] && s.missing[c.Market] > 0 {
 			s.missing[c.Market]--
 		}
-		e.guard(s, CallCandle, func(s *seat) { s.Strategy.OnCandle(s.desk, c) })
+		e.guard(s, CallCandle, func(s *seat) { s.Strategy.OnCandle(s.desk, *c) })
 	}
 }
 

@@ -96,7 +96,7 @@ func (e *Engine) saveParts(all bool, write func(part string, data []byte) error)
 	w.part(PartEngine, b.changed || e.brackets.Changed(), func(dst []byte) ([]byte, error) { return e.saveSelf(dst, names) })
 	for i := range e.seats {
 		if s := &e.seats[i]; s.saver != nil && s.unsaved == "" {
-			e.calls.enter(s.id, CallSave)
+			e.calls.enter(s.id, CallSave, e.now)
 			w.strategy(s)
 			e.calls.leave()
 		}

@@ -62,8 +62,9 @@ type store struct {
 	ex      *Exchange
 	db      *bbolt.DB
 	path    string
-	err     error // why nothing is written any more
-	past    *life // what the file held when it was opened; nil: nothing
+	file    os.FileInfo // of the file that is open
+	err     error       // why nothing is written any more
+	past    *life       // what the file held when it was opened; nil: nothing
 	shelves []shelf
 	saved   market.Time // that the file has reached
 	marks
@@ -99,13 +100,17 @@ func (ex *Exchange) openFile() (err error) {
 	if err := notFolder(path); err != nil {
 		return err
 	}
-	db, _, err := boltfile.Open(context.Background(), path, 0o600, boltfile.Options{Levels: bucketLevels,
+	db, file, err := boltfile.Open(context.Background(), path, 0o600, boltfile.Options{Levels: bucketLevels,
 		Bolt: bbolt.Options{Timeout: lockWait, FreelistType: bbolt.FreelistMapType, InitialMmapSize: addressSpace}})
 	if err != nil {
 		return openError(err)
 	}
 	db.AllocSize = growStep
-	s := &store{ex: ex, db: db, path: path, marks: marks{records: map[*record]struct{}{}}, batches: batches{landed: sync.Cond{L: &ex.mu}}}
+	opened, err := file.Stat()
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	s := &store{ex: ex, db: db, path: path, file: opened, marks: marks{records: map[*record]struct{}{}}, batches: batches{landed: sync.Cond{L: &ex.mu}}}
 	ex.store = s
 	if s.past, err = s.readLife(); err != nil || s.past == nil {
 		return err
