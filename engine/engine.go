@@ -62,8 +62,8 @@ type Config struct {
 	Seats     []Seat      // StrategyID 1 is the first
 	TradeFrom market.Time // asks before are refused as warm-up; 0: from the first event
 	Observer  Observer    // nil: nobody; may be an Approver and a Refuser too
-	SaveLimit int         // most bytes of what a strategy's Save writes; 0: DefaultSaveLimit
 	Spoil     bool        // what desks have handed out is overwritten after each callback: see strategy.Spoil
+	SaveLimit int         // most bytes of what a strategy's Save writes; 0: DefaultSaveLimit
 	Run       uuid.UUID   // the run id of a live bot: every order gets its client order id from it, and keeps it over restarts; zero: none
 }
 

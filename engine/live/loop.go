@@ -212,7 +212,7 @@ func (l *Loop) turn(ctx, work context.Context) {
 
 // endTurn makes the turn durable and then lets the world know.
 func (l *Loop) endTurn(work context.Context) {
-	l.takeBack()
+	l.dropUnwanted()
 	l.commit()
 	if l.failed != nil {
 		l.outbox.clear()

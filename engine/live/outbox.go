@@ -38,7 +38,7 @@ func (o *outgoing) rank() rank {
 // outbox holds the intents that wait for a lane to the exchange. Within a rank the strategies take turns, so that one that asks
 // for a thousand orders holds up no other; the intents of one strategy leave in the order of their decision.
 type outbox struct {
-	waiting []outgoing // in the order of their decision
+	waiting []outgoing                   // in the order of their decision
 	served  map[market.StrategyID]uint64 // by strategy: the count when its latest intent left
 	count   uint64                       // of the intents that have left
 }

@@ -64,10 +64,11 @@ type child struct {
 
 func startChild(t *testing.T, state string) *child {
 	c := &child{Cmd: exec.Command(os.Args[0], "-test.run=^TestAChildServesUntilItIsKilled$")}
-	c.Env = append(os.Environ(), childState+"="+state)
+	c.Env, c.WaitDelay = append(os.Environ(), childState+"="+state), patience
 	out, err := c.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, c.Start())
+	defer time.AfterFunc(patience, func() { _ = c.Process.Kill() }).Stop()
 	lines, said := bufio.NewScanner(out), ""
 	for lines.Scan() {
 		if address, ok := strings.CutPrefix(lines.Text(), "listening on "); ok {
@@ -76,7 +77,7 @@ func startChild(t *testing.T, state string) *child {
 		}
 		said += lines.Text() + "\n"
 	}
-	t.Fatalf("the child did not come up: %s", said)
+	t.Fatalf("the child did not come up: %s (%v)", said, c.Wait())
 	return nil
 }
 
@@ -269,10 +270,7 @@ func (w *witness) requireBalanced(t *testing.T) {
 }
 
 func TestAKillLosesNothingThatWasAnswered(t *testing.T) {
-	kills := 8
-	if testing.Short() {
-		kills = 3
-	}
+	kills := 4 * *seeds
 	seed := uint64(time.Now().UnixNano())
 	random := rand.New(rand.NewPCG(seed, 0))
 	state := filepath.Join(t.TempDir(), "exchange.db")
