@@ -74,17 +74,17 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 	}
 	outlive()
 	log := a.logger(p.Bot.Log)
-	log.Info().Str("mode", p.Bot.Mode).Str("exchange", p.Exchange.BaseURL).Str("state", p.Bot.State).Str("version", codeVersion(debug.ReadBuildInfo())).Msg("the bot starts")
+	log.Info().Str("mode", p.Bot.Mode).Str("exchange", p.Exchange.origin()).Str("state", p.Bot.State).Str("version", codeVersion(debug.ReadBuildInfo())).Msg("the bot starts")
 	r, err := openRunner(ctx, p, log)
 	if r != nil {
 		defer func() { err = errors.Join(err, r.close()) }()
 	}
 	if err != nil {
-		err = withMend(err)
+		err = withMend(aboutState(err))
 		r.watch.stopped("it could not start: "+err.Error(), 0)
 		return r.early(ctx, err)
 	}
-	for _, line := range p.checked.unlimited() {
+	for _, line := range append(p.checked.unlimited(), p.openFolder()...) {
 		log.Warn().Msg(line)
 	}
 	if ctx.Err() != nil {
@@ -128,6 +128,7 @@ func (r *runner) trade(ctx context.Context) error {
 	var feed sync.WaitGroup
 	feed.Go(func() { r.feed.Run(feeding) })
 	feed.Go(func() { r.keepTime(feeding) })
+	feed.Go(func() { r.keepFiles(feeding) })
 	if r.paper != nil {
 		feed.Go(func() { r.paper.relay(feeding, r.feed.Events()) })
 	}

@@ -42,7 +42,7 @@ var ladderKind = strategy.Define("ladder", "rests four orders", func(struct{}) s
 
 type ladder struct{ strategy.Base }
 
-func (*ladder) OnTicker(d *strategy.Desk, t *market.Ticker) {
+func (*ladder) OnTicker(d *strategy.Desk, t market.Ticker) {
 	if open := len(d.OpenOrders(t.Market)); open < 4 {
 		_, _ = d.Limit(t.Market, market.Buy, 1_000_000, t.Last/100*98-market.Price(open)*100)
 	}

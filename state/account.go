@@ -297,5 +297,15 @@ func (a *Account) OpenIn(m market.ID) int { return a.openIn[m] }
 // OpenBy is the number of open orders of a strategy.
 func (a *Account) OpenBy(s market.StrategyID) int { return a.openBy[s] }
 
+// InFlightBy is the number of a strategy's open orders with a command that the exchange has not answered.
+func (a *Account) InFlightBy(s market.StrategyID) (count int) {
+	for _, o := range a.open {
+		if o.Strategy == s && o.InFlight != 0 {
+			count++
+		}
+	}
+	return count
+}
+
 // Foreign is the number of reports so far about orders that are not ours.
 func (a *Account) Foreign() int64 { return a.foreign }

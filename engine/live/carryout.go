@@ -78,8 +78,8 @@ func (l *Loop) carryEffect(q *query, r *reply, do effect, c *market.Command) {
 		l.endByTrades(q, r)
 	case tellListedEnded:
 		l.tellListedEnded(q)
-	case takeBack:
-		l.takeBack(q, r)
+	case reopen:
+		l.reopen(q, r)
 	case cancelListed:
 		l.cancelListed(q)
 	case haltListed:

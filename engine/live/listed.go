@@ -81,8 +81,8 @@ func (l *Loop) tellListedEnded(q *query) {
 	l.Findings.Remark("open after its end", orderText(q.id))
 }
 
-// takeBack opens an order again that had ended by the books, as its record says. A record that says nothing new changes nothing.
-func (l *Loop) takeBack(q *query, r *reply) {
+// reopen opens an order again that had ended by the books, as its record says. A record that says nothing new changes nothing.
+func (l *Loop) reopen(q *query, r *reply) {
 	own := l.ownOf(q)
 	order := r.record.Order
 	order.ID = q.id
@@ -94,8 +94,8 @@ func (l *Loop) takeBack(q *query, r *reply) {
 	l.report(q.id, r.record, market.ExecTrade)
 }
 
-// canTakeBack says why an order cannot be taken back as its record says.
-func (l *Loop) canTakeBack(own *state.Order, r *reply) (problem string, ok bool) {
+// canReopen says why an order cannot be taken back as its record says.
+func (l *Loop) canReopen(own *state.Order, r *reply) (problem string, ok bool) {
 	hold := r.record.Order.OnHold
 	if r.record.Order.Done() {
 		hold = 0

@@ -59,7 +59,7 @@ type Sent func(id market.OrderID, kind market.CommandKind) (until market.Time, k
 // most is how many events one turn takes, at most: they share one commit.
 const most = 64
 
-// inFlight is how many writes, and how many questions, are under way at a time.
+// inFlight is how many writes of each rank, and how many questions, are under way at a time.
 const inFlight = 4
 
 // lists is how many other questions may be under way: open orders, balances, timers. A worker never waits to hand back its answer.
@@ -73,8 +73,8 @@ type Loop struct {
 	orders  chan request // what others want of the loop
 
 	now     market.Time
-	outbox  []outgoing
-	sending int
+	outbox  outbox
+	sending [ranks]int
 	asking  int
 	queries map[market.OrderID]*query
 	verify  verify // of every answer about an order, before anything is made of it
@@ -115,7 +115,8 @@ func New(c Config) *Loop {
 	if c.Start == nil {
 		c.Start = c.Engine.Start
 	}
-	return &Loop{Config: c, replies: make(chan func(), 2*inFlight+lists), orders: make(chan request), queries: map[market.OrderID]*query{}, pages: map[market.OrderID][]market.Fill{}, verify: believe,
+	return &Loop{Config: c, replies: make(chan func(), (int(ranks)+1)*inFlight+lists), orders: make(chan request), queries: map[market.OrderID]*query{},
+		pages: map[market.OrderID][]market.Fill{}, verify: believe,
 		holdings: holdings{agreed: c.Agreed, said: map[market.AssetID]market.Money{}}}
 }
 
@@ -211,9 +212,10 @@ func (l *Loop) turn(ctx, work context.Context) {
 
 // endTurn makes the turn durable and then lets the world know.
 func (l *Loop) endTurn(work context.Context) {
+	l.takeBack()
 	l.commit()
 	if l.failed != nil {
-		l.outbox = l.outbox[:0]
+		l.outbox.clear()
 		return
 	}
 	l.dispatch(work)
@@ -280,7 +282,6 @@ func (l *Loop) take(commands []market.Command) {
 	var refused []market.Command
 	for i := range commands {
 		c := commands[i]
-		l.complete(&c)
 		intent, err := l.Trading.Prepare(&c)
 		if err != nil {
 			l.Log.Error().Err(err).Stringer("command", c.Kind).Int64("order", int64(c.Order.ID)).Msg("a command cannot be written as a request")
@@ -291,23 +292,19 @@ func (l *Loop) take(commands []market.Command) {
 			q.unresolved = nil // a new write is in flight: a restored engine sends what the last process left
 		}
 		l.Journal.Intent(&intent)
-		l.outbox = append(l.outbox, outgoing{intent: intent, command: c})
+		l.outbox.put(outgoing{intent: intent, command: c, strategy: l.strategyOf(c.Order.ID)})
 	}
 	for i := range refused { // after the loop: a step makes commands anew
 		l.answer(&refused[i], market.ExecRejected, 0)
 	}
 }
 
-// complete makes an update or a cancel name the whole order, as it shall be: the exchange has to be told its names, its operator, and those of
-// its terms that a request would otherwise reset (specification 4.4).
-func (l *Loop) complete(c *market.Command) {
-	own := l.Account.Own(c.Order.ID)
-	if c.Kind == market.CommandPlace || own == nil {
-		return
+// strategyOf is the strategy of an own order, 0 where the order is not known any more.
+func (l *Loop) strategyOf(id market.OrderID) market.StrategyID {
+	if own := l.Account.Known(id); own != nil {
+		return own.Strategy
 	}
-	whole := own.Order
-	exchange.ApplyChange(&whole, c)
-	c.Order = whole
+	return 0
 }
 
 // untilDue is how long nothing is to be done, as far as the loop knows.

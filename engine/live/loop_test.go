@@ -146,13 +146,13 @@ type quoter struct {
 	refused []string
 }
 
-func (s *quoter) OnTicker(d *strategy.Desk, t *market.Ticker) {
+func (s *quoter) OnTicker(d *strategy.Desk, t market.Ticker) {
 	if s.tickers++; len(d.OpenOrders(t.Market)) < 3 {
 		_, _ = d.Limit(t.Market, market.Buy, 12500000, t.Last-20_00)
 	}
 }
 
-func (s *quoter) OnOrder(d *strategy.Desk, o *market.Order, _ *market.Report) {
+func (s *quoter) OnOrder(d *strategy.Desk, o market.Order, _ market.Report) {
 	if o.Status.Terminal() {
 		if _, err := d.Limit(o.Market, market.Buy, 12500000, 70_00); err != nil {
 			s.refused = append(s.refused, err.Error())

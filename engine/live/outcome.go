@@ -83,7 +83,7 @@ const (
 	endAbsent              // the place is told as refused: it certainly never arrived
 	endByTrades            // the order ends, with what its trades tell
 	tellListedEnded        // log and findings: an order that has ended by the books is listed as open
-	takeBack               // the order is open again, and the record is folded
+	reopen                 // the order is open again, and the record is folded
 	cancelListed           // a cancel is sent for the order, which the books do not have open
 	haltListed             // the same, and all strategies halt
 )
@@ -339,8 +339,8 @@ var transitions = [outcomes][answers][moments]step{
 		notFound:        always(endedListed, nothing, inTurn),
 		notFoundAgain:   always(endedListed, nothing, inTurn),
 		notFoundLong:    always(endedListed, nothing, inTurn),
-		foundOpen:       always(resolved, takeBack, inTurn),
-		foundEnded:      always(ended, takeBack, inTurn), // the lists were old; what it filled after its end is booked
+		foundOpen:       always(resolved, reopen, inTurn),
+		foundEnded:      always(ended, reopen, inTurn), // the lists were old; what it filled after its end is booked
 		listsFailed:     always(endedListed, nothing, inTurn),
 		listsRefuted:    always(endedListed, nothing, inTurn),
 		listsOpen:       always(endedListed, nothing, inTurn),

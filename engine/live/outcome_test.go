@@ -244,9 +244,9 @@ var rules = []rule{
 	}},
 	{"an order is taken back where a query finds it after lists have shown it open", filled, func(c cell) bool {
 		if c.outcome == endedListed && c.answer.found() {
-			return c.step == step{map[answer]outcome{foundOpen: resolved, foundEnded: ended}[c.answer], takeBack, inTurn}
+			return c.step == step{map[answer]outcome{foundOpen: resolved, foundEnded: ended}[c.answer], reopen, inTurn}
 		}
-		return c.step.do != takeBack
+		return c.step.do != reopen
 	}},
 	{"a write is sent, a cancel alone, where lists show an order open that the books cannot take back", filled, func(c cell) bool {
 		sends := c.step.do == cancelListed || c.step.do == haltListed
@@ -481,8 +481,8 @@ func TestTheLoopCarriesOutWhatTheTableSays(t *testing.T) {
 
 		require.Equal(t, c.step.next, s.loop.outcomeOf(s.q, s.account.Known(1)), c)
 		cancels := c.step.do == cancelListed || c.step.do == haltListed
-		require.Equal(t, cancels, len(s.loop.outbox) == 1, c)
-		require.False(t, cancels && s.loop.outbox[0].command.Kind != market.CommandCancel, c)
+		require.Equal(t, cancels, len(s.loop.outbox.waiting) == 1, c)
+		require.False(t, cancels && s.loop.outbox.waiting[0].command.Kind != market.CommandCancel, c)
 		require.Empty(t, s.box.leaves, c)
 		require.NoError(t, s.account.Check(), c)
 		s.requireHeard(c)

@@ -112,7 +112,7 @@ func (l *Loop) read(q *query, now outcome, own *state.Order, r *reply) answer {
 	if r.err == nil && own != nil {
 		problem, ok := l.verify(own, r)
 		if ok && now == endedListed && r.from == fromQuery {
-			problem, ok = l.canTakeBack(own, r)
+			problem, ok = l.canReopen(own, r)
 		}
 		if !ok {
 			l.Log.Error().Int64("order", int64(q.id)).Str("problem", problem).Msg("an answer of the exchange cannot be true of the own order: it counts as none")

@@ -480,7 +480,7 @@ type restless struct {
 	chance *rand.Rand
 }
 
-func (s *restless) OnTicker(d *strategy.Desk, t *market.Ticker) {
+func (s *restless) OnTicker(d *strategy.Desk, t market.Ticker) {
 	const eighth = market.Qty(12500000)
 	switch draw := s.chance.IntN(12); {
 	case draw < 3:
