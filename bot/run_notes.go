@@ -18,11 +18,11 @@ const byOperator = "operator"
 // notes are what the journal keeps in memory beside what it writes: for the log, and for who asks over the socket. They belong to the
 // loop's goroutine.
 type notes struct {
-	log     zerolog.Logger
-	by      string // who asked for the halts of this turn; empty: the engine itself
-	passed  map[market.OrderID]approval
-	heard   map[feedKey]market.Time
-	rules   map[market.ID]market.Market // as they were told last
+	log    zerolog.Logger
+	by     string // who asked for the halts of this turn; empty: the engine itself
+	passed map[market.OrderID]approval
+	heard  map[feedKey]market.Time
+	rules  map[market.ID]market.Market // as they were told last
 }
 
 // approval is what is known of an order or a change that the gate let pass.

@@ -115,8 +115,8 @@ func New(c Config) *Loop {
 	if c.Start == nil {
 		c.Start = c.Engine.Start
 	}
-	return &Loop{Config: c, replies: make(chan func(), (int(ranks)+1)*inFlight+lists), orders: make(chan request), queries: map[market.OrderID]*query{},
-		pages: map[market.OrderID][]market.Fill{}, verify: believe,
+	return &Loop{Config: c, replies: make(chan func(), (int(ranks)+1)*inFlight+lists), orders: make(chan request),
+		queries: map[market.OrderID]*query{}, pages: map[market.OrderID][]market.Fill{}, verify: believe,
 		holdings: holdings{agreed: c.Agreed, said: map[market.AssetID]market.Money{}}}
 }
 
@@ -212,7 +212,7 @@ func (l *Loop) turn(ctx, work context.Context) {
 
 // endTurn makes the turn durable and then lets the world know.
 func (l *Loop) endTurn(work context.Context) {
-	l.takeBack()
+	l.dropUnwanted()
 	l.commit()
 	if l.failed != nil {
 		l.outbox.clear()

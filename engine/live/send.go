@@ -35,9 +35,9 @@ func (l *Loop) send(work context.Context, r rank, o *outgoing) {
 	})
 }
 
-// takeBack ends the writes that wait for a lane and whose order is to end: a halt, a stop or a cancel came before they left.
+// dropUnwanted ends the writes that wait for a lane and whose order is to end: a halt, a stop or a cancel came before they left.
 // The books hear what they would hear of an exchange that refuses.
-func (l *Loop) takeBack() {
+func (l *Loop) dropUnwanted() {
 	for _, o := range l.outbox.takeBack(l.unwantedWrite) {
 		l.Journal.Outcome(l.now, &o.intent, fmt.Errorf("%w: taken back, because the order is to end", exchange.ErrNotSent))
 		l.answer(&o.command, market.ExecRejected, 0)
