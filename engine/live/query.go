@@ -23,8 +23,9 @@ type query struct {
 	listsSince    market.Time // when the 240 was asked for that leads to the lists
 	unsent        bool        // the last command could not be sent, and the log has told
 
-	listed bool         // lists show the order open, which has ended by the books
-	ended  *state.Order // that order, where the account has forgotten it
+	listed     bool         // lists show the order open, which has ended by the books
+	cancelling bool         // a cancel of that order is on its way
+	ended      *state.Order // that order, where the account has forgotten it
 }
 
 // unresolved is a write whose outcome is not known.
