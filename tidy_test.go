@@ -38,7 +38,7 @@ var mayImport = map[string][]string{
 	"state/blackout":        nil,
 	"risk":                  {"market", "state", "exchange"},
 	"engine":                {"market", "strategy", "risk", "state", "exchange", "engine/bracket"},
-	"engine/bracket":        {"market", "state"},
+	"engine/bracket":        {"market", "strategy", "risk", "state", "exchange"},
 	"engine/live":           {"market", "engine", "state", "exchange"},
 	"backtest":              {"market", "strategy", "risk", "state", "engine", "exchange", "exchange/sim"},
 	"bot":                   {"*"},

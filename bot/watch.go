@@ -11,6 +11,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // The feeds, as metrics name them.
@@ -187,6 +188,18 @@ func (w *watch) filled(o *state.Order, f *market.Fill) {
 	w.fills.add(w.now(), fmt.Sprintf("%s: %s %s %s at %s, fee %s", w.r.nameOf(o.Strategy), f.Side, m.FormatQty(f.Amount), m.Name, m.FormatPrice(f.Price), m.FormatValue(f.Fee)))
 	if w.metrics != nil {
 		w.metrics.fills.WithLabelValues(w.r.nameOf(o.Strategy), m.Name, f.Side.String()).Inc()
+	}
+}
+
+// unprotected hears of a position that cannot have an exit.
+func (w *watch) unprotected(u *strategy.Unprotected) {
+	if w == nil {
+		return
+	}
+	m := w.r.plan.catalog.Market(u.Market)
+	w.tell(alertBare, "%s: %s %s has no exit (%s): %s", w.r.nameOf(u.Strategy), m.FormatQty(u.Amount), m.Name, u.Cause, u.Why)
+	if w.metrics != nil {
+		w.metrics.bare.WithLabelValues(w.r.nameOf(u.Strategy), u.Cause.String()).Inc()
 	}
 }
 
