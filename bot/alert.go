@@ -46,11 +46,12 @@ const (
 	alertDifference = "difference"
 	alertBan        = "ban"
 	alertStale      = "stale"
+	alertBlocked    = "blocked"
 	alertTest       = "test" // of bot doctor; nobody can skip it
 )
 
 // alertKinds are the kinds that a running bot sends.
-var alertKinds = []string{alertStart, alertStop, alertHalt, alertResume, alertFill, alertRefusals, alertDifference, alertBan, alertStale}
+var alertKinds = []string{alertStart, alertStop, alertHalt, alertResume, alertFill, alertRefusals, alertDifference, alertBan, alertStale, alertBlocked}
 
 // alert is something that a person is told.
 type alert struct {

@@ -35,6 +35,11 @@ type Process struct {
 	Stdout, Stderr io.Writer
 	Getenv         func(name string) string
 	Kinds          []strategy.Kind // the strategies that configs may name
+
+	// Again returns a context that ends with the next signal to stop, from the time of the call on; nil: nobody signals.
+	Again func() (context.Context, context.CancelFunc)
+
+	faults func(point string) // of tests: called between two steps of the kill switch and of what books it; nil: nobody
 }
 
 // Main runs the program with these strategies on the process's own arguments and ends the process: 0 done, 1 failed, 2 bad
@@ -47,7 +52,12 @@ func Main(kinds ...strategy.Kind) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	context.AfterFunc(ctx, stop)
-	os.Exit(Run(ctx, Process{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Kinds: kinds}))
+	again := func() (context.Context, context.CancelFunc) {
+		next, stop := signal.NotifyContext(context.Background(), ends...)
+		context.AfterFunc(next, stop)
+		return next, stop
+	}
+	os.Exit(Run(ctx, Process{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Kinds: kinds, Again: again}))
 }
 
 // Run is Main without a process around it: it returns the exit code. An error is written to Stderr in one line.

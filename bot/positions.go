@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -66,7 +67,7 @@ func (c *control) positions(ctx context.Context, _ *operatorAsk) (any, error) {
 			prices[m.ID] = c.r.account.Last(m.ID)
 		}
 	})
-	if err != nil {
+	if err != nil && !errors.As(err, new(blockedError)) {
 		return nil, err
 	}
 	list, err := positionsOf(c.r.store, func(id market.ID) market.Price { return prices[id] })

@@ -67,7 +67,7 @@ func (a *app) runConfigOf(f *runFlags) (*runConfig, error) {
 }
 
 // run runs the command.
-func (a *app) run(ctx context.Context, f *runFlags) (err error) {
+func (a *app) run(ctx context.Context, f *runFlags) error {
 	p, err := a.runPlanOf(f)
 	if err != nil {
 		return err
@@ -75,11 +75,20 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 	outlive()
 	log := a.logger(p.Bot.Log)
 	log.Info().Str("mode", p.Bot.Mode).Str("exchange", p.Exchange.BaseURL).Str("state", p.Bot.State).Str("version", codeVersion(debug.ReadBuildInfo())).Msg("the bot starts")
-	r, err := openRunner(ctx, p, log)
-	if r != nil {
-		defer func() { err = errors.Join(err, r.close()) }()
-	}
-	if err != nil {
+	p.faults = a.faults
+	return a.supervise(ctx, newRunner(p, log))
+}
+
+// serve opens a bot, lets it trade until ctx ends, and closes it.
+func (a *app) serve(ctx context.Context, r *runner) (err error) {
+	defer func() { err = errors.Join(err, r.close()) }()
+	p, log := r.plan, r.log
+	watching, rest := context.WithCancel(context.WithoutCancel(ctx))
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	defer rest()
+	beside.Go(func() { r.dog.run(watching) })
+	if err := r.open(ctx); err != nil {
 		err = withMend(err)
 		r.watch.stopped("it could not start: "+err.Error(), 0)
 		return r.early(ctx, err)
@@ -95,7 +104,12 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 		r.watch.stopped("it could not start: "+err.Error(), 0)
 		return err
 	}
+	if r.plan.Bot.Mode == modeLive {
+		beside.Go(func() { r.followDirect(watching) })
+	}
 	failed := errors.Join(withMend(r.trade(ctx)), operator.close())
+	rest()
+	beside.Wait() // before the file is closed
 	err = errors.Join(failed, r.leave(failed))
 	if err != nil {
 		return tradingError{err}
@@ -131,6 +145,13 @@ func (r *runner) trade(ctx context.Context) error {
 	if r.paper != nil {
 		feed.Go(func() { r.paper.relay(feeding, r.feed.Events()) })
 	}
+	if r.keeper != nil {
+		if err := r.leaveHoldings(r.holdings(r.trading.Now())); err != nil {
+			r.log.Error().Err(err).Msg("bot cancel-all --direct --flatten would not know what to sell")
+		}
+		r.journal.left = func(at market.Time) { r.keeper.take(r.holdings(at)) }
+		feed.Go(func() { r.keepHoldings(feeding) })
+	}
 	silence := r.announceStop(ctx)
 	err := r.loop.Run(ctx)
 	silence()
@@ -146,6 +167,7 @@ func (r *runner) announceStop(ctx context.Context) (silence func() bool) {
 		orders = "are kept"
 	}
 	return context.AfterFunc(ctx, func() {
+		r.asked.CompareAndSwap(0, time.Now().UnixNano())
 		r.log.Info().Str("orders", orders).Stringer("within", time.Duration(r.stopWithin())).Msg("stopping: the exchange's answers are awaited; a second Ctrl-C ends at once")
 	})
 }

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -20,12 +21,14 @@ const (
 	botTrading  = "trading"
 	botHalted   = "halted" // every strategy is
 	botStopping = "stopping"
+	botBlocked  = "blocked" // a strategy does not return from a callback
 	botStopped  = "stopped"
 )
 
 // statusInfo is how a bot stands, as a program reads it. Money is in Currency. Of a stopped bot what only a running one knows is missing.
 type statusInfo struct {
-	State          string           `json:"state"` // trading, halted, stopping, stopped
+	State          string           `json:"state"`             // trading, halted, stopping, blocked, stopped
+	Blocked        string           `json:"blocked,omitempty"` // by which strategy, in which callback, since when
 	Folder         string           `json:"folder"`
 	PID            int              `json:"pid,omitempty"`
 	Exchange       string           `json:"exchange,omitempty"`
@@ -98,6 +101,9 @@ func (c *control) status(ctx context.Context, _ *operatorAsk) (any, error) {
 			s.State = botHalted
 		}
 	})
+	if errors.As(err, new(blockedError)) {
+		return c.blockedStatus(s)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -109,6 +115,24 @@ func (c *control) status(ctx context.Context, _ *operatorAsk) (any, error) {
 		s.Weight = append(s.Weight, weightInfo{Of: payer.String(), Left: left, ResetMS: reset.Millis(), BannedUntilMS: r.ledger.BannedUntil(payer).Millis()})
 	}
 	return s, s.fromStore(r.store)
+}
+
+// blockedStatus is the status of a bot whose loop a strategy holds: what the last commit knows.
+func (c *control) blockedStatus(running *statusInfo) (*statusInfo, error) {
+	s, err := stoppedStatus(c.r.store, running.Folder)
+	if err != nil {
+		return nil, err
+	}
+	s.State, s.PID, s.Exchange, s.Mode, s.ClockOffsetMS, s.RoundTripMS = botBlocked, running.PID, running.Exchange, running.Mode, running.ClockOffsetMS, running.RoundTripMS
+	if b := c.r.dog.blockage(); b != nil {
+		s.Blocked = b.text(c.r.dog.now())
+	}
+	for i := range s.Strategies {
+		if s.Strategies[i].State == botStopped {
+			s.Strategies[i].State = botBlocked
+		}
+	}
+	return s, nil
 }
 
 // statusOfLoop fills in what belongs to the loop.
@@ -252,6 +276,9 @@ func (s *statusInfo) print(w io.Writer) error {
 		fmt.Fprintf(table, "%s\t%s\n", name, fmt.Sprintf(format, args...))
 	}
 	line("state", "%s%s", s.State, s.process())
+	if s.Blocked != "" {
+		line("blocked", "%s; bot cancel-all --direct -c CONFIG cancels without the loop", s.Blocked)
+	}
 	if s.Exchange != "" {
 		line("exchange", "%s, %s", s.Exchange, s.Mode)
 	}

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -194,9 +195,22 @@ func (w *watch) closed(o *state.Order) {
 	}
 }
 
+// blocked hears, from the watchdog's goroutine, that a strategy blocks, or does no more.
+func (w *watch) blocked(b *blockage, now bool) {
+	if w == nil || w.metrics == nil {
+		return
+	}
+	if now {
+		w.metrics.blocks.WithLabelValues(b.Strategy, b.Callback).Inc()
+	}
+}
+
 // healthy reports whether the loop turns. One that has not begun is waiting for the exchange. Any goroutine may ask.
 func (w *watch) healthy() error {
 	turned := w.turned.Load()
+	if b := w.r.dog.blockage(); b != nil && w.now().Sub(b.Since) >= alertAfter {
+		return errors.New(b.text(w.now()))
+	}
 	if age := time.Duration(w.since() - turned); turned != 0 && age > stillAfter {
 		return fmt.Errorf("the loop has stood still for %s", age.Round(time.Second))
 	}
@@ -208,6 +222,9 @@ const stillAfter = 30 * time.Second
 
 // ready reports whether the bot can trade. Any goroutine may ask.
 func (w *watch) ready() error {
+	if b := w.r.dog.blockage(); b != nil {
+		return errors.New(b.text(w.now()))
+	}
 	if !w.trading.Load() {
 		return fmt.Errorf("the bot has not reconciled with the exchange, or is stopping")
 	}
@@ -222,4 +239,12 @@ func (w *watch) ready() error {
 		return fmt.Errorf("nothing was heard from the exchange for %s", age.Round(time.Second))
 	}
 	return w.healthy()
+}
+
+// concern is what /healthz adds while all is still well. Any goroutine may ask.
+func (w *watch) concern() string {
+	if b := w.r.dog.blockage(); b != nil {
+		return ": " + b.text(w.now())
+	}
+	return ""
 }

@@ -84,3 +84,6 @@ func (a *Account) Ended(id market.OrderID) *Order {
 	}
 	return nil
 }
+
+// Booked is how much of the order is in balances and positions: less than FilledAmount while the fills of a report have not come.
+func (o *Order) Booked() market.Qty { return o.counted }
