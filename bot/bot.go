@@ -45,7 +45,9 @@ type Process struct {
 // Main runs the program with these strategies on the process's own arguments and ends the process: 0 done, 1 failed, 2 bad
 // usage or config, 3 refused by a limit. The first Ctrl-C ends the run in good order, the second at once; so do SIGTERM, and the end of the
 // terminal unless nohup has it ignored.
-func Main(kinds ...strategy.Kind) {
+func Main(kinds ...strategy.Kind) { mainWith(nil, kinds...) }
+
+func mainWith(faults func(point string), kinds ...strategy.Kind) {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
 		ends = append(ends, syscall.SIGHUP)
@@ -57,7 +59,7 @@ func Main(kinds ...strategy.Kind) {
 		context.AfterFunc(next, stop)
 		return next, stop
 	}
-	os.Exit(Run(ctx, Process{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Kinds: kinds, Again: again}))
+	os.Exit(Run(ctx, Process{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Kinds: kinds, Again: again, faults: faults}))
 }
 
 // Run is Main without a process around it: it returns the exit code. An error is written to Stderr in one line.

@@ -71,20 +71,22 @@ func (r *runner) bookAndRetire(log *direct.Log) (commands []market.Command, err 
 	if len(lines) > 0 && r.resumed {
 		now := max(r.trading.Now(), r.engine.Now())
 		r.journal.operate()
-		if commands, _, err = r.book(now, log.ID(), lines, false); err != nil {
+		if commands, _, err = r.book(now, log.Lines(), false); err != nil {
 			return nil, err
 		}
 		if err := r.journal.Commit(now); err != nil {
 			return nil, err
 		}
 		r.fault("direct booked")
-		if err := r.leaveHoldings(r.holdings(now)); err != nil {
-			return nil, err
-		}
-		r.fault("holdings left")
 	} else if len(lines) > 0 {
 		r.log.Warn().Str("log", direct.LogFile).Msg("the books begin anew: what the kill switch did before is not in them")
 	}
+	if r.resumed { // with the sales among the orders, so that the next switch asks for them
+		if err := r.leaveHoldings(r.holdings(r.engine.Now())); err != nil {
+			return nil, err
+		}
+	}
+	r.fault("holdings left")
 	to, err := log.Retire()
 	if err != nil {
 		return nil, err
@@ -94,9 +96,10 @@ func (r *runner) bookAndRetire(log *direct.Log) (commands []market.Command, err 
 	return commands, nil
 }
 
-// book takes lines of the kill switch's log into engine and journal, to be committed. A flatten halts all strategies, a switch that was turned
+// book takes what is new in the kill switch's log into engine and journal, to be committed. A flatten halts all strategies, a switch that was turned
 // while the bot runs does too. Call it where engine and account may be touched.
-func (r *runner) book(at market.Time, file uuid.UUID, lines []direct.Line, running bool) (commands []market.Command, sales []adoption, err error) {
+func (r *runner) book(at market.Time, all []direct.Line, running bool) (commands []market.Command, sales []adoption, err error) {
+	lines, ends := r.fresh(all), endsOf(all)
 	var cancelled []market.OrderID
 	halting := ""
 	for i := range lines {
@@ -118,7 +121,7 @@ func (r *runner) book(at market.Time, file uuid.UUID, lines []direct.Line, runni
 	r.engine.Dissolve(at, cancelled)
 	for i := range lines {
 		if l := &lines[i]; l.Kind == direct.KindSell {
-			sale, err := r.adopt(at, l)
+			sale, err := r.adopt(at, l, ends)
 			if err != nil {
 				return nil, nil, fmt.Errorf("%s: line %d: %w", direct.LogFile, l.Number, err)
 			}
@@ -130,7 +133,7 @@ func (r *runner) book(at market.Time, file uuid.UUID, lines []direct.Line, runni
 	for _, id := range cancelled {
 		sales = append(sales, adoption{id: id})
 	}
-	r.booked = directBooked{File: file, Lines: lines[len(lines)-1].Number}
+	r.booked = directBooked{File: all[0].File, Lines: len(all)}
 	text, _ := json.Marshal(r.booked) // an id and a number
 	r.journal.batch.Blob(directBlob, text)
 	return commands, sales, nil
@@ -146,10 +149,24 @@ func (r *runner) openOrder(client uuid.UUID) market.OrderID {
 	return 0
 }
 
-// adopt makes a sale an own order of the strategy whose position it sold.
-func (r *runner) adopt(at market.Time, l *direct.Line) (sale adoption, err error) {
+// endsOf are the amounts that sales certainly came to, by client order id.
+func endsOf(lines []direct.Line) map[uuid.UUID]string {
+	ends := map[uuid.UUID]string{}
+	for i := range lines {
+		if lines[i].Kind == direct.KindEnd {
+			ends[lines[i].Client] = lines[i].Amount
+		}
+	}
+	return ends
+}
+
+// adopt makes a sale an own order of the strategy whose position it sold. One that certainly never was is none.
+func (r *runner) adopt(at market.Time, l *direct.Line, ends map[uuid.UUID]string) (sale adoption, err error) {
 	if _, err := r.store.OrderByClientID(l.Client); !errors.Is(err, state.ErrNoState) {
 		return sale, err // it is an own order already
+	}
+	if ends[l.Client] == "0" {
+		return sale, nil
 	}
 	m := r.plan.catalog.MarketNamed(l.Market)
 	if m == nil {
@@ -165,7 +182,7 @@ func (r *runner) adopt(at market.Time, l *direct.Line) (sale adoption, err error
 		return sale, err
 	}
 	id := r.sellerOf(l.Strategy, m)
-	if err := r.cover(at, id, m, amount); err != nil {
+	if err := r.cover(at, id, m, r.soldBy(l.Client, m, amount, ends), ends); err != nil {
 		return sale, err
 	}
 	o := market.Order{ClientOrderID: l.Client, OperatorID: l.Operator, Market: m.ID, Strategy: id, Side: market.Sell, Type: market.TypeMarket, TimeInForce: market.GTC,
@@ -198,10 +215,10 @@ func (r *runner) sellerOf(name string, m *market.Market) (id market.StrategyID) 
 }
 
 // cover moves to a strategy what it lacks of an amount that was sold in its name: from others that hold it, then from what is nobody's.
-func (r *runner) cover(at market.Time, id market.StrategyID, m *market.Market, amount market.Qty) error {
+func (r *runner) cover(at market.Time, id market.StrategyID, m *market.Market, amount market.Qty, ends map[uuid.UUID]string) error {
 	for _, o := range r.account.Pending(nil) { // sales before it, which have still to be booked
 		if o.Strategy == id && o.Market == m.ID && o.Side == market.Sell && o.Type == market.TypeMarket && o.InFlight == market.CommandPlace {
-			amount += o.Amount - o.Booked()
+			amount += r.soldBy(o.ClientOrderID, m, o.Amount, ends) - o.Booked()
 		}
 	}
 	lacks := amount - r.account.Position(id, m.ID).Amount
@@ -221,6 +238,16 @@ func (r *runner) cover(at market.Time, id market.StrategyID, m *market.Market, a
 		r.carry(at, &market.Event{Asset: m.Base, Market: m.ID, Money: market.Money(lacks), Owner: id, Price: max(1, r.account.Last(m.ID))})
 	}
 	return r.engine.Err()
+}
+
+// soldBy is what a sale came to, as far as the log knows, otherwise its whole amount.
+func (r *runner) soldBy(client uuid.UUID, m *market.Market, whole market.Qty, ends map[uuid.UUID]string) market.Qty {
+	if text, known := ends[client]; known {
+		if sold, err := m.ParseQty(text); err == nil {
+			return sold
+		}
+	}
+	return whole
 }
 
 // carry moves an amount in the books.

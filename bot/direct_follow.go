@@ -89,7 +89,7 @@ func (r *runner) bookLines(ctx context.Context, lines []direct.Line) (err error)
 	r.log.Warn().Int("lines", len(fresh)).Msg("bot cancel-all --direct is at work: all strategies are halted")
 	failed := r.loop.Do(ctx, func(at market.Time) []market.Command {
 		r.journal.operate()
-		commands, sales, wrong := r.book(at, lines[0].File, fresh, true)
+		commands, sales, wrong := r.book(at, lines, true)
 		if err = wrong; err != nil {
 			return nil
 		}

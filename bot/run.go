@@ -18,7 +18,7 @@ const runHelp = `Trade: run strategies on an exchange that speaks the API, such 
 
 What the bot sends is on disk before it leaves, and what the exchange did not answer is asked for, never sent again. Kill the bot at any
 moment and start it again: it goes on where it was. Ctrl-C stops the strategies, cancels their orders (or keeps them, as configured), waits
-for the exchange to confirm, and says what is left; a second Ctrl-C ends at once. docs/running.md tells the way from sandbox to live.`
+for the exchange to confirm, and says what is left; a second Ctrl-C cancels them without the strategies, and ends. docs/running.md tells the way from sandbox to live.`
 
 const runExample = `  bot exchange                                  # in one terminal
   bot run -c configs/sandbox.toml               # in another
@@ -168,7 +168,7 @@ func (r *runner) announceStop(ctx context.Context) (silence func() bool) {
 	}
 	return context.AfterFunc(ctx, func() {
 		r.asked.CompareAndSwap(0, time.Now().UnixNano())
-		r.log.Info().Str("orders", orders).Stringer("within", time.Duration(r.stopWithin())).Msg("stopping: the exchange's answers are awaited; a second Ctrl-C ends at once")
+		r.log.Info().Str("orders", orders).Stringer("within", time.Duration(r.stopWithin())).Msg("stopping: the exchange's answers are awaited")
 	})
 }
 

@@ -46,6 +46,7 @@ func (a *app) supervise(ctx context.Context, r *runner) error {
 func (a *app) awaitStop(r *runner, ended <-chan error) error {
 	again, forget := a.again()
 	defer forget()
+	r.log.Info().Msg("a second Ctrl-C " + r.secondSignal())
 	within := time.Duration(r.plan.Bot.StopWithin)
 	half, whole := time.NewTimer(within/2), time.NewTimer(within)
 	defer half.Stop()
@@ -73,6 +74,14 @@ func (a *app) awaitStop(r *runner, ended <-chan error) error {
 			r.late = true
 		}
 	}
+}
+
+// secondSignal says what a second signal does.
+func (r *runner) secondSignal() string {
+	if r.plan.Bot.Mode == modePaper || r.plan.Bot.KeepOrders {
+		return "ends at once"
+	}
+	return "cancels the open orders without the loop, and ends"
 }
 
 // again is a context that ends with the next signal to stop.
