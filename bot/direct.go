@@ -140,10 +140,34 @@ func (k *killSwitch) turn(ctx context.Context, log *direct.Log) (*direct.Report,
 		err = s.Cancel(ctx)
 	}
 	if err == nil && k.flags.flatten {
-		err = k.flatten(ctx, s)
+		if err = k.outwait(ctx, s); err == nil {
+			err = k.flatten(ctx, s)
+		}
 	}
 	report, ended := s.End()
 	return report, errors.Join(err, ended)
+}
+
+// outwait lets the window of what the bot may have sent last pass, and cancels what has still arrived: a sale of the bot's own that is on its way
+// would be one too many. Its state file was last written before.
+func (k *killSwitch) outwait(ctx context.Context, s *direct.Switch) error {
+	info, err := os.Stat(filepath.Join(k.plan.Bot.State, stateFile))
+	if err != nil {
+		return nil // no bot has sent anything
+	}
+	left := min(time.Duration(k.plan.Exchange.Window), time.Until(info.ModTime().Add(time.Duration(k.plan.Exchange.Window))))
+	if left <= 0 {
+		return nil
+	}
+	k.say("the bot may have sent something in the last %s: waiting until the exchange cannot take it any more", time.Duration(k.plan.Exchange.Window))
+	timer := time.NewTimer(left)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+		return s.Fail(fmt.Errorf("nothing is sold: %w", ctx.Err()))
+	}
+	return s.Cancel(ctx)
 }
 
 // flatten sells what is held, but where it is not known what became of an earlier sale.

@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
 	"github.com/tidemark-trading/tidemark/direct"
 	"github.com/tidemark-trading/tidemark/market"
@@ -70,7 +71,11 @@ func (r *runner) holdings(at market.Time) *direct.Holdings {
 	}
 	for _, o := range r.account.Pending(nil) {
 		m := r.plan.catalog.Market(o.Market)
-		h.Orders = append(h.Orders, direct.HeldOrder{Client: o.ClientOrderID, Order: o.ExchangeID, Strategy: r.nameOf(o.Strategy), Market: m.Name, Side: o.Side.String(), Filled: m.FormatQty(o.Booked())})
+		held := direct.HeldOrder{Client: o.ClientOrderID, Order: o.ExchangeID, Strategy: r.nameOf(o.Strategy), Market: m.Name, Side: o.Side.String(), Filled: m.FormatQty(o.Booked())}
+		if o.InFlight == market.CommandPlace {
+			held.SentMS, held.WindowMS = o.Created.Millis(), time.Duration(r.plan.Exchange.Window).Milliseconds()
+		}
+		h.Orders = append(h.Orders, held)
 	}
 	return h
 }

@@ -3,6 +3,7 @@ package bot
 import (
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/direct"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
 )
 
 // lose makes the exchange break connections: those of sales before or after they are carried out, and where deaf is set those of questions too.
@@ -110,4 +112,36 @@ func TestWhatTheMarketsMinimumKeepsIsListed(t *testing.T) {
 	require.Zero(t, code, "dust does not fail, as with bot flatten: %s", out)
 	require.Contains(t, out, "not sold: dip: 0.00005 BTC-EUR")
 	require.Equal(t, market.Qty(1_000_000), p.base())
+}
+
+func TestFiguresOfABotThatDoesNotRunCarryTheirTimes(t *testing.T) {
+	t.Parallel()
+	p := newSwitchPlay(t, "holder", "30s", "")
+	bot := p.begin()
+	require.NoError(t, bot.Process.Signal(os.Interrupt))
+	require.NoError(t, bot.Wait(), "%s", bot.Stderr)
+	store := p.stored()
+	list, err := stoppedPositions(store)
+	require.NoError(t, err)
+	require.Len(t, list.Positions, 1)
+	bought := int64(0)
+	require.NoError(t, store.Fills(0, 0, func(f *state.FillRow) error { bought = f.Time.Millis(); return nil }))
+	now := &list.Positions[0]
+	require.Equal(t, bought, now.ChangedMS)
+	require.NotEmpty(t, now.Worth)
+	require.GreaterOrEqual(t, now.LastMS, bought, "the price is of the stop, not of the purchase")
+	require.GreaterOrEqual(t, list.AsOfMS, now.LastMS)
+	s, err := stoppedStatus(store, p.folder)
+	require.NoError(t, err)
+	require.Equal(t, list.AsOfMS, s.AsOfMS)
+	require.NotZero(t, s.AtMS)
+	var text strings.Builder
+	require.NoError(t, s.print(&text))
+	require.Contains(t, text.String(), ", as of "+clockOf(s.AtMS))
+	orders, err := stoppedOrders(store, true)
+	require.NoError(t, err)
+	require.Len(t, orders.Orders, 3)
+	for i := range orders.Orders {
+		require.NotZero(t, orders.Orders[i].updated())
+	}
 }

@@ -42,7 +42,7 @@ func (a *app) ordersCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "orders", Short: "List a bot's open orders, or all", Args: onlyFlags, Example: "  bot orders -c configs/sandbox.toml\n  bot orders --state state --all --json",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			answer, err := askOrRead(ctx, f, pathOrders, &operatorAsk{All: all}, func(store *state.BotStore) (*ordersInfo, error) { return ordersOf(store, all) })
+			answer, err := askOrRead(ctx, f, pathOrders, &operatorAsk{All: all}, func(store *state.BotStore) (*ordersInfo, error) { return stoppedOrders(store, all) })
 			if err != nil {
 				return err
 			}
@@ -59,7 +59,7 @@ func (a *app) positionsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "positions", Short: "List what a bot's strategies hold", Args: onlyFlags, Example: "  bot positions -c configs/sandbox.toml\n  bot positions --state state --json",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			answer, err := askOrRead(ctx, f, pathPositions, &operatorAsk{}, func(store *state.BotStore) (*positionsInfo, error) { return positionsOf(store, noPrice) })
+			answer, err := askOrRead(ctx, f, pathPositions, &operatorAsk{}, stoppedPositions)
 			if err != nil {
 				return err
 			}

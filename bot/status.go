@@ -36,7 +36,9 @@ type statusInfo struct {
 	Version        string           `json:"version"`
 	Run            string           `json:"run"`
 	SinceMS        int64            `json:"since_ms"`
-	AtMS           int64            `json:"at_ms,omitempty"` // of the figures, on the exchange's clock
+	AtMS           int64            `json:"at_ms,omitempty"`     // of the figures, on the exchange's clock; of a stopped bot, of equity and exposure
+	AsOfMS         int64            `json:"as_of_ms,omitempty"`  // of a stopped bot: when its file was last written
+	OrdersMS       int64            `json:"orders_ms,omitempty"` // of a stopped bot: when the exchange last told of an open order
 	Strategies     []strategyStatus `json:"strategies"`
 	Currency       string           `json:"currency"`
 	Equity         string           `json:"equity,omitempty"`
@@ -234,6 +236,12 @@ func stoppedStatus(store *state.BotStore, folder string) (*statusInfo, error) {
 		return nil, err
 	}
 	s.OpenOrders = len(open)
+	for i := range open {
+		s.OrdersMS = max(s.OrdersMS, open[i].Updated.Millis(), open[i].Created.Millis())
+	}
+	if s.AsOfMS, err = lastEntryMS(store); err != nil {
+		return nil, err
+	}
 	agreed, err := readAgreed(store)
 	if err != nil {
 		return nil, err
@@ -287,14 +295,18 @@ func (s *statusInfo) print(w io.Writer) error {
 		line("strategy", "%s", x.text())
 	}
 	if s.Equity != "" {
-		line("equity", "%s %s, exposed %s%s", s.Equity, s.Currency, s.Exposure, s.results())
+		line("equity", "%s %s, exposed %s%s%s", s.Equity, s.Currency, s.Exposure, s.results(), s.stamp(s.AtMS))
 	}
 	if s.Opening != "" {
 		line("limit", "%s", s.Opening)
 	}
-	line("open orders", "%d, of others on the account %d", s.OpenOrders, s.ForeignOrders)
+	if s.AsOfMS != 0 {
+		line("open orders", "%d%s", s.OpenOrders, s.stamp(s.OrdersMS))
+	} else {
+		line("open orders", "%d, of others on the account %d", s.OpenOrders, s.ForeignOrders)
+	}
 	for _, x := range s.Nobodys {
-		line("nobody's", "%s %s on the account beyond the strategies' books", x.Amount, x.Asset)
+		line("nobody's", "%s %s on the account beyond the strategies' books%s", x.Amount, x.Asset, s.stamp(x.AtMS))
 	}
 	for _, x := range s.Markets {
 		line("market", "%s: %s; what it would refuse is not sent", x.Market, x.Status)
@@ -311,8 +323,16 @@ func (s *statusInfo) print(w io.Writer) error {
 	if s.State != botStopped {
 		line("clock", "the exchange's is %d ms ahead; %.1f ms there and back", s.ClockOffsetMS, s.RoundTripMS)
 	}
-	line("journal", "%d entries", s.JournalEntries)
+	line("journal", "%d entries%s", s.JournalEntries, s.stamp(s.AsOfMS))
 	return table.Flush()
+}
+
+// stamp is the time of a figure behind it, where the figure is not of now.
+func (s *statusInfo) stamp(ms int64) string {
+	if s.AsOfMS == 0 {
+		return ""
+	}
+	return saidAt(ms)
 }
 
 func (s *statusInfo) process() string {

@@ -46,7 +46,9 @@ type HeldOrder struct {
 	Strategy string    `json:"strategy"`
 	Market   string    `json:"market"`
 	Side     string    `json:"side"`
-	Filled   string    `json:"filled"` // what of it is in the positions
+	Filled   string    `json:"filled"`             // what of it is in the positions
+	SentMS   int64     `json:"sent_ms,omitempty"`   // its place had no answer: when it was decided …
+	WindowMS int64     `json:"window_ms,omitempty"` // … and how long after that the exchange takes it
 }
 
 // Write replaces the holdings of a folder: after it returns the new ones are on disk, and at no moment are there none. The file is for its

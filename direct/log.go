@@ -132,6 +132,9 @@ func parse(data []byte) (lines []Line, whole int, err error) {
 			lines, whole = append(lines, l), at
 		}
 	}
+	if bytes.Count(data[whole:], []byte(`{"kind":`)) > 1 {
+		return nil, 0, fmt.Errorf("%w: line %d: lines follow it, which run into each other", ErrDamaged, len(lines)+1)
+	}
 	if len(lines) > 0 && (lines[0].Kind != KindFile || lines[0].File == uuid.Nil) {
 		return nil, 0, fmt.Errorf("%w: line 1: it does not name the log", ErrDamaged)
 	}

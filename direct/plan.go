@@ -152,9 +152,16 @@ func (s *Switch) lessOrders(ctx context.Context, n *Names, wants []Want) error {
 		if err != nil && !notFound(err) {
 			return fmt.Errorf("ask for order %s: %w", o.Client, err)
 		}
-		if err == nil {
-			take(wants, o.Strategy, m.ID, max(0, record.Order.FilledAmount-before))
+		if err != nil && o.WindowMS != 0 { // it may still arrive
+			found, absent := s.outcomeOf(ctx, m, &Line{Client: o.Client, SignedMS: o.SentMS, WindowMS: o.WindowMS})
+			if found == nil && !absent {
+				return fmt.Errorf("it is not known what became of order %s, which sells", o.Client)
+			}
+			if found != nil {
+				record = *found
+			}
 		}
+		take(wants, o.Strategy, m.ID, max(0, record.Order.FilledAmount-before))
 	}
 	return nil
 }
