@@ -92,7 +92,7 @@ func newPipe(b *testing.B) *pipe {
 // bidder answers every ticker with a bid.
 type bidder struct{ strategy.Base }
 
-func (bidder) OnTicker(d *strategy.Desk, t *market.Ticker) {
+func (bidder) OnTicker(d *strategy.Desk, t market.Ticker) {
 	_, _ = d.Limit(t.Market, market.Buy, 1_000_000, t.Last*9/10, strategy.PostOnly())
 }
 

@@ -31,11 +31,13 @@ var mayImport = map[string][]string{
 	"exchange/sim":          {"market", "exchange"},
 	"exchange/rest":         {"market", "exchange"},
 	"exchange/poll":         {"market", "exchange"},
-	"exchange/sandbox":      {"market", "market/synthetic", "exchange", "exchange/sim"},
-	"state":                 {"market"},
+	"exchange/sandbox":      {"market", "market/synthetic", "exchange", "exchange/sim", "state/boltfile"},
+	"state":                 {"market", "state/boltfile"},
+	"state/boltfile":        nil,
 	"state/blackout":        nil,
 	"risk":                  {"market", "state", "exchange"},
-	"engine":                {"market", "strategy", "risk", "state", "exchange"},
+	"engine":                {"market", "strategy", "risk", "state", "exchange", "engine/bracket"},
+	"engine/bracket":        {"market", "state"},
 	"engine/live":           {"market", "engine", "state", "exchange"},
 	"direct":                {"market", "exchange"},
 	"backtest":              {"market", "strategy", "risk", "state", "engine", "exchange", "exchange/sim"},
@@ -44,7 +46,7 @@ var mayImport = map[string][]string{
 }
 
 // core is what must give the same output for the same input: no clock, no chance, no goroutine, and no exception.
-var core = []string{"market", "strategy", "risk", "state", "engine", "exchange", "exchange/sim", "backtest"}
+var core = []string{"market", "strategy", "risk", "state", "engine", "engine/bracket", "exchange", "exchange/sim", "backtest"}
 
 // exceptions are the files outside the core that may do what is forbidden elsewhere: file → what → why.
 var exceptions = map[string]map[string]string{
@@ -59,6 +61,7 @@ var exceptions = map[string]map[string]string{
 	"exchange/sandbox/clock.go":       {"time.Now": "the exchange's clock follows the machine's where it is told to; everything else asks the Clock", "time.NewTimer": "a request that a fault delays waits on that clock"},
 	"exchange/sandbox/walk.go":        {"math/rand/v2": "how a candle is walked is drawn from a PCG seeded by the source's seed and the candle's start"},
 	"bot/run_stop.go":                 {"time.Now": "stop_within counts from the signal on, whatever the exchange's clock says", "time.Since": "the same", "time.NewTimer": "the same"},
+	"bot/rescue.go":                   {"time.NewTicker": "the state file's place is looked at again and again; nothing is traded by it"},
 	"bot/reserve.go":                  {"crypto/rand": "room on the disk that a file system cannot compress away"},
 	"bot/exchange_accounts.go":        {"crypto/rand": "the token of /admin is made up at each start"},
 	"bot/exchange_log.go":             {"time.Now": "a request is logged with how long it took", "time.Since": "the same"},

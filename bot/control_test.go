@@ -514,7 +514,7 @@ func TestTheSocketRefusesWhatItDoesNotUnderstand(t *testing.T) {
 		require.Equal(t, row.status, response.StatusCode, "%s %s %.60s", row.method, row.path, row.body)
 	}
 	code, _, failed := call(t.Context(), "halt", "nobody", "--state", b.folder)
-	require.Equal(t, 2, code)
+	require.Equal(t, 64, code)
 	require.Contains(t, failed, `no strategy "nobody"; there are [maker]`)
 	b.stop()
 }

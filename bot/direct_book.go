@@ -118,7 +118,7 @@ func (r *runner) book(at market.Time, all []direct.Line, running bool) (commands
 	if halting != "" {
 		commands = slices.Clone(r.engine.HaltAll(at, halting))
 	}
-	r.engine.Dissolve(at, cancelled)
+	commands = append(commands, r.engine.Dissolve(at, cancelled)...)
 	for i := range lines {
 		if l := &lines[i]; l.Kind == direct.KindSell {
 			sale, err := r.adopt(at, l, ends)

@@ -22,13 +22,10 @@ type valve struct {
 	shut atomic.Bool
 }
 
-// errShut is why an order did not leave.
-var errShut = fmt.Errorf("%w: the kill switch was turned (bot cancel-all --direct)", exchange.ErrNotSent)
-
 // Send sends an intent once, or answers that it has not left.
 func (v *valve) Send(ctx context.Context, i *exchange.Intent) (exchange.Record, error) {
 	if v.shut.Load() && i.Command != market.CommandCancel {
-		return exchange.Record{}, errShut
+		return exchange.Record{}, fmt.Errorf("%w: the kill switch was turned (bot cancel-all --direct)", exchange.ErrNotSent)
 	}
 	return v.Trading.Send(ctx, i)
 }

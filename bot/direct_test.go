@@ -50,7 +50,7 @@ var holderKind = strategy.Define("holder", "buys, and rests two orders", func(st
 
 type holder struct{ strategy.Base }
 
-func (*holder) OnTicker(d *strategy.Desk, t *market.Ticker) {
+func (*holder) OnTicker(d *strategy.Desk, t market.Ticker) {
 	switch {
 	case len(d.OpenOrders(t.Market)) > 0:
 	case d.Position(t.Market).Amount == 0:
@@ -74,7 +74,7 @@ type sleeper struct {
 	nap time.Duration
 }
 
-func (s *sleeper) OnTicker(d *strategy.Desk, t *market.Ticker) {
+func (s *sleeper) OnTicker(d *strategy.Desk, t market.Ticker) {
 	if open := d.OpenOrders(t.Market); len(open) == 2 && open[1].ExchangeID != uuid.Nil {
 		time.Sleep(s.nap)
 		s.nap = 0

@@ -23,6 +23,7 @@ type exchangeConfig struct {
 // exchangeSection is what concerns the exchange as a whole.
 type exchangeSection struct {
 	Listen   string   `toml:"listen"`   // address and port; port 0: any free one
+	Hosts    []string `toml:"hosts"`    // names beside this machine's own by which it is asked
 	Log      string   `toml:"log"`      // on the standard error: off, error, warn (refusals too), info (every request), debug (connections too)
 	Prefixes []string `toml:"prefixes"` // brands of the headers, without the dash: all are understood, the first is answered with
 	Venue    string   `toml:"venue"`    // code of the venue in the two reports

@@ -74,7 +74,7 @@ func (a *app) run(ctx context.Context, f *runFlags) error {
 	}
 	outlive()
 	log := a.logger(p.Bot.Log)
-	log.Info().Str("mode", p.Bot.Mode).Str("exchange", p.Exchange.BaseURL).Str("state", p.Bot.State).Str("version", codeVersion(debug.ReadBuildInfo())).Msg("the bot starts")
+	log.Info().Str("mode", p.Bot.Mode).Str("exchange", p.Exchange.origin()).Str("state", p.Bot.State).Str("version", codeVersion(debug.ReadBuildInfo())).Msg("the bot starts")
 	p.faults = a.faults
 	return a.supervise(ctx, newRunner(p, log))
 }
@@ -89,11 +89,11 @@ func (a *app) serve(ctx context.Context, r *runner) (err error) {
 	defer rest()
 	beside.Go(func() { r.dog.run(watching) })
 	if err := r.open(ctx); err != nil {
-		err = withMend(err)
+		err = withMend(aboutState(err))
 		r.watch.stopped("it could not start: "+err.Error(), 0)
 		return r.early(ctx, err)
 	}
-	for _, line := range p.checked.unlimited() {
+	for _, line := range append(p.checked.unlimited(), p.openFolder()...) {
 		log.Warn().Msg(line)
 	}
 	if ctx.Err() != nil {
@@ -142,6 +142,7 @@ func (r *runner) trade(ctx context.Context) error {
 	var feed sync.WaitGroup
 	feed.Go(func() { r.feed.Run(feeding) })
 	feed.Go(func() { r.keepTime(feeding) })
+	feed.Go(func() { r.keepFiles(feeding) })
 	if r.paper != nil {
 		feed.Go(func() { r.paper.relay(feeding, r.feed.Events()) })
 	}

@@ -38,7 +38,7 @@ func (r *runner) checkAccount(ctx context.Context, began bool) error {
 	}
 	if before != "" {
 		return r.plan.source.place(at([]string{"exchange", "base_url"}, fmt.Errorf("is at %s, and the orders and money in %s are at %s; name another bot.state or, where the exchange has moved, the old address in exchange.moved_from",
-			originOf(r.plan.Exchange.BaseURL), r.plan.Bot.State, before)))
+			r.plan.Exchange.origin(), r.plan.Bot.State, before)))
 	}
 	if other, err := r.plan.otherKey(r.store); err != nil || !other {
 		return err
@@ -50,7 +50,7 @@ func (r *runner) checkAccount(ctx context.Context, began bool) error {
 func (p *runPlan) elsewhere(store *state.BotStore) (before string, err error) {
 	known, err := store.Blob(exchangeBlob)
 	before = string(known)
-	if err != nil || before == "" || sameExchange(before, originOf(p.Exchange.BaseURL)) || before == originOf(p.Exchange.MovedFrom) {
+	if err != nil || before == "" || sameExchange(before, p.Exchange.origin()) || before == originOf(p.Exchange.MovedFrom) {
 		return "", err
 	}
 	return before, nil

@@ -27,6 +27,10 @@ import (
 // stateFile is the name of the state file in the state folder.
 const stateFile = "bot.db"
 
+// lateFills is how late the exchange may tell of a fill, after fills of other orders that happened later, and its position is still
+// worked out in the order of the fills: a little more than what passes between two lists of open orders.
+const lateFills = market.Duration(2 * 60e9)
+
 // recordingLead is more than the events of a minute, which a crash may have lost: their numbers are not used again.
 const recordingLead = 1 << 20
 
@@ -53,9 +57,10 @@ type runner struct {
 	resumed bool              // the state file had an earlier run …
 	parts   map[string][]byte // … which left these
 	banned  atomic.Bool       // a ban has begun since the weight ledger was last written down
-	asked   atomic.Int64      // when the bot was asked to stop while it opened, in Unix ns; 0: it was not
-	booked  directBooked      // how much of the kill switch's log is in the books
-	valve   *valve            // through which the loop's orders leave
+	rescued rescuer
+	asked   atomic.Int64 // when the bot was asked to stop while it opened, in Unix ns; 0: it was not
+	booked  directBooked // how much of the kill switch's log is in the books
+	valve   *valve       // through which the loop's orders leave
 	dog     *watchdog
 	armed   atomic.Pointer[armed] // what the kill switch of this process needs; nil: markets are not learnt yet
 	late    bool                  // stop_within is over, and the loop turns
@@ -101,12 +106,15 @@ func (r *runner) open(ctx context.Context) error {
 
 // close gives back the state file and the connections.
 func (r *runner) close() (err error) {
+	if err = r.rescue(); err != nil {
+		err = tradingError{err}
+	}
 	r.watch.close()
 	if r.client != nil {
 		r.client.Close()
 	}
 	if r.journal != nil && r.journal.recording != nil {
-		err = r.journal.recording.Close()
+		err = errors.Join(err, r.journal.recording.Close())
 	}
 	if r.store != nil {
 		err = errors.Join(err, r.store.Close())
@@ -117,12 +125,21 @@ func (r *runner) close() (err error) {
 	return err
 }
 
+// openFolder warns of a state folder that others may look into.
+func (p *runPlan) openFolder() []string {
+	folder := p.Bot.State
+	if info, err := os.Stat(folder); err == nil && openToOthers(info) {
+		return []string{"others may look into the state folder " + folder + "; do: chmod 700 " + inQuotes(folder)}
+	}
+	return nil
+}
+
 // openStore opens the state file, which no other bot may hold.
-func (r *runner) openStore(context.Context) (err error) {
+func (r *runner) openStore(ctx context.Context) (err error) {
 	if err := os.MkdirAll(r.plan.Bot.State, 0o700); err != nil {
 		return fmt.Errorf("state folder: %w", err)
 	}
-	if r.store, err = state.OpenBot(filepath.Join(r.plan.Bot.State, stateFile)); err != nil {
+	if r.store, err = state.OpenBotUntil(ctx, filepath.Join(r.plan.Bot.State, stateFile)); err != nil {
 		return stateError{err}
 	}
 	return nil
@@ -156,6 +173,7 @@ func (r *runner) openEngine(ctx context.Context) (err error) {
 		return err
 	}
 	r.account = state.NewAccount(p.catalog, len(p.strategies), own)
+	r.account.KeepRecent(lateFills)
 	r.gate = risk.New(p.catalog, risk.Config{Account: p.checked.plan.Account, Strategies: limits, Fees: p.fees, Explain: true})
 	r.engine = engine.New(engine.Config{Catalog: p.catalog, Account: r.account, Gate: r.gate, Seats: seats, TradeFrom: r.began, Run: r.run, Observer: r})
 	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account, seats: p.names(), ledger: r.weights, banned: &r.banned, currency: p.currency.ID, agreed: map[string]savedAgreement{}, refusals: refusals{kinds: map[refusalKey]*refusedKind{}}, notes: newNotes(r.log)}
@@ -194,7 +212,7 @@ func (r *runner) begin(ctx context.Context) (err error) {
 	now := r.trading.Now()
 	r.journal.batch.Blob(modeBlob, []byte(r.plan.Bot.Mode))
 	if r.plan.Bot.Mode == modeLive {
-		r.journal.batch.Blob(exchangeBlob, []byte(originOf(r.plan.Exchange.BaseURL)))
+		r.journal.batch.Blob(exchangeBlob, []byte(r.plan.Exchange.origin()))
 		r.journal.batch.Blob(keyBlob, []byte(digestOf(r.plan.key)))
 	}
 	r.journal.batch.Start(now, &state.Start{Run: r.run, Version: codeVersion(debug.ReadBuildInfo()), ConfigHash: r.plan.hash, Currency: r.plan.currency.Symbol, Strategies: r.plan.names()})
@@ -239,7 +257,7 @@ func (r *runner) openLoop(ctx context.Context) error {
 	if config.Agreed, err = r.agreements(); err != nil {
 		return err
 	}
-	config.Owns = r.owns
+	config.Owns, config.Ended = r.owns, r.ended
 	r.watch.attach()
 	r.loop = live.New(config)
 	return nil

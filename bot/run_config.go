@@ -2,6 +2,8 @@ package bot
 
 import (
 	"time"
+
+	"github.com/tidemark-trading/tidemark/exchange/rest"
 )
 
 // runConfig is everything that a config of `bot run` can say. Strategies and limits are written as for a backtest. configs/sandbox.toml and
@@ -83,6 +85,7 @@ func defaultRunConfig() *runConfig {
 			PerKey: 1000, PerIP: 1000},
 		Poll: pollSection{Tickers: span(time.Second), Books: span(2 * time.Second), Rules: span(30 * time.Second), Orders: span(time.Minute), Balances: span(30 * time.Second),
 			Settle: span(2 * time.Second), Depth: 50},
+		Risk:    riskSection{limitSection: limitSection{MaxInFlight: 100}},
 		Account: liveAccountSection{Currency: "EUR", MakerFee: "0.0015", TakerFee: "0.0025"},
 		Metrics: metricsSection{StaleAfter: span(30 * time.Second)},
 		Alerts:  alertsSection{Refusals: 20},
@@ -97,8 +100,26 @@ func loadRun(source *configSource) (*runConfig, error) {
 	}
 	c := defaultRunConfig()
 	c.source = source
-	return c, source.decode(&binder{config: &backtestConfig{Risk: first.Risk}}, c)
+	if err := source.decode(&binder{config: &backtestConfig{Risk: first.Risk}}, c); err != nil {
+		return nil, err
+	}
+	return c, source.place(c.Exchange.checkAddresses())
 }
+
+// checkAddresses refuses an address that no exchange can have, or that holds more than an address.
+func (e *remoteSection) checkAddresses() error {
+	if _, err := rest.Origin(e.BaseURL); err != nil {
+		return at([]string{"exchange", "base_url"}, err)
+	}
+	if e.MovedFrom == "" {
+		return nil
+	}
+	_, err := rest.Origin(e.MovedFrom)
+	return at([]string{"exchange", "moved_from"}, err)
+}
+
+// origin is scheme and host of the exchange, as logs and alerts have it. The address has been checked.
+func (e *remoteSection) origin() string { return originOf(e.BaseURL) }
 
 // trading is the part of the config that a backtest's has too. decimals are those of the currency where the exchange has told them.
 func (c *runConfig) trading(decimals int64) *backtestConfig {

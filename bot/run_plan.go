@@ -150,7 +150,7 @@ func (p *runPlan) client(budget rest.Budget) (*rest.Client, error) {
 		Transport: p.transport, Now: p.now,
 	})
 	if err != nil {
-		return nil, usagef("%s%w", p.source.whereOf([]string{"exchange", "base_url"}), err)
+		return nil, p.source.place(at([]string{"exchange"}, err))
 	}
 	return c, nil
 }
@@ -186,7 +186,7 @@ type listing struct {
 // ask asks the exchange for its time, assets and markets.
 func (p *runPlan) ask(ctx context.Context, c *rest.Client) (l listing, err error) {
 	if err = c.Sync(ctx); err != nil {
-		return l, fmt.Errorf("ask %s: %w", p.Exchange.BaseURL, err)
+		return l, fmt.Errorf("ask %s: %w", p.Exchange.origin(), err)
 	}
 	if l.assets, err = c.Assets(ctx, ""); err == nil {
 		l.markets, err = c.Markets(ctx, "")

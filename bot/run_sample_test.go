@@ -152,7 +152,7 @@ func TestAStateFolderBelongsToOneMode(t *testing.T) {
 	tradeUntil(t, s, "paper.toml", state, start)
 	set := []string{"--set", "exchange.base_url=" + s.facts.BaseURL, "--set", "bot.state=" + state, "--set", "bot.stop_within=5m", "--set", "exchange.window=60s"}
 	code, _, failed := call(t.Context(), append([]string{"run", "-c", "../configs/sandbox.toml"}, set...)...)
-	require.Equal(t, 2, code)
+	require.Equal(t, 64, code)
 	require.Contains(t, failed, "was traded with in mode paper")
 	for _, lose := range []func(string) error{os.Remove, func(path string) error { return os.WriteFile(path, nil, 0o600) }} {
 		require.NoError(t, lose(filepath.Join(state, "paper.db")))
@@ -161,7 +161,7 @@ func TestAStateFolderBelongsToOneMode(t *testing.T) {
 		require.Contains(t, failed, "paper.db is gone, or empty")
 	}
 	code, _, failed = call(t.Context(), append([]string{"run", "-c", "../configs/paper.toml", "--set", "paper.start.DOGE=5"}, append(set, "--set", "bot.state="+state+"2")...)...)
-	require.Equal(t, 2, code)
+	require.Equal(t, 64, code)
 	require.Contains(t, failed, "paper.start.DOGE: no market of the strategies has this asset")
 	s.stop()
 }

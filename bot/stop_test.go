@@ -16,7 +16,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// A strategy that places orders with every ticker must not keep a bot from stopping, nor must an order whose update is in doubt.
+// A strategy that places orders with every ticker must not keep a bot from stopping, nor must an order whose update is unresolved.
 func TestABotThatIsAskedToStopPlacesNothingMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 3, func(c *sandbox.Config) {
@@ -42,7 +42,7 @@ var ladderKind = strategy.Define("ladder", "rests four orders", func(struct{}) s
 
 type ladder struct{ strategy.Base }
 
-func (*ladder) OnTicker(d *strategy.Desk, t *market.Ticker) {
+func (*ladder) OnTicker(d *strategy.Desk, t market.Ticker) {
 	if open := len(d.OpenOrders(t.Market)); open < 4 {
 		_, _ = d.Limit(t.Market, market.Buy, 1_000_000, t.Last/100*98-market.Price(open)*100)
 	}

@@ -98,7 +98,7 @@ var sitterKind = strategy.Define("sitter", "rests a bid", func(struct{}) strateg
 
 type sitter struct{ strategy.Base }
 
-func (*sitter) OnTicker(d *strategy.Desk, t *market.Ticker) {
+func (*sitter) OnTicker(d *strategy.Desk, t market.Ticker) {
 	if len(d.OpenOrders(t.Market)) == 0 {
 		_, _ = d.Limit(t.Market, market.Buy, 1_000_000, t.Last/2)
 	}

@@ -122,7 +122,7 @@ func (w *watch) started() {
 	w.countRefusals() // those of earlier runs are no news
 	w.trading.Store(true)
 	w.notify.sayWithin("READY=1", oncePatience)
-	w.tell(alertStart, "trading begins on %s", w.r.plan.Exchange.BaseURL)
+	w.tell(alertStart, "trading begins on %s", w.r.plan.Exchange.origin())
 }
 
 // stopped says how a run has ended, or that it has not begun.

@@ -46,7 +46,7 @@ type HeldOrder struct {
 	Strategy string    `json:"strategy"`
 	Market   string    `json:"market"`
 	Side     string    `json:"side"`
-	Filled   string    `json:"filled"`             // what of it is in the positions
+	Filled   string    `json:"filled"`              // what of it is in the positions
 	SentMS   int64     `json:"sent_ms,omitempty"`   // its place had no answer: when it was decided …
 	WindowMS int64     `json:"window_ms,omitempty"` // … and how long after that the exchange takes it
 }

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"slices"
-
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
@@ -17,15 +15,14 @@ func (e *Engine) Adopt(at market.Time, o *market.Order) *state.Order {
 	return e.account.Send(o, max(0, min(market.Money(o.Amount), available)))
 }
 
-// Dissolve ends the brackets of orders that were cancelled without the engine: what they protected is not protected anew.
-func (e *Engine) Dissolve(at market.Time, ids []market.OrderID) {
+// Dissolve ends the brackets of orders that were cancelled without the engine: what they protected is not protected anew. It returns the cancels
+// of what is left of them.
+func (e *Engine) Dissolve(at market.Time, ids []market.OrderID) []market.Command {
 	e.begin(at)
-	e.brackets = slices.DeleteFunc(e.brackets, func(b bracket) bool {
-		return slices.Contains(ids, b.entry) || b.exit != 0 && slices.Contains(ids, b.exit)
-	})
-	for m := range e.watches {
-		e.watch(market.ID(m))
+	for _, id := range ids {
+		e.brackets.Dissolve(id)
 	}
+	return e.out
 }
 
 // LastOrder is the highest number of an order so far.

@@ -18,18 +18,19 @@ func TestTheEngineShowsWhichStrategyIsInWhichCallback(t *testing.T) {
 		call, in := calls.Now()
 		require.True(t, in)
 		require.Equal(t, market.StrategyID(2), call.Strategy)
+		require.GreaterOrEqual(t, call.At, start)
 		require.Greater(t, call.Number, last, "every call has a number of its own")
 		last = call.Number
 		seen = append(seen, call.Kind.String())
 	}
 	s := &script{
 		start:  func(d *strategy.Desk) { d.Timer(start+1, 1); note() },
-		ticker: func(*strategy.Desk, *market.Ticker) { note() },
-		book:   func(*strategy.Desk, *market.OrderBook) { note() },
+		ticker: func(*strategy.Desk, market.Ticker) { note() },
+		book:   func(*strategy.Desk, strategy.OrderBook) { note() },
 		candle: once(func(d *strategy.Desk) { d.Buy(1, btc); note() }),
 		timer:  func(*strategy.Desk, int64) { note() },
-		order:  func(*strategy.Desk, *market.Order, *market.Report) { note() },
-		fill:   func(*strategy.Desk, *market.Fill) { note() },
+		order:  func(*strategy.Desk, market.Order, market.Report) { note() },
+		fill:   func(*strategy.Desk, market.Fill) { note() },
 	}
 	b := newBench(t, setup{seats: []engine.Seat{{Strategy: &script{}}, {Strategy: s, Ticker: true, Book: true}}})
 	calls = b.engine.Callback()
@@ -52,7 +53,7 @@ func TestTheEngineShowsWhichStrategyIsInWhichCallback(t *testing.T) {
 }
 
 func TestACallbackThatPanicsIsLeft(t *testing.T) {
-	b := newBench(t, setup{seats: []engine.Seat{{Strategy: &script{candle: func(*strategy.Desk, *market.Candle) { panic("no") }}}}})
+	b := newBench(t, setup{seats: []engine.Seat{{Strategy: &script{candle: func(*strategy.Desk, market.Candle) { panic("no") }}}}})
 	b.candle(100, 100, 100, 100)
 	_, in := b.engine.Callback().Now()
 	require.False(t, in)

@@ -149,7 +149,7 @@ func newDrunkard(seed uint64, falls bool) *drunkard {
 	return d
 }
 
-func (d *drunkard) OnCandle(desk *strategy.Desk, c *market.Candle) {
+func (d *drunkard) OnCandle(desk *strategy.Desk, c market.Candle) {
 	d.gambler.OnCandle(desk, c)
 	switch d.random.IntN(200) {
 	case 0, 1, 2, 3, 4, 5, 6, 7, 8, 9:

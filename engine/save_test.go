@@ -135,7 +135,7 @@ func TestWhileCandlesAreSeenAgainNothingIsAsked(t *testing.T) {
 		calls.add("at %d has %d and %d open", (d.Now()-start)/minute, d.Position(1).Amount/btc, len(d.OpenOrders(1)))
 	}
 	live := false
-	again := &script{start: greedy, candle: func(d *strategy.Desk, c *market.Candle) {
+	again := &script{start: greedy, candle: func(d *strategy.Desk, c market.Candle) {
 		if !live {
 			greedy(d)
 		}
@@ -159,7 +159,7 @@ func TestWhileCandlesAreSeenAgainNothingIsAsked(t *testing.T) {
 func TestTheWarmUpIsOverWithTheHistoryOfARestart(t *testing.T) {
 	answers := func(history int) (errs []error) {
 		s := func() *script {
-			return &script{ticker: func(d *strategy.Desk, _ *market.Ticker) {
+			return &script{ticker: func(d *strategy.Desk, _ market.Ticker) {
 				_, err := d.Limit(1, market.Buy, btc/100, 50*at1)
 				errs = append(errs, err)
 			}}
@@ -216,7 +216,7 @@ func TestAPanicOverHistoryHaltsTheStrategy(t *testing.T) {
 	b := one(t, &script{candle: once(func(d *strategy.Desk) { d.Limit(1, market.Buy, btc, 50*at1) })})
 	b.flat(2, 100)
 	saved := saveAll(t, b.engine)
-	b2 := newBench(t, setup{noDeposit: true, seats: []engine.Seat{{Strategy: &script{candle: func(*strategy.Desk, *market.Candle) { panic("again") }}, Warmup: 1}}})
+	b2 := newBench(t, setup{noDeposit: true, seats: []engine.Seat{{Strategy: &script{candle: func(*strategy.Desk, market.Candle) { panic("again") }}, Warmup: 1}}})
 	group := []market.Candle{candleOf(1, 100, 100, 100, 100)}
 	commands, err := b2.engine.Restore(b.now, func(part string) []byte { return saved[part] }, past([][]market.Candle{group}))
 	require.NoError(t, err)
@@ -231,7 +231,7 @@ func TestAHaltOutlivesTheProcess(t *testing.T) {
 	require.Len(t, halts, 1)
 	b.restart([][]market.Candle{{candleOf(1, 100, 100, 100, 100)}}, &script{
 		start:  func(*strategy.Desk) { t.Fatal("started though it is halted") },
-		candle: func(*strategy.Desk, *market.Candle) { t.Fatal("called though it is halted") },
+		candle: func(*strategy.Desk, market.Candle) { t.Fatal("called though it is halted") },
 	})
 	require.Equal(t, halts, b.engine.Halts())
 	b.flat(2, 100)
@@ -335,7 +335,7 @@ func TestRestoreSaysWhatDiffers(t *testing.T) {
 		part, old, new string
 		want           string
 	}{
-		{"account", `"version":1`, `"version":7`, "account: saved in version 7, this program knows versions 1 to 1"},
+		{"account", `"version":2`, `"version":7`, "account: saved in version 7, this program knows versions 1 to 2"},
 		{"account", `"state":{`, `"stale":{`, `unknown field "stale"`},
 		{"account", `{"price":2`, `{"price":3`, "market BTC-EUR was saved with decimals of price 3, amount 8, quote 2 and now has 2, 8, 2"},
 		{"account", `"BTC-EUR"`, `"XYZ-EUR"`, "market XYZ-EUR is gone and strategy \"s1\" holds 100000000 units there"},

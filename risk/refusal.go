@@ -25,6 +25,7 @@ const (
 	ReasonReduceOnly
 	ReasonCoolDown
 	ReasonOrdersPerMinute
+	ReasonMaxInFlight
 	ReasonMaxOpenOrders
 	ReasonMaxOrderValue
 	ReasonMaxPosition
@@ -37,7 +38,7 @@ const (
 )
 
 var reasonNames = [reasons]string{"", "exchange", "unknown_market", "no_such_order", "in_flight", "too_small", "warm_up", "halted", "stopping", "stale",
-	"reduce_only", "cool_down", "orders_per_minute", "max_open_orders", "max_order_value", "max_position", "max_exposure",
+	"reduce_only", "cool_down", "orders_per_minute", "max_in_flight", "max_open_orders", "max_order_value", "max_position", "max_exposure",
 	"price_collar", "self_cross", "max_daily_loss", "max_drawdown"}
 
 // String returns the reason's name; those of limits are the names of the config.

@@ -10,15 +10,15 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// askLists asks for the open orders and the balances when they are due.
-func (l *Loop) askLists(work context.Context) {
+// askRegular asks for the open orders and the balances when they are due.
+func (l *Loop) askRegular(work context.Context) {
 	if !l.open.asking && l.open.next <= l.now {
 		l.open = regular{next: l.now.Add(l.OpenEvery), asking: true}
 		asked := l.now
 		l.workers.Go(func() {
 			records, err := l.Trading.OpenOrders(work)
 			l.replies <- func() {
-				l.open.asking = false
+				l.open.asking, l.open.failed = false, err != nil
 				l.compareOrders(asked, records, err)
 			}
 		})
@@ -28,18 +28,18 @@ func (l *Loop) askLists(work context.Context) {
 
 // quiet reports whether nothing is in flight that could explain a difference.
 func (l *Loop) quiet() bool {
-	if l.sending > 0 || len(l.outbox) > 0 {
+	if l.sending != [ranks]int{} || !l.outbox.empty() || len(l.pages) > 0 {
 		return false
 	}
-	for id, k := range l.looks {
-		if o := l.Account.Known(id); k.doubt != nil || o != nil && o.InFlight != 0 {
+	for id, q := range l.queries {
+		if o := l.Account.Known(id); q.unresolved != nil || o != nil && o.InFlight != 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// compareOrders lets those orders be looked at of which the exchange tells something new, or nothing any more. The list speaks only for
+// compareOrders queries the orders of which the list tells something new, or nothing any more. The list speaks only for
 // orders whose last event came before it was asked for. Foreign orders are counted and never touched.
 func (l *Loop) compareOrders(asked market.Time, records []exchange.Record, err error) {
 	if err != nil {
@@ -47,32 +47,33 @@ func (l *Loop) compareOrders(asked market.Time, records []exchange.Record, err e
 		return
 	}
 	listed := map[uuid.UUID]*market.Order{}
+	l.evidence = evidence{asked: asked, names: map[uuid.UUID]bool{}}
 	for i := range records {
 		listed[records[i].Order.ClientOrderID] = &records[i].Order
+		l.evidence.names[records[i].Order.ClientOrderID] = true
 	}
 	for _, o := range l.Account.Open(nil, 0, 0) {
 		there := listed[o.ClientOrderID]
 		delete(listed, o.ClientOrderID)
-		k := l.lookAt(o.ID)
-		if k.doubt != nil || o.Updated >= asked || l.Account.Own(o.ID).InFlight != 0 {
+		q := l.queryOf(o.ID)
+		if q.unresolved != nil || o.Updated >= asked || l.Account.Own(o.ID).InFlight != 0 {
 			continue
 		}
 		if there == nil || there.FilledAmount != o.FilledAmount || there.Status != o.Status || there.Amount != o.Amount {
-			k.soon(l.now)
+			q.soon(l.now)
 		}
 	}
-	foreign := 0
+	foreign, shown := 0, map[uuid.UUID]int{}
 	for i := range records {
-		name := records[i].Order.ClientOrderID // zero where somebody else gave none
+		name := records[i].Order.ClientOrderID // zero: it has none
 		if _, strange := listed[name]; !strange {
 			continue
 		}
-		if o := l.Account.Absent(name); o != nil {
-			l.lookAt(o.ID).soon(l.now) // it came after all
-		} else if name == uuid.Nil || l.Owns == nil || !l.Owns(name) { // an own one has ended since
+		if !l.shownOpen(name, asked, shown) {
 			foreign++
 		}
 	}
+	l.shownNoMore(shown)
 	if foreign != l.foreign {
 		l.Log.Warn().Int("orders", foreign).Msg("open orders on this account that are not ours: they are left alone")
 		l.Findings.Remark("foreign orders", strconv.Itoa(foreign))

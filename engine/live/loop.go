@@ -1,6 +1,6 @@
 // Package live is the one loop around the engine: it takes market events and the exchange's answers one by one, steps the engine,
 // makes the intents of its commands durable, and only then lets them be sent. It decides nothing about orders and never sends anything
-// twice: what the exchange did not answer is settled by asking (look.go). Start at Loop.Run.
+// twice: what the exchange did not answer is resolved by queries. Start at Loop.Run, and at transitions (outcome.go) for what answers lead to.
 //
 // Ordering invariant: one goroutine, that of Run, owns engine, account and journal. Others do nothing but talk to the exchange and
 // hand back what it said.
@@ -33,22 +33,24 @@ type Config struct {
 	Clock    func() market.Time  // by which Events are stamped; nil: Trading's
 	Log      zerolog.Logger
 	Start    func(at market.Time) []market.Command // what begins the engine once the exchange has been asked; nil: Engine.Start. An engine that was restored has begun
-	Ready    func()                                // hears that trading has begun, in the loop's goroutine; nil: nobody. A run that is stopped before has no such moment
+	Ready    func()                                // hears that trading has begun, in the loop's goroutine; nil: nothing does. A run that is stopped before has no such moment
 	Sent     Sent                                  // what is known of writes that were in flight when the last process died; nil: nothing
 
 	OpenEvery     market.Duration        // between two lists of open orders; a minute
-	HoldingsEvery market.Duration        // between two looks at the balances; 30 s
+	HoldingsEvery market.Duration        // between two comparisons of the balances; 30 s
 	Margin        market.Duration        // beyond an intent's window, until what was not found is certainly not there; 2 s
-	StopWithin    market.Duration        // for a stop in good order; 75 s, more than a doubt can last
+	StopWithin    market.Duration        // for a stop in good order; 75 s, longer than an outcome can stay unresolved
 	StopLeft      func() market.Duration // what of StopWithin is left when the loop comes to its stop; nil: all of it
 	KeepOrders    bool                   // leave open orders at the exchange when stopping
 	Groups        []uint16               // cancel-on-disconnect groups to keep armed while the loop is well
 	GroupExpiry   market.Duration        // of their timers, 150 s at least; 150 s
 
 	Agreed map[market.AssetID]Agreement // what the last run noted of the balances; nil: there was none
-	Owns   func(client uuid.UUID) bool  // whether an order of this name that has ended was this bot's, asked in the loop's goroutine; nil: nobody knows
+	Owns   func(client uuid.UUID) bool  // whether an order of this name that has ended was this bot's, asked in the loop's goroutine; nil: that is not known
 
-	Stepped func(kind market.EventKind, took time.Duration) // hears of every step of the engine, in the loop's goroutine; nil: nobody measures
+	Ended func(client uuid.UUID) *state.Order // the own order of this name as it ended, asked in the loop's goroutine; nil: none is kept
+
+	Stepped func(kind market.EventKind, took time.Duration) // hears of every step of the engine, in the loop's goroutine; nil: that is not measured
 }
 
 // Sent tells until when, on the exchange's clock, the exchange could take the write of an order that was in flight when the last process
@@ -58,7 +60,7 @@ type Sent func(id market.OrderID, kind market.CommandKind) (until market.Time, k
 // most is how many events one turn takes, at most: they share one commit.
 const most = 64
 
-// inFlight is how many writes, and how many questions, are under way at a time.
+// inFlight is how many writes of each rank, and how many questions, are under way at a time.
 const inFlight = 4
 
 // lists is how many other questions may be under way: open orders, balances, timers. A worker never waits to hand back its answer.
@@ -72,10 +74,11 @@ type Loop struct {
 	orders  chan request // what others want of the loop
 
 	now     market.Time
-	outbox  []outgoing
-	sending int
+	outbox  outbox
+	sending [ranks]int
 	asking  int
-	looks   map[market.OrderID]*look
+	queries map[market.OrderID]*query
+	verify  verify // of every answer about an order, before anything is made of it
 	failed  error
 	ending  error // why the loop ends by itself, in good order as far as that goes; nil: it does not
 	stopped bool  // the engine has stopped: the world's events are let go by, for the next run to ask for
@@ -85,6 +88,10 @@ type Loop struct {
 	open       regular
 	holdings   holdings
 	began      market.Time
+	pages      map[market.OrderID][]market.Fill // fills that wait to be booked
+	paged      market.OrderID                   // the order whose fills were booked last
+	evidence   evidence
+	shown      map[uuid.UUID]int // by client's name: how many lists in a row show an order open that has ended by the books
 	foreign    int
 	keyRefused int // commands in a row that were refused for the key's sake
 }
@@ -93,6 +100,7 @@ type Loop struct {
 type regular struct {
 	next   market.Time
 	asking bool
+	failed bool // the last time it had no answer
 }
 
 // New returns a loop. Its engine has been warmed up, and restored where there was something to restore.
@@ -108,7 +116,8 @@ func New(c Config) *Loop {
 	if c.Start == nil {
 		c.Start = c.Engine.Start
 	}
-	return &Loop{Config: c, replies: make(chan func(), 2*inFlight+lists), orders: make(chan request), looks: map[market.OrderID]*look{},
+	return &Loop{Config: c, replies: make(chan func(), (int(ranks)+1)*inFlight+lists), orders: make(chan request),
+		queries: map[market.OrderID]*query{}, pages: map[market.OrderID][]market.Fill{}, verify: believe,
 		holdings: holdings{agreed: c.Agreed, said: map[market.AssetID]market.Money{}}}
 }
 
@@ -120,10 +129,10 @@ func defaults(d *market.Duration, otherwise market.Duration) {
 
 // Run reconciles with the exchange, starts the strategies and trades until ctx ends; then it stops in good order, for StopWithin at most.
 // Where ctx ends before the exchange has been reconciled with, the rest of that is left out and nothing is traded: the orders that the
-// account knows are looked up and ended, or kept, by the same stop.
+// account knows are queried and ended, or kept, by the same stop.
 //
 // It returns nil after a stop in good order, otherwise what went wrong: a journal that cannot be written, an exchange that cannot be
-// reconciled with, orders that were to be cancelled and could not be, orders of which nobody knows what became of the last write.
+// reconciled with, orders that were to be cancelled and could not be, orders whose last write is unresolved.
 func (l *Loop) Run(ctx context.Context) error {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx)) // answers that are under way are waited for
 	defer l.workers.Wait()
@@ -133,7 +142,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	switch err := l.prepare(ctx); {
 	case l.failed != nil:
 		return l.failed
-	case refused(err) && ctx.Err() != nil:
+	case refuses(err) && ctx.Err() != nil:
 		return errors.Join(err, l.stopEarly(work))
 	case ctx.Err() != nil:
 		return l.stopEarly(work)
@@ -156,7 +165,7 @@ func (l *Loop) Run(ctx context.Context) error {
 
 // prepare does what comes before trading.
 func (l *Loop) prepare(ctx context.Context) error {
-	l.suspect()
+	l.queryPending()
 	if err := l.reconcile(ctx); err != nil {
 		return err
 	}
@@ -196,6 +205,7 @@ func (l *Loop) turn(ctx, work context.Context) {
 		break
 	}
 	l.stamp()
+	l.bookPages()
 	l.ring()
 	l.endHalted()
 	l.endTurn(work)
@@ -203,9 +213,10 @@ func (l *Loop) turn(ctx, work context.Context) {
 
 // endTurn makes the turn durable and then lets the world know.
 func (l *Loop) endTurn(work context.Context) {
+	l.dropUnwanted()
 	l.commit()
 	if l.failed != nil {
-		l.outbox = l.outbox[:0]
+		l.outbox.clear()
 		return
 	}
 	l.dispatch(work)
@@ -272,48 +283,43 @@ func (l *Loop) take(commands []market.Command) {
 	var refused []market.Command
 	for i := range commands {
 		c := commands[i]
-		l.complete(&c)
 		intent, err := l.Trading.Prepare(&c)
 		if err != nil {
 			l.Log.Error().Err(err).Stringer("command", c.Kind).Int64("order", int64(c.Order.ID)).Msg("a command cannot be written as a request")
 			refused = append(refused, c)
 			continue
 		}
+		if q := l.queries[c.Order.ID]; q != nil {
+			q.unresolved = nil // a new write is in flight: a restored engine sends what the last process left
+		}
 		l.Journal.Intent(&intent)
-		l.outbox = append(l.outbox, outgoing{intent: intent, command: c})
+		l.outbox.put(outgoing{intent: intent, command: c, strategy: l.strategyOf(c.Order.ID)})
 	}
 	for i := range refused { // after the loop: a step makes commands anew
 		l.answer(&refused[i], market.ExecRejected, 0)
 	}
 }
 
-// complete makes an update or a cancel name the whole order, as it shall be: the exchange has to be told its names, its operator, and those of
-// its terms that a request would otherwise reset (specification 4.4).
-func (l *Loop) complete(c *market.Command) {
-	own := l.Account.Own(c.Order.ID)
-	if c.Kind == market.CommandPlace || own == nil {
-		return
+// strategyOf is the strategy of an own order, 0 where the order is not known any more.
+func (l *Loop) strategyOf(id market.OrderID) market.StrategyID {
+	if own := l.Account.Known(id); own != nil {
+		return own.Strategy
 	}
-	whole := own.Order
-	exchange.ApplyChange(&whole, c)
-	c.Order = whole
-}
-
-// answer steps the engine with the exchange's answer to a command: refused, or never heard of.
-func (l *Loop) answer(c *market.Command, exec market.ExecutionType, code int) {
-	r := market.Report{Exec: exec, Command: c.Kind, Order: c.Order.ID, Market: c.Order.Market, Code: code, Updated: l.now}
-	l.step(&market.Event{Kind: market.KindReport, Market: c.Order.Market, Report: &r})
+	return 0
 }
 
 // untilDue is how long nothing is to be done, as far as the loop knows.
 func (l *Loop) untilDue() time.Duration {
+	if len(l.pages) > 0 {
+		return 0
+	}
 	next := l.now.Add(time.Second)
 	if at, any := l.Engine.NextTimer(); any && !l.stopped {
 		next = min(next, at)
 	}
-	for _, k := range l.looks {
-		if !k.asking && l.asking < inFlight {
-			next = min(next, k.next)
+	for _, q := range l.queries {
+		if !q.asking && l.asking < inFlight {
+			next = min(next, q.next)
 		}
 	}
 	return max(0, next.Sub(l.Trading.Now()))

@@ -1,0 +1,177 @@
+package live
+
+import (
+	"context"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// tellMissing tells a person of an order that the exchange had taken, and does not find.
+func (l *Loop) tellMissing(q *query, asked market.Time) {
+	q.notFoundSince = asked
+	own := l.Account.Known(q.id)
+	l.Log.Error().Int64("order", int64(q.id)).Stringer("client_order_id", own.ClientOrderID).Stringer("decided_in", takenPatience).
+		Msg("the exchange does not know an order that it had taken: it is asked for again, then the lists decide")
+	l.Findings.Remark("missing", orderText(q.id))
+}
+
+// The weights of GET /ordersOpen (venue-facts 1.3), in points.
+const (
+	listWeight    = 5   // of one market
+	allListWeight = 100 // of all markets
+)
+
+// evidence is the latest list of the open orders of all markets.
+type evidence struct {
+	asked market.Time // 0: there was none
+	names map[uuid.UUID]bool
+}
+
+// counts reports whether the list was asked after the moment that matters for a query: of a place the first 240 that counts, of an order that the
+// exchange had taken the last one.
+func (e *evidence) counts(q *query, now outcome) bool {
+	if now == placeUnresolved {
+		return e.asked > 0 && e.asked >= q.notFoundSince
+	}
+	return e.asked > 0 && e.asked >= q.listsSince
+}
+
+// askLists asks the lists for an order that is not found by itself: its market's, or the list of all markets where that counts, is under way, or is
+// cheaper for the orders that wait.
+func (l *Loop) askLists(work context.Context, q *query) {
+	own := l.Account.Known(q.id)
+	m, client, from := own.Market, own.ClientOrderID, own.Created.Add(-lastWait)
+	r := reply{from: fromLists, asked: l.now}
+	now := l.outcomeOf(q, own)
+	have := l.evidence.counts(q, now)
+	if !have && l.listAllInstead() {
+		q.in(firstWait, l.now)
+		return
+	}
+	if have {
+		r.asked, r.open = l.evidence.asked, l.evidence.names[client]
+	}
+	q.asking = true
+	l.asking++
+	l.workers.Go(func() {
+		if !have {
+			r.open, r.err = l.isOpen(work, m, client)
+		}
+		if r.err == nil {
+			r.trades, r.err = l.tradesOf(work, m, client, from)
+		}
+		l.replies <- func() {
+			l.asking--
+			q.asking, q.lists = false, false
+			l.stamp()
+			l.receive(q, &r)
+		}
+	})
+}
+
+// listAllInstead reports whether the list of all markets is worth waiting for, and has it asked: so many orders wait for lists, or will
+// after their second 240, that theirs would cost more.
+func (l *Loop) listAllInstead() bool {
+	waiting := 0
+	for id, q := range l.queries {
+		own := l.Account.Known(id)
+		if own == nil || q.notFoundSince == 0 {
+			continue
+		}
+		now := l.outcomeOf(q, own)
+		if (q.lists || now == placeUnresolved) && !l.evidence.counts(q, now) {
+			waiting++
+		}
+	}
+	if waiting*listWeight < allListWeight {
+		return false
+	}
+	switch {
+	case l.open.asking:
+	case l.open.failed:
+		l.open.next = min(l.open.next, l.now.Add(notFoundWait))
+	default:
+		l.open.next = min(l.open.next, l.now)
+	}
+	return true
+}
+
+// isOpen asks the list of a market's open orders for an order, by the client's name.
+func (l *Loop) isOpen(work context.Context, m market.ID, client uuid.UUID) (bool, error) {
+	records, err := l.Trading.OpenOrdersIn(work, m)
+	return slices.ContainsFunc(records, func(r exchange.Record) bool { return r.Order.ClientOrderID == client }), err
+}
+
+// tradesOf asks for the trades of an order since a time, by the client's name.
+func (l *Loop) tradesOf(work context.Context, m market.ID, client uuid.UUID, from market.Time) (trades []exchange.Trade, err error) {
+	for more := true; more; {
+		var page []exchange.Trade
+		if page, more, err = l.Trading.Trades(work, m, from); err != nil {
+			return nil, err
+		}
+		for i := range page {
+			if page[i].ClientOrderID == client {
+				trades = append(trades, page[i])
+			}
+			from = max(from, page[i].Time)
+		}
+	}
+	return trades, nil
+}
+
+// endAbsent ends an order that never reached the exchange. A place that the last process sent has not been told as unknown yet; it is, so that
+// the account remembers that its end is concluded, and takes the order back where the exchange shows it after all.
+func (l *Loop) endAbsent(q *query, c *market.Command) {
+	l.Log.Warn().Int64("order", int64(q.id)).Msg("an unresolved order has certainly not reached the exchange: its funds are free again")
+	if l.Account.Known(q.id).State == state.Sent {
+		l.answer(c, market.ExecUnknown, 0)
+	}
+	l.answer(c, market.ExecRejected, 0)
+}
+
+// endByTrades ends an order that the exchange neither finds nor lists, with what its trades tell.
+func (l *Loop) endByTrades(q *query, r *reply) {
+	own := l.Account.Known(q.id)
+	l.Log.Error().Int64("order", int64(q.id)).Stringer("client_order_id", own.ClientOrderID).Int("trades", len(r.trades)).
+		Msg("an order has ended that the exchange neither finds nor lists; if the exchange has begun anew, stop the bot and give it a new bot.state")
+	l.Findings.Remark("gone", orderText(q.id))
+	l.report(q.id, r.record, market.ExecCanceled)
+}
+
+// lastRecord is how an order has ended of which only its trades are known: all of them or, at an exchange that has forgotten these too, fewer
+// than were heard of before.
+func (l *Loop) lastRecord(own *market.Order, trades []exchange.Trade) (*exchange.Record, error) {
+	var filled market.Qty
+	var quote, fees market.Value
+	record := &exchange.Record{Order: *own}
+	for i := range trades {
+		f := trades[i].Fill
+		value, err := l.Account.Catalog().Market(own.Market).Value(f.Price, f.Amount)
+		if err == nil {
+			quote, err = quote.Add(value)
+		}
+		if err == nil {
+			fees, err = fees.Add(f.Fee)
+		}
+		if err != nil {
+			return nil, err
+		}
+		filled += f.Amount
+		record.Fills = append(record.Fills, f)
+	}
+	o := &record.Order
+	if filled > o.FilledAmount {
+		o.FilledAmount, o.FilledAmountQuote, o.FeePaid = filled, quote, fees
+		o.AmountRemaining = max(0, o.Amount-filled)
+	}
+	o.Status, o.OnHold, o.Updated = market.StatusCanceled, 0, max(o.Updated, l.now)
+	if o.Amount > 0 && o.FilledAmount >= o.Amount {
+		o.Status = market.StatusFilled
+	}
+	return record, nil
+}
