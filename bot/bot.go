@@ -44,7 +44,8 @@ type Process struct {
 }
 
 // Main runs the program with these strategies on the process's own arguments and ends the process: 0 done, 1 failed, 3
-// refused by a limit, 64 bad usage, 78 bad config. The first Ctrl-C ends the run in good order, the second at once; so do SIGTERM, and the end of the
+// refused by a limit, 64 bad usage, 78 bad config. The first Ctrl-C ends the run in good order, the second at once (`bot run` cancels its orders
+// first); so do SIGTERM, and the end of the
 // terminal unless nohup has it ignored.
 func Main(kinds ...strategy.Kind) { mainWith(nil, kinds...) }
 

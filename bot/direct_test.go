@@ -110,6 +110,7 @@ type switchPlay struct {
 	*stage
 	dir, file string
 	server    *httptest.Server
+	alerts    journalOfLogs
 	front     atomic.Pointer[func(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc)] // stands before the exchange; nil: nothing
 }
 

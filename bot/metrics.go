@@ -58,7 +58,7 @@ func newMetrics(w *watch) *metrics {
 	m.registry.MustRegister(m.stale, m.commits, m.steps, m.halted)
 	m.function("build_info", "What runs.", prometheus.Labels{"version": codeVersion(debug.ReadBuildInfo()), "go": runtime.Version()}, func() float64 { return 1 })
 	m.function("turn_age_seconds", "Time since the last turn of the loop.", nil, func() float64 { return m.age(w.turned.Load()) })
-	m.registry.MustRegister(&blockedAge{watch: w})
+	m.registry.MustRegister(newBlockedAge(w))
 	return m
 }
 

@@ -60,8 +60,11 @@ func (a *app) awaitStop(r *runner, ended <-chan error) error {
 			report, err := r.turnSwitch("a second Ctrl-C", switchWithin)
 			return r.afterSwitch(ended, report, err)
 		case <-half.C:
-			if r.dog.blockage() != nil && !r.plan.Bot.KeepOrders {
-				report, _ = r.turnSwitch("a stop while "+r.dog.blockage().text(time.Now()), within/2-alertsWithin)
+			if b := r.dog.blockage(); b != nil && !r.plan.Bot.KeepOrders {
+				var err error
+				if report, err = r.turnSwitch("a stop while "+b.text(time.Now()), within/2-alertsWithin); err != nil {
+					r.log.Error().Err(err).Msg("the open orders could not be cancelled without the loop")
+				}
 			}
 		case <-whole.C:
 			if r.dog.blockage() != nil {

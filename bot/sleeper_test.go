@@ -1,8 +1,11 @@
 package bot
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -19,6 +22,15 @@ import (
 // asleep starts a bot whose strategy sleeps in OnTicker, and waits until status says so.
 func asleep(t *testing.T, stopWithin string) (p *switchPlay, child interface{ String() string }, process *os.Process, wait func() error) {
 	p = newSwitchPlay(t, "sleeper", stopWithin, "127.0.0.1:0")
+	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		_, _ = p.alerts.Write(text)
+	}))
+	t.Cleanup(hook.Close)
+	file, err := os.OpenFile(p.file, os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = fmt.Fprintf(file, "[alerts.to.me]\nurl = %q\n", hook.URL)
+	require.NoError(t, errors.Join(err, file.Close()))
 	cmd := p.begin()
 	Await(t, func() bool { return p.status().State == botBlocked }, "status says that it is blocked", cmd.Stderr)
 	return p, cmd.Stderr.(*journalOfLogs), cmd.Process, cmd.Wait
@@ -76,6 +88,10 @@ func TestAStrategyThatBlocksIsNamedAndAStopEndsInTime(t *testing.T) {
 	})
 	_, text := p.get(log.String(), "/healthz")
 	require.Contains(t, text, blocks)
+	Await(t, func() bool { return strings.Contains(p.alerts.String(), `"kind":"blocked"`) }, "persons are told")
+	require.Contains(t, p.alerts.String(), blocks)
+	status, _ := p.get(log.String(), "/healthz")
+	require.Equal(t, http.StatusServiceUnavailable, status, "after ten seconds")
 	_, text = p.get(log.String(), "/metrics")
 	require.Contains(t, text, `tidemark_callback_blocked_seconds{callback="OnTicker",strategy="dip"}`)
 	require.Contains(t, text, `tidemark_callbacks_blocked_total{callback="OnTicker",strategy="dip"} 1`)

@@ -208,7 +208,7 @@ func (w *watch) blocked(b *blockage, now bool) {
 // healthy reports whether the loop turns. One that has not begun is waiting for the exchange. Any goroutine may ask.
 func (w *watch) healthy() error {
 	turned := w.turned.Load()
-	if b := w.r.dog.blockage(); b != nil && w.now().Sub(b.Since) >= alertAfter {
+	if b := w.blockage(); b != nil && w.now().Sub(b.Since) >= alertAfter {
 		return errors.New(b.text(w.now()))
 	}
 	if age := time.Duration(w.since() - turned); turned != 0 && age > stillAfter {
@@ -222,7 +222,7 @@ const stillAfter = 30 * time.Second
 
 // ready reports whether the bot can trade. Any goroutine may ask.
 func (w *watch) ready() error {
-	if b := w.r.dog.blockage(); b != nil {
+	if b := w.blockage(); b != nil {
 		return errors.New(b.text(w.now()))
 	}
 	if !w.trading.Load() {
@@ -243,8 +243,16 @@ func (w *watch) ready() error {
 
 // concern is what /healthz adds while all is still well. Any goroutine may ask.
 func (w *watch) concern() string {
-	if b := w.r.dog.blockage(); b != nil {
+	if b := w.blockage(); b != nil {
 		return ": " + b.text(w.now())
 	}
 	return ""
+}
+
+// blockage is the strategy that blocks now, nil where none does. Any goroutine may ask.
+func (w *watch) blockage() *blockage {
+	if w.r == nil {
+		return nil
+	}
+	return w.r.dog.blockage()
 }
