@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -106,11 +107,10 @@ func (s *source) at(node ast.Node) string {
 	return s.path + ":" + strconv.Itoa(s.set.Position(node.Pos()).Line)
 }
 
-// sources parses every Go file of the repository but those in testdata.
-func sources(t *testing.T) []*source {
-	var all []*source
+// parsed is every Go file of the repository but those in testdata, read once for all tests, which leave them as they are.
+var parsed = sync.OnceValues(func() (all []*source, err error) {
 	set := token.NewFileSet()
-	err := fs.WalkDir(os.DirFS("."), ".", func(name string, entry fs.DirEntry, err error) error {
+	err = fs.WalkDir(os.DirFS("."), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -123,9 +123,15 @@ func sources(t *testing.T) []*source {
 		all = append(all, &source{File: file, set: set, path: name, dir: path.Dir(name), test: strings.HasSuffix(name, "_test.go")})
 		return err
 	})
+	return all, err
+})
+
+// sources are all files, in a slice of the caller's own.
+func sources(t *testing.T) []*source {
+	all, err := parsed()
 	require.NoError(t, err)
 	require.Greater(t, len(all), 10, "the walk found too few files to be right")
-	return all
+	return slices.Clone(all)
 }
 
 // shipped are the files that are no tests.

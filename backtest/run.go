@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -70,7 +71,7 @@ func (p *Plan) recording(o Options, equity market.Money, from market.Time) recor
 	return recorderConfig{
 		Catalog: p.Catalog, Currency: p.Currency, Start: equity, From: from,
 		Run: runID(o.ConfigHash, o.DataHash), Out: o.Out, Curve: o.Curve, Assets: o.Assets,
-		Chart: first.Markets[0].ID, ChartInterval: p.chartInterval(first), TakerFee: p.Fees.Taker,
+		Chart: first.Markets[0].ID, ChartInterval: p.chartInterval(first), Fees: exchange.Fees(p.Fees),
 	}
 }
 

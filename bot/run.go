@@ -153,24 +153,32 @@ func (r *runner) trade(ctx context.Context) error {
 		r.journal.left = func(at market.Time) { r.keeper.take(r.holdings(at)) }
 		feed.Go(func() { r.keepHoldings(feeding) })
 	}
-	silence := r.announceStop(ctx)
+	announced := r.announceStop(ctx)
 	err := r.loop.Run(ctx)
-	silence()
+	announced()
 	cancel()
 	feed.Wait()
 	return err
 }
 
-// announceStop lets the log say at once that a stop has begun, which may have to wait for the exchange, until silence is called.
-func (r *runner) announceStop(ctx context.Context) (silence func() bool) {
+// announceStop logs at once that a stop has begun, which may have to wait for the exchange. The caller calls announced when the loop has
+// ended: if ctx has ended, the line is in the log once announced returns. A loop with nothing to wait for can end before AfterFunc runs.
+func (r *runner) announceStop(ctx context.Context) (announced func()) {
 	orders := "are cancelled"
 	if r.plan.Bot.KeepOrders {
 		orders = "are kept"
 	}
-	return context.AfterFunc(ctx, func() {
+	announce := sync.OnceFunc(func() {
 		r.asked.CompareAndSwap(0, time.Now().UnixNano())
 		r.log.Info().Str("orders", orders).Stringer("within", time.Duration(r.stopWithin())).Msg("stopping: the exchange's answers are awaited")
 	})
+	unregister := context.AfterFunc(ctx, announce)
+	return func() {
+		unregister()
+		if ctx.Err() != nil {
+			announce() // it waits for AfterFunc's call, if that is under way
+		}
+	}
 }
 
 // leave writes the end of the run down and says what is left.

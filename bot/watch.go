@@ -50,6 +50,8 @@ type watch struct {
 	refused  map[refusalKind]int64
 	rejected int64 // by the exchange, since the last sample
 	storm    storm
+	fills    fillNews
+	name     string // of the bot
 }
 
 // flushAlertsWithin is how long a stop waits for alerts.
@@ -62,7 +64,7 @@ func (r *runner) openWatch(ctx context.Context) error {
 	if p.Metrics.Listen == "" && len(p.alertPlaces) == 0 && notify == nil {
 		return nil
 	}
-	w := &watch{r: r, now: time.Now, began: time.Now(), notify: notify, halted: make([]bool, len(p.strategies)+1), refused: map[refusalKind]int64{}, storm: storm{limit: p.Alerts.Refusals}}
+	w := &watch{r: r, name: p.name(), now: time.Now, began: time.Now(), notify: notify, halted: make([]bool, len(p.strategies)+1), refused: map[refusalKind]int64{}, storm: storm{limit: p.Alerts.Refusals}}
 	r.watch = w
 	if p.Metrics.Listen != "" {
 		w.metrics = newMetrics(w)
@@ -131,6 +133,7 @@ func (w *watch) stopped(reason string, open int) {
 		return
 	}
 	w.trading.Store(false)
+	w.tellFills(true)
 	reason, _, _ = strings.Cut(reason, "\n") // the log has all of it
 	w.tell(alertStop, "trading has ended with %d open orders: %s", open, reason)
 }
@@ -150,7 +153,7 @@ func (w *watch) close() {
 // tell raises an alert. Any goroutine may.
 func (w *watch) tell(kind, format string, args ...any) {
 	if w != nil && w.alerts != nil {
-		w.alerts.tell(alert{Kind: kind, At: w.now().UTC(), Run: w.r.run.String(), Text: fmt.Sprintf(format, args...)})
+		w.alerts.tell(alert{Kind: kind, At: w.now().UTC(), Bot: w.name, Run: w.r.run.String(), Text: fmt.Sprintf(format, args...)})
 	}
 }
 
@@ -182,7 +185,7 @@ func (w *watch) filled(o *state.Order, f *market.Fill) {
 		return
 	}
 	m := w.r.plan.catalog.Market(f.Market)
-	w.tell(alertFill, "%s: %s %s %s at %s, fee %s", w.r.nameOf(o.Strategy), f.Side, m.FormatQty(f.Amount), m.Name, m.FormatPrice(f.Price), m.FormatValue(f.Fee))
+	w.fills.add(w.now(), fmt.Sprintf("%s: %s %s %s at %s, fee %s", w.r.nameOf(o.Strategy), f.Side, m.FormatQty(f.Amount), m.Name, m.FormatPrice(f.Price), m.FormatValue(f.Fee)))
 	if w.metrics != nil {
 		w.metrics.fills.WithLabelValues(w.r.nameOf(o.Strategy), m.Name, f.Side.String()).Inc()
 	}

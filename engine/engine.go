@@ -4,6 +4,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/google/uuid"
@@ -62,8 +63,12 @@ type Config struct {
 	TradeFrom market.Time // asks before are refused as warm-up; 0: from the first event
 	Observer  Observer    // nil: nobody; may be an Approver and a Refuser too
 	Spoil     bool        // what desks have handed out is overwritten after each callback: see strategy.Spoil
+	SaveLimit int         // most bytes of what a strategy's Save writes; 0: DefaultSaveLimit
 	Run       uuid.UUID   // the run id of a live bot: every order gets its client order id from it, and keeps it over restarts; zero: none
 }
+
+// DefaultSaveLimit is how many bytes a strategy's Save may write: each commit that follows a callback of the strategy writes all of them.
+const DefaultSaveLimit = 1 << 20
 
 // Engine is the pure core. It is a plain value owned by one goroutine.
 type Engine struct {
@@ -78,6 +83,7 @@ type Engine struct {
 	from     market.Time
 	run      uuid.UUID
 	observed bool // the gate follows the equity
+	saveRoom int  // Config.SaveLimit
 
 	now       market.Time
 	lastID    market.OrderID
@@ -155,7 +161,7 @@ type Halt struct {
 func New(c Config) *Engine {
 	markets := len(c.Catalog.Markets()) + 1
 	e := &Engine{
-		catalog: c.Catalog, account: c.Account, gate: c.Gate, run: c.Run, from: c.TradeFrom, observed: c.Gate.Observes(),
+		catalog: c.Catalog, account: c.Account, gate: c.Gate, run: c.Run, from: c.TradeFrom, observed: c.Gate.Observes(), saveRoom: cmp.Or(c.SaveLimit, DefaultSaveLimit),
 		seats: make([]seat, len(c.Seats)), candles: make([][]*seat, markets*intervals),
 		tickers: make([][]*seat, markets), books: make([][]*seat, markets),
 	}

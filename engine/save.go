@@ -89,7 +89,7 @@ func (e *Engine) saveParts(all bool, write func(part string, data []byte) error)
 		return err
 	}
 	b := &e.book
-	w := partWriter{book: b, all: all, write: write}
+	w := partWriter{book: b, all: all, room: e.saveRoom, write: write}
 	w.part(PartAccount, e.account.Changed(), func(dst []byte) ([]byte, error) { return e.account.Save(dst, names) })
 	w.part(PartPrices, e.account.Priced() != b.priced, e.account.SavePrices)
 	w.part(PartGate, e.gate.Changed(), func(dst []byte) ([]byte, error) { return e.gate.Save(dst, names) })
@@ -118,6 +118,7 @@ func (e *Engine) saveParts(all bool, write func(part string, data []byte) error)
 type partWriter struct {
 	book  *ledger
 	all   bool
+	room  int // bytes of a strategy's own part
 	write func(part string, data []byte) error
 	err   error
 }
@@ -148,7 +149,7 @@ func (w *partWriter) part(name string, changed bool, save func([]byte) ([]byte, 
 // strategy writes what a strategy knows. One that cannot tell is for HaltUnsaved: it keeps nobody else from being saved.
 func (w *partWriter) strategy(s *seat) {
 	w.part(PartStrategy+s.Name, s.called, func(dst []byte) ([]byte, error) {
-		all, err := s.save(dst)
+		all, err := s.save(dst, w.room)
 		if err != nil {
 			s.unsaved = err.Error()
 			return nil, errUnsaved
@@ -173,14 +174,17 @@ func (e *Engine) names() ([]string, error) {
 	return names, nil
 }
 
-// save appends what the strategy knows. A panic is an error.
-func (s *seat) save(dst []byte) (all []byte, err error) {
+// save appends what the strategy knows, room bytes at most. A panic is an error.
+func (s *seat) save(dst []byte, room int) (all []byte, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = fmt.Errorf("panic: %v", reason)
 		}
 	}()
 	data, err := s.saver.Save()
+	if err == nil && len(data) > room {
+		return nil, fmt.Errorf("it has %d bytes, and may have %d; keep less, or raise bot.save_kb", len(data), room)
+	}
 	return append(dst, data...), err
 }
 

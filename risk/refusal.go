@@ -55,15 +55,22 @@ type Refusal struct {
 	Code        int    // ReasonExchange: the exchange's error code
 	Message     string // ReasonExchange: the exchange's message
 	Have, Limit int64  // the value and its limit, in the unit of the rule; 0 where the rule has none. Of an order that cannot be changed, Have is the id
+
+	market   *market.Market // whose units Have and Limit have; nil: none
+	currency *market.Asset  // of the account; nil: it is not known
 }
 
-// Error says what was refused and why.
+// Error says what was refused and why, in decimals where the gate made it.
 func (r *Refusal) Error() string {
 	switch {
 	case r.Reason == ReasonExchange:
 		return fmt.Sprintf("refused: the exchange would answer %d: %s", r.Code, r.Message)
 	case r.Reason == ReasonNoSuchOrder || r.Reason == ReasonInFlight:
 		return fmt.Sprintf("refused: %s (order %d)", r.Reason, r.Have)
+	case r.currency != nil:
+		if have, limit := r.Values(r.market, r.currency); have != "" {
+			return fmt.Sprintf("refused: %s (%s, limit %s)", r.Reason, have, limit)
+		}
 	case r.Have != 0 || r.Limit != 0:
 		return fmt.Sprintf("refused: %s (%d, limit %d)", r.Reason, r.Have, r.Limit)
 	}
@@ -73,7 +80,7 @@ func (r *Refusal) Error() string {
 // objection counts a refusal and returns it.
 func (g *Gate) objection(s *seat, reason Reason, have, limit int64) error {
 	s.refused[reason]++
-	g.refusal = Refusal{Reason: reason, Have: have, Limit: limit}
+	g.refusal = Refusal{Reason: reason, Have: have, Limit: limit, market: g.asked, currency: g.currency}
 	return &g.refusal
 }
 
