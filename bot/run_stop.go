@@ -72,7 +72,7 @@ func (r *runner) early(ctx context.Context, failed error) error {
 func (r *runner) lastChance(id market.OrderID, kind market.CommandKind) (until market.Time, known bool) {
 	story, err := r.store.Story(id)
 	if err != nil {
-		r.log.Warn().Err(err).Int64("order", int64(id)).Msg("the journal does not tell when a write of the last run was signed: it is in doubt for a minute")
+		r.log.Warn().Err(err).Int64("order", int64(id)).Msg("the journal does not tell when a write of the last run was signed: it stays unresolved for a minute")
 		return 0, false
 	}
 	for i := range slices.Backward(story) {

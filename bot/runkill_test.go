@@ -79,7 +79,7 @@ params = { half_spread_bps = "1", move_bps = "0.05", money = "200", max_money = 
 // answers, and starts it again; in the end the state file and the exchange tell the same story.
 func TestAKilledProcessLosesNothing(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes from 15 s to 30 s: what was in flight at the last kill is in doubt for its window of 10 s")
+		t.Skip("takes from 15 s to 30 s: what was in flight at the last kill is unresolved for its window of 10 s")
 	}
 	t.Parallel()
 	dir := t.TempDir()

@@ -47,7 +47,7 @@ func TestKeyAndSecretAreInNothingThatTheBotWrites(t *testing.T) {
 		failed := p.end()
 		written := s.log.String() + fmt.Sprint(failed)
 		require.Contains(t, written, "a strategy that breaks down")
-		require.Contains(t, written, "nobody knows what became of a command")
+		require.Contains(t, written, "the outcome of a command is unknown")
 		require.NoError(t, s.stored().Entries(0, func(e *state.Entry) error {
 			written += fmt.Sprintf("%+v", e.Record)
 			return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// A strategy that places orders with every ticker must not keep a bot from stopping, nor must an order whose update is in doubt.
+// A strategy that places orders with every ticker must not keep a bot from stopping, nor must an order whose update is unresolved.
 func TestABotThatIsAskedToStopPlacesNothingMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 3, func(c *sandbox.Config) {

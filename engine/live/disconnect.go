@@ -22,7 +22,7 @@ func (l *Loop) armFirst(ctx context.Context) error {
 		err := l.insist(ctx, func() error { return l.Trading.CancelAfter(ctx, group, l.GroupExpiry) })
 		switch {
 		case err == nil:
-		case refused(err):
+		case refuses(err):
 			l.Log.Warn().Err(err).Uint16("group", group).Msg("the exchange refuses cancel on disconnect: orders outlive this bot")
 			l.Findings.Remark("cancel on disconnect", "refused: "+err.Error())
 			l.disconnect.off = true
@@ -74,7 +74,7 @@ func (l *Loop) disarm(ctx, work context.Context) error {
 			break
 		}
 		err := l.insist(ctx, func() error { return l.Trading.CancelAfter(ctx, group, 0) })
-		if refused(err) && !d.armed {
+		if refuses(err) && !d.armed {
 			return nil // the exchange has no timers, which this run has not come so far as to find out
 		}
 		if err != nil {

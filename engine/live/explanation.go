@@ -52,7 +52,7 @@ func (x *explanation) add(moved []exchange.Movement) {
 // rounding is how far movements may be off together: a unit each.
 func (x *explanation) rounding() market.Money { return market.Money(x.count) }
 
-// explained reports whether no more has gone than what was found to have.
+// explained reports whether the movements that were found make up for what is missing.
 func (x *explanation) explained() bool {
 	return x.count > 0 && x.surplus >= x.before+x.moved-x.rounding()
 }
@@ -129,7 +129,7 @@ func (l *Loop) correct(asset market.AssetID, lack market.Money) bool {
 	return lack == 0
 }
 
-// halt stops all strategies: money is missing and nobody knows why.
+// halt stops all strategies: money is missing, and no movement explains it.
 func (l *Loop) halt(x *explanation) {
 	l.holdings.said[x.asset.ID] = x.surplus
 	text := x.format(-x.surplus) + " " + x.asset.Symbol

@@ -101,7 +101,7 @@ func TestOnlyRefusalsInARowAreTheKeys(t *testing.T) {
 		"four":                  {market.CommandPlace, []error{no, no, no, no}, false},
 		"one that was taken":    {market.CommandPlace, []error{no, no, no, no, nil, no}, false},
 		"another refusal":       {market.CommandUpdate, []error{no, no, no, no, other, no}, false},
-		"nobody knows of one":   {market.CommandUpdate, []error{no, no, no, no, errLost, no}, true},
+		"one is unresolved":     {market.CommandUpdate, []error{no, no, no, no, errLost, no}, true},
 		"cancels":               {market.CommandCancel, []error{no, no, no, no, no}, false},
 		"the clock is no right": {market.CommandPlace, []error{exchange.ErrCode(304, 1), no, no, no, no}, false},
 	} {
@@ -118,12 +118,12 @@ func TestOnlyRefusalsInARowAreTheKeys(t *testing.T) {
 }
 
 func TestABanIsNoRefusalOfTheStart(t *testing.T) {
-	require.True(t, refused(exchange.ErrCode(311)))
-	require.False(t, refused(exchange.ErrCode(exchange.CodeBanned, 1)))
-	require.False(t, refused(&exchange.Error{Code: exchange.CodeBanned, Status: 403}))
-	require.False(t, refused(&exchange.Error{Code: 110, Status: 429}))
-	require.False(t, refused(exchange.ErrCode(exchange.CodeTimeout)))
-	require.False(t, refused(errLost))
+	require.True(t, refuses(exchange.ErrCode(311)))
+	require.False(t, refuses(exchange.ErrCode(exchange.CodeBanned, 1)))
+	require.False(t, refuses(&exchange.Error{Code: exchange.CodeBanned, Status: 403}))
+	require.False(t, refuses(&exchange.Error{Code: 110, Status: 429}))
+	require.False(t, refuses(exchange.ErrCode(exchange.CodeTimeout)))
+	require.False(t, refuses(errLost))
 }
 
 func TestTimersAreRenewedEveryFifthOfTheirExpiryAndSoonWhereThatFails(t *testing.T) {
@@ -203,7 +203,7 @@ func TestAStopThatKeepsOrdersNamesThoseInDoubt(t *testing.T) {
 		p.box.deafen("everything")
 		p.tick(1)
 		p.stop()
-		require.ErrorContains(t, <-p.done, "live: of 1 orders nobody knows after 1m15s what became of the last request: ")
+		require.ErrorContains(t, <-p.done, "live: the last write of 1 orders is unresolved after 1m15s: ")
 	})
 }
 

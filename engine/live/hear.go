@@ -10,7 +10,7 @@ import (
 const oldest = 10 * time.Second
 
 // hear folds what the feeds tell. Prices that have waited too long are let go by, for newer ones follow; candles are late then. A loop that stops
-// lets everything go by: a candle that nobody trades on is not counted as seen.
+// lets everything go by: a candle on which nothing is traded is not counted as seen.
 func (l *Loop) hear(ev *market.Event) {
 	if l.stopped {
 		return
@@ -28,7 +28,7 @@ func (l *Loop) hear(ev *market.Event) {
 	l.step(ev)
 }
 
-// waited is how long an event of the feeds has waited for the loop, 0 where nobody knows.
+// waited is how long an event of the feeds has waited for the loop, 0 where that is not known.
 func (l *Loop) waited(ev *market.Event) market.Duration {
 	switch {
 	case ev.At == 0:

@@ -23,7 +23,7 @@ type Agreement struct {
 type holdings struct {
 	regular
 	agreed map[market.AssetID]Agreement
-	differ map[market.AssetID]market.Money // surpluses that the last look found to be others than before: they count when seen twice
+	differ map[market.AssetID]market.Money // surpluses that differed from the agreement at the last comparison: they count when seen twice
 	said   map[market.AssetID]market.Money // shortfalls that halted already
 }
 
@@ -58,7 +58,7 @@ func (l *Loop) books() map[market.AssetID]market.Money {
 }
 
 // compareHoldings compares the exchange's balances with the account's books. A difference that is seen twice in a row, with nothing in flight, is
-// looked into, and so it takes two looks to know with what an account begins. Nothing can be said of an asset whose books have moved since the
+// inquired into, and so it takes two comparisons to know with what an account begins. Nothing can be said of an asset whose books have moved since the
 // question, nor of one in which own fees are not settled yet.
 func (l *Loop) compareHoldings(work context.Context, asked market.Time, books map[market.AssetID]market.Money, held []exchange.Holding) {
 	there := map[market.AssetID]market.Money{}
@@ -125,7 +125,7 @@ func (l *Loop) lookInto(work context.Context, q *inquiry) {
 		l.replies <- func() {
 			l.holdings.asking = false
 			switch {
-			case err != nil && !refused(err):
+			case err != nil && !refuses(err):
 				l.Log.Warn().Err(err).Msg("what moved the balances could not be asked for")
 			case l.quiet():
 				l.judge(q, err)
@@ -201,7 +201,7 @@ func (l *Loop) foreignTrades(q *inquiry) (moved []exchange.Movement, certain boo
 		t, m := &q.trades[i], l.Account.Catalog().Market(q.markets[i])
 		switch o := own[t.ClientOrderID]; {
 		case o != nil && !o.Knows(&t.Fill):
-			l.lookAt(o.ID).soon(l.now)
+			l.queryOf(o.ID).soon(l.now)
 			certain = false
 		case o != nil || t.ClientOrderID != uuid.Nil && l.Owns != nil && l.Owns(t.ClientOrderID):
 		case !t.Settled:

@@ -118,13 +118,13 @@ func TestOnlyTradesOfOthersMoveWhatIsNobodys(t *testing.T) {
 			own := p.account.Send(&market.Order{ID: 1, ClientOrderID: pending, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, Amount: 8}, 0)
 			own.InFlight, own.State = 0, state.Open
 			p.loop.stamp()
-			k := p.loop.lookAt(1)
-			k.next = p.loop.now.Add(time.Hour)
+			q := p.loop.queryOf(1)
+			q.next = p.loop.now.Add(time.Hour)
 			p.loop.step(&market.Event{Kind: market.KindFill, Market: 1, Fills: []market.Fill{known}})
 			moved, certain := p.loop.foreignTrades(&inquiry{trades: []exchange.Trade{c.trade}, markets: []market.ID{1}})
 			require.Equal(t, c.certain, certain, name)
 			require.Len(t, moved, c.moved, name)
-			require.Equal(t, name == "own, not booked", k.next == p.loop.now, "it is asked for at once")
+			require.Equal(t, name == "own, not booked", q.next == p.loop.now, "it is asked for at once")
 		})
 	}
 }

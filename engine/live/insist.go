@@ -15,7 +15,7 @@ import (
 func Insist(ctx context.Context, log zerolog.Logger, try func() error) error {
 	for wait := firstWait; ; wait = min(2*wait, lastWait/2) {
 		err := try()
-		if err == nil || ctx.Err() != nil || refused(err) {
+		if err == nil || ctx.Err() != nil || refuses(err) {
 			return err
 		}
 		log.Warn().Err(err).Stringer("again_in", wait).Msg("the exchange cannot be reached")
@@ -26,8 +26,8 @@ func Insist(ctx context.Context, log zerolog.Logger, try func() error) error {
 	}
 }
 
-// refused reports whether the exchange has said no, and would say so again.
-func refused(err error) bool {
+// refuses reports whether the exchange has said no, and would say so again.
+func refuses(err error) bool {
 	var no *exchange.Error
 	return as(err, &no) && no.Outcome() == exchange.Rejected && no.Code != exchange.CodeBanned && no.Status != http.StatusTooManyRequests
 }

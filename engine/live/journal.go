@@ -20,7 +20,7 @@ type Journal interface {
 	Intent(i *exchange.Intent)
 	// Sent notes that an intent, durable since the last Commit, is being sent. It may be committed with what is noted next.
 	Sent(at market.Time, i *exchange.Intent)
-	// Outcome notes what became of an intent: err is nil, the exchange's refusal, or why nobody knows.
+	// Outcome notes what became of an intent: err is nil, the exchange's refusal, or why it is unknown.
 	Outcome(at market.Time, i *exchange.Intent, err error)
 	// Commit makes all since the last Commit durable, Findings included, with the state of engine, gate, account and strategies as they are now. Where
 	// nothing was noted it does nothing.

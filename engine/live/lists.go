@@ -10,8 +10,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// askLists asks for the open orders and the balances when they are due.
-func (l *Loop) askLists(work context.Context) {
+// askRegular asks for the open orders and the balances when they are due.
+func (l *Loop) askRegular(work context.Context) {
 	if !l.open.asking && l.open.next <= l.now {
 		l.open = regular{next: l.now.Add(l.OpenEvery), asking: true}
 		asked := l.now
@@ -31,15 +31,15 @@ func (l *Loop) quiet() bool {
 	if l.sending > 0 || len(l.outbox) > 0 {
 		return false
 	}
-	for id, k := range l.looks {
-		if o := l.Account.Known(id); k.doubt != nil || o != nil && o.InFlight != 0 {
+	for id, q := range l.queries {
+		if o := l.Account.Known(id); q.unresolved != nil || o != nil && o.InFlight != 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// compareOrders lets those orders be looked at of which the exchange tells something new, or nothing any more. The list speaks only for
+// compareOrders queries the orders of which the list tells something new, or nothing any more. The list speaks only for
 // orders whose last event came before it was asked for. Foreign orders are counted and never touched.
 func (l *Loop) compareOrders(asked market.Time, records []exchange.Record, err error) {
 	if err != nil {
@@ -53,22 +53,22 @@ func (l *Loop) compareOrders(asked market.Time, records []exchange.Record, err e
 	for _, o := range l.Account.Open(nil, 0, 0) {
 		there := listed[o.ClientOrderID]
 		delete(listed, o.ClientOrderID)
-		k := l.lookAt(o.ID)
-		if k.doubt != nil || o.Updated >= asked || l.Account.Own(o.ID).InFlight != 0 {
+		q := l.queryOf(o.ID)
+		if q.unresolved != nil || o.Updated >= asked || l.Account.Own(o.ID).InFlight != 0 {
 			continue
 		}
 		if there == nil || there.FilledAmount != o.FilledAmount || there.Status != o.Status || there.Amount != o.Amount {
-			k.soon(l.now)
+			q.soon(l.now)
 		}
 	}
 	foreign := 0
 	for i := range records {
-		name := records[i].Order.ClientOrderID // zero where somebody else gave none
+		name := records[i].Order.ClientOrderID // zero: it has none
 		if _, strange := listed[name]; !strange {
 			continue
 		}
 		if o := l.Account.Absent(name); o != nil {
-			l.lookAt(o.ID).soon(l.now) // it came after all
+			l.queryOf(o.ID).soon(l.now) // it came after all
 		} else if name == uuid.Nil || l.Owns == nil || !l.Owns(name) { // an own one has ended since
 			foreign++
 		}

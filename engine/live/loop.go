@@ -1,6 +1,6 @@
 // Package live is the one loop around the engine: it takes market events and the exchange's answers one by one, steps the engine,
 // makes the intents of its commands durable, and only then lets them be sent. It decides nothing about orders and never sends anything
-// twice: what the exchange did not answer is settled by asking (look.go). Start at Loop.Run.
+// twice: what the exchange did not answer is resolved by queries. Start at Loop.Run, and at transitions (outcome.go) for what answers lead to.
 //
 // Ordering invariant: one goroutine, that of Run, owns engine, account and journal. Others do nothing but talk to the exchange and
 // hand back what it said.
@@ -33,21 +33,21 @@ type Config struct {
 	Clock    func() market.Time  // by which Events are stamped; nil: Trading's
 	Log      zerolog.Logger
 	Start    func(at market.Time) []market.Command // what begins the engine once the exchange has been asked; nil: Engine.Start. An engine that was restored has begun
-	Ready    func()                                // hears that trading has begun, in the loop's goroutine; nil: nobody. A run that is stopped before has no such moment
+	Ready    func()                                // hears that trading has begun, in the loop's goroutine; nil: nothing does. A run that is stopped before has no such moment
 	Sent     Sent                                  // what is known of writes that were in flight when the last process died; nil: nothing
 
 	OpenEvery     market.Duration // between two lists of open orders; a minute
-	HoldingsEvery market.Duration // between two looks at the balances; 30 s
+	HoldingsEvery market.Duration // between two comparisons of the balances; 30 s
 	Margin        market.Duration // beyond an intent's window, until what was not found is certainly not there; 2 s
-	StopWithin    market.Duration // for a stop in good order; 75 s, more than a doubt can last
+	StopWithin    market.Duration // for a stop in good order; 75 s, longer than an outcome can stay unresolved
 	KeepOrders    bool            // leave open orders at the exchange when stopping
 	Groups        []uint16        // cancel-on-disconnect groups to keep armed while the loop is well
 	GroupExpiry   market.Duration // of their timers, 150 s at least; 150 s
 
 	Agreed map[market.AssetID]Agreement // what the last run noted of the balances; nil: there was none
-	Owns   func(client uuid.UUID) bool  // whether an order of this name that has ended was this bot's, asked in the loop's goroutine; nil: nobody knows
+	Owns   func(client uuid.UUID) bool  // whether an order of this name that has ended was this bot's, asked in the loop's goroutine; nil: that is not known
 
-	Stepped func(kind market.EventKind, took time.Duration) // hears of every step of the engine, in the loop's goroutine; nil: nobody measures
+	Stepped func(kind market.EventKind, took time.Duration) // hears of every step of the engine, in the loop's goroutine; nil: that is not measured
 }
 
 // Sent tells until when, on the exchange's clock, the exchange could take the write of an order that was in flight when the last process
@@ -74,7 +74,8 @@ type Loop struct {
 	outbox  []outgoing
 	sending int
 	asking  int
-	looks   map[market.OrderID]*look
+	queries map[market.OrderID]*query
+	verify  verify // of every answer about an order, before anything is made of it
 	failed  error
 	ending  error // why the loop ends by itself, in good order as far as that goes; nil: it does not
 	stopped bool  // the engine has stopped: the world's events are let go by, for the next run to ask for
@@ -107,7 +108,7 @@ func New(c Config) *Loop {
 	if c.Start == nil {
 		c.Start = c.Engine.Start
 	}
-	return &Loop{Config: c, replies: make(chan func(), 2*inFlight+lists), orders: make(chan request), looks: map[market.OrderID]*look{},
+	return &Loop{Config: c, replies: make(chan func(), 2*inFlight+lists), orders: make(chan request), queries: map[market.OrderID]*query{}, verify: believe,
 		holdings: holdings{agreed: c.Agreed, said: map[market.AssetID]market.Money{}}}
 }
 
@@ -119,10 +120,10 @@ func defaults(d *market.Duration, otherwise market.Duration) {
 
 // Run reconciles with the exchange, starts the strategies and trades until ctx ends; then it stops in good order, for StopWithin at most.
 // Where ctx ends before the exchange has been reconciled with, the rest of that is left out and nothing is traded: the orders that the
-// account knows are looked up and ended, or kept, by the same stop.
+// account knows are queried and ended, or kept, by the same stop.
 //
 // It returns nil after a stop in good order, otherwise what went wrong: a journal that cannot be written, an exchange that cannot be
-// reconciled with, orders that were to be cancelled and could not be, orders of which nobody knows what became of the last write.
+// reconciled with, orders that were to be cancelled and could not be, orders whose last write is unresolved.
 func (l *Loop) Run(ctx context.Context) error {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx)) // answers that are under way are waited for
 	defer l.workers.Wait()
@@ -132,7 +133,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	switch err := l.prepare(ctx); {
 	case l.failed != nil:
 		return l.failed
-	case refused(err) && ctx.Err() != nil:
+	case refuses(err) && ctx.Err() != nil:
 		return errors.Join(err, l.stopEarly(work))
 	case ctx.Err() != nil:
 		return l.stopEarly(work)
@@ -155,7 +156,7 @@ func (l *Loop) Run(ctx context.Context) error {
 
 // prepare does what comes before trading.
 func (l *Loop) prepare(ctx context.Context) error {
-	l.suspect()
+	l.queryPending()
 	if err := l.reconcile(ctx); err != nil {
 		return err
 	}
@@ -278,6 +279,9 @@ func (l *Loop) take(commands []market.Command) {
 			refused = append(refused, c)
 			continue
 		}
+		if q := l.queries[c.Order.ID]; q != nil {
+			q.unresolved = nil // a new write is in flight: a restored engine sends what the last process left
+		}
 		l.Journal.Intent(&intent)
 		l.outbox = append(l.outbox, outgoing{intent: intent, command: c})
 	}
@@ -298,21 +302,15 @@ func (l *Loop) complete(c *market.Command) {
 	c.Order = whole
 }
 
-// answer steps the engine with the exchange's answer to a command: refused, or never heard of.
-func (l *Loop) answer(c *market.Command, exec market.ExecutionType, code int) {
-	r := market.Report{Exec: exec, Command: c.Kind, Order: c.Order.ID, Market: c.Order.Market, Code: code, Updated: l.now}
-	l.step(&market.Event{Kind: market.KindReport, Market: c.Order.Market, Report: &r})
-}
-
 // untilDue is how long nothing is to be done, as far as the loop knows.
 func (l *Loop) untilDue() time.Duration {
 	next := l.now.Add(time.Second)
 	if at, any := l.Engine.NextTimer(); any && !l.stopped {
 		next = min(next, at)
 	}
-	for _, k := range l.looks {
-		if !k.asking && l.asking < inFlight {
-			next = min(next, k.next)
+	for _, q := range l.queries {
+		if !q.asking && l.asking < inFlight {
+			next = min(next, q.next)
 		}
 	}
 	return max(0, next.Sub(l.Trading.Now()))

@@ -160,7 +160,7 @@ func (s *quoter) OnOrder(d *strategy.Desk, o *market.Order, _ *market.Report) {
 	}
 }
 
-// While nobody knows what became of one order, the others are cancelled already, and the strategy quotes no more.
+// While one order is unresolved, the others are cancelled already, and the strategy quotes no more.
 func TestAStopWaitsForADoubtAndForNothingElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &quoter{}
@@ -180,7 +180,7 @@ func TestAStopWaitsForADoubtAndForNothingElse(t *testing.T) {
 		}
 		open, err := r.box.OpenOrders(ctx)
 		require.NoError(t, err)
-		require.Len(t, open, 2, "of three, one is in doubt")
+		require.Len(t, open, 2, "of three, one is unresolved")
 		heard := s.tickers
 		cancel()
 		for range 4 {
@@ -208,20 +208,20 @@ func TestNothingIsLostOrDoubledWhateverGetsLost(t *testing.T) {
 	if testing.Short() {
 		seeds = 10
 	}
-	orders, lost := 0, 0
+	orders, expired := 0, 0
 	for seed := range uint64(seeds) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t, seed, 15)
 			require.NoError(t, r.trade(seed, 3*time.Minute), "seed %d", seed)
 			r.agree()
 			orders += len(r.box.records)
-			lost += r.box.expired
+			expired += r.box.expired
 		})
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
 	}
-	t.Logf("%d orders; %d requests came too late for their window", orders, lost)
+	t.Logf("%d orders; %d requests came too late for their window", orders, expired)
 	require.Greater(t, orders, 100)
 }
 

@@ -14,7 +14,7 @@ import (
 
 // reconcile brings the account up to what the exchange says before the strategies start: the trades since the last time, each open or
 // unsettled order by itself, the list of open orders. An order whose place never had an answer stays unknown, with its funds
-// reserved, until looking settles it.
+// reserved, until a query resolves it.
 func (l *Loop) reconcile(ctx context.Context) error {
 	own := l.Account.Pending(nil)
 	if err := l.insist(ctx, func() error { return l.catchUp(ctx, own) }); err != nil {
@@ -42,26 +42,40 @@ func (l *Loop) reconcile(ctx context.Context) error {
 
 // reconcileOrder asks for one order.
 func (l *Loop) reconcileOrder(ctx context.Context, o *state.Order) error {
-	k, asked := l.lookAt(o.ID), l.stamp()
+	r := reply{from: fromQuery, asked: l.stamp()}
 	record, err := l.Trading.Order(ctx, o.Market, o.ClientOrderID, o.ExchangeID)
-	if err != nil && codeOf(err) != exchange.CodeNotFound {
+	if err != nil && !isNotFound(err) {
 		return err
 	}
-	l.looked(k, asked, &record, err)
+	r.record, r.err = &record, err
+	l.receive(l.queryOf(o.ID), &r)
 	return nil
 }
 
 // longestWindow is how long after its timestamp the exchange may still take a request (specification 5).
 const longestWindow = time.Minute
 
-// suspect puts every order of which something is expected under a look. What was in flight when the last process died is in doubt until the
-// exchange can no longer take it.
-func (l *Loop) suspect() {
+// queryPending begins a query of every order of which something is expected. What was in flight when the last process died is not resolved.
+func (l *Loop) queryPending() {
 	for _, o := range l.Account.Pending(nil) {
-		if k := l.lookAt(o.ID); o.InFlight != 0 {
-			k.doubt = &doubt{command: market.Command{Kind: o.InFlight, Order: o.Order}, blind: true, until: l.lastChance(o).Add(l.Margin)}
+		q := l.queryOf(o.ID)
+		if before, inFlight := leftBehind(o.InFlight); inFlight {
+			q.unresolved = &unresolved{outcome: before, command: market.Command{Kind: o.InFlight, Order: o.Order}, until: l.lastChance(o).Add(l.Margin)}
 		}
 	}
+}
+
+// leftBehind is the outcome of a write that was in flight when the last process died.
+func leftBehind(kind market.CommandKind) (before outcome, inFlight bool) {
+	switch kind {
+	case market.CommandPlace:
+		return placeUnresolved, true
+	case market.CommandUpdate:
+		return oldUpdateUnresolved, true
+	case market.CommandCancel:
+		return cancelUnresolved, true
+	}
+	return 0, false
 }
 
 // lastChance is when the exchange could last take the write of an order that was in flight when the last process died.
@@ -98,20 +112,12 @@ func (l *Loop) catchUp(ctx context.Context, own []*state.Order) error {
 				return err
 			}
 			for i := range trades {
-				l.book(names[trades[i].ClientOrderID], &trades[i])
 				from = max(from, trades[i].Time)
+				if o := names[trades[i].ClientOrderID]; o != nil {
+					l.receive(l.queryOf(o.ID), &reply{from: fromTrades, asked: l.now, trades: trades[i : i+1]})
+				}
 			}
 		}
 	}
 	return nil
-}
-
-// book folds a trade of an own order.
-func (l *Loop) book(o *state.Order, t *exchange.Trade) {
-	if o == nil {
-		return
-	}
-	f := t.Fill
-	f.Order, f.Market, f.Strategy = o.ID, o.Market, o.Strategy
-	l.step(&market.Event{Kind: market.KindFill, Market: o.Market, Fills: []market.Fill{f}})
 }

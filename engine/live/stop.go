@@ -31,7 +31,7 @@ func (l *Loop) end(work context.Context) error {
 	ctx, cancel := context.WithTimeout(work, l.StopWithin)
 	defer cancel()
 	l.endTurn(work)
-	if l.KeepOrders && l.ending == nil { // nobody comes back soon to a disk that is full
+	if l.KeepOrders && l.ending == nil { // a disk that is full is not left to itself
 		if err := l.disarm(ctx, work); err != nil {
 			return err
 		}
@@ -86,8 +86,8 @@ func (l *Loop) giveUp(unsent []market.Command) {
 		}
 		l.answer(c, market.ExecRejected, 0)
 		l.follow(c.Order.ID)
-		if k := l.looks[c.Order.ID]; k != nil {
-			k.doubt = nil
+		if q := l.queries[c.Order.ID]; q != nil {
+			q.unresolved = nil
 		}
 	}
 }
@@ -97,8 +97,8 @@ func (l *Loop) finished() bool {
 	return l.quiet() && len(l.unwanted()) == 0
 }
 
-// unfinished says what a stop has left behind that it should not have: open orders, or, where they are kept, those of which nobody knows
-// what became of the last write.
+// unfinished says what a stop has left behind that it should not have: open orders, or, where they are kept, those whose last write
+// is unresolved.
 func (l *Loop) unfinished() error {
 	if left := l.unwanted(); len(left) > 0 {
 		return fmt.Errorf("live: %d orders are still open after %s: %s", len(left), time.Duration(l.StopWithin), namesOf(left))
@@ -106,7 +106,7 @@ func (l *Loop) unfinished() error {
 	left := l.Account.Open(nil, 0, 0)
 	left = slices.DeleteFunc(left, func(o *market.Order) bool { return l.Account.Own(o.ID).InFlight == 0 })
 	if len(left) > 0 {
-		return fmt.Errorf("live: of %d orders nobody knows after %s what became of the last request: %s", len(left), time.Duration(l.StopWithin), namesOf(left))
+		return fmt.Errorf("live: the last write of %d orders is unresolved after %s: %s", len(left), time.Duration(l.StopWithin), namesOf(left))
 	}
 	return nil
 }

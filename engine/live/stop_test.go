@@ -209,7 +209,7 @@ func TestAWriteThatWasInFlightAtAKillIsInDoubtForAsLongAsItWasSigned(t *testing.
 func TestATimerThatWasStoppedIsNotArmedAgainByAStopThatStillWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, 1, 0)
-		r.player, r.box.swallow, r.box.deaf = &quoter{}, 2, "order" // whose place stays in doubt
+		r.player, r.box.swallow, r.box.deaf = &quoter{}, 2, "order" // whose place stays unresolved
 		r.begin()
 		r.loop.KeepOrders, r.loop.Groups = true, []uint16{1}
 		time.AfterFunc(50*time.Second, func() { r.box.deafen("") })
@@ -233,7 +233,7 @@ func (s *guarded) OnTicker(d *strategy.Desk, t *market.Ticker) {
 	s.quoter.OnTicker(d, t)
 }
 
-// Whoever keeps orders at a stop keeps none where nobody comes back to them.
+// A stop that keeps orders keeps none at a disk that is full.
 func TestALoopWithItsLastRoomCancelsAllButTheExitsOfBracketsAndEnds(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

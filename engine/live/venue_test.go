@@ -26,30 +26,30 @@ type box struct {
 	t       testing.TB
 	catalog *market.Catalog
 
-	mu      sync.Mutex
-	venue   *sim.Venue
-	chance  *rand.Rand
-	faults  int // in a hundred of requests
-	ids     map[uuid.UUID]market.OrderID
-	names   map[market.OrderID]uuid.UUID
-	records map[uuid.UUID]*exchange.Record // by client id: every order that was ever taken
-	next    market.OrderID
-	expired int
-	deaf    string              // questions of this name are not answered; "everything": nor are writes
-	refuse  string              // questions of this name are refused
-	late    time.Duration       // from the moment of which balances tell to their arrival
-	timer   time.Duration       // of the group, as it was last told
-	armed   int                 // how often it was armed
-	moved   []exchange.Movement // deposits and withdrawals that it tells of
-	hidden  []string            // questions of these names are answered as if no order had ever been there
-	gone    uuid.UUID           // an order that it does not find by itself
-	listed  bool                // but lists
-	shift   time.Duration       // of its clock
-	slow    time.Duration       // from the moment of which an answer about one order tells to its arrival
-	beats   []time.Duration     // what timers were told, in turn
-	quits   int                 // of the next timers, how many are not answered
-	noTimer bool                // it has no timers
-	hold    time.Duration       // how long the next timers take
+	mu        sync.Mutex
+	venue     *sim.Venue
+	chance    *rand.Rand
+	faults    int // in a hundred of requests
+	ids       map[uuid.UUID]market.OrderID
+	names     map[market.OrderID]uuid.UUID
+	records   map[uuid.UUID]*exchange.Record // by client id: every order that was ever taken
+	next      market.OrderID
+	expired   int
+	deaf      string              // questions of this name are not answered; "everything": nor are writes
+	refuse    string              // questions of this name are refused
+	late      time.Duration       // from the moment of which balances tell to their arrival
+	timer     time.Duration       // of the group, as it was last told
+	armed     int                 // how often it was armed
+	moved     []exchange.Movement // deposits and withdrawals that it tells of
+	hidden    []string            // questions of these names are answered as if no order had ever been there
+	forgotten uuid.UUID           // an order that it does not find by itself
+	listed    bool                // but lists
+	shift     time.Duration       // of its clock
+	slow      time.Duration       // from the moment of which an answer about one order tells to its arrival
+	beats     []time.Duration     // what timers were told, in turn
+	quits     int                 // of the next timers, how many are not answered
+	noTimer   bool                // it has no timers
+	hold      time.Duration       // how long the next timers take
 
 	strangers []exchange.Record // open orders of others
 	theirs    []exchange.Trade  // trades of others
@@ -64,7 +64,7 @@ const (
 	goesUnheard      // its answer never arrives
 	isFeigned        // the exchange accepts it and does nothing
 	isRefused        // with 423: the market is halted
-	isUnsent         // nobody listens: it never leaves
+	isUnsent         // the exchange cannot be reached: it never leaves
 )
 
 // hides reports whether questions of a name are answered without orders.
@@ -138,8 +138,8 @@ func (b *box) Prepare(c *market.Command) (exchange.Intent, error) {
 	return exchange.Intent{Command: c.Kind, Order: c.Order.ID, Market: c.Order.Market, ClientOrderID: c.Order.ClientOrderID, Timestamp: boxNow().Millis(), Window: 10_000}, nil
 }
 
-// lost draws whether a request is lost on its way (before) or its answer (after), and how long it takes.
-func (b *box) lost() (before, after bool, delay time.Duration) {
+// drop draws whether a request is lost on its way (before) or its answer (after), and how long it takes.
+func (b *box) drop() (before, after bool, delay time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.faults == 0 {
@@ -184,7 +184,7 @@ func (s *sender) Send(_ context.Context, i *exchange.Intent) (exchange.Record, e
 	if !s.journal.committed(i) {
 		s.t.Errorf("%s of order %d left before its intent was durable", i.Command, i.Order)
 	}
-	before, after, delay := s.lost()
+	before, after, delay := s.drop()
 	if s.meets != nil {
 		s.mu.Lock()
 		s.leaves = append(s.leaves, *i)
@@ -220,7 +220,7 @@ func (s *sender) carryOut(i *exchange.Intent) (exchange.Record, error) {
 	}
 	c := s.commands[key(i.Command, i.Order, i.Timestamp)]
 	name := i.ClientOrderID
-	if name == s.gone {
+	if name == s.forgotten {
 		return exchange.Record{}, exchange.ErrCode(exchange.CodeNotFound)
 	}
 	require.NotEqual(s.t, uuid.Nil, name)
@@ -265,7 +265,7 @@ func (b *box) isDeaf(name string) bool {
 
 // ask lets a question take its time and perhaps get lost.
 func (b *box) ask(name string) error {
-	before, after, delay := b.lost()
+	before, after, delay := b.drop()
 	time.Sleep(min(delay, time.Second))
 	if before || after || b.isDeaf(name) {
 		return errLost
@@ -283,7 +283,7 @@ func (b *box) Order(_ context.Context, _ market.ID, client, _ uuid.UUID) (exchan
 	}
 	b.mu.Lock()
 	r := b.records[client]
-	if r == nil || client == b.gone || b.hides("order") {
+	if r == nil || client == b.forgotten || b.hides("order") {
 		b.mu.Unlock()
 		return exchange.Record{}, exchange.ErrCode(exchange.CodeNotFound)
 	}
@@ -308,7 +308,7 @@ func (b *box) OpenOrders(context.Context) (open []exchange.Record, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for name, r := range b.records {
-		if !r.Order.Done() && (name != b.gone || b.listed) && !b.hides("open") {
+		if !r.Order.Done() && (name != b.forgotten || b.listed) && !b.hides("open") {
 			open = append(open, exchange.Record{Order: r.Order})
 		}
 	}

@@ -125,14 +125,11 @@ func first(kind market.CommandKind, becomes fate) func(*exchange.Intent) fate {
 	}
 }
 
-func TestAnAbsenceTakesTwoAnswersThatLieApartAndComeLateEnough(t *testing.T) {
+func TestAnAbsenceTakesTwoAnswersThatLieApartAndComeAfterTheWindow(t *testing.T) {
 	second := market.Time(time.Second)
-	doubted := func() *look {
-		return &look{doubt: &doubt{command: market.Command{Kind: market.CommandPlace}, until: 100 * second}}
-	}
 	for name, c := range map[string]struct {
-		asked  []market.Time
-		absent bool
+		asked []market.Time
+		lists bool
 	}{
 		"one answer":             {[]market.Time{101 * second}, false},
 		"too near to each other": {[]market.Time{101 * second, 103*second - 1}, false},
@@ -140,23 +137,35 @@ func TestAnAbsenceTakesTwoAnswersThatLieApartAndComeLateEnough(t *testing.T) {
 		"in time for the window": {[]market.Time{50 * second, 100 * second, 102 * second}, false},
 		"the third is":           {[]market.Time{101 * second, 102 * second, 103 * second}, true},
 	} {
-		l := &Loop{Config: Config{Account: state.NewAccount(&market.Catalog{}, 1, nil)}}
-		k := doubted()
-		for _, asked := range c.asked {
-			l.missing(k, asked)
-		}
-		require.Equal(t, c.absent, k.absent(), name)
+		synctest.Test(t, func(t *testing.T) {
+			p := playing(t, nil)
+			q := p.unresolvedPlace(100 * second)
+			for _, asked := range c.asked {
+				p.loop.receive(q, &reply{from: fromQuery, asked: asked, err: exchange.ErrCode(exchange.CodeNotFound)})
+			}
+			require.Equal(t, c.lists, q.lists, name)
+			require.Equal(t, placeUnresolved, p.loop.outcomeOf(q, p.account.Known(1)), name)
+		})
 	}
 }
 
-func TestADoubtLastsForTheWindowAndTheMargin(t *testing.T) {
+// unresolvedPlace is the query of an order whose place the exchange may take until a time.
+func (p *play) unresolvedPlace(until market.Time) *query {
+	o := market.Order{ID: 1, ClientOrderID: uuid.UUID{1}, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, Amount: 8, Price: 1}
+	p.account.Send(&o, 0)
+	q := p.loop.queryOf(1)
+	q.unresolved = &unresolved{outcome: placeUnresolved, command: market.Command{Kind: market.CommandPlace, Order: o}, until: until}
+	return q
+}
+
+func TestAWriteIsUnresolvedForTheWindowAndTheMargin(t *testing.T) {
 	l := &Loop{Config: Config{Margin: 2 * time.Second}}
-	d := l.doubtOf(&outgoing{intent: exchange.Intent{Timestamp: 5_000, Window: 10_000}})
-	require.Equal(t, market.Time(17*time.Second), d.until)
+	u := l.unresolvedBy(&outgoing{intent: exchange.Intent{Timestamp: 5_000, Window: 10_000}}, placeUnresolved)
+	require.Equal(t, market.Time(17*time.Second), u.until)
 }
 
 // GET /order answers wrongly that there is no such order; one of the lists has it.
-func TestAnOrderThatAListKnowsIsNotTakenForLost(t *testing.T) {
+func TestAnOrderThatAListKnowsIsNotTakenForAbsent(t *testing.T) {
 	for list, price := range map[string]market.Price{"open": 80_00, "trades": 101_00} {
 		synctest.Test(t, func(t *testing.T) {
 			p := playing(t, first(market.CommandPlace, goesUnheard), bid(price))
@@ -177,8 +186,8 @@ func TestAnOrderThatAListKnowsIsNotTakenForLost(t *testing.T) {
 	}
 }
 
-// All that there is says that an order is lost, and then it is there all the same.
-func TestAnOrderThatWasTakenForLostAndIsOpenIsOursAgain(t *testing.T) {
+// Queries and lists say that an order is absent, and then it is open all the same.
+func TestAnOrderThatWasTakenForAbsentAndIsOpenIsOursAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := playing(t, first(market.CommandPlace, goesUnheard), bid(80_00))
 		p.box.hide("order", "open", "trades")
@@ -192,6 +201,31 @@ func TestAnOrderThatWasTakenForLostAndIsOpenIsOursAgain(t *testing.T) {
 		_, open = p.own(1)
 		require.True(t, open)
 		require.NotContains(t, p.journal.remarks, "foreign orders: 1")
+		p.end()
+		p.agree()
+	})
+}
+
+// The process that sent the place has died; the next one takes the order for absent, and then it is open all the same.
+func TestAnOrderOfTheLastProcessThatWasTakenForAbsentIsOursAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := playing(t, first(market.CommandPlace, goesUnheard), bid(80_00))
+		p.box.slow = time.Hour
+		time.AfterFunc(1003*time.Millisecond, p.kill) // the place has left, and has no answer yet
+		require.ErrorIs(t, p.trade(1, 20*time.Second), errKilled)
+		p.box.hide("order", "open", "trades")
+		p.box.slow = 0
+		p.s = &actor{}
+		p.player = p.s
+		p.begin()
+		p.run()
+		p.tick(40)
+		_, open := p.own(1)
+		require.False(t, open)
+		p.box.hide()
+		p.tick(70)
+		_, open = p.own(1)
+		require.True(t, open)
 		p.end()
 		p.agree()
 	})
@@ -291,7 +325,7 @@ func TestACancelOfWhatHasFilledFindsTheFill(t *testing.T) {
 		acts[0], acts[35] = bid(90_00), cancel
 		p := playing(t, nil, acts...)
 		p.run()
-		p.tick(34) // it is looked at every half minute by now
+		p.tick(34) // it is queried every half minute by now
 		p.box.move(85_00)
 		p.tick(4)
 		_, open := p.own(1)
@@ -392,15 +426,15 @@ func TestFillsOfAnOrderThatTheExchangeHasForgottenAreBookedFromTheTrades(t *test
 	})
 }
 
-func TestWhatNobodyRemembersOfAWriteIsInDoubtForTheLongestWindow(t *testing.T) {
+func TestAWriteOfAnUnknownWindowIsUnresolvedForTheLongestWindow(t *testing.T) {
 	l := &Loop{now: market.Time(time.Hour)}
 	require.Equal(t, l.now.Add(time.Minute), l.lastChance(&state.Order{InFlight: market.CommandCancel}))
 	placed := &state.Order{InFlight: market.CommandPlace, Order: market.Order{Created: market.Time(time.Minute)}}
 	require.Equal(t, market.Time(2*time.Minute), l.lastChance(placed), "a place is as old as its order")
 }
 
-// Orders that rest are looked at seldom; the list tells which have changed.
-func TestAListHasThoseOrdersLookedAtThatItTellsSomethingNewOf(t *testing.T) {
+// Orders that rest are queried seldom; the list tells which have changed.
+func TestAListQueriesTheOrdersOfWhichItTellsSomethingNew(t *testing.T) {
 	name := uuid.UUID{1}
 	there := func(change func(*market.Order)) []exchange.Record {
 		o := market.Order{ClientOrderID: name, Status: market.StatusNew, Amount: 8}
@@ -425,10 +459,10 @@ func TestAListHasThoseOrdersLookedAtThatItTellsSomethingNewOf(t *testing.T) {
 			own := p.account.Send(&market.Order{ID: 1, ClientOrderID: name, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, Amount: 8}, 0)
 			own.InFlight, own.Status, own.Updated, own.State = 0, market.StatusNew, 60, state.Open
 			p.loop.now = 100
-			k := p.loop.lookAt(1)
-			k.next, k.wait = 1000, lastWait
+			q := p.loop.queryOf(1)
+			q.next, q.wait = 1000, lastWait
 			p.loop.compareOrders(c.asked, c.listed, nil)
-			require.Equal(t, c.soon, k.next == 100, what)
+			require.Equal(t, c.soon, q.next == 100, what)
 			require.Zero(t, p.loop.Foreign())
 		})
 	}
@@ -463,8 +497,8 @@ func TestAStartReportsOrdersOfOthers(t *testing.T) {
 	})
 }
 
-// GET /order and the lists say for a while that nothing is there: an order that was taken is not given up by that, whatever is in doubt.
-func TestAnOrderThatWasTakenIsNeverTakenForLost(t *testing.T) {
+// GET /order and the lists say for a while that nothing is there: an order that was taken is not given up by that, whatever is unresolved.
+func TestAnOrderThatTheExchangeHadTakenIsNeverTakenForAbsent(t *testing.T) {
 	for _, act := range []func(*strategy.Desk){cancel, move(79_00)} {
 		synctest.Test(t, func(t *testing.T) {
 			p := playing(t, func(i *exchange.Intent) fate {
@@ -492,18 +526,18 @@ func TestAnOrderThatWasTakenIsNeverTakenForLost(t *testing.T) {
 	}
 }
 
-// A cancel that came through is in doubt no more, though the order's last fee is not settled yet.
-func TestADoubtEndsWithItsOrder(t *testing.T) {
+// A cancel is resolved once its order has ended, though the order's last fee is not settled yet.
+func TestAWriteIsResolvedWithTheEndOfItsOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := playing(t, nil)
 		p.loop.stamp()
 		o := market.Order{ID: 1, ClientOrderID: uuid.UUID{1}, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, Amount: 8, Price: 1}
 		p.account.Send(&o, 0)
-		k := p.loop.lookAt(1)
-		k.doubt = &doubt{command: market.Command{Kind: market.CommandCancel, Order: o}, until: p.loop.now.Add(time.Minute)}
+		q := p.loop.queryOf(1)
+		q.unresolved = &unresolved{outcome: cancelUnresolved, command: market.Command{Kind: market.CommandCancel, Order: o}, until: p.loop.now.Add(time.Minute)}
 		o.Status, o.FilledAmount, o.AmountRemaining, o.Updated = market.StatusCanceled, 4, 4, p.loop.now
 		fill := market.Fill{ID: uuid.UUID{2}, Amount: 4, Price: 1}
-		p.loop.found(k, p.loop.now, &exchange.Record{Order: o, Fills: []market.Fill{fill}})
+		p.loop.receive(q, &reply{from: fromQuery, asked: p.loop.now, record: &exchange.Record{Order: o, Fills: []market.Fill{fill}}})
 		require.NotNil(t, p.account.Known(1), "its fee is waited for")
 		require.True(t, p.loop.quiet())
 	})

@@ -44,15 +44,15 @@ func quoted(t *testing.T) (r *rig, log *bytes.Buffer, tick func(n int), stop fun
 func (r *rig) forget(id uuid.UUID, listed bool) {
 	r.box.mu.Lock()
 	defer r.box.mu.Unlock()
-	r.box.gone, r.box.listed = id, listed
+	r.box.forgotten, r.box.listed = id, listed
 }
 
 func TestAnOrderThatTheExchangeNeitherFindsNorListsHasEndedWithWhatItsTradesTell(t *testing.T) {
 	for _, filled := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			r, log, tick, stop := quoted(t)
-			lost := r.account.Open(nil, 0, 0)[1]
-			name, id := lost.ClientOrderID, lost.ID
+			hidden := r.account.Open(nil, 0, 0)[1]
+			name, id := hidden.ClientOrderID, hidden.ID
 			r.forget(name, false)
 			if filled {
 				r.box.move(70_00)
@@ -80,14 +80,14 @@ func TestAnOrderThatTheExchangeNeitherFindsNorListsHasEndedWithWhatItsTradesTell
 func TestAnOrderThatTheExchangeListsAndDoesNotFindStaysOpenAndIsToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, log, tick, stop := quoted(t)
-		lost := r.account.Open(nil, 0, 0)[1]
-		r.forget(lost.ClientOrderID, true)
+		hidden := r.account.Open(nil, 0, 0)[1]
+		r.forget(hidden.ClientOrderID, true)
 		require.NoError(t, r.loop.Do(t.Context(), func(at market.Time) []market.Command { return r.loop.Engine.CancelAll(at) })) // it answers 240
 		tick(420)
-		require.NotNil(t, r.account.Own(lost.ID))
+		require.NotNil(t, r.account.Own(hidden.ID))
 		require.Equal(t, 1, strings.Count(log.String(), "the exchange does not know an order that it had taken"), log)
 		require.Equal(t, 1, strings.Count(log.String(), "lists an order as open that it does not find"), log)
-		require.Equal(t, []string{"missing: " + orderText(lost.ID)}, r.journal.remarks)
+		require.Equal(t, []string{"missing: " + orderText(hidden.ID)}, r.journal.remarks)
 		r.forget(uuid.Nil, false)
 		require.NoError(t, stop())
 		r.agree()

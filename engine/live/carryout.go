@@ -1,0 +1,165 @@
+package live
+
+import (
+	"errors"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// carryOut does what a step says: the outcome, then the books, then the time of the next query.
+func (l *Loop) carryOut(q *query, r *reply, s step) {
+	command := commandOf(q, r)
+	l.enter(q, r, s.next)
+	l.carryEffect(q, r, s.do, command)
+	l.follow(q.id)
+	l.schedule(q, r.asked, s.then)
+}
+
+// commandOf is the write that a reply answers, or that it resolves; nil: neither.
+func commandOf(q *query, r *reply) *market.Command {
+	switch {
+	case r.write != nil:
+		return &r.write.command
+	case q.unresolved != nil:
+		return &q.unresolved.command
+	}
+	return nil
+}
+
+// enter notes what is not resolved from now on. All other outcomes are the account's to tell.
+func (l *Loop) enter(q *query, r *reply, next outcome) {
+	switch next {
+	case placeUnresolved, updateUnresolved, oldUpdateUnresolved, cancelUnresolved:
+		if q.unresolved == nil {
+			q.unresolved = l.unresolvedBy(r.write, next)
+		}
+	default:
+		q.unresolved = nil
+	}
+}
+
+// unresolvedBy is a write that has left and is not resolved: it was signed with the time until which the exchange may take it.
+func (l *Loop) unresolvedBy(o *outgoing, next outcome) *unresolved {
+	until, _ := market.TimeOfMillis(o.intent.Timestamp + o.intent.Window)
+	return &unresolved{outcome: next, command: o.command, since: l.now, until: until.Add(l.Margin)}
+}
+
+// carryEffect changes the books, or tells of an order.
+func (l *Loop) carryEffect(q *query, r *reply, do effect, c *market.Command) {
+	switch do {
+	case fold:
+		l.report(q.id, r.record, market.ExecTrade)
+	case foldPlaced:
+		l.report(q.id, r.record, market.ExecNew)
+	case foldUpdated:
+		l.report(q.id, r.record, market.ExecUpdated)
+	case foldRefused:
+		l.report(q.id, r.record, market.ExecTrade)
+		l.answer(c, market.ExecRejected, 0)
+	case foldTrades:
+		l.foldTrades(q.id, r.trades)
+	case tellRefused:
+		l.sayRefused(&r.write.command, q, r.err)
+		l.answer(c, market.ExecRejected, codeOf(r.err))
+	case tellUnknown:
+		l.Log.Warn().Err(r.err).Stringer("command", c.Kind).Int64("order", int64(q.id)).Msg("the outcome of a command is unknown: its order is queried")
+		l.answer(c, market.ExecUnknown, 0)
+	case tellMissing:
+		l.tellMissing(q, r.asked)
+	case tellListed:
+		l.Log.Error().Int64("order", int64(q.id)).Stringer("again_in", laterWait).Msg("the exchange lists an order as open that it does not find by itself: it stays open here")
+	case endAbsent:
+		l.endAbsent(q, c)
+	case endByTrades:
+		l.endByTrades(q, r)
+	}
+}
+
+// schedule says when an order is queried next, and by what.
+func (l *Loop) schedule(q *query, asked market.Time, then followUp) {
+	switch then {
+	case soon:
+		q.soon(l.now)
+	case byEnd:
+		q.next = min(q.next, q.unresolved.until+1)
+	case atEnd:
+		q.next, q.wait = max(q.next, q.unresolved.until+1), firstWait
+	case inSecond:
+		q.in(firstWait, l.now)
+	case apart:
+		q.notFoundSince = asked
+		q.in(placePatience, asked)
+	case inFive:
+		q.in(notFoundWait, l.now)
+	case inMinute:
+		q.wait = lastWait
+	case askLists:
+		q.lists = true
+		q.soon(l.now)
+	case laterList:
+		q.notFoundSince = l.now.Add(laterWait - takenPatience)
+		q.in(notFoundWait, l.now)
+	case anew:
+		q.notFoundSince = 0
+		q.in(firstWait, l.now)
+	case never:
+		if own := l.Account.Own(q.id); own == nil {
+			delete(l.queries, q.id)
+		}
+	}
+}
+
+// answer steps the engine with what became of a command beside the order: refused, or unknown.
+func (l *Loop) answer(c *market.Command, exec market.ExecutionType, code int) {
+	r := market.Report{Exec: exec, Command: c.Kind, Order: c.Order.ID, Market: c.Order.Market, Code: code, Updated: l.now}
+	l.step(&market.Event{Kind: market.KindReport, Market: c.Order.Market, Report: &r})
+}
+
+// report steps the engine with an order's record.
+func (l *Loop) report(id market.OrderID, record *exchange.Record, exec market.ExecutionType) {
+	order := record.Order
+	order.ID = id
+	if own := l.Account.Own(id); own != nil {
+		order.Strategy = own.Strategy
+	}
+	for i := range record.Fills {
+		f := &record.Fills[i]
+		f.Order, f.Market, f.Strategy, f.Side = id, order.Market, order.Strategy, order.Side
+	}
+	r := market.ReportOf(&order, exec)
+	if own := l.Account.Known(id); own != nil {
+		if exec == market.ExecTrade && own.Shows(&r, record.Fills) {
+			return // an order that rests is queried again and again: neither strategies nor the journal need to hear of it
+		}
+		record.Fills = own.Fresh(record.Fills)
+	}
+	l.step(&market.Event{Kind: market.KindReport, Market: order.Market, Report: &r, Fills: record.Fills})
+}
+
+// foldTrades steps the engine with each of an order's trades.
+func (l *Loop) foldTrades(id market.OrderID, trades []exchange.Trade) {
+	own := l.Account.Known(id)
+	m, strategy := own.Market, own.Strategy
+	for i := range trades {
+		f := trades[i].Fill
+		f.Order, f.Market, f.Strategy = id, m, strategy
+		l.step(&market.Event{Kind: market.KindFill, Market: m, Fills: []market.Fill{f}})
+	}
+}
+
+// sayRefused lets the log tell of a command that was refused, or could not be sent. What it has told of an order is not told again and again,
+// as while a stop tries to cancel at an exchange that cannot be reached.
+func (l *Loop) sayRefused(c *market.Command, q *query, err error) {
+	line, said, told := l.Log.Warn(), "the exchange refused a command", false
+	switch {
+	case errors.Is(err, exchange.ErrNotSent):
+		said, told, q.unsent = "a command could not be sent", q.unsent, true
+	case codeOf(err) == exchange.CodeNotFound && c.Kind != market.CommandPlace:
+		line, said, told = l.Log.Info(), "an order had ended before a command came to it", q.notFoundSince != 0
+	}
+	if told {
+		line = l.Log.Debug()
+	}
+	line.Err(err).Stringer("command", c.Kind).Int64("order", int64(c.Order.ID)).Msg(said)
+}

@@ -1,0 +1,485 @@
+package live
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// cell is one cell of transitions, with its place.
+type cell struct {
+	outcome outcome
+	answer  answer
+	moment  moment
+	step    step
+}
+
+// cells are all cells, the empty ones included.
+func cells() (all []cell) {
+	for o := resolved; o < outcomes; o++ {
+		for a := noAnswer; a < answers; a++ {
+			for m := range moments {
+				all = append(all, cell{o, a, m, transitions[o][a][m]})
+			}
+		}
+	}
+	return all
+}
+
+func (c cell) String() string {
+	return fmt.Sprintf("%+v", struct{ outcome, answer, moment, step any }(c.fields()))
+}
+
+func (c cell) fields() struct{ outcome, answer, moment, step any } {
+	return struct{ outcome, answer, moment, step any }{c.outcome, c.answer, c.moment, c.step}
+}
+
+// is reports whether the answer is one of some.
+func (a answer) is(some ...answer) bool { return slices.Contains(some, a) }
+
+// is reports whether the outcome is one of some.
+func (o outcome) is(some ...outcome) bool { return slices.Contains(some, o) }
+
+// taken reports whether the exchange has said that it has the order, and the order has not ended.
+func (o outcome) taken() bool {
+	return o.is(resolved, updateInFlight, cancelInFlight, updateUnresolved, oldUpdateUnresolved, cancelUnresolved)
+}
+
+// inFlight reports whether a write is on its way.
+func (o outcome) inFlight() bool { return o.is(placeInFlight, updateInFlight, cancelInFlight) }
+
+// notFound reports whether the answer is a 240 to a query.
+func (a answer) notFound() bool { return a.is(notFound, notFoundAgain, notFoundLong) }
+
+// found reports whether the answer is a record that a query brought.
+func (a answer) found() bool { return a.is(foundOpen, foundChanged, foundEnded, foundChangedEnded) }
+
+// lists reports whether the answer is one of the lists'.
+func (a answer) lists() bool { return a >= listsFailed && a <= listsNothing }
+
+// stays reports whether a step leaves outcome and books as they are, and queries again at a time.
+func (c cell) stays(then followUp) bool { return c.step == step{c.outcome, nothing, then} }
+
+// canCome reports whether an answer can come in an outcome.
+func canCome(o outcome, a answer) bool {
+	switch {
+	case a.is(foundChanged, foundChangedEnded): // only of an update is it known what it asked for
+		return o == updateUnresolved
+	case a.lists(): // they are asked where a 240 was answered that counts
+		return o.taken() || o.is(placeUnresolved, ended)
+	case a.is(accepted, acceptedEnded):
+		return o.is(placeInFlight, updateInFlight, ended)
+	case a == acceptedCancel:
+		return o.is(cancelInFlight, ended)
+	case a.is(refused, refusedNotFound, unanswered, writeRefuted): // the answer to a write may be overtaken by the order's end
+		return o.inFlight() || o == ended
+	}
+	return true
+}
+
+// rule is a sentence about cells. holds is asked of the cells alone that about is true of.
+type rule struct {
+	text  string
+	about func(c cell) bool
+	holds func(c cell) bool
+}
+
+func filled(c cell) bool { return c.step.next != 0 }
+
+// rules are the contract of outcomes, written without the table in view: design.md "What live must get right".
+var rules = []rule{
+	{"a cell is empty exactly where the answer cannot come", func(c cell) bool { return true }, func(c cell) bool {
+		return canCome(c.outcome, c.answer) == filled(c) && (filled(c) || c.step == step{})
+	}},
+	{"what is no answer, or cannot be true, changes nothing, and the question is put again", func(c cell) bool {
+		return filled(c) && c.answer.is(noAnswer, answerRefuted, listsFailed, listsRefuted)
+	}, func(c cell) bool {
+		switch {
+		case !c.answer.lists():
+			return c.stays(inTurn)
+		case c.outcome == placeUnresolved:
+			return c.stays(inSecond)
+		}
+		return c.stays(inFive)
+	}},
+	{"a place is absent where, after its window, two 240s lie apart and then neither list knows it, and never else", filled, func(c cell) bool {
+		proven := c.outcome == placeUnresolved && c.answer == listsNothing && c.moment == after
+		if proven {
+			return c.step == step{absent, endAbsent, never}
+		}
+		return c.step.do != endAbsent && (c.step.next != absent || c.outcome == absent)
+	}},
+	{"a 240 ends nothing and resolves nothing", func(c cell) bool { return filled(c) && c.answer.notFound() }, func(c cell) bool {
+		return c.step.next == c.outcome && (c.step.do == nothing || c.step.do == tellMissing)
+	}},
+	{"a person is told of the first 240 about an order that the exchange had taken, and of no other", filled, func(c cell) bool {
+		return (c.step.do == tellMissing) == (c.answer == notFound && (c.outcome.taken() || c.outcome == ended))
+	}},
+	{"the lists are asked after 240s that lie apart, of a place after its window alone", filled, func(c cell) bool {
+		due := c.answer == notFoundLong && (c.outcome.taken() || c.outcome == placeUnresolved && c.moment == after)
+		return (c.step.then == askLists) == due
+	}},
+	{"a 240 about a place counts after its window alone, and two have to lie apart", func(c cell) bool {
+		return c.outcome == placeUnresolved && c.answer.notFound()
+	}, func(c cell) bool {
+		switch {
+		case c.moment != after:
+			return c.step.then == atEnd
+		case c.answer == notFound:
+			return c.step.then == apart
+		}
+		return c.answer == notFoundLong || c.step.then == inSecond
+	}},
+	{"an order that is not found is queried often, one that has ended seldom, one that is absent no more", func(c cell) bool {
+		return c.answer.notFound() && c.outcome != placeUnresolved
+	}, func(c cell) bool {
+		switch c.outcome {
+		case ended:
+			return c.step.then == inMinute
+		case absent:
+			return c.step.then == never
+		case placeInFlight:
+			return c.step.then == inTurn
+		}
+		return c.answer == notFoundLong || c.step.then == inFive
+	}},
+	{"while a place is in flight no query tells more than its own answer will", func(c cell) bool {
+		return c.outcome == placeInFlight && (c.answer.found() || c.answer.notFound()) && filled(c)
+	}, func(c cell) bool { return c.stays(inTurn) }},
+	{"a status that ends resolves", func(c cell) bool {
+		return filled(c) && c.answer.is(foundEnded, foundChangedEnded, acceptedEnded) && c.outcome != placeInFlight
+	}, func(c cell) bool { return c.step.next == ended }},
+	{"an unresolved place that is found has been taken", func(c cell) bool {
+		return c.outcome == placeUnresolved && c.answer.found() && filled(c)
+	}, func(c cell) bool {
+		return c.step == step{map[answer]outcome{foundOpen: resolved, foundEnded: ended}[c.answer], foldPlaced, inTurn}
+	}},
+	{"a record of an order without an unresolved write is folded", func(c cell) bool {
+		return c.answer.found() && filled(c) && c.outcome.is(resolved, updateInFlight, cancelInFlight, ended)
+	}, func(c cell) bool {
+		next := c.outcome
+		if c.answer == foundEnded {
+			next = ended
+		}
+		return c.step == step{next, fold, inTurn}
+	}},
+	{"an order that is found after it was taken for absent is taken back", func(c cell) bool {
+		return c.outcome == absent && c.answer.found() && filled(c)
+	}, func(c cell) bool {
+		if c.answer == foundOpen {
+			return c.step == step{resolved, fold, inTurn}
+		}
+		return c.step == step{ended, fold, never}
+	}},
+	{"an update is resolved by the values it asked for, or by the end of its window, and not by an answer older than itself", func(c cell) bool {
+		return c.outcome.is(updateUnresolved, oldUpdateUnresolved) && c.answer.is(foundOpen, foundChanged)
+	}, func(c cell) bool {
+		shown := c.answer == foundChanged && c.moment != early
+		switch {
+		case !filled(c):
+			return true
+		case c.moment == after && c.answer == foundOpen && c.outcome == updateUnresolved:
+			return c.step == step{resolved, foldRefused, inTurn}
+		case c.moment == after || shown:
+			return c.step == step{resolved, foldUpdated, inTurn}
+		}
+		return c.step == step{c.outcome, fold, byEnd}
+	}},
+	{"an order that ends under an update shows whether the update came first", func(c cell) bool {
+		return c.outcome.is(updateUnresolved, oldUpdateUnresolved) && c.answer.is(foundEnded, foundChangedEnded) && filled(c)
+	}, func(c cell) bool {
+		did := c.answer == foundChangedEnded && c.moment != early || c.outcome == oldUpdateUnresolved && c.moment == after
+		return c.step == step{ended, map[bool]effect{true: foldUpdated, false: fold}[did], inTurn}
+	}},
+	{"a cancel is resolved by the end of the order, or by an order that is open after the window", func(c cell) bool {
+		return c.outcome == cancelUnresolved && c.answer.found() && filled(c)
+	}, func(c cell) bool {
+		switch {
+		case c.answer == foundEnded:
+			return c.step == step{ended, fold, inTurn}
+		case c.moment == after:
+			return c.step == step{resolved, foldRefused, inTurn}
+		}
+		return c.step == step{cancelUnresolved, fold, byEnd}
+	}},
+	{"lists that know an unresolved place, or were asked too early, have its 240s counted anew", func(c cell) bool {
+		return c.outcome == placeUnresolved && c.answer.is(listsOpen, listsTrades, listsNothing) && (c.answer != listsNothing || c.moment != after)
+	}, func(c cell) bool { return c.stays(anew) }},
+	{"an order that the exchange had taken stays open where it is listed, and ends with its trades where it is not", func(c cell) bool {
+		return c.outcome.taken() && c.answer.is(listsOpen, listsTrades, listsNothing)
+	}, func(c cell) bool {
+		if c.answer == listsOpen {
+			return c.step == step{c.outcome, tellListed, laterList}
+		}
+		return c.step == step{ended, endByTrades, inTurn}
+	}},
+	{"the lists change nothing of an order that ended while they were asked", func(c cell) bool {
+		return c.outcome == ended && c.answer.lists()
+	}, func(c cell) bool { return c.stays(inFive) }},
+	{"trades by themselves are booked and resolve nothing", func(c cell) bool { return c.answer == tradesTold }, func(c cell) bool {
+		if c.outcome == absent {
+			return c.stays(soon)
+		}
+		return c.step == step{c.outcome, foldTrades, inTurn}
+	}},
+	{"an accepted write is resolved, an accepted cancel not before its order is seen to have ended", func(c cell) bool {
+		return filled(c) && c.outcome.inFlight() && c.answer.is(accepted, acceptedEnded, acceptedCancel)
+	}, func(c cell) bool {
+		switch {
+		case c.answer == acceptedCancel:
+			return c.step == step{cancelUnresolved, nothing, soon}
+		case c.step.do != map[outcome]effect{placeInFlight: foldPlaced, updateInFlight: foldUpdated}[c.outcome]:
+			return false
+		}
+		return c.step.then == inTurn && c.step.next == map[answer]outcome{accepted: resolved, acceptedEnded: ended}[c.answer]
+	}},
+	{"a refused write is resolved: it did nothing; where its order was not found, a query tells how that has ended", func(c cell) bool {
+		return c.outcome.inFlight() && c.answer.is(refused, refusedNotFound)
+	}, func(c cell) bool {
+		want := step{resolved, tellRefused, inTurn}
+		switch {
+		case c.outcome == placeInFlight:
+			want.next = ended
+		case c.answer == refusedNotFound:
+			want.then = soon
+		}
+		return c.step == want
+	}},
+	{"a write without an answer that can be believed is unresolved, and queried at once", func(c cell) bool {
+		return c.outcome.inFlight() && c.answer.is(unanswered, writeRefuted)
+	}, func(c cell) bool {
+		unresolved := map[outcome]outcome{placeInFlight: placeUnresolved, updateInFlight: updateUnresolved, cancelInFlight: cancelUnresolved}
+		return c.step == step{unresolved[c.outcome], tellUnknown, soon}
+	}},
+	{"the answer to a write that the order's end has overtaken changes no outcome", func(c cell) bool {
+		return c.outcome == ended && c.answer >= accepted
+	}, func(c cell) bool {
+		switch c.answer {
+		case accepted, acceptedEnded:
+			return c.step == step{ended, foldUpdated, inTurn}
+		case refused:
+			return c.step == step{ended, tellRefused, inTurn}
+		case refusedNotFound:
+			return c.step == step{ended, tellRefused, soon}
+		}
+		return c.stays(soon)
+	}},
+}
+
+// broken is the text of the first rule that a cell breaks, "" for none.
+func broken(c cell) string {
+	for _, r := range rules {
+		if r.about(c) && !r.holds(c) {
+			return r.text
+		}
+	}
+	return ""
+}
+
+func TestEveryOutcomeAndEveryAnswerAtEveryMomentKeepsTheRules(t *testing.T) {
+	for _, c := range cells() {
+		require.Empty(t, broken(c), c)
+	}
+}
+
+// Each part of each cell, the empty ones included, is replaced by each other value that it could have.
+func TestNoCellCanBeAnotherWithoutBreakingARule(t *testing.T) {
+	flips := 0
+	for _, c := range cells() {
+		var others []step
+		for next := range outcomes {
+			others = append(others, step{next, c.step.do, c.step.then})
+		}
+		for do := nothing; do <= endByTrades; do++ {
+			others = append(others, step{c.step.next, do, c.step.then})
+		}
+		for then := inTurn; then <= never; then++ {
+			others = append(others, step{c.step.next, c.step.do, then})
+		}
+		for _, other := range others {
+			if flip := (cell{c.outcome, c.answer, c.moment, other}); other != c.step {
+				flips++
+				require.NotEmpty(t, broken(flip), "%v may be %v as well", c, other)
+			}
+		}
+	}
+	t.Logf("%d cells, %d flips", len(cells()), flips)
+}
+
+// setting is a loop with one order of a known outcome, and the time at which its last write was sent.
+type setting struct {
+	*play
+	q    *query
+	sent market.Time
+}
+
+const (
+	sinceAfter = 10 * time.Second // of a write's sending it is known that its outcome is not
+	untilAfter = 20 * time.Second // the exchange can take it no more
+	nowAfter   = 30 * time.Second
+)
+
+// set makes the order 1 and brings it to an outcome.
+func set(t *testing.T, o outcome) *setting {
+	p := playing(t, nil)
+	s := &setting{play: p, sent: p.loop.stamp()}
+	order := market.Order{ID: 1, ClientOrderID: uuid.UUID{1}, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, Amount: 8, Price: 80_00, Created: s.sent}
+	own := p.account.Send(&order, 0)
+	c := market.Command{Kind: market.CommandPlace, Order: order}
+	s.q = p.loop.queryOf(1)
+	p.loop.now = s.sent.Add(nowAfter)
+	switch o {
+	case placeInFlight, placeUnresolved:
+	case absent:
+		p.loop.answer(&c, market.ExecUnknown, 0)
+		p.loop.answer(&c, market.ExecRejected, 0)
+	case ended:
+		p.loop.report(1, s.record(market.StatusCanceled, 4), market.ExecNew) // its fill is still missing
+	default:
+		p.loop.report(1, s.record(market.StatusNew, 0), market.ExecNew)
+		switch o {
+		case updateInFlight, updateUnresolved, oldUpdateUnresolved:
+			c = s.command(market.CommandUpdate)
+			p.account.SendUpdate(own, 0)
+		case cancelInFlight, cancelUnresolved:
+			c = s.command(market.CommandCancel)
+			p.account.SendCancel(own)
+		}
+	}
+	if o.is(placeUnresolved, updateUnresolved, oldUpdateUnresolved, cancelUnresolved) {
+		s.q.unresolved = &unresolved{outcome: o, command: c, since: s.sent.Add(sinceAfter), until: s.sent.Add(untilAfter)}
+	}
+	p.s.heard = nil
+	return s
+}
+
+// command is a write of the order; an update asks for the price 79.
+func (s *setting) command(kind market.CommandKind) market.Command {
+	c := market.Command{Kind: kind, Order: s.account.Known(1).Order, Changed: market.ChangePrice}
+	c.Order.Price = 79_00
+	return c
+}
+
+// record is the order as the exchange tells it.
+func (s *setting) record(status market.Status, filled market.Qty) *exchange.Record {
+	o := s.account.Known(1).Order
+	o.Status, o.FilledAmount, o.AmountRemaining, o.Updated = status, filled, o.Amount-filled, s.sent
+	return &exchange.Record{Order: o}
+}
+
+// reply makes a reply that reads as an answer.
+func (s *setting) reply(a answer, m moment, write outcome) *reply {
+	r := &reply{from: fromQuery, asked: s.sent.Add([moments]time.Duration{5 * time.Second, 15 * time.Second, 25 * time.Second}[m])}
+	status := market.StatusNew
+	if a.is(foundEnded, foundChangedEnded, acceptedEnded) {
+		status = market.StatusFilled
+	}
+	r.record = s.record(status, 0)
+	switch {
+	case a.lists():
+		r.from, r.record, r.open = fromLists, nil, a == listsOpen
+		if s.q.notFoundSince = r.asked; a == listsTrades {
+			r.trades = []exchange.Trade{{Fill: market.Fill{ID: uuid.UUID{7}, Price: 80_00, Amount: 1}}}
+		}
+	case a == tradesTold:
+		r.from, r.record, r.trades = fromTrades, nil, []exchange.Trade{{Fill: market.Fill{ID: uuid.UUID{7}, Price: 80_00, Amount: 1}}}
+	case a >= accepted:
+		r.from, r.write = fromSend, &outgoing{command: s.command(kindOf(a, write)), intent: exchange.Intent{Timestamp: s.sent.Millis(), Window: 20_000}}
+	}
+	switch a {
+	case noAnswer, unanswered, listsFailed:
+		r.err = errLost
+	case notFound, notFoundAgain, notFoundLong, refusedNotFound:
+		r.err = exchange.ErrCode(exchange.CodeNotFound)
+		s.q.notFoundSince = map[answer]market.Time{notFoundAgain: r.asked - 1, notFoundLong: r.asked.Add(-takenPatience)}[a]
+	case refused:
+		r.err = exchange.ErrCode(exchange.CodeHalted)
+	case foundChanged, foundChangedEnded:
+		r.record.Order.Price = 79_00
+	case answerRefuted, listsRefuted, writeRefuted:
+		s.loop.verify = func(*state.Order, *reply) (string, bool) { return "amount 8 is 9", false }
+	}
+	return r
+}
+
+// kindOf is the write that an answer answers.
+func kindOf(a answer, o outcome) market.CommandKind {
+	switch {
+	case o == placeInFlight:
+		return market.CommandPlace
+	case o == cancelInFlight || a == acceptedCancel:
+		return market.CommandCancel
+	}
+	return market.CommandUpdate
+}
+
+// Every cell is played in a loop with a real account: the reply is read as the answer that it is, what follows is what the cell says, and nothing is sent.
+func TestTheLoopCarriesOutWhatTheTableSays(t *testing.T) {
+	for _, c := range cells() {
+		if !filled(c) || c.moment != after && !c.outcome.is(placeUnresolved, updateUnresolved, oldUpdateUnresolved, cancelUnresolved) {
+			continue
+		}
+		s := set(t, c.outcome)
+		r := s.reply(c.answer, c.moment, c.outcome)
+		own := s.account.Known(1)
+		require.Equal(t, c.outcome, s.loop.outcomeOf(s.q, own), c)
+		require.Equal(t, c.moment, s.q.moment(r.asked), c)
+		before := *s.q
+		s.loop.receive(s.q, r)
+
+		require.Equal(t, c.step.next, s.loop.outcomeOf(s.q, s.account.Known(1)), c)
+		require.Empty(t, s.loop.outbox, c)
+		require.Empty(t, s.box.leaves, c)
+		require.NoError(t, s.account.Check(), c)
+		s.requireHeard(c)
+		if s.loop.queries[1] != nil {
+			s.requireFollowUp(c, &before, r.asked)
+		}
+		if c.step.then == never {
+			require.Nil(t, s.loop.queries[1], c)
+		}
+	}
+}
+
+// requireHeard requires that the strategy heard of its order what an effect tells.
+func (s *setting) requireHeard(c cell) {
+	heard := strings.Join(s.s.heard, ", ")
+	refused := slices.Contains([]effect{foldRefused, tellRefused, endAbsent}, c.step.do)
+	require.Equal(s.t, refused, strings.Contains(heard, "rejected"), "%v heard %q", c, heard)
+	require.Equal(s.t, c.step.do == tellUnknown || c.step.do == endAbsent, strings.Contains(heard, "unknown"), "%v heard %q", c, heard)
+	if slices.Contains([]effect{nothing, tellMissing, tellListed}, c.step.do) {
+		require.Empty(s.t, heard, c)
+	}
+	require.Equal(s.t, slices.Contains(s.journal.remarks, "missing: order 1"), c.step.do == tellMissing, c)
+	require.Equal(s.t, slices.Contains(s.journal.remarks, "gone: order 1"), c.step.do == endByTrades, c)
+	booked := c.step.do == foldTrades || c.step.do == endByTrades && c.answer == listsTrades
+	require.Equal(s.t, booked, s.s.fills == 1, c)
+}
+
+// requireFollowUp requires that the next query comes when a cell says.
+func (s *setting) requireFollowUp(c cell, before *query, asked market.Time) {
+	now, q, until := s.loop.now, s.q, s.sent.Add(untilAfter)+1
+	want := map[followUp]market.Time{inTurn: before.next, inMinute: before.next, soon: now, askLists: now, byEnd: min(before.next, until), atEnd: max(before.next, until),
+		inSecond: now.Add(time.Second), anew: now.Add(time.Second), inFive: now.Add(5 * time.Second), laterList: now.Add(5 * time.Second), apart: asked.Add(2 * time.Second)}
+	require.Equal(s.t, want[c.step.then], q.next, c)
+	require.Equal(s.t, c.step.then == askLists, q.lists, c)
+	switch {
+	case c.answer.found() && c.outcome != placeInFlight || c.answer.is(accepted, acceptedEnded) || c.step.then == anew:
+		require.Zero(s.t, q.notFoundSince, c)
+	case c.step.then == apart || c.step.do == tellMissing:
+		require.Equal(s.t, asked, q.notFoundSince, c)
+	case c.step.then == laterList:
+		require.Equal(s.t, now.Add(5*time.Minute), q.notFoundSince, c)
+	default:
+		require.Equal(s.t, before.notFoundSince, q.notFoundSince, c)
+	}
+}

@@ -1,0 +1,227 @@
+package live
+
+import (
+	"errors"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// source is where a reply comes from.
+type source uint8
+
+const (
+	fromQuery  source = iota + 1 // GET /order
+	fromLists                    // the open orders and the trades, asked for one order
+	fromTrades                   // the trades, asked for a market
+	fromSend                     // the answer to a place, an update or a cancel
+)
+
+// reply is what the exchange has said of one order. Nothing of it is believed before receive has seen it.
+type reply struct {
+	from   source
+	asked  market.Time // when the question left
+	err    error
+	record *exchange.Record // of a query or a send without an error; of the lists, how the order has ended as far as they tell
+	open   bool             // the lists: it is among the open orders
+	trades []exchange.Trade // of this order alone
+	write  *outgoing        // of a send
+}
+
+// verify holds a reply without an error against the own order. Where the reply cannot be true it says which rule it breaks, with both values: then
+// the reply counts as no answer.
+type verify func(own *state.Order, r *reply) (problem string, ok bool)
+
+// believe is a verify that finds nothing wrong.
+func believe(*state.Order, *reply) (problem string, ok bool) { return "", true }
+
+// receive is the one way of an answer about an order into the books, wherever it comes from: it is verified, read, and what transitions says of it
+// is carried out.
+func (l *Loop) receive(q *query, r *reply) {
+	own := l.Account.Known(q.id)
+	if own == nil && r.from != fromSend {
+		delete(l.queries, q.id)
+		return
+	}
+	now := l.outcomeOf(q, own)
+	a := l.read(q, now, own, r)
+	s := transitions[now][a][q.moment(r.asked)]
+	if s.next == 0 {
+		l.Log.Error().Int64("order", int64(q.id)).Uint8("outcome", uint8(now)).Uint8("answer", uint8(a)).Msg("an answer came that cannot come: it is left out")
+		return
+	}
+	if a.finds() {
+		q.notFoundSince = 0
+	}
+	l.carryOut(q, r, s)
+}
+
+// finds reports whether an answer shows that the exchange has the order.
+func (a answer) finds() bool {
+	return a >= foundOpen && a <= foundChangedEnded || a == accepted || a == acceptedEnded
+}
+
+// outcomeOf is what is known of an order and its last write, nil being an order that is done.
+func (l *Loop) outcomeOf(q *query, own *state.Order) outcome {
+	switch {
+	case own == nil:
+		return ended
+	case own.State == state.Rejected:
+		return absent
+	case own.State.Terminal():
+		return ended
+	case q.unresolved != nil:
+		return q.unresolved.outcome
+	}
+	switch own.InFlight {
+	case market.CommandPlace:
+		return placeInFlight
+	case market.CommandUpdate:
+		return updateInFlight
+	case market.CommandCancel:
+		return cancelInFlight
+	}
+	return resolved
+}
+
+// moment is when an answer was asked for.
+func (q *query) moment(asked market.Time) moment {
+	switch u := q.unresolved; {
+	case u == nil || asked > u.until:
+		return after
+	case asked < u.since:
+		return early
+	}
+	return within
+}
+
+// read verifies a reply and says which answer it is.
+func (l *Loop) read(q *query, now outcome, own *state.Order, r *reply) answer {
+	if r.from == fromLists && r.err == nil {
+		r.record, r.err = l.lastRecord(&own.Order, r.trades)
+	}
+	if r.err == nil && own != nil {
+		if problem, ok := l.verify(own, r); !ok {
+			l.Log.Error().Int64("order", int64(q.id)).Str("problem", problem).Msg("an answer of the exchange cannot be true of the own order: it counts as none")
+			return refuted[r.from]
+		}
+	}
+	switch r.from {
+	case fromSend:
+		return readSend(r)
+	case fromLists:
+		return readLists(q, r)
+	case fromTrades:
+		return tradesTold
+	}
+	return readQuery(q, now, r)
+}
+
+// refuted is the answer that a reply is which cannot be true, by its source.
+var refuted = [...]answer{fromQuery: answerRefuted, fromLists: listsRefuted, fromTrades: answerRefuted, fromSend: writeRefuted}
+
+// readQuery reads the answer to GET /order.
+func readQuery(q *query, now outcome, r *reply) answer {
+	switch {
+	case isNotFound(r.err):
+		return q.readNotFound(now, r.asked)
+	case r.err != nil:
+		return noAnswer
+	}
+	shown := now == updateUnresolved && shows(&r.record.Order, &q.unresolved.command)
+	switch done := r.record.Order.Done(); {
+	case done && shown:
+		return foundChangedEnded
+	case done:
+		return foundEnded
+	case shown:
+		return foundChanged
+	}
+	return foundOpen
+}
+
+// How long after the first 240 in a row another one leads to the lists.
+const (
+	placePatience = 2 * time.Second // two answers about a place lie so far apart
+	takenPatience = 5 * time.Minute // longer than an exchange in trouble answers from an old copy
+)
+
+// readNotFound reads a 240 by the one that came first.
+func (q *query) readNotFound(now outcome, asked market.Time) answer {
+	patience := takenPatience
+	if now == placeUnresolved {
+		patience = placePatience
+	}
+	switch {
+	case q.notFoundSince == 0:
+		return notFound
+	case asked.Sub(q.notFoundSince) >= patience:
+		return notFoundLong
+	}
+	return notFoundAgain
+}
+
+// readLists reads what the lists tell of one order.
+func readLists(q *query, r *reply) answer {
+	switch {
+	case r.err != nil || q.notFoundSince == 0:
+		return listsFailed
+	case r.open:
+		return listsOpen
+	case len(r.trades) > 0:
+		return listsTrades
+	}
+	return listsNothing
+}
+
+// readSend reads the answer to a write.
+func readSend(r *reply) answer {
+	switch exchange.OutcomeOf(r.err) {
+	case exchange.Accepted:
+		switch {
+		case r.write.command.Kind == market.CommandCancel:
+			return acceptedCancel
+		case r.record.Order.Done():
+			return acceptedEnded
+		}
+		return accepted
+	case exchange.Rejected:
+		if isNotFound(r.err) {
+			return refusedNotFound
+		}
+		return refused
+	}
+	return unanswered
+}
+
+// isNotFound reports whether the exchange said that it does not know an order.
+func isNotFound(err error) bool {
+	return codeOf(err) == exchange.CodeNotFound && exchange.OutcomeOf(err) == exchange.Rejected
+}
+
+// shows reports whether an order has the values that an update asked for.
+func shows(o *market.Order, c *market.Command) bool {
+	want, set := &c.Order, c.Changed
+	return (!set.Has(market.ChangeAmount) || o.Amount == want.Amount) &&
+		(!set.Has(market.ChangeAmountQuote) || o.AmountQuote == want.AmountQuote) &&
+		(!set.Has(market.ChangeAmountRemaining) || o.Amount == want.Amount) && // it is sent as the amount that it comes to: fills may follow
+		(!set.Has(market.ChangePrice) || o.Price == want.Price) &&
+		(!set.Has(market.ChangeTriggerAmount) || o.TriggerAmount == want.TriggerAmount) &&
+		(!set.Has(market.ChangeTimeInForce) || o.TimeInForce == want.TimeInForce) &&
+		(!set.Has(market.ChangePostOnly) || o.PostOnly == want.PostOnly) &&
+		(!set.Has(market.ChangeSelfTradePrevention) || o.SelfTradePrevention == want.SelfTradePrevention)
+}
+
+// codeOf is the exchange's code in an error, 0 where it has none.
+func codeOf(err error) int {
+	var refusal *exchange.Error
+	if as(err, &refusal) {
+		return refusal.Code
+	}
+	return 0
+}
+
+// as is errors.As without a value to declare first.
+func as[T error](err error, target *T) bool { return errors.As(err, target) }
