@@ -36,15 +36,15 @@ var mayImport = map[string][]string{
 	"state/blackout":        nil,
 	"risk":                  {"market", "state", "exchange"},
 	"engine":                {"market", "strategy", "risk", "state", "exchange"},
-	"engine/answer":         {"market", "exchange"},
-	"engine/live":           {"market", "engine", "engine/answer", "state", "exchange"},
+	"engine/audit":         {"market", "exchange"},
+	"engine/live":           {"market", "engine", "engine/audit", "state", "exchange"},
 	"backtest":              {"market", "strategy", "risk", "state", "engine", "exchange", "exchange/sim"},
 	"bot":                   {"*"},
 	"cmd/bot":               {"bot", "strategy/shipped"},
 }
 
 // core is what must give the same output for the same input: no clock, no chance, no goroutine, and no exception.
-var core = []string{"market", "strategy", "risk", "state", "engine", "engine/answer", "exchange", "exchange/sim", "backtest"}
+var core = []string{"market", "strategy", "risk", "state", "engine", "engine/audit", "exchange", "exchange/sim", "backtest"}
 
 // exceptions are the files outside the core that may do what is forbidden elsewhere: file → what → why.
 var exceptions = map[string]map[string]string{

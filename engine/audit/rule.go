@@ -1,4 +1,4 @@
-package answer
+package audit
 
 // Rule names what an answer about an own order must keep. The names stand in the log, in the journal, in the metric and in
 // docs/running.md.

@@ -1,4 +1,4 @@
-package answer_test
+package audit_test
 
 import (
 	"math"
@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/engine/answer"
+	"github.com/tidemark-trading/tidemark/engine/audit"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -16,7 +16,7 @@ import (
 // The example is a buy of 0.0011 BTC at 40,000 in a market that stands at 39,900 to 40,100, with a fee of 0.25 %.
 const began = market.Time(1_700_000_000_000_000_000)
 
-func example(t *testing.T) (*answer.Check, *answer.Order, *exchange.Record) {
+func example(t *testing.T) (*audit.Check, *audit.Order, *exchange.Record) {
 	catalog := &market.Catalog{}
 	_, err := catalog.AddAsset("EUR", 2)
 	require.NoError(t, err)
@@ -24,8 +24,8 @@ func example(t *testing.T) (*answer.Check, *answer.Order, *exchange.Record) {
 	require.NoError(t, err)
 	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, QuantityDecimals: 8, NotionalDecimals: 2, TickSize: 1}
 	require.NoError(t, catalog.AddMarket(m))
-	check := &answer.Check{Catalog: catalog, Market: m, Fees: exchange.Fees{Maker: 150_000, Taker: 250_000}, Now: began.Add(time.Minute),
-		Prices: func(market.Time) answer.Prices { return answer.Prices{Low: 3_990_000, High: 4_010_000} },
+	check := &audit.Check{Catalog: catalog, Market: m, Fees: exchange.Fees{Maker: 150_000, Taker: 250_000}, Now: began.Add(time.Minute),
+		Prices: func(market.Time) audit.Prices { return audit.Prices{Low: 3_990_000, High: 4_010_000} },
 		FillOf: func(id uuid.UUID) market.OrderID { return map[uuid.UUID]market.OrderID{{5}: 4, {8}: 3}[id] },
 		OrderOf: func(id uuid.UUID) market.OrderID {
 			return map[uuid.UUID]market.OrderID{{6}: 4}[id]
@@ -39,7 +39,7 @@ func example(t *testing.T) (*answer.Check, *answer.Order, *exchange.Record) {
 	record.Order.Updated = began.Add(time.Second)
 	record.Fills = []market.Fill{{ID: uuid.UUID{3}, Market: 1, Side: market.Buy, Taker: true, Settled: true, FeeCurrency: 1, Price: 4_000_000, Amount: 110_000,
 		Fee: market.ValueOf(11 * 1e8), Time: began.Add(time.Second)}}
-	return check, &answer.Order{Order: &own}, record
+	return check, &audit.Order{Order: &own}, record
 }
 
 // million is 1,000,000 EUR at ten decimals.
@@ -48,75 +48,75 @@ var million = []market.Value{must(market.ValueOf(1e8).ScaleUp(8))}
 func TestEachRuleHasAnAnswerThatBreaksIt(t *testing.T) {
 	type told = exchange.Record
 	for name, c := range map[string]struct {
-		rule answer.Rule // empty: the answer holds
-		tell func(o *answer.Order, r *told)
+		rule audit.Rule // empty: the answer holds
+		tell func(o *audit.Order, r *told)
 	}{
-		"as sent":                           {"", func(*answer.Order, *told) {}},
-		"a fill of 0.5 for a buy of 0.0011": {answer.RuleFilled, func(_ *answer.Order, r *told) { r.Fills[0].Amount = 50_000_000 }},
-		"price 0":                           {answer.RuleFillPrice, func(_ *answer.Order, r *told) { r.Fills[0].Price = 0 }},
-		"ten times the limit of a buy":      {answer.RuleFillPrice, func(_ *answer.Order, r *told) { r.Fills[0].Price *= 10 }},
-		"a tick above the limit":            {answer.RuleFillPrice, func(_ *answer.Order, r *told) { r.Fills[0].Price++ }},
-		"a tenth of the market's price":     {answer.RuleFillPrice, func(_ *answer.Order, r *told) { r.Fills[0].Price /= 10 }},
-		"a fee of a million":                {answer.RuleFillFee, func(_ *answer.Order, r *told) { r.Fills[0].Fee = million[0] }},
-		"a rebate of a million":             {answer.RuleFillFee, func(_ *answer.Order, r *told) { r.Fills[0].Fee = million[0].Neg() }},
-		"a fee in BTC":                      {answer.RuleFillCurrency, func(_ *answer.Order, r *told) { r.Fills[0].FeeCurrency = 2 }},
-		"a fill id of another order":        {answer.RuleFillID, func(_ *answer.Order, r *told) { r.Fills[0].ID = uuid.UUID{5} }},
-		"a fill without an id":              {answer.RuleFillID, func(_ *answer.Order, r *told) { r.Fills[0].ID = uuid.Nil }},
-		"a fill of another market":          {answer.RuleFillMarket, func(_ *answer.Order, r *told) { r.Fills[0].Market = 2 }},
-		"a fill that sells":                 {answer.RuleFillSide, func(_ *answer.Order, r *told) { r.Fills[0].Side = market.Sell }},
-		"a fill of nothing":                 {answer.RuleFillAmount, func(_ *answer.Order, r *told) { r.Fills[0].Amount = 0 }},
-		"a fill before the order":           {answer.RuleFillTime, func(_ *answer.Order, r *told) { r.Fills[0].Time = began.Add(-time.Hour) }},
-		"a fill in the future":              {answer.RuleFillTime, func(_ *answer.Order, r *told) { r.Fills[0].Time = began.Add(time.Hour) }},
-		"an orderId that another order has": {answer.RuleOrderID, func(_ *answer.Order, r *told) { r.Order.ExchangeID = uuid.UUID{6} }},
-		"another orderId than before":       {answer.RuleOrderID, func(o *answer.Order, _ *told) { o.ExchangeID = uuid.UUID{9} }},
-		"another clientOrderId":             {answer.RuleClientOrderID, func(_ *answer.Order, r *told) { r.Order.ClientOrderID = uuid.UUID{9} }},
-		"another market":                    {answer.RuleMarket, func(_ *answer.Order, r *told) { r.Order.Market = 0 }},
-		"a sell":                            {answer.RuleSide, func(_ *answer.Order, r *told) { r.Order.Side = market.Sell }},
-		"a stop":                            {answer.RuleType, func(_ *answer.Order, r *told) { r.Order.Type = market.TypeStopLossLimit }},
-		"another limit":                     {answer.RulePrice, func(_ *answer.Order, r *told) { r.Order.Price++ }},
-		"another time in force":             {answer.RuleTimeInForce, func(_ *answer.Order, r *told) { r.Order.TimeInForce = market.IOC }},
-		"post-only":                         {answer.RulePostOnly, func(_ *answer.Order, r *told) { r.Order.PostOnly = true }},
-		"another self-trade prevention":     {answer.RuleSelfTrade, func(_ *answer.Order, r *told) { r.Order.SelfTradePrevention = market.CancelBoth }},
-		"a larger amount":                   {answer.RuleAmount, func(_ *answer.Order, r *told) { r.Order.Amount++ }},
-		"filled with something left": {answer.RuleStatus, func(_ *answer.Order, r *told) {
+		"as sent":                           {"", func(*audit.Order, *told) {}},
+		"a fill of 0.5 for a buy of 0.0011": {audit.RuleFilled, func(_ *audit.Order, r *told) { r.Fills[0].Amount = 50_000_000 }},
+		"price 0":                           {audit.RuleFillPrice, func(_ *audit.Order, r *told) { r.Fills[0].Price = 0 }},
+		"ten times the limit of a buy":      {audit.RuleFillPrice, func(_ *audit.Order, r *told) { r.Fills[0].Price *= 10 }},
+		"a tick above the limit":            {audit.RuleFillPrice, func(_ *audit.Order, r *told) { r.Fills[0].Price++ }},
+		"a tenth of the market's price":     {audit.RuleFillPrice, func(_ *audit.Order, r *told) { r.Fills[0].Price /= 10 }},
+		"a fee of a million":                {audit.RuleFillFee, func(_ *audit.Order, r *told) { r.Fills[0].Fee = million[0] }},
+		"a rebate of a million":             {audit.RuleFillFee, func(_ *audit.Order, r *told) { r.Fills[0].Fee = million[0].Neg() }},
+		"a fee in BTC":                      {audit.RuleFillCurrency, func(_ *audit.Order, r *told) { r.Fills[0].FeeCurrency = 2 }},
+		"a fill id of another order":        {audit.RuleFillID, func(_ *audit.Order, r *told) { r.Fills[0].ID = uuid.UUID{5} }},
+		"a fill without an id":              {audit.RuleFillID, func(_ *audit.Order, r *told) { r.Fills[0].ID = uuid.Nil }},
+		"a fill of another market":          {audit.RuleFillMarket, func(_ *audit.Order, r *told) { r.Fills[0].Market = 2 }},
+		"a fill that sells":                 {audit.RuleFillSide, func(_ *audit.Order, r *told) { r.Fills[0].Side = market.Sell }},
+		"a fill of nothing":                 {audit.RuleFillAmount, func(_ *audit.Order, r *told) { r.Fills[0].Amount = 0 }},
+		"a fill before the order":           {audit.RuleFillTime, func(_ *audit.Order, r *told) { r.Fills[0].Time = began.Add(-time.Hour) }},
+		"a fill in the future":              {audit.RuleFillTime, func(_ *audit.Order, r *told) { r.Fills[0].Time = began.Add(time.Hour) }},
+		"an orderId that another order has": {audit.RuleOrderID, func(_ *audit.Order, r *told) { r.Order.ExchangeID = uuid.UUID{6} }},
+		"another orderId than before":       {audit.RuleOrderID, func(o *audit.Order, _ *told) { o.ExchangeID = uuid.UUID{9} }},
+		"another clientOrderId":             {audit.RuleClientOrderID, func(_ *audit.Order, r *told) { r.Order.ClientOrderID = uuid.UUID{9} }},
+		"another market":                    {audit.RuleMarket, func(_ *audit.Order, r *told) { r.Order.Market = 0 }},
+		"a sell":                            {audit.RuleSide, func(_ *audit.Order, r *told) { r.Order.Side = market.Sell }},
+		"a stop":                            {audit.RuleType, func(_ *audit.Order, r *told) { r.Order.Type = market.TypeStopLossLimit }},
+		"another limit":                     {audit.RulePrice, func(_ *audit.Order, r *told) { r.Order.Price++ }},
+		"another time in force":             {audit.RuleTimeInForce, func(_ *audit.Order, r *told) { r.Order.TimeInForce = market.IOC }},
+		"post-only":                         {audit.RulePostOnly, func(_ *audit.Order, r *told) { r.Order.PostOnly = true }},
+		"another self-trade prevention":     {audit.RuleSelfTrade, func(_ *audit.Order, r *told) { r.Order.SelfTradePrevention = market.CancelBoth }},
+		"a larger amount":                   {audit.RuleAmount, func(_ *audit.Order, r *told) { r.Order.Amount++ }},
+		"filled with something left": {audit.RuleStatus, func(_ *audit.Order, r *told) {
 			r.Order.Amount, r.Order.RestatementReason = 110_001, 1
 			r.Order.Amount = 109_999
 		}},
-		"open with nothing left":                  {answer.RuleStatus, func(_ *answer.Order, r *told) { r.Order.Status = market.StatusPartiallyFilled }},
-		"waiting for a trigger that there is not": {answer.RuleStatus, func(_ *answer.Order, r *told) { r.Order.Status = market.StatusAwaitingTrigger }},
-		"a value that the fills do not have":      {answer.RuleFilledQuote, func(_ *answer.Order, r *told) { r.Order.FilledAmountQuote = million[0] }},
-		"fees that the fills do not have":         {answer.RuleFeePaid, func(_ *answer.Order, r *told) { r.Order.FeePaid = million[0] }},
-		"the fee of the order in BTC":             {answer.RuleFeeCurrency, func(_ *answer.Order, r *told) { r.Order.FeeCurrency = 2 }},
-		"a hold in BTC":                           {answer.RuleHoldCurrency, func(_ *answer.Order, r *told) { r.Order.OnHoldCurrency = 2 }},
-		"an update in the future":                 {answer.RuleTime, func(_ *answer.Order, r *told) { r.Order.Updated = began.Add(time.Hour) }},
-		"a fill that changes its price":           {answer.RuleFillChanged, func(o *answer.Order, r *told) { o.Fills, o.Counted = r.Fills, 110_000; r.Fills = lower(r.Fills) }},
-		"a fill that loses its fee":               {"", func(o *answer.Order, r *told) { o.Fills, o.Counted = r.Fills, 110_000; r.Fills = unsettle(r.Fills) }},
-		"a fee that comes late":                   {"", func(o *answer.Order, r *told) { o.Fills, o.Counted = unsettle(r.Fills), 110_000 }},
-		"a late fee of a million": {answer.RuleFillFee, func(o *answer.Order, r *told) {
+		"open with nothing left":                  {audit.RuleStatus, func(_ *audit.Order, r *told) { r.Order.Status = market.StatusPartiallyFilled }},
+		"waiting for a trigger that there is not": {audit.RuleStatus, func(_ *audit.Order, r *told) { r.Order.Status = market.StatusAwaitingTrigger }},
+		"a value that the fills do not have":      {audit.RuleFilledQuote, func(_ *audit.Order, r *told) { r.Order.FilledAmountQuote = million[0] }},
+		"fees that the fills do not have":         {audit.RuleFeePaid, func(_ *audit.Order, r *told) { r.Order.FeePaid = million[0] }},
+		"the fee of the order in BTC":             {audit.RuleFeeCurrency, func(_ *audit.Order, r *told) { r.Order.FeeCurrency = 2 }},
+		"a hold in BTC":                           {audit.RuleHoldCurrency, func(_ *audit.Order, r *told) { r.Order.OnHoldCurrency = 2 }},
+		"an update in the future":                 {audit.RuleTime, func(_ *audit.Order, r *told) { r.Order.Updated = began.Add(time.Hour) }},
+		"a fill that changes its price":           {audit.RuleFillChanged, func(o *audit.Order, r *told) { o.Fills, o.Counted = r.Fills, 110_000; r.Fills = lower(r.Fills) }},
+		"a fill that loses its fee":               {"", func(o *audit.Order, r *told) { o.Fills, o.Counted = r.Fills, 110_000; r.Fills = unsettle(r.Fills) }},
+		"a fee that comes late":                   {"", func(o *audit.Order, r *told) { o.Fills, o.Counted = unsettle(r.Fills), 110_000 }},
+		"a late fee of a million": {audit.RuleFillFee, func(o *audit.Order, r *told) {
 			o.Fills, o.Counted = unsettle(r.Fills), 110_000
 			r.Fills[0].Fee = million[0]
 		}},
-		"a fill booked by an earlier process": {"", func(o *answer.Order, r *told) { o.Counted = 110_000; r.Fills[0].ID = uuid.UUID{8} }},
-		"a fee as far as rounding goes": {"", func(_ *answer.Order, r *told) {
+		"a fill booked by an earlier process": {"", func(o *audit.Order, r *told) { o.Counted = 110_000; r.Fills[0].ID = uuid.UUID{8} }},
+		"a fee as far as rounding goes": {"", func(_ *audit.Order, r *told) {
 			r.Fills[0].Fee = market.ValueOf(111e7)
 			r.Order.FeePaid = market.ValueOf(111e7)
 		}},
-		"more fills than steps": {answer.RuleFillCount, func(_ *answer.Order, r *told) {
+		"more fills than steps": {audit.RuleFillCount, func(_ *audit.Order, r *told) {
 			for i := range 110_001 {
 				r.Fills = append(r.Fills, market.Fill{ID: uuid.UUID{9, byte(i), byte(i >> 8), byte(i >> 16)}, Market: 1, Side: market.Buy, Price: 4_000_000, Amount: 0, Time: began})
 			}
 		}},
-		"canceled with less than was known": {answer.RuleFilled, func(o *answer.Order, r *told) {
+		"canceled with less than was known": {audit.RuleFilled, func(o *audit.Order, r *told) {
 			o.FilledAmount, o.Updated = 110_000, began
 			r.Order.Status, r.Fills, r.Order.FilledAmount, r.Order.FilledAmountQuote, r.Order.FeePaid = market.StatusCanceled, nil, 0, market.Value{}, market.Value{}
 		}},
-		"a better price": {"", func(_ *answer.Order, r *told) {
+		"a better price": {"", func(_ *audit.Order, r *told) {
 			r.Fills[0].Price, r.Order.FilledAmountQuote = 3_995_000, market.ValueOf(3_995_000*110_000)
 		}},
-		"fields left out": {"", func(_ *answer.Order, r *told) {
+		"fields left out": {"", func(_ *audit.Order, r *told) {
 			r.Order.TimeInForce, r.Order.SelfTradePrevention, r.Order.FeeCurrency, r.Order.OnHoldCurrency, r.Order.Type = 0, 0, 0, 0, 0
 		}},
-		"sums without end": {answer.RuleRange, func(_ *answer.Order, r *told) {
+		"sums without end": {audit.RuleRange, func(_ *audit.Order, r *told) {
 			r.Fills = append(r.Fills, market.Fill{ID: uuid.UUID{4}, Market: 1, Side: market.Buy, Price: 1, Amount: math.MaxInt64, Time: began})
 		}},
 	} {
@@ -129,7 +129,7 @@ func TestEachRuleHasAnAnswerThatBreaksIt(t *testing.T) {
 				require.True(t, verdict.Holds())
 				return
 			}
-			var rules []answer.Rule
+			var rules []audit.Rule
 			for _, b := range verdict.Broken {
 				rules = append(rules, b.Rule)
 			}
@@ -191,7 +191,7 @@ func TestTheTermsOfAChangeUnderWayAreBelieved(t *testing.T) {
 		open(record)
 		changed := *own.Order
 		changed.Price = 4_005_000
-		own.Change = &answer.Change{Order: changed, Blind: c.blind}
+		own.Change = &audit.Change{Order: changed, Blind: c.blind}
 		record.Order.Price = c.price
 		record.Order.OnHold, _ = exchange.Cost(check.Market, c.price, 110_000, 250_000)
 		require.Equal(t, c.holds, len(check.Record(own, c.kind, record).Broken) == 0, name)
@@ -209,7 +209,7 @@ func TestAMarketOrderStaysNearTheKnownPrices(t *testing.T) {
 	} {
 		check, own, record := example(t)
 		own.Type, own.Price, record.Order.Type, record.Order.Price = market.TypeMarket, 0, market.TypeMarket, 0
-		check.Prices = func(market.Time) answer.Prices { return answer.Prices{Low: 3_990_000, High: 4_010_000, Blind: c.blind} }
+		check.Prices = func(market.Time) audit.Prices { return audit.Prices{Low: 3_990_000, High: 4_010_000, Blind: c.blind} }
 		record.Fills[0].Price, record.Order.FilledAmountQuote = c.price, must(check.Market.Value(c.price, 110_000))
 		record.Fills[0].Fee, record.Order.FeePaid = market.Value{}, market.Value{}
 		require.Equal(t, c.holds, check.Record(own, 0, record).Broken == nil, "%s: %v", name, check.Record(own, 0, record).Broken)

@@ -1,7 +1,7 @@
-// Package answer decides what an answer of the exchange may say about an own order: it holds the answer against the terms as they were
+// Package audit decides what an answer of the exchange may say about an own order: it holds the answer against the terms as they were
 // sent, the fills that are booked, the market's rules and the known prices. It never asks the exchange and changes nothing but the answer's
 // missing fields. Start at Check.Record.
-package answer
+package audit
 
 import (
 	"time"
@@ -67,10 +67,16 @@ func (v *Verdict) Holds() bool { return len(v.Broken) == 0 && !v.Short }
 func (c *Check) Record(o *Order, kind market.CommandKind, r *exchange.Record) Verdict {
 	x := c.examine(o)
 	complete(o.Order, &r.Order)
+	old := r.Order.Updated < o.Updated // overtaken by what is booked: of such a record the fills alone are
 	x.identity(&r.Order)
-	x.terms(&r.Order, kind)
+	if kind != 0 {
+		x.keeps(!old, RuleTime, "at least "+o.Updated.String(), r.Order.Updated.String())
+	}
+	if kind != 0 || !old {
+		x.terms(&r.Order, kind)
+	}
 	x.fillsOf(r.Fills)
-	x.sums(&r.Order)
+	x.sums(&r.Order, old && kind == 0)
 	if r.Order.Status.Terminal() {
 		r.Order.OnHold = 0
 	}
