@@ -20,12 +20,12 @@ type metrics struct {
 	registry *prometheus.Registry
 	watch    *watch
 
-	orders, ended, refusals, fills, differences, bans *prometheus.CounterVec
-	stale                                             prometheus.Counter
-	commits                                           prometheus.Histogram
-	steps                                             *prometheus.HistogramVec
-	equity, exposure, drawdown, open, foreign         prometheus.Gauge
-	halted                                            *prometheus.GaugeVec
+	orders, ended, refusals, fills, differences, bans, refuted *prometheus.CounterVec
+	stale                                                      prometheus.Counter
+	commits                                                    prometheus.Histogram
+	steps                                                      *prometheus.HistogramVec
+	equity, exposure, drawdown, open, foreign                  prometheus.Gauge
+	halted                                                     *prometheus.GaugeVec
 }
 
 // namespace begins the name of every metric.
@@ -43,6 +43,7 @@ func newMetrics(w *watch) *metrics {
 	m.refusals = m.counters("refusals_total", "Orders that the gate refused.", "strategy", "reason")
 	m.fills = m.counters("fills_total", "Fills of own orders.", "strategy", "market", "side")
 	m.differences = m.counters("differences_total", "What was found to differ from the exchange's books.", "kind")
+	m.refuted = m.counters("answers_refuted_total", "Answers about own orders that cannot be true and were not booked, by the rule that they break.", "rule")
 	m.bans = m.counters("bans_total", "Bans by the exchange.", "budget")
 	m.stale = prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "stale_total", Help: "How often prices stopped coming."})
 	m.commits = prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: namespace, Name: "journal_commit_seconds", Help: "Time of a durable commit of the journal.", Buckets: shortTimes()})

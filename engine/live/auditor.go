@@ -21,8 +21,8 @@ type auditor struct {
 	breaches []Breach                        // of the last day, the latest last
 }
 
-// highestFees are the rates of the highest tier (venue-facts 3.5), where Config.Fees tells none.
-var highestFees = exchange.Fees{Maker: 200_000, Taker: 250_000}
+// HighestFees are the rates of the exchange's highest tier (venue-facts 3.5).
+var HighestFees = exchange.Fees{Maker: 200_000, Taker: 250_000}
 
 func newAuditor(c *Config) auditor {
 	markets := len(c.Account.Catalog().Markets()) + 1
@@ -165,7 +165,7 @@ func (l *Loop) changeOf(own *state.Order, r *reply) *audit.Change {
 func (l *Loop) checkOf(id market.ID) *audit.Check {
 	catalog := l.Account.Catalog()
 	m := catalog.Market(id)
-	c := &audit.Check{Catalog: catalog, Market: m, Fees: highestFees, Now: l.now,
+	c := &audit.Check{Catalog: catalog, Market: m, Fees: HighestFees, Now: l.now,
 		Prices:  func(at market.Time) audit.Prices { return l.auditor.prices[id].about(at, l.Account.Last(id)) },
 		FillOf:  func(fill uuid.UUID) market.OrderID { return l.auditor.owners.of[fillName{id, fill}] },
 		OrderOf: func(name uuid.UUID) market.OrderID { return l.named(id, name) }}
