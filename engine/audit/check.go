@@ -14,10 +14,11 @@ import (
 
 // The allowances.
 const (
-	Skew      = 10 * time.Second        // between this machine's idea of the exchange's clock and the clock itself
-	Bound     = market.Rate(25_000_000) // 25 % beyond the prices that are known
-	BlindFold = 4                       // times Bound, where no price is known from the minute of a fill
-	roundings = 100                     // units of the quote asset that an order's roundings can bring at most
+	Skew       = 10 * time.Second        // between this machine's idea of the exchange's clock and the clock itself
+	ClockError = 24 * time.Hour          // of this machine's clock at the time when an order was made
+	Bound      = market.Rate(25_000_000) // 25 % beyond the prices that are known
+	BlindFold  = 4                       // times Bound, where no price is known from the minute of a fill
+	roundings  = 100                     // units of the quote asset that an order's roundings can bring at most
 )
 
 // Check is what the answers about orders of one market are held against. It is a plain value; its functions are called by its methods only.
@@ -67,6 +68,11 @@ func (v *Verdict) Holds() bool { return len(v.Broken) == 0 && !v.Short }
 func (c *Check) Record(o *Order, kind market.CommandKind, r *exchange.Record) Verdict {
 	x := c.examine(o)
 	complete(o.Order, &r.Order)
+	x.since = x.sinceOf(&r.Order)
+	c.past(&r.Order.Updated)
+	for i := range r.Fills {
+		c.past(&r.Fills[i].Time)
+	}
 	old := r.Order.Updated < o.Updated // overtaken by what is booked: of such a record the fills alone are
 	x.identity(&r.Order)
 	if kind != 0 {
@@ -86,6 +92,7 @@ func (c *Check) Record(o *Order, kind market.CommandKind, r *exchange.Record) Ve
 // Fills holds fills that came without a record against the order: trades of the market's list, or fees that were settled.
 func (c *Check) Fills(o *Order, fills []market.Fill) []Broken {
 	x := c.examine(o)
+	x.since = x.sinceOf(nil)
 	x.fillsOf(fills)
 	x.bounds()
 	return x.broken
@@ -97,6 +104,7 @@ type examination struct {
 	order  *Order
 	broken []Broken
 	short  bool
+	since  market.Time // earlier nothing can have happened to the order
 
 	limit  market.Price // the worst that a fill may have: of the terms before or after a change; 0: none
 	most   market.Qty   // the sum of fills; 0: no bound of its own

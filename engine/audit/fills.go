@@ -69,7 +69,7 @@ func (x *examination) known(before, f *market.Fill) {
 
 // unchanged wants what a fill said the first time.
 func (x *examination) unchanged(before, f *market.Fill) {
-	same := f.Price == before.Price && f.Amount == before.Amount && f.Taker == before.Taker && f.Time.Millis() == before.Time.Millis()
+	same := f.Price == before.Price && f.Amount == before.Amount && f.Taker == before.Taker
 	if same && f.Settled && before.Settled {
 		same = f.Fee == before.Fee && f.FeeCurrency == before.FeeCurrency
 	}

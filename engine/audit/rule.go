@@ -27,7 +27,7 @@ const (
 	RuleFilledQuote   Rule = "filledAmountQuote"   // the value of the fills, at most amountQuote with the fees
 	RuleFeePaid       Rule = "feePaid"             // the sum of the fees
 	RuleFeeCurrency   Rule = "feeCurrency"         // the quote (venue-facts 3.6)
-	RuleTime          Rule = "time"                // not before the order, not in the future
+	RuleTime          Rule = "time"                // not before the order; the future counts as now
 )
 
 // The rules about a fill.
@@ -40,7 +40,7 @@ const (
 	RuleFillPrice    Rule = "fill price"       // above 0, not worse than the limit, within the bound around the known prices
 	RuleFillFee      Rule = "fill fee"         // between the tier's rates, and what rounding adds
 	RuleFillCurrency Rule = "fill feeCurrency" // the quote
-	RuleFillTime     Rule = "fill timestamp"   // not before the order, not in the future
+	RuleFillTime     Rule = "fill timestamp"   // not before the order; the future counts as now
 	RuleFillCount    Rule = "fill count"       // at most amount ÷ smallest step
 	RuleRange        Rule = "range"            // sums stay within what can be counted
 )

@@ -63,13 +63,23 @@ func (x *examination) identity(told *market.Order) {
 
 // moment holds a time against the order's life. Zero is a time that was not told.
 func (x *examination) moment(rule Rule, at market.Time) {
-	since := x.order.Created
-	switch {
-	case at == 0:
-	case x.Now != 0 && at > x.Now.Add(Skew):
-		x.breaks(rule, "at most "+x.Now.String(), at.String())
-	case at < since.Add(-Skew):
-		x.breaks(rule, "at least "+since.String(), at.String())
+	x.keeps(at == 0 || at >= x.since, rule, "at least "+x.since.String(), at.String())
+}
+
+// sinceOf is from when on times can be told of the order: since the exchange took it, by the exchange's own clock where that is told, and within
+// ClockError by this machine's.
+func (x *examination) sinceOf(told *market.Order) market.Time {
+	since := x.order.Created.Add(-ClockError)
+	if told != nil && told.Created != 0 {
+		since = max(since, told.Created.Add(-Skew))
+	}
+	return since
+}
+
+// past moves times that lie in the future to now: the clock of this machine, or the answer, is wrong, and the order's next answer must not pass for older.
+func (c *Check) past(at *market.Time) {
+	if c.Now != 0 && *at > c.Now.Add(Skew) {
+		*at = c.Now
 	}
 }
 
