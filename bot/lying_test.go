@@ -19,6 +19,7 @@ import (
 	dec "github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -237,6 +238,9 @@ func TestAnExchangeThatIsLyingMovesNoMoney(t *testing.T) {
 					s.robbed(p)
 				}
 				told := l.hush()
+				var breaches []live.Breach
+				p.look(func() { breaches = slices.Clone(p.loop.Breaches()) })
+				t.Logf("%d lies, breaches: %+v", len(told), breaches)
 				time.Sleep(2 * time.Minute)
 				s.robbed(p)
 				began := time.Now()
