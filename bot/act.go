@@ -26,6 +26,7 @@ type actReport struct {
 	Sold       int            `json:"sold"`              // orders by which flatten sold
 	Held       []positionInfo `json:"held"`              // after flatten
 	Unsold     []string       `json:"unsold"`            // why
+	Unsettled  int            `json:"unsettled"`         // orders of which a fee is not settled yet: figures lack it
 	Trading    []string       `json:"trading"`           // strategies that may place new orders at once
 	Opening    string         `json:"opening,omitempty"` // after resume: why the account's limits let nothing be opened all the same
 }

@@ -1,10 +1,14 @@
 package bot
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"math/big"
 	"slices"
+	"testing"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -56,6 +60,7 @@ func (s *stage) agreeOnFile() (a audit) {
 	require.NoError(t, err)
 	require.Empty(t, theirs, "orders of the account that the bot does not know")
 	s.sameFills(store, &a)
+	s.samePositions(store)
 	report, err := store.Check()
 	require.NoError(t, err)
 	require.Empty(t, report.Flaws)
@@ -115,6 +120,133 @@ func (s *stage) market() *market.Market {
 	return s.units.MarketNamed("BTC-EUR")
 }
 
+// ledgerRow is what a strategy holds and has earned in a market, worked out with big integers from the exchange's trades.
+type ledgerRow struct {
+	amount               int64
+	cost, realised, fees *big.Int
+}
+
+// samePositions works out every position from the trades of the account in the order of their time, then of orders and fills, and compares cost, fees and realised profit
+// to the last unit with the table, and with what is exported of it.
+func (s *stage) samePositions(store *state.BotStore) {
+	t := s.t
+	for _, entry := range s.entries(store, state.EntryTransfer) {
+		if moved := entry.Record.(*state.Transfer); moved.Market != 0 {
+			return // a position was moved without a trade: these tests look at it themselves
+		}
+	}
+	want := map[string]*ledgerRow{}
+	for _, m := range s.units.Markets() {
+		trades := s.trades(m)
+		for i := range trades {
+			row, err := store.OrderByClientID(trades[i].ClientOrderID)
+			require.NoError(t, err, "a trade of an order that the bot does not know")
+			trades[i].Order = row.ID
+		}
+		slices.SortFunc(trades, func(a, b exchange.Trade) int {
+			return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.Order, b.Order), bytes.Compare(a.ID[:], b.ID[:]))
+		})
+		for i := range trades {
+			row, err := store.Order(trades[i].Order)
+			require.NoError(t, err)
+			key := row.StrategyName + " " + m.Name
+			if want[key] == nil {
+				want[key] = &ledgerRow{cost: new(big.Int), realised: new(big.Int), fees: new(big.Int)}
+			}
+			want[key].trade(&trades[i].Fill)
+		}
+	}
+	exported := s.exportedPositions(store)
+	rows, err := store.Positions()
+	require.NoError(t, err)
+	for i := range rows {
+		p, m := &rows[i], store.Catalog().Market(rows[i].Market)
+		key := p.StrategyName + " " + m.Name
+		w := want[key]
+		require.NotNil(t, w, "a position without a trade: %s", key)
+		have := ledgerRow{int64(p.Amount), unitsOf(t, p.Cost), unitsOf(t, p.Realised), unitsOf(t, p.Fees)}
+		require.Equal(t, w.String(), have.String(), "%s: amount, cost, realised, fees", key)
+		require.Equal(t, []string{m.FormatQty(p.Amount), m.FormatValue(p.Cost), m.FormatValue(p.Realised), m.FormatValue(p.Fees)}, exported[key])
+		delete(want, key)
+	}
+	require.Empty(t, want, "positions that the table lacks")
+}
+
+// String shows the figures in their units.
+func (w *ledgerRow) String() string {
+	return fmt.Sprintf("amount %d, cost %s, realised %s, fees %s", w.amount, w.cost, w.realised, w.fees)
+}
+
+func unitsOf(t *testing.T, v market.Value) *big.Int {
+	text, err := v.MarshalText()
+	require.NoError(t, err)
+	units, ok := new(big.Int).SetString(string(text), 10)
+	require.True(t, ok)
+	return units
+}
+
+// trade adds one trade. A sale takes its share of the cost, rounded towards zero, and the last one the rest.
+func (w *ledgerRow) trade(f *market.Fill) {
+	fee := new(big.Int)
+	text, _ := f.Fee.MarshalText()
+	fee.SetString(string(text), 10)
+	cash := new(big.Int).Mul(big.NewInt(int64(f.Price)), big.NewInt(int64(f.Amount)))
+	w.fees.Add(w.fees, fee)
+	if f.Side == market.Buy {
+		w.amount += int64(f.Amount)
+		w.cost.Add(w.cost, cash.Add(cash, fee))
+		return
+	}
+	share := new(big.Int).Mul(w.cost, big.NewInt(int64(f.Amount)))
+	share.Quo(share, big.NewInt(w.amount))
+	w.amount -= int64(f.Amount)
+	w.cost.Sub(w.cost, share)
+	w.realised.Add(w.realised, cash.Sub(cash, fee).Sub(cash, share))
+}
+
+// exportedPositions is the table as `bot state export positions` writes it: amount, cost, realised and fees by strategy and market.
+func (s *stage) exportedPositions(store *state.BotStore) map[string][]string {
+	var out bytes.Buffer
+	_, err := store.Export(&out, "positions")
+	require.NoError(s.t, err)
+	all := map[string][]string{}
+	for line := range bytes.Lines(out.Bytes()) {
+		var p map[string]string
+		require.NoError(s.t, json.Unmarshal(line, &p))
+		figure := func(name string) string { return cmp.Or(p[name], "0") } // what is 0 is left out
+		all[p["strategy"]+" "+p["market"]] = []string{figure("amount"), figure("cost"), figure("realised"), figure("fees")}
+	}
+	return all
+}
+
+func (s *stage) entries(store *state.BotStore, kind state.EntryKind) (all []state.Entry) {
+	require.NoError(s.t, store.Entries(0, func(e *state.Entry) error {
+		if e.Kind == kind {
+			all = append(all, *e)
+		}
+		return nil
+	}))
+	return all
+}
+
+// trades are those of the account in a market, each once.
+func (s *stage) trades(m *market.Market) (all []exchange.Trade) {
+	known := map[uuid.UUID]bool{}
+	for from, more := market.Time(1), true; more; {
+		var page []exchange.Trade
+		var err error
+		page, more, err = s.auditor.Trades(context.Background(), m.ID, max(from, s.auditor.Now().Add(-30*24*hour)))
+		require.NoError(s.t, err)
+		for _, f := range page {
+			if from = max(from, f.Time); !known[f.ID] {
+				known[f.ID] = true
+				all = append(all, f)
+			}
+		}
+	}
+	return all
+}
+
 // sameFills compares the trades of the account with the fills of the state file.
 func (s *stage) sameFills(store *state.BotStore, a *audit) {
 	type row struct {
@@ -126,15 +258,8 @@ func (s *stage) sameFills(store *state.BotStore, a *audit) {
 	}
 	var theirs, ours []row
 	for _, m := range s.units.Markets() {
-		for from, more := market.Time(1), true; more; {
-			var trades []exchange.Trade
-			var err error
-			trades, more, err = s.auditor.Trades(context.Background(), m.ID, max(from, s.auditor.Now().Add(-30*24*hour)))
-			require.NoError(s.t, err)
-			for _, f := range trades {
-				from = max(from, f.Time)
-				theirs = append(theirs, row{f.ID, f.Price, f.Amount, f.Fee, f.Taker})
-			}
+		for _, f := range s.trades(m) {
+			theirs = append(theirs, row{f.ID, f.Price, f.Amount, f.Fee, f.Taker})
 		}
 	}
 	require.NoError(s.t, store.Fills(0, 0, func(f *state.FillRow) error {
@@ -142,8 +267,7 @@ func (s *stage) sameFills(store *state.BotStore, a *audit) {
 		return nil
 	}))
 	byID := func(a, b row) int { return slices.Compare(a.id[:], b.id[:]) }
-	slices.SortFunc(theirs, func(a, b row) int { return cmp.Or(byID(a, b), cmp.Compare(a.price, b.price)) })
-	theirs = slices.Compact(theirs)
+	slices.SortFunc(theirs, byID)
 	slices.SortFunc(ours, byID)
 	require.Equal(s.t, theirs, ours)
 	a.fills = len(ours)

@@ -11,6 +11,9 @@ import (
 // sellRounds is in how many rounds flatten tries to sell what a strategy holds.
 const sellRounds = 5
 
+// feePatience is how long flatten waits for the fees of its sales once they are done: what a strategy has earned is final only then.
+const feePatience = market.Duration(10e9)
+
 // flatten halts strategies, cancels all their orders, and sells what they hold.
 func (c *control) flatten(ctx context.Context, ask *operatorAsk) (*actReport, error) {
 	ids, names, err := c.strategies(ask.Strategy)
@@ -31,7 +34,8 @@ type flattening struct {
 	reason string
 	seats  []flatSeat // by place in ids
 	report *actReport
-	dust   int // positions that the market's minimum keeps
+	dust   int         // positions that the market's minimum keeps
+	fees   market.Time // until when fees are waited for; 0: something is still open
 }
 
 // flatSeat is how far a strategy is.
@@ -62,7 +66,21 @@ func (f *flattening) step(at market.Time) (commands []market.Command, done bool)
 		}
 		f.report.Held = append(f.report.Held, f.held(id)...)
 	}
-	return commands, done
+	return commands, f.feesKnown(at) && done
+}
+
+// feesKnown reports whether the fees of all orders are settled, or have been waited for long enough.
+func (f *flattening) feesKnown(at market.Time) bool {
+	f.report.Unsettled = 0
+	for _, id := range f.ids {
+		f.report.Unsettled += f.r.account.UnsettledBy(id)
+	}
+	if len(f.report.Open) > 0 {
+		f.fees = 0
+	} else if f.fees == 0 {
+		f.fees = at.Add(feePatience)
+	}
+	return f.report.Unsettled == 0 || f.fees != 0 && at >= f.fees
 }
 
 func (f *flattening) stepOne(s *flatSeat, at market.Time, id market.StrategyID) []market.Command {

@@ -150,6 +150,9 @@ func (r *actReport) left() (text string) {
 	for _, why := range r.Unsold {
 		text += "not sold: " + why + "\n"
 	}
+	if r.Unsettled > 0 {
+		text += fmt.Sprintf("fees not settled yet: %s; bot positions lacks them until then\n", ordersText(r.Unsettled))
+	}
 	for i := range r.Protecting {
 		o := &r.Protecting[i]
 		text += fmt.Sprintf("left to protect: %d %s %s %s\n", o.Number, o.Strategy, o.Market, o.terms())

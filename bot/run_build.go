@@ -27,6 +27,10 @@ import (
 // stateFile is the name of the state file in the state folder.
 const stateFile = "bot.db"
 
+// lateFills is how late the exchange may tell of a fill, after fills of other orders that happened later, and its position is still
+// worked out in the order of the fills: a little more than what passes between two lists of open orders.
+const lateFills = market.Duration(2 * 60e9)
+
 // recordingLead is more than the events of a minute, which a crash may have lost: their numbers are not used again.
 const recordingLead = 1 << 20
 
@@ -137,6 +141,7 @@ func (r *runner) openEngine(ctx context.Context) (err error) {
 		return err
 	}
 	r.account = state.NewAccount(p.catalog, len(p.strategies), own)
+	r.account.KeepRecent(lateFills)
 	r.gate = risk.New(p.catalog, risk.Config{Account: p.checked.plan.Account, Strategies: limits, Fees: p.fees, Explain: true})
 	r.engine = engine.New(engine.Config{Catalog: p.catalog, Account: r.account, Gate: r.gate, Seats: seats, TradeFrom: r.began, Run: r.run, Observer: r})
 	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account, seats: p.names(), ledger: r.weights, banned: &r.banned, currency: p.currency.ID, agreed: map[string]savedAgreement{}, refusals: refusals{kinds: map[refusalKey]*refusedKind{}}, notes: newNotes(r.log)}
@@ -212,7 +217,7 @@ func (r *runner) openLoop(ctx context.Context) error {
 	if config.Agreed, err = r.agreements(); err != nil {
 		return err
 	}
-	config.Owns = r.owns
+	config.Owns, config.Ended = r.owns, r.ended
 	if err := r.auditBy(ctx, &config); err != nil {
 		return err
 	}

@@ -25,16 +25,18 @@ func AppendSaved(dst []byte, version int, state any) ([]byte, error) {
 	return append(dst, text...), nil
 }
 
-// ParseSaved reads what AppendSaved wrote into state, a pointer. Text that is cut off, goes on after the end or has unknown
-// fields is an error, and so is another version: the errors say what is wrong.
+// ParseSaved reads what AppendSaved wrote into state, a pointer. version is the newest that the caller knows: a new version
+// only adds fields, so an older text leaves them empty. Text that is cut off, goes on after the end or has unknown fields is
+// an error, and so is a newer version: the errors say what is wrong.
 func ParseSaved(data []byte, version int, state any) error {
 	var envelope saved[json.RawMessage]
 	if err := parseOne(data, &envelope); err != nil {
 		return err
 	}
 	switch {
-	case envelope.Version != version:
-		return fmt.Errorf("saved in version %d, this program knows version %d; start it with the program that saved it, or from an empty state", envelope.Version, version)
+	case envelope.Version < 1 || envelope.Version > version:
+		return fmt.Errorf("saved in version %d, this program knows versions 1 to %d; start it with the program that saved it",
+			envelope.Version, version)
 	case len(envelope.State) == 0:
 		return errors.New("saved without a state")
 	}

@@ -63,3 +63,16 @@ func TestAnIndexYieldsWhatIsInIt(t *testing.T) {
 		break // it may be left early
 	}
 }
+
+func TestASavedPartOfAnOlderVersionIsReadAndOfANewerRefused(t *testing.T) {
+	text, err := market.AppendSaved(nil, 2, map[string]int{"a": 1})
+	require.NoError(t, err)
+	var now struct{ A, B int }
+	require.NoError(t, market.ParseSaved(text, 3, &now))
+	require.Equal(t, 1, now.A)
+	require.Zero(t, now.B)
+	require.ErrorContains(t, market.ParseSaved(text, 1, &now), "saved in version 2, this program knows versions 1 to 1")
+	none, err := market.AppendSaved(nil, 0, nil)
+	require.NoError(t, err)
+	require.ErrorContains(t, market.ParseSaved(none, 3, &now), "saved in version 0")
+}

@@ -187,7 +187,7 @@ func TestAGateThatCannotGoOnSaysWhy(t *testing.T) {
 	require.NoError(t, err)
 	text := string(saved)
 	for _, c := range []struct{ old, new, want string }{
-		{`"version":1`, `"version":2`, "gate: saved in version 2, this program knows version 1; start it with the program that saved it, or from an empty state"},
+		{`"version":1`, `"version":2`, "gate: saved in version 2, this program knows versions 1 to 1; start it with the program that saved it"},
 		{`"currency":"EUR"`, `"currency":"USD"`, "gate: the account's currency was USD with 2 decimals and now is EUR with 2"},
 		{`"digits":2`, `"digits":3`, "gate: the account's currency was EUR with 3 decimals and now is EUR with 2"},
 		{`"amount":8`, `"amount":7`, "gate: market BTC-EUR was saved with decimals of price 2, amount 7, quote 2 and now has 2, 8, 2"},

@@ -21,6 +21,8 @@ type Account struct {
 	purseOf   []int               // by strategy
 	wallets   [][]Balance         // by strategy: its purse
 	positions [][]market.Position // by strategy, by market
+	recents   [][]*recent         // the same; nil: no position has a history that can change
+	window    market.Duration     // of KeepRecent
 	marks     []mark              // by market
 	quotes    []quote             // by market
 	orders    market.Index[Order] // open or unsettled
@@ -168,13 +170,8 @@ func (a *Account) transfer(ev *market.Event) error {
 	if err != nil {
 		return fmt.Errorf("transfer: %w", err)
 	}
-	if ev.Market != 0 && ev.Price != 0 && ev.Money > 0 {
-		if err := a.endow(ev); err != nil {
-			return fmt.Errorf("transfer: %w", err)
-		}
-	}
-	if ev.Market != 0 && ev.Price == 0 && ev.Money < 0 {
-		if err := a.shrink(ev); err != nil {
+	if ev.Market != 0 && (ev.Price != 0) == (ev.Money > 0) {
+		if err := a.movePosition(ev); err != nil {
 			return fmt.Errorf("transfer: %w", err)
 		}
 	}
@@ -183,42 +180,25 @@ func (a *Account) transfer(ev *market.Event) error {
 	return nil
 }
 
-// endow adds base that arrived to the owner's position, at the price that came with it.
-func (a *Account) endow(ev *market.Event) error {
-	cost, err := a.catalog.Market(ev.Market).Value(ev.Price, market.Qty(ev.Money))
+// movePosition takes base that arrived into the owner's position, at the price that came with it, or base that has gone out of
+// it, with its part of the cost; nothing is realised by it.
+func (a *Account) movePosition(ev *market.Event) (err error) {
+	m := a.catalog.Market(ev.Market)
+	moved := step{at: ev.At, amount: market.Qty(ev.Money), price: ev.Price, settled: true}
+	position, r := a.positions[ev.Owner][ev.Market], a.recentOf(ev.Owner, ev.Market)
+	if r != nil {
+		position, r, err = r.insert(m, moved)
+	} else {
+		err = moved.move(m, &position)
+	}
 	if err != nil {
 		return err
 	}
-	position := a.positions[ev.Owner][ev.Market]
-	if position.Amount == 0 {
-		position.Opened = ev.At
-	}
-	if position.Amount, err = market.Add(position.Amount, market.Qty(ev.Money)); err != nil {
-		return err
-	}
-	if position.Cost, err = position.Cost.Add(cost); err != nil {
-		return err
-	}
 	a.positions[ev.Owner][ev.Market] = position
-	if a.marks[ev.Market].price == 0 {
+	a.keep(ev.Owner, ev.Market, r)
+	if a.marks[ev.Market].price == 0 && ev.Price != 0 {
 		a.marks[ev.Market] = mark{price: ev.Price, at: ev.At}
 	}
-	return nil
-}
-
-// shrink takes base that has gone out of the owner's position, with its part of the cost; nothing is realised by it.
-func (a *Account) shrink(ev *market.Event) (err error) {
-	position := a.positions[ev.Owner][ev.Market]
-	gone := min(position.Amount, market.Qty(-ev.Money))
-	if gone <= 0 {
-		return nil
-	}
-	cost := position.Cost.Part(int64(gone), int64(position.Amount))
-	if position.Cost, err = position.Cost.Sub(cost); err != nil {
-		return err
-	}
-	position.Amount -= gone
-	a.positions[ev.Owner][ev.Market] = position
 	return nil
 }
 

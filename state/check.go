@@ -8,7 +8,7 @@ import (
 
 // Check proves that the account is consistent with itself: holds add up to what the open orders reserve, nothing is held
 // beyond what is there, counters equal what they count, closed orders hold nothing, positions have a cost only while they
-// have an amount. It returns the first contradiction. What was paid and what the rest of an order holds are both rounded up, so
+// have an amount and are what their history makes them. It returns the first contradiction. What was paid and what the rest of an order holds are both rounded up, so
 // a partly filled order may hold one unit that is not there.
 func (a *Account) Check() error {
 	held, partly := a.empty(), a.empty()
@@ -77,6 +77,17 @@ func (a *Account) checkPositions() error {
 		for m, p := range markets {
 			if p.Amount < 0 || (p.Amount == 0 && p.Cost.Sign() != 0) {
 				return fmt.Errorf("strategy %d market %d: amount %d with cost %s", s, m, p.Amount, p.Cost)
+			}
+			r := a.recentOf(market.StrategyID(s), market.ID(m))
+			if r == nil {
+				continue
+			}
+			worked, err := r.replay(a.catalog.Market(market.ID(m)))
+			if err != nil {
+				return fmt.Errorf("strategy %d market %d: history: %w", s, m, err)
+			}
+			if worked != p {
+				return fmt.Errorf("strategy %d market %d: position %+v, by its history %+v", s, m, p, worked)
 			}
 		}
 	}

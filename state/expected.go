@@ -63,6 +63,16 @@ func (a *Account) Unsettled(asset market.AssetID) bool {
 // Counted is the sum of the fills of an order that have been counted.
 func (o *Order) Counted() market.Qty { return o.counted }
 
+// UnsettledBy is the number of a strategy's orders that wait for a fee. Cost and realised profit lack it until then.
+func (a *Account) UnsettledBy(s market.StrategyID) (count int) {
+	for _, o := range a.orders.All {
+		if o.unsettled > 0 && o.Strategy == s {
+			count++
+		}
+	}
+	return count
+}
+
 // Knows reports whether a fill of an order has been counted.
 func (o *Order) Knows(f *market.Fill) bool { return o.markOf(f) != nil }
 

@@ -64,6 +64,14 @@ func (o *Order) markOf(f *market.Fill) *fillMark {
 	return nil
 }
 
+// feeOf is the fee of a fill as far as it is known: a fill that is not settled has none yet.
+func feeOf(f *market.Fill) (fee market.Value) {
+	if f.Settled {
+		fee = f.Fee
+	}
+	return fee
+}
+
 // applyFill moves base and quote and the position for one new fill.
 func (a *Account) applyFill(o *Order, f *market.Fill) error {
 	m := a.catalog.Market(o.Market)
@@ -71,23 +79,28 @@ func (a *Account) applyFill(o *Order, f *market.Fill) error {
 	if err != nil {
 		return err
 	}
-	cash, err := cashOf(o.Side, gross, f.Fee)
+	now := step{order: o.ID, id: f.ID, at: f.Time, side: o.Side, amount: f.Amount, price: f.Price, fee: feeOf(f), settled: f.Settled}
+	cash, err := cashOf(o.Side, gross, now.fee)
 	if err != nil {
 		return err
 	}
-	position := a.positions[o.Strategy][o.Market]
-	if err := fillPosition(&position, f, o.Side, cash); err != nil {
+	money, err := cash.FloorMoney(m.MoneyDrop())
+	if err != nil {
+		return err
+	}
+	position, r, err := a.traded(o, m, &now, cash)
+	if err != nil {
 		return err
 	}
 	amount := market.Money(f.Amount)
 	if o.Side == market.Sell {
 		amount = -amount
 	}
-	money, err := a.move(o, m, amount, cash)
-	if err != nil {
+	if err := a.move(o, m, amount, money); err != nil {
 		return err
 	}
 	a.positions[o.Strategy][o.Market] = position
+	a.keep(o.Strategy, o.Market, r)
 	a.changed = true
 	o.counted += f.Amount
 	a.release(o, max(-amount, -money)) // a sell held the base that left, a buy the quote
@@ -96,6 +109,15 @@ func (a *Account) applyFill(o *Order, f *market.Fill) error {
 		o.unsettled++
 	}
 	return nil
+}
+
+// traded returns the position after a fill, and its history where it has one or needs one from now on.
+func (a *Account) traded(o *Order, m *market.Market, now *step, cash market.Value) (p market.Position, r *recent, err error) {
+	if now.settled && a.window == 0 && a.recentOf(o.Strategy, o.Market) == nil {
+		p = a.positions[o.Strategy][o.Market]
+		return p, nil, now.trade(&p, cash)
+	}
+	return a.recall(o.Strategy, o.Market).insert(m, *now)
 }
 
 // cashOf is what a fill changes in quote: what it cost, or what it brought, less the fee.
@@ -107,85 +129,81 @@ func cashOf(side market.Side, gross, fee market.Value) (market.Value, error) {
 	return cost.Neg(), err
 }
 
-// move changes the purse: amount of base and cash of quote, which loses its decimals beyond the asset's against us. It
-// returns what it moved in quote.
-func (a *Account) move(o *Order, m *market.Market, amount market.Money, cash market.Value) (market.Money, error) {
+// move changes the purse: amount of base and money of quote.
+func (a *Account) move(o *Order, m *market.Market, amount, money market.Money) error {
 	purse := a.wallets[o.Strategy]
-	money, err := cash.FloorMoney(m.MoneyDrop())
-	if err != nil {
-		return 0, err
-	}
 	quote, err := market.Add(purse[m.Quote].Total, money)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	base, err := market.Add(purse[m.Base].Total, amount)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	purse[m.Quote].Total, purse[m.Base].Total = quote, base
-	return money, nil
+	return nil
 }
 
 // applyFee takes a fee that was not known when its fill was counted.
-func (a *Account) applyFee(o *Order, f *market.Fill) (err error) {
-	position := a.positions[o.Strategy][o.Market]
+func (a *Account) applyFee(o *Order, f *market.Fill) error {
+	m := a.catalog.Market(o.Market)
 	paid, err := o.FeePaid.Add(f.Fee)
 	if err != nil {
 		return err
 	}
-	if position.Fees, err = position.Fees.Add(f.Fee); err != nil {
+	money, err := feeMoney(m, o.Side, f)
+	if err != nil {
 		return err
 	}
-	if o.Side == market.Buy && position.Amount > 0 {
-		position.Cost, err = position.Cost.Add(f.Fee)
+	position, r := a.positions[o.Strategy][o.Market], a.recentOf(o.Strategy, o.Market)
+	if r != nil {
+		position, r, err = r.settle(m, o.Side, f)
 	} else {
-		position.Realised, err = position.Realised.Sub(f.Fee)
+		position, err = charge(position, o.Side, f.Fee)
 	}
 	if err != nil {
 		return err
 	}
-	if _, err := a.move(o, a.catalog.Market(o.Market), 0, f.Fee.Neg()); err != nil {
+	if err := a.move(o, m, 0, money); err != nil {
 		return err
 	}
 	a.positions[o.Strategy][o.Market] = position
+	a.keep(o.Strategy, o.Market, r)
 	o.FeePaid = paid
 	return nil
 }
 
-// fillPosition folds one fill into a position. A buy adds its cost, fee included. A sell takes its share of the cost, the
-// last one the remainder; what is sold beyond the position was not bought by this strategy and brings no profit.
-func fillPosition(p *market.Position, f *market.Fill, side market.Side, cash market.Value) (err error) {
-	if p.Fees, err = p.Fees.Add(f.Fee); err != nil {
-		return err
-	}
-	if side == market.Buy {
-		if p.Amount == 0 {
-			p.Opened = f.Time
-		}
-		amount, err := market.Add(p.Amount, f.Amount)
-		if err != nil {
-			return err
-		}
-		p.Amount = amount
-		p.Cost, err = p.Cost.Sub(cash)
-		return err
-	}
-	sold := min(f.Amount, p.Amount)
-	if sold <= 0 {
-		return nil
-	}
-	cost := p.Cost.Part(int64(sold), int64(p.Amount))
-	gain, err := cash.Part(int64(sold), int64(f.Amount)).Sub(cost)
+// feeMoney is what the fee of a counted fill changes in quote. The fill alone was rounded against us; with its fee it is a whole
+// number of units, so the fee takes the difference between both.
+func feeMoney(m *market.Market, side market.Side, f *market.Fill) (market.Money, error) {
+	gross, err := m.Value(f.Price, f.Amount)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if p.Realised, err = p.Realised.Add(gain); err != nil {
-		return err
+	var money [2]market.Money
+	for i, fee := range [2]market.Value{{}, f.Fee} {
+		cash, err := cashOf(side, gross, fee)
+		if err != nil {
+			return 0, err
+		}
+		if money[i], err = cash.FloorMoney(m.MoneyDrop()); err != nil {
+			return 0, err
+		}
 	}
-	if p.Cost, err = p.Cost.Sub(cost); err != nil {
-		return err
+	return market.Add(money[1], -money[0])
+}
+
+// charge books a fee on a position that is not known to hold its fill.
+func charge(p market.Position, side market.Side, fee market.Value) (market.Position, error) {
+	fees, err := p.Fees.Add(fee)
+	if err != nil {
+		return p, err
 	}
-	p.Amount -= sold
-	return nil
+	p.Fees = fees
+	if side == market.Buy && p.Amount > 0 {
+		p.Cost, err = p.Cost.Add(fee)
+	} else {
+		p.Realised, err = p.Realised.Sub(fee)
+	}
+	return p, err
 }

@@ -38,7 +38,7 @@ func (a *Account) restore(s *SavedAccount, strategies []string) error {
 	for i, name := range strategies {
 		r.ids[name] = market.StrategyID(i + 1)
 	}
-	r.marks, r.quotes, r.foreign = a.marks, a.quotes, s.Foreign
+	r.marks, r.quotes, r.foreign, r.window = a.marks, a.quotes, s.Foreign, a.window
 	if err := r.takePurses(s); err != nil {
 		return err
 	}
@@ -144,6 +144,10 @@ func (r *restorer) takePosition(s *SavedPosition) error {
 		return nil
 	}
 	r.positions[id][m.ID] = market.Position{Amount: s.Amount, Cost: s.Cost, Realised: s.Realised, Fees: s.Fees, Opened: s.Opened}
+	if s.Recent != nil && len(s.Recent.Steps) > 0 {
+		r.recall(id, m.ID)
+		r.recents[id][m.ID] = s.Recent.restored()
+	}
 	return nil
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// savedVersion is the shape of SavedAccount and SavedPrices.
-const savedVersion = 1
+// savedVersion is the shape of SavedAccount. Version 2 adds SavedPosition.Recent.
+const savedVersion = 2
 
 // SavedAccount is an Account but for its prices, as Save writes it: markets, assets and strategies by name, amounts as integers
 // in the units of Markets and Assets, orders by id.
@@ -39,6 +39,29 @@ type SavedPosition struct {
 	Realised market.Value `json:"realised,omitzero"`
 	Fees     market.Value `json:"fees,omitzero"`
 	Opened   market.Time  `json:"opened,omitzero"`
+	Recent   *SavedRecent `json:"recent,omitempty"` // nil: nothing of it can change any more
+}
+
+// SavedRecent is the end of a position's history that can still change: the position before the steps, and the steps by time.
+type SavedRecent struct {
+	Amount   market.Qty   `json:"amount,omitzero"`
+	Cost     market.Value `json:"cost,omitzero"`
+	Realised market.Value `json:"realised,omitzero"`
+	Fees     market.Value `json:"fees,omitzero"`
+	Opened   market.Time  `json:"opened,omitzero"`
+	Steps    []SavedStep  `json:"steps"`
+}
+
+// SavedStep is a fill of a position, or without a side base that came (amount above zero) or went.
+type SavedStep struct {
+	Order   market.OrderID `json:"order,omitzero"`
+	ID      uuid.UUID      `json:"id,omitzero"`
+	At      market.Time    `json:"at"`
+	Side    market.Side    `json:"side,omitzero"`
+	Amount  market.Qty     `json:"amount"`
+	Price   market.Price   `json:"price,omitzero"`
+	Fee     market.Value   `json:"fee,omitzero"`
+	Settled bool           `json:"settled,omitzero"`
 }
 
 // SavedOrder is an own order that is open, or done with fills or fees still expected, together with what was asked of the
@@ -107,10 +130,11 @@ func (a *Account) Save(dst []byte, strategies []string) ([]byte, error) {
 	a.savePurses(&s, names)
 	for id, markets := range a.positions {
 		for m := range markets {
-			if p := &markets[m]; *p != (market.Position{}) {
+			p, r := &markets[m], a.recentOf(market.StrategyID(id), market.ID(m))
+			if *p != (market.Position{}) || r != nil {
 				s.Positions = append(s.Positions, SavedPosition{
 					Strategy: names[id], Market: a.refer(&s, market.ID(m)),
-					Amount: p.Amount, Cost: p.Cost, Realised: p.Realised, Fees: p.Fees, Opened: p.Opened,
+					Amount: p.Amount, Cost: p.Cost, Realised: p.Realised, Fees: p.Fees, Opened: p.Opened, Recent: r.save(),
 				})
 			}
 		}

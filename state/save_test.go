@@ -42,7 +42,7 @@ func lived(t testing.TB) []byte {
 func TestWhatIsSavedCanBeReadByAPerson(t *testing.T) {
 	text := string(lived(t))
 	for _, part := range []string{
-		`{"version":1,"state":{"markets":{"BTC-EUR":{"price":2,"amount":8,"quote":2}},"assets":{"BTC":8,"EUR":2},"strategies":["one","two"],`,
+		`{"version":2,"state":{"markets":{"BTC-EUR":{"price":2,"amount":8,"quote":2}},"assets":{"BTC":8,"EUR":2},"strategies":["one","two"],`,
 		`"purses":[{"totals":{"BTC":1000000,"EUR":49900}},{"owner":"one","totals":{"BTC":60000000,"EUR":93999}}]`,
 		`{"strategy":"one","market":"BTC-EUR","amount":60000000,"cost":"600000000015","fees":"15","opened":1}`,
 		`"state":"partiallyFilled","inFlight":"update","cancelWanted":true,"reported":true,"extra":1000,"counted":60000000,"fills":[{"id":"00000000-0000-0000-0000-000000000001","settled":true}]`,

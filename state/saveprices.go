@@ -6,6 +6,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
+// pricesVersion is the shape of SavedPrices.
+const pricesVersion = 1
+
 // SavedPrices are the latest prices of the markets that have one, by name.
 type SavedPrices struct {
 	Markets map[string]SavedPrice `json:"markets,omitempty"`
@@ -30,14 +33,14 @@ func (a *Account) SavePrices(dst []byte) ([]byte, error) {
 			s.Markets[m.Name] = SavedPrice{Units: m.Units(), Last: mark.price, At: mark.at, Late: mark.late, Bid: quote.bid, Ask: quote.ask}
 		}
 	}
-	return market.AppendSaved(dst, savedVersion, &s)
+	return market.AppendSaved(dst, pricesVersion, &s)
 }
 
 // RestorePrices makes the latest prices what they were when data was saved. Those of markets that are gone are left out;
 // other units are an error.
 func (a *Account) RestorePrices(data []byte) error {
 	var s SavedPrices
-	if err := market.ParseSaved(data, savedVersion, &s); err != nil {
+	if err := market.ParseSaved(data, pricesVersion, &s); err != nil {
 		return fmt.Errorf("prices: %w", err)
 	}
 	units := make(map[string]market.Units)

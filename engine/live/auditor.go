@@ -98,7 +98,7 @@ func (j *auditor) booked(a *state.Account, ev *market.Event) {
 
 // hold is the verify of the loop: it holds a reply against the own order.
 func (l *Loop) hold(own *state.Order, r *reply) (problem string, ok bool) {
-	if r.trusted {
+	if r.trusted || r.from == fromRegular { // a list is a reason to ask, nothing of it is booked
 		return "", true
 	}
 	known, check := l.knownOf(own, r), l.checkOf(own.Market)
@@ -135,13 +135,24 @@ func (l *Loop) hold(own *state.Order, r *reply) (problem string, ok bool) {
 
 // knownOf is what is known of an order before an answer.
 func (l *Loop) knownOf(own *state.Order, r *reply) *audit.Order {
-	known := &audit.Order{Order: &own.Order, Ended: own.State.Terminal(), Fills: l.auditor.fills[own.ID], Counted: own.Counted()}
+	fills, kept := l.auditor.fills[own.ID]
+	if !kept && l.FillsOf != nil && own.FilledAmount > 0 { // the account has forgotten it
+		fills = l.FillsOf(own.ID)
+	}
+	known := &audit.Order{Order: &own.Order, Ended: own.State.Terminal(), Fills: fills, Counted: max(own.Counted(), sumOf(fills))}
 	if own.InFlight == market.CommandUpdate {
 		known.Change = l.changeOf(own, r)
 	} else if own.InFlight == 0 {
 		delete(l.auditor.changes, own.ID)
 	}
 	return known
+}
+
+func sumOf(fills []market.Fill) (sum market.Qty) {
+	for i := range fills {
+		sum += fills[i].Amount
+	}
+	return sum
 }
 
 // changeOf is the update of an order that is under way.

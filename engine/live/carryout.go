@@ -12,6 +12,9 @@ func (l *Loop) carryOut(q *query, r *reply, s step) {
 	command := commandOf(q, r)
 	l.enter(q, r, s.next)
 	l.carryEffect(q, r, s.do, command)
+	if q.listed = s.next == endedListed; !q.listed {
+		q.ended = nil
+	}
 	l.follow(q.id)
 	l.schedule(q, r.asked, s.then)
 }
@@ -73,6 +76,14 @@ func (l *Loop) carryEffect(q *query, r *reply, do effect, c *market.Command) {
 		l.endAbsent(q, c)
 	case endByTrades:
 		l.endByTrades(q, r)
+	case tellListedEnded:
+		l.tellListedEnded(q)
+	case takeBack:
+		l.takeBack(q, r)
+	case cancelListed:
+		l.cancelListed(q)
+	case haltListed:
+		l.haltListed(q)
 	}
 }
 
@@ -95,7 +106,7 @@ func (l *Loop) schedule(q *query, asked market.Time, then followUp) {
 	case inMinute:
 		q.wait = lastWait
 	case askLists:
-		q.lists = true
+		q.lists, q.listsSince = true, asked
 		q.soon(l.now)
 	case laterList:
 		q.notFoundSince = l.now.Add(laterWait - takenPatience)
@@ -120,7 +131,7 @@ func (l *Loop) answer(c *market.Command, exec market.ExecutionType, code int) {
 func (l *Loop) report(id market.OrderID, record *exchange.Record, exec market.ExecutionType) {
 	order := record.Order
 	order.ID = id
-	if own := l.Account.Own(id); own != nil {
+	if own := l.Account.Known(id); own != nil { // also one that has ended and waits for a fee
 		order.Strategy = own.Strategy
 	}
 	for i := range record.Fills {

@@ -47,6 +47,8 @@ type Config struct {
 	Agreed map[market.AssetID]Agreement // what the last run noted of the balances; nil: there was none
 	Owns   func(client uuid.UUID) bool  // whether an order of this name that has ended was this bot's, asked in the loop's goroutine; nil: that is not known
 
+	Ended func(client uuid.UUID) *state.Order // the own order of this name as it ended, asked in the loop's goroutine; nil: none is kept
+
 	// What answers are held against; all are asked in the loop's goroutine.
 	Fees     func(m *market.Market) exchange.Fees                       // the highest that the account can be charged; nil: the highest tier's (venue-facts 3.5)
 	Booked   func(visit func(*market.Fill))                             // fills that earlier runs have booked, the latest at least; nil: there were none. With it comes FillsOf
@@ -95,6 +97,8 @@ type Loop struct {
 	open       regular
 	holdings   holdings
 	began      market.Time
+	evidence   evidence
+	shown      map[uuid.UUID]int // by client's name: how many lists in a row show an order open that has ended by the books
 	foreign    int
 	keyRefused int // commands in a row that were refused for the key's sake
 }
@@ -103,6 +107,7 @@ type Loop struct {
 type regular struct {
 	next   market.Time
 	asking bool
+	failed bool // the last time it had no answer
 }
 
 // New returns a loop. Its engine has been warmed up, and restored where there was something to restore.

@@ -1,0 +1,235 @@
+package state
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// recent is the end of a position's history: the position as it was before some steps, and the steps. While a fee is not
+// settled, or a fill may still be told late, the position is worked out anew from here. So cost and realised profit are those
+// of the fills in the order in which they happened, whatever the order in which the exchange told of fills, fees and ends.
+type recent struct {
+	base  market.Position
+	steps []step
+}
+
+// step is one change of a position: a fill, or base that came or went without a trade (side 0). Steps are in the order of their
+// time; those of one instant are in the order of their orders and fill ids, because the exchange does not tell theirs.
+type step struct {
+	order   market.OrderID // of the fill
+	id      uuid.UUID      // of the fill
+	at      market.Time
+	side    market.Side
+	amount  market.Qty // below zero: base that went without a trade
+	price   market.Price
+	fee     market.Value
+	settled bool
+}
+
+// mostSteps bounds the steps of one position. The fee of a fill that more than so many fills followed is booked on the
+// position as it is when the fee is settled.
+const mostSteps = 256
+
+// KeepRecent lets the account work out positions anew when a fill is told late: after fills of other orders that happened
+// up to a time later. 0, the default, keeps only what waits for fees.
+func (a *Account) KeepRecent(window market.Duration) { a.window = window }
+
+// recentOf returns the history of a position, nil where it has none.
+func (a *Account) recentOf(s market.StrategyID, m market.ID) *recent {
+	if a.recents == nil {
+		return nil
+	}
+	return a.recents[s][m]
+}
+
+// recall returns the history of a position, which begins with the position as it is where it has none.
+func (a *Account) recall(s market.StrategyID, m market.ID) *recent {
+	if a.recents == nil {
+		a.recents = make([][]*recent, len(a.positions))
+		for i := range a.recents {
+			a.recents[i] = make([]*recent, len(a.positions[i]))
+		}
+	}
+	if r := a.recents[s][m]; r != nil {
+		return r
+	}
+	return &recent{base: a.positions[s][m]}
+}
+
+func (x *step) compare(y *step) int {
+	return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.order, y.order), bytes.Compare(x.id[:], y.id[:]))
+}
+
+// insert returns a history with one step more: the latest as a rule, an earlier one where the exchange told of it late. The
+// position is what the history makes it.
+func (r *recent) insert(m *market.Market, now step) (market.Position, *recent, error) {
+	at := len(r.steps)
+	for at > 0 && r.steps[at-1].compare(&now) > 0 {
+		at--
+	}
+	next := &recent{base: r.base, steps: slices.Insert(slices.Clone(r.steps), at, now)}
+	p, err := next.replay(m)
+	return p, next, err
+}
+
+// settle returns a history in which the fee of a fill is known. The fee of a fill that is behind the history is booked on the
+// position before it.
+func (r *recent) settle(m *market.Market, side market.Side, f *market.Fill) (p market.Position, next *recent, err error) {
+	next = &recent{base: r.base, steps: slices.Clone(r.steps)}
+	at := slices.IndexFunc(r.steps, func(x step) bool { return x.side != 0 && x.id == f.ID })
+	if at >= 0 {
+		next.steps[at].fee, next.steps[at].settled = f.Fee, true
+	} else {
+		next.base, err = charge(r.base, side, f.Fee)
+	}
+	if err == nil {
+		p, err = next.replay(m)
+	}
+	return p, next, err
+}
+
+// save returns the history as it is written, nil where there is none.
+func (r *recent) save() *SavedRecent {
+	if r == nil {
+		return nil
+	}
+	b := &r.base
+	s := &SavedRecent{Amount: b.Amount, Cost: b.Cost, Realised: b.Realised, Fees: b.Fees, Opened: b.Opened}
+	for _, x := range r.steps {
+		s.Steps = append(s.Steps, SavedStep{Order: x.order, ID: x.id, At: x.at, Side: x.side, Amount: x.amount, Price: x.price, Fee: x.fee, Settled: x.settled})
+	}
+	return s
+}
+
+// restored reads what save wrote.
+func (s *SavedRecent) restored() *recent {
+	r := &recent{base: market.Position{Amount: s.Amount, Cost: s.Cost, Realised: s.Realised, Fees: s.Fees, Opened: s.Opened}}
+	for _, x := range s.Steps {
+		r.steps = append(r.steps, step{order: x.Order, id: x.ID, at: x.At, side: x.Side, amount: x.Amount, price: x.Price, fee: x.Fee, settled: x.Settled})
+	}
+	return r
+}
+
+// keep takes a history over, but for the steps that nothing can change any more. A position without such steps has no history.
+func (a *Account) keep(s market.StrategyID, id market.ID, r *recent) {
+	if r == nil {
+		return
+	}
+	m, gone := a.catalog.Market(id), 0
+	latest := slices.MaxFunc(r.steps, func(x, y step) int { return cmp.Compare(x.at, y.at) }).at
+	for gone < len(r.steps) {
+		oldest := &r.steps[gone]
+		if len(r.steps)-gone <= mostSteps && (!oldest.settled || a.window > 0 && oldest.at > latest.Add(-a.window)) {
+			break
+		}
+		if oldest.move(m, &r.base) != nil {
+			break // a replay has carried it out: it cannot fail
+		}
+		gone++
+	}
+	if r.steps = r.steps[gone:]; len(r.steps) == 0 {
+		r = nil
+	}
+	a.recents[s][id] = r
+}
+
+// replay carries out the steps one after another.
+func (r *recent) replay(m *market.Market) (p market.Position, err error) {
+	p = r.base
+	for i := range r.steps {
+		if err := r.steps[i].move(m, &p); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// move carries out one step. Base that comes has a cost, base that goes takes its part of the cost along; neither realises
+// anything.
+func (x *step) move(m *market.Market, p *market.Position) error {
+	switch {
+	case x.side != 0:
+		return x.fill(m, p)
+	case x.amount > 0:
+		return x.endow(m, p)
+	}
+	return x.shrink(p)
+}
+
+// fill folds a fill into a position.
+func (x *step) fill(m *market.Market, p *market.Position) error {
+	gross, err := m.Value(x.price, x.amount)
+	if err != nil {
+		return err
+	}
+	cash, err := cashOf(x.side, gross, x.fee)
+	if err != nil {
+		return err
+	}
+	return x.trade(p, cash)
+}
+
+// trade folds a fill whose cash is known. A buy adds its cost, fee included. A sell takes its share of the cost, the last one
+// the remainder; what is sold beyond the position was not bought by this strategy and brings no profit.
+func (x *step) trade(p *market.Position, cash market.Value) (err error) {
+	if p.Fees, err = p.Fees.Add(x.fee); err != nil {
+		return err
+	}
+	if x.side == market.Buy {
+		return x.add(p, cash.Neg())
+	}
+	sold := min(x.amount, p.Amount)
+	if sold <= 0 {
+		return nil
+	}
+	cost := p.Cost.Part(int64(sold), int64(p.Amount))
+	gain, err := cash.Part(int64(sold), int64(x.amount)).Sub(cost)
+	if err != nil {
+		return err
+	}
+	if p.Realised, err = p.Realised.Add(gain); err != nil {
+		return err
+	}
+	if p.Cost, err = p.Cost.Sub(cost); err != nil {
+		return err
+	}
+	p.Amount -= sold
+	return nil
+}
+
+func (x *step) endow(m *market.Market, p *market.Position) error {
+	cost, err := m.Value(x.price, x.amount)
+	if err != nil {
+		return err
+	}
+	return x.add(p, cost)
+}
+
+func (x *step) add(p *market.Position, cost market.Value) (err error) {
+	if p.Amount == 0 {
+		p.Opened = x.at
+	}
+	if p.Amount, err = market.Add(p.Amount, x.amount); err != nil {
+		return err
+	}
+	p.Cost, err = p.Cost.Add(cost)
+	return err
+}
+
+func (x *step) shrink(p *market.Position) (err error) {
+	gone := min(p.Amount, -x.amount)
+	if gone <= 0 {
+		return nil
+	}
+	cost := p.Cost.Part(int64(gone), int64(p.Amount))
+	if p.Cost, err = p.Cost.Sub(cost); err != nil {
+		return err
+	}
+	p.Amount -= gone
+	return nil
+}
