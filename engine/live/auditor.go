@@ -98,7 +98,7 @@ func (j *auditor) booked(a *state.Account, ev *market.Event) {
 
 // hold is the verify of the loop: it holds a reply against the own order.
 func (l *Loop) hold(own *state.Order, r *reply) (problem string, ok bool) {
-	if r.trusted || r.from == fromRegular { // a list is a reason to ask, nothing of it is booked
+	if r.from == fromRegular { // a list is a reason to ask, nothing of it is booked
 		return "", true
 	}
 	known, check := l.knownOf(own, r), l.checkOf(own.Market)
@@ -118,6 +118,8 @@ func (l *Loop) hold(own *state.Order, r *reply) (problem string, ok bool) {
 		verdict = check.Record(known, 0, r.record)
 	}
 	switch {
+	case r.trusted && (r.record == nil || r.record.Order.Market == own.Market):
+		l.believeAnyway(own, r, verdict.Broken)
 	case len(verdict.Broken) > 0:
 		l.breach(own, verdict.Broken)
 		return verdict.Broken[0].String(), false

@@ -22,6 +22,7 @@ type query struct {
 	lists         bool        // the lists are asked next, not the order itself
 	short         *reply      // a record that lacks fills: the trades are asked for next; nil: none does
 	listsSince    market.Time // when the 240 was asked for that leads to the lists
+	trusted       bool        // the next record is booked, whatever it says: a person has decided
 	unsent        bool        // the last command could not be sent, and the log has told
 
 	listed bool         // lists show the order open, which has ended by the books
@@ -148,7 +149,7 @@ func (l *Loop) askOrder(work context.Context, q *query) {
 	if l.stopped || own.InFlight == market.CommandCancel || own.CancelWanted {
 		question = l.Trading.Ending
 	}
-	r := reply{from: fromQuery, asked: l.now}
+	r := reply{from: fromQuery, asked: l.now, trusted: q.trusted}
 	q.asking = true
 	l.asking++
 	l.workers.Go(func() {
