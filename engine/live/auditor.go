@@ -25,9 +25,7 @@ type auditor struct {
 var HighestFees = exchange.Fees{Maker: 200_000, Taker: 250_000}
 
 func newAuditor(c *Config) auditor {
-	markets := len(c.Account.Catalog().Markets()) + 1
-	j := auditor{fills: map[market.OrderID][]market.Fill{}, owners: owners{of: map[fillName]market.OrderID{}}, changes: map[market.OrderID]market.Order{},
-		prices: make([]priceLog, markets), breaches: slices.Clone(c.Breaches)}
+	j := auditor{fills: map[market.OrderID][]market.Fill{}, owners: owners{of: map[fillName]market.OrderID{}}, changes: map[market.OrderID]market.Order{}, breaches: slices.Clone(c.Breaches)}
 	if c.Booked != nil {
 		c.Booked(func(f *market.Fill) { j.owners.add(f) })
 		for _, o := range c.Account.Pending(nil) {

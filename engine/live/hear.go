@@ -25,7 +25,10 @@ func (l *Loop) hear(ev *market.Event) {
 			}
 		}
 	}
-	l.auditor.see(ev, l.stamp())
+	if l.stamp(); !l.believes(ev) {
+		return
+	}
+	l.auditor.see(ev, l.now)
 	l.step(ev)
 }
 

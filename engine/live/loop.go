@@ -88,6 +88,7 @@ type Loop struct {
 	verify  verify // of every answer about an order, before anything is made of it
 	auditor auditor
 	later   []func() // what this turn has left for the next
+	marked  []marked // by market: whose data is not believed
 	failed  error
 	ending  error // why the loop ends by itself, in good order as far as that goes; nil: it does not
 	stopped bool  // the engine has stopped: the world's events are let go by, for the next run to ask for
@@ -126,6 +127,10 @@ func New(c Config) *Loop {
 	l := &Loop{Config: c, replies: make(chan func(), 2*inFlight+lists), orders: make(chan request), queries: map[market.OrderID]*query{},
 		holdings: holdings{agreed: c.Agreed, said: map[market.AssetID]market.Money{}}}
 	l.verify, l.auditor = l.hold, newAuditor(&l.Config)
+	if c.Account != nil {
+		markets := len(c.Account.Catalog().Markets()) + 1
+		l.marked, l.auditor.prices = make([]marked, markets), make([]priceLog, markets)
+	}
 	return l
 }
 
