@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -110,6 +111,28 @@ func (t *table) trade(candles []market.Candle, orders int) {
 	kept += int64(account.Total(m.Quote).Total)
 }
 
+// engine returns an engine with one strategy and no money: it sees every candle and asks for nothing.
+func (t *table) engine(kind strategy.Kind) *engine.Engine {
+	p, _ := t.plan(1, 0, kind)
+	s, err := kind.New(nil, strategy.Setup{Markets: p.Catalog.Markets(), Interval: market.Interval1m})
+	require.NoError(t.b, err)
+	return engine.New(engine.Config{
+		Catalog: p.Catalog, Account: state.NewAccount(p.Catalog, 1, nil), Gate: risk.New(p.Catalog, risk.Config{Strategies: make([]risk.Limits, 1)}),
+		Seats: []engine.Seat{{Strategy: s, Markets: []market.ID{1}, Intervals: []market.Interval{market.Interval1m}}},
+	})
+}
+
+// coast steps a batch of candles, as a backtest does where nothing happens.
+func (t *table) coast(e *engine.Engine, batch []market.Candle) {
+	for len(batch) > 0 {
+		n, _ := e.Coast(batch, market.Time(market.Interval1m.Fixed()), 0, 0, math.MaxInt64)
+		if n == 0 {
+			t.b.Fatal("an engine did not coast")
+		}
+		batch = batch[n:]
+	}
+}
+
 // memory is a backtest.Source over candles in memory, in batches as large as those of the store.
 type memory struct {
 	candles []market.Candle
@@ -133,7 +156,7 @@ type flipper struct {
 	long   bool
 }
 
-func (f *flipper) OnCandle(d *strategy.Desk, c *market.Candle) {
+func (f *flipper) OnCandle(d *strategy.Desk, c market.Candle) {
 	f.long = !f.long
 	for range f.orders {
 		if f.long {
@@ -154,7 +177,7 @@ type ladderer struct {
 	orders int
 }
 
-func (l *ladderer) OnCandle(d *strategy.Desk, c *market.Candle) {
+func (l *ladderer) OnCandle(d *strategy.Desk, c market.Candle) {
 	for ; l.orders > 0; l.orders-- {
 		_, _ = d.Limit(c.Market, market.Buy, 1_000_000, c.Close/10+market.Price(l.orders))
 	}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -92,7 +91,7 @@ func newPipe(b *testing.B) *pipe {
 // bidder answers every ticker with a bid.
 type bidder struct{ strategy.Base }
 
-func (bidder) OnTicker(d *strategy.Desk, t *market.Ticker) {
+func (bidder) OnTicker(d *strategy.Desk, t market.Ticker) {
 	_, _ = d.Limit(t.Market, market.Buy, 1_000_000, t.Last*9/10, strategy.PostOnly())
 }
 
@@ -172,7 +171,7 @@ func (t *table) packages() {
 		row := &packageRows[i]
 		run := row.folder + " " + row.benchmark
 		if texts[run] == "" {
-			text, err := exec.Command("go", "test", "-run", "^$", "-bench", row.benchmark, "-benchtime", long, "./"+row.folder).CombinedOutput()
+			text, err := command("go", "test", "-run", "^$", "-bench", row.benchmark, "-benchtime", long, "./"+row.folder).CombinedOutput()
 			require.NoError(t.b, err, "%s", text)
 			texts[run] = string(text)
 		}

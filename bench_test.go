@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
@@ -114,7 +115,8 @@ func (t *table) loop() {
 	took := t.least(func() { kept += scan(candles) }, func() { t.run(p) },
 		func() { t.trade(few[:orders/8], 8) }, func() { t.trade(few, 1) }, func() { t.run(busy) })
 	floor, candle := took[0]/million, took[1]/million
-	t.compare("candle without an order (smacross 20/50)", "scan", floor, candle, "ns", 3)
+	t.compare("candle without an order (smacross 20/50)", "scan", floor, candle, "ns", 3.5)
+	t.inTurn(candles)
 	t.order("order, 8 a candle: ask, gate, venue, fill, fold", floor, took[2]/orders)
 	t.order("order, 1 a candle, the candle's path included", floor, took[3]/orders-candle)
 	t.order("the same with its records and figures", floor, took[4]/orders-candle)
@@ -123,6 +125,24 @@ func (t *table) loop() {
 	two, _ := t.mallocs(2 * million)
 	t.line("allocations of 2 M candles against 1 M", strconv.FormatUint(one, 10), strconv.FormatUint(two, 10),
 		fmt.Sprintf("%+d", int64(two)-int64(one)), fmt.Sprintf("≤ +%d", placed/10))
+}
+
+// inTurn measures many engines that step the same candles in turn, a batch at a time: what one knows pushes out of the processor's cache
+// what another one does.
+func (t *table) inTurn(candles []market.Candle) {
+	const many = 24
+	engines := make([]*engine.Engine, many)
+	took := t.least(func() { kept += scan(candles) }, func() {
+		for i := range engines {
+			engines[i] = t.engine(smacross.Kind)
+		}
+		for rest := candles; len(rest) > 0; rest = rest[min(128, len(rest)):] {
+			for _, e := range engines {
+				t.coast(e, rest[:min(128, len(rest))])
+			}
+		}
+	})
+	t.compare("the same in one of 24 engines in turn, no venue", "scan", took[0]/million, took[1]/many/million, "ns", 3.5)
 }
 
 // order prints a row for an order's round trip.
@@ -243,7 +263,7 @@ func (t *table) process() {
 	}
 	dir := t.b.TempDir()
 	bot := filepath.Join(dir, "bot")
-	t.must(exec.Command("go", "build", "-o", bot, "./cmd/bot"))
+	t.must(command("go", "build", "-o", bot, "./cmd/bot"))
 	config, err := filepath.Abs("configs/bench.toml")
 	require.NoError(t.b, err)
 	path := t.csv(dir, million)
@@ -274,8 +294,8 @@ func (t *table) filled(bot, dir, name string, n int) string {
 func (t *table) children(dir string, commands ...[]string) (cpu, memory []float64) {
 	cpu, memory = make([]float64, len(commands)), make([]float64, len(commands))
 	for round := range 7 {
-		for i, command := range commands {
-			cmd := exec.Command(command[0], command[1:]...)
+		for i, line := range commands {
+			cmd := command(line[0], line[1:]...)
 			cmd.Dir = dir
 			peak := t.start(cmd)
 			usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
@@ -312,6 +332,13 @@ func (t *table) start(cmd *exec.Cmd) (peak float64) {
 			}
 		}
 	}
+}
+
+// command returns a child whose pipes are closed a minute after its end at the latest.
+func command(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(name, args...)
+	cmd.WaitDelay = time.Minute
+	return cmd
 }
 
 func (t *table) must(cmd *exec.Cmd) {

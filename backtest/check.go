@@ -2,89 +2,9 @@ package backtest
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"hash/fnv"
-	"slices"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
-
-// trail is the commands of a run in order, each with its time and what it asked for.
-type trail struct {
-	list []decision
-}
-
-type decision struct {
-	at   market.Time
-	what uint64 // hash of everything the command says
-}
-
-// add records a command.
-func (d *trail) add(c *market.Command) {
-	h := fnv.New64a()
-	o := &c.Order
-	fmt.Fprint(h, c.Kind, c.Changed, o.ID, o.Market, o.Strategy, o.Side, o.Type, o.TimeInForce, o.SelfTradePrevention, o.PostOnly,
-		o.Price, o.TriggerAmount, o.TriggerReference, o.Amount, o.AmountRemaining, o.AmountQuote, o.Bracket, o.Tag)
-	d.list = append(d.list, decision{at: c.At, what: h.Sum64()})
-}
-
-// begins reports whether d begins with all that part decided, and goes on no earlier than end, where part's data ended: the
-// candle that opens at end may bring decisions at that instant.
-func (d *trail) begins(part *trail, end market.Time) bool {
-	n := len(part.list)
-	if n > len(d.list) || !slices.Equal(d.list[:n], part.list) {
-		return false
-	}
-	return n == len(d.list) || d.list[n].at >= end
-}
-
-// after is the part of the decisions made later than a time.
-func (d *trail) after(t market.Time) []decision {
-	n, _ := slices.BinarySearchFunc(d.list, t, func(x decision, t market.Time) int {
-		if x.at <= t {
-			return -1
-		}
-		return 1
-	})
-	return d.list[n:]
-}
-
-// LookaheadReport is the answer of CheckLookahead.
-type LookaheadReport struct {
-	Decisions int           // of the whole run
-	Cuts      []market.Time // where the data was cut
-	Changed   []market.Time // cuts before which a decision was another than in the whole run: empty is good
-}
-
-// CheckLookahead runs the plan whole, then with its data cut off at so many places, and compares what was decided before each
-// cut. A strategy that knows only what has happened decides the same.
-func CheckLookahead(ctx context.Context, p *Plan, cuts int) (*LookaheadReport, error) {
-	whole, first, last, err := decisions(ctx, p, runOptions{})
-	if err != nil {
-		return nil, err
-	}
-	report := &LookaheadReport{Decisions: len(whole.list)}
-	for i := 1; i <= cuts; i++ {
-		cut := first + (last-first)/market.Time(cuts+1)*market.Time(i)
-		cut = p.Feeds[0].Interval.Floor(cut)
-		if cut <= first {
-			continue
-		}
-		part, _, end, err := decisions(ctx, p, runOptions{to: cut})
-		if errors.Is(err, ErrNoCandles) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		report.Cuts = append(report.Cuts, cut)
-		if !whole.begins(part, end) {
-			report.Changed = append(report.Changed, cut)
-		}
-	}
-	return report, nil
-}
 
 // decisions runs the plan without a recorder and returns what was decided, and the first and last close.
 func decisions(ctx context.Context, p *Plan, o runOptions) (trace *trail, first, last market.Time, err error) {
@@ -102,7 +22,7 @@ func decisions(ctx context.Context, p *Plan, o runOptions) (trace *trail, first,
 	if err := d.run(ctx); err != nil {
 		return nil, 0, 0, err
 	}
-	return trace, first, d.engine.Now(), nil
+	return trace, first, d.last, nil
 }
 
 // WarmupReport is the answer of CheckWarmup.

@@ -33,24 +33,6 @@ func TestEveryShippedStrategyTradesAndEndsInGoodOrder(t *testing.T) {
 	}
 }
 
-func TestCuttingTheDataChangesNoEarlierDecision(t *testing.T) {
-	for _, kind := range shipped.Kinds() {
-		t.Run(kind.Name, func(t *testing.T) {
-			p := shippedPlan(t, kind, 6_000)
-			open := p.Open
-			p.Open = func(f Feed, from, to market.Time) (Source, error) {
-				source, err := open(f, from, to)
-				return &until{source, to}, err
-			}
-			report, err := CheckLookahead(context.Background(), p, 25)
-			require.NoError(t, err)
-			require.NotZero(t, report.Decisions)
-			require.Len(t, report.Cuts, 25)
-			require.Empty(t, report.Changed)
-		})
-	}
-}
-
 // until ends a source at a time.
 type until struct {
 	Source
@@ -67,49 +49,13 @@ func (c *until) Next() ([]market.Candle, error) {
 	return batch, err
 }
 
-// seer looks at the data behind the framework's back: what the check is there to find.
-type seer struct {
-	strategy.Base
-	candles []market.Candle
-	at      int
-}
-
-func (s *seer) OnCandle(d *strategy.Desk, c *market.Candle) {
-	s.at++
-	if s.at < len(s.candles) && s.candles[s.at].Close > c.Close {
-		_, _ = d.Target(c.Market, 1_000_000)
-		return
-	}
-	_, _ = d.Target(c.Market, 0)
-}
-
-func TestTheLookaheadCheckFindsAStrategyThatSeesTheFuture(t *testing.T) {
-	var known []market.Candle
-	kind := strategy.Define("seer", "sees the next close", func(struct{}) strategy.Needs { return strategy.Needs{} },
-		func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &seer{candles: known}, nil })
-	p, candles := planOver(t, 2_000, 1_000_000_00, kind, nil)
-	p.Open = func(_ Feed, _, to market.Time) (Source, error) {
-		known = candles
-		for i := range candles {
-			if to != 0 && candles[i].Start >= to {
-				known = candles[:i]
-				break
-			}
-		}
-		return &memory{known}, nil
-	}
-	report, err := CheckLookahead(context.Background(), p, 10)
-	require.NoError(t, err)
-	require.NotEmpty(t, report.Changed)
-}
-
 // faulty trades for a while and then breaks in the middle of a callback.
 type faulty struct {
 	strategy.Base
 	candles int
 }
 
-func (f *faulty) OnCandle(d *strategy.Desk, c *market.Candle) {
+func (f *faulty) OnCandle(d *strategy.Desk, c market.Candle) {
 	f.candles++
 	if f.candles%50 == 0 {
 		_, _ = d.Limit(c.Market, market.Buy, 1_000_000, c.Close*99/100)

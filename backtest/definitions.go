@@ -16,6 +16,8 @@ func definitions() []Definition {
 		{"calmar", "cagr ÷ max drawdown"},
 		{"exposure", "share of candle groups with a position at the close"},
 		{"turnover", "Σ value of all fills ÷ S"},
+		{"fees", "Σ value of each fill × the rate of its side, maker or taker"},
+		{"rounding", "Σ of what the fills were charged − fees: amounts are rounded to the currency's unit against the account, and what an amount in quote does not buy is kept"},
 		{"round trip", "what one closing order sold of a position: proceeds − average cost − share of the entry fees − exit fees"},
 		{"win rate", "trips with pnl > 0 ÷ all trips"},
 		{"profit factor", "Σ pnl of winning trips ÷ |Σ pnl of losing trips|; undefined without a loss"},

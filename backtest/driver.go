@@ -11,6 +11,7 @@ package backtest
 
 import (
 	"context"
+	"math"
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
@@ -32,6 +33,7 @@ func (d *driver) run(ctx context.Context) error {
 	if !d.started {
 		return ErrNoCandles
 	}
+	d.sees = math.MaxInt64 // that the data ends is known from here on
 	d.send(d.engine.Stop(d.engine.Now()))
 	d.recordOpen()
 	return nil
@@ -90,6 +92,7 @@ func (d *driver) coast(f *feed, series []market.Candle) (int, error) {
 	last := &series[n-1]
 	d.venue.Pass(last)
 	d.last = last.Start + length
+	d.sees = d.last
 	if len(commands) > 0 {
 		d.send(commands)
 	}
@@ -189,6 +192,7 @@ func (d *driver) group(end market.Time) error {
 	if at, waiting := d.engine.NextTimer(); waiting && at < end {
 		d.ring(end - 1)
 	}
+	d.sees = end
 	d.movement.At, d.movement.Candles = end, d.drive
 	if err := d.venue.Advance(&d.movement); err != nil {
 		return err
@@ -210,6 +214,10 @@ func (d *driver) deliverGroup(end market.Time, group []market.Candle) error {
 		d.mark(end)
 	}
 	d.last = end
+	if d.spoils {
+		overwrite(d.drive)
+		overwrite(group)
+	}
 	return d.engine.Err()
 }
 
@@ -242,7 +250,7 @@ func (d *driver) hear(ev *market.Event) {
 func (d *driver) send(commands []market.Command) {
 	for i := range commands {
 		if d.tracer != nil {
-			d.tracer(&commands[i])
+			d.tracer(&commands[i], d.sees)
 		}
 		d.venue.Do(&commands[i])
 	}

@@ -18,17 +18,17 @@ import (
 type noter struct {
 	strategy.Base
 	seen *[]string
-	act  func(d *strategy.Desk, c *market.Candle)
+	act  func(d *strategy.Desk, c market.Candle)
 }
 
-func (n *noter) OnCandle(d *strategy.Desk, c *market.Candle) {
+func (n *noter) OnCandle(d *strategy.Desk, c market.Candle) {
 	*n.seen = append(*n.seen, fmt.Sprintf("%s %d %s", d.Now().Std().Format("15:04"), c.Market, c.Interval))
 	if n.act != nil {
 		n.act(d, c)
 	}
 }
 
-func (n *noter) OnFill(d *strategy.Desk, f *market.Fill) {
+func (n *noter) OnFill(d *strategy.Desk, f market.Fill) {
 	*n.seen = append(*n.seen, fmt.Sprintf("%s fill %d @ %d at %s", d.Now().Std().Format("15:04"), f.Market, f.Price, f.Time.Std().Format("15:04:05")))
 }
 
@@ -40,7 +40,7 @@ type stage struct {
 }
 
 // newStage has markets A-EUR and B-EUR and so many strategies that act in turn.
-func newStage(t *testing.T, acts ...func(d *strategy.Desk, c *market.Candle)) *stage {
+func newStage(t *testing.T, acts ...func(d *strategy.Desk, c market.Candle)) *stage {
 	var catalog market.Catalog
 	s := &stage{candles: map[Feed][]market.Candle{}}
 	for _, asset := range []string{"A", "B", "EUR"} {
@@ -80,9 +80,9 @@ func (s *stage) run(t *testing.T, o Options) *Result {
 }
 
 // once acts on the first candle it sees.
-func once(act func(d *strategy.Desk, c *market.Candle)) func(d *strategy.Desk, c *market.Candle) {
+func once(act func(d *strategy.Desk, c market.Candle)) func(d *strategy.Desk, c market.Candle) {
 	done := false
-	return func(d *strategy.Desk, c *market.Candle) {
+	return func(d *strategy.Desk, c market.Candle) {
 		if !done {
 			done = true
 			act(d, c)
@@ -90,8 +90,8 @@ func once(act func(d *strategy.Desk, c *market.Candle)) func(d *strategy.Desk, c
 	}
 }
 
-func buyAt(price market.Price) func(d *strategy.Desk, c *market.Candle) {
-	return once(func(d *strategy.Desk, c *market.Candle) { _, _ = d.Limit(c.Market, market.Buy, 1, price) })
+func buyAt(price market.Price) func(d *strategy.Desk, c market.Candle) {
+	return once(func(d *strategy.Desk, c market.Candle) { _, _ = d.Limit(c.Market, market.Buy, 1, price) })
 }
 
 func TestFinerCandlesAreThePathAndACoarseOneFillsTheirHoles(t *testing.T) {
@@ -146,8 +146,8 @@ func TestCandlesOfOneInstantComeShorterFirstThenByMarket(t *testing.T) {
 
 func TestAnAllotmentIsSpentByItsOwnerAlone(t *testing.T) {
 	bought := make([]market.Qty, 3)
-	all := func(at int) func(d *strategy.Desk, c *market.Candle) {
-		return once(func(d *strategy.Desk, c *market.Candle) {
+	all := func(at int) func(d *strategy.Desk, c market.Candle) {
+		return once(func(d *strategy.Desk, c market.Candle) {
 			bought[at] = market.Qty(int64(d.Cash(c.Market)) / int64(c.Close))
 			_, err := d.Buy(c.Market, bought[at])
 			require.Equal(t, bought[at] == 0, err != nil)
@@ -166,7 +166,7 @@ func TestAnAllotmentIsSpentByItsOwnerAlone(t *testing.T) {
 }
 
 func TestDataLatencyAndOrderLatencyAddUp(t *testing.T) {
-	s := newStage(t, once(func(d *strategy.Desk, c *market.Candle) { _, _ = d.Buy(c.Market, 1) }))
+	s := newStage(t, once(func(d *strategy.Desk, c market.Candle) { _, _ = d.Buy(c.Market, 1) }))
 	s.plan.Strategies[0].Markets = s.plan.Catalog.Markets()[:1]
 	s.plan.DataLatency, s.plan.Venue = 10*market.Duration(market.Interval1m.End(0)), sim.Config{Latency: 20 * market.Duration(market.Interval1m.End(0)), Path: sim.OHLC}
 	s.feed(1, market.Interval1h, true, true, [5]int64{0, 100, 100, 100, 100}, [5]int64{60, 100, 160, 80, 120})
@@ -176,7 +176,7 @@ func TestDataLatencyAndOrderLatencyAddUp(t *testing.T) {
 }
 
 func TestAnErrorLeavesNoFiles(t *testing.T) {
-	s := newStage(t, once(func(d *strategy.Desk, c *market.Candle) { _, _ = d.Buy(c.Market, 1) }))
+	s := newStage(t, once(func(d *strategy.Desk, c market.Candle) { _, _ = d.Buy(c.Market, 1) }))
 	s.plan.Strategies[0].Markets = s.plan.Catalog.Markets()[:1]
 	s.feed(1, market.Interval1h, true, true, [5]int64{0, 100, 100, 100, 100}, [5]int64{60, 100, 100, 100, 100})
 	broken := fmt.Errorf("the disk is gone")
@@ -218,7 +218,7 @@ func TestAnEmptyRangeIsAnErrorOfItsOwn(t *testing.T) {
 // TestWhatIsOwnedAtTheStartHasAPriceThere or its whole worth would appear as a gain with the first candle of its market.
 func TestWhatIsOwnedAtTheStartHasAPriceThere(t *testing.T) {
 	stageWith := func(interval market.Interval, rows ...[5]int64) *stage {
-		s := newStage(t, func(*strategy.Desk, *market.Candle) {})
+		s := newStage(t, func(*strategy.Desk, market.Candle) {})
 		s.plan.Strategies[0].Markets = s.plan.Catalog.Markets()
 		s.plan.Deposits = append(s.plan.Deposits, Deposit{Asset: s.plan.Catalog.AssetNamed("B").ID, Money: 10})
 		s.feed(1, market.Interval30m, true, true, [5]int64{0, 10, 10, 10, 10}, [5]int64{30, 10, 10, 10, 10}, [5]int64{60, 10, 10, 10, 10})

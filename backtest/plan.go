@@ -85,7 +85,7 @@ type driver struct {
 	venue    *sim.Venue
 	recorder *recorder
 	record   func(equity market.Money, from market.Time) (*recorder, error)
-	tracer   func(*market.Command)
+	tracer   func(*market.Command, market.Time)
 	progress func(market.Time)
 	feeds    []feed
 	tickers  []bool // by market: a strategy wants tickers
@@ -99,7 +99,9 @@ type driver struct {
 	drive    []market.Candle
 	deliver  []market.Candle
 	started  bool
+	spoils   bool        // what was handed out is overwritten
 	last     market.Time // close of the last group
+	sees     market.Time // for the tracer: see decision
 	rejected map[int]int64
 	ticker   market.Ticker
 	book     market.OrderBook
@@ -123,7 +125,7 @@ var ErrNoCandles = errors.New("no candles in the range")
 func newDriver(p *Plan, o runOptions) (*driver, error) {
 	markets := len(p.Catalog.Markets()) + 1
 	d := &driver{
-		plan: p, record: o.record, tracer: o.tracer, progress: o.progress,
+		plan: p, record: o.record, tracer: o.tracer, progress: o.progress, spoils: o.overwrite,
 		tickers: make([]bool, markets), books: make([]bool, markets), drivenTo: make([]market.Time, markets),
 		rejected: make(map[int]int64),
 	}
@@ -138,7 +140,7 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 	d.account = state.NewAccount(p.Catalog, len(p.Strategies), own)
 	gate := risk.New(p.Catalog, risk.Config{Account: p.Account, Strategies: limits, Fees: p.Fees.of,
 		Spread: exchange.Spread{Half: p.Venue.HalfSpread, Slippage: p.Venue.Slippage}})
-	d.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: d.account, Gate: gate, Seats: seats, TradeFrom: p.From, Observer: d.observer(o.witness)})
+	d.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: d.account, Gate: gate, Seats: seats, TradeFrom: p.From, Observer: d.observer(o.witness), Spoil: o.overwrite})
 	config := p.Venue
 	config.Fees, config.Watches = p.Fees.of, d.engine.Watches()
 	config.Followed, config.Point = d.follow(), d.makeTicker
@@ -180,16 +182,12 @@ func (d *driver) seats(p *Plan) (seats []engine.Seat, limits []risk.Limits, err 
 // open opens the feeds, early enough for the warm-up.
 func (d *driver) open(o runOptions) error {
 	p := d.plan
-	to := p.To
-	if o.to != 0 {
-		to = o.to
-	}
 	for _, f := range p.Feeds {
 		from := p.From
 		if from != 0 && !p.ColdStart {
 			from = history(f.Interval, from, Warmup(p.Strategies, f.Market, f.Interval)+o.extra)
 		}
-		source, err := p.Open(f, from, to)
+		source, err := p.Open(f, from, p.To)
 		if err != nil {
 			d.close()
 			return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -22,13 +23,13 @@ type Options struct {
 
 // runOptions are what one pass through a plan may differ in.
 type runOptions struct {
-	path     *sim.Path
-	to       market.Time // 0: the plan's
-	extra    int         // candles of history more than the warm-up needs
-	record   func(equity market.Money, from market.Time) (*recorder, error)
-	tracer   func(*market.Command) // hears every command
-	progress func(market.Time)
-	witness  Witness
+	path      *sim.Path
+	extra     int // candles of history more than the warm-up needs
+	record    func(equity market.Money, from market.Time) (*recorder, error)
+	tracer    func(c *market.Command, sees market.Time) // hears every command; for sees see decision
+	overwrite bool                                      // what was handed out is overwritten after each callback; the sources' batches must be for it to write to
+	progress  func(market.Time)
+	witness   Witness
 }
 
 // Run drives the plan and reports. It returns ErrNoCandles where the range is empty, ctx's error where it was ended, and
@@ -70,7 +71,7 @@ func (p *Plan) recording(o Options, equity market.Money, from market.Time) recor
 	return recorderConfig{
 		Catalog: p.Catalog, Currency: p.Currency, Start: equity, From: from,
 		Run: runID(o.ConfigHash, o.DataHash), Out: o.Out, Curve: o.Curve, Assets: o.Assets,
-		Chart: first.Markets[0].ID, ChartInterval: p.chartInterval(first), TakerFee: p.Fees.Taker,
+		Chart: first.Markets[0].ID, ChartInterval: p.chartInterval(first), Fees: exchange.Fees(p.Fees),
 	}
 }
 

@@ -44,6 +44,7 @@ func (res *Result) Rows() []figureRow {
 		{"longest losing run", fmt.Sprint(t.LosingRun), ""},
 		{"orders / fills", fmt.Sprintf("%d / %d", o.Orders, o.Fills), ""},
 		{"fees", money(p.Fees), ""},
+		{"rounding", money(p.Rounding), ""},
 		{"turnover", p.Turnover.Text(2) + "×", ""},
 		{"unprotected", res.Unprotected.String(), ""},
 	}

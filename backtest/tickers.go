@@ -29,6 +29,9 @@ func (d *driver) makeTicker(c *market.Candle, when market.Time, price market.Pri
 	if d.tickers[c.Market] {
 		ev := market.Event{Kind: market.KindTicker, At: at, Market: c.Market, Ticker: &d.ticker}
 		d.send(d.engine.Step(&ev))
+		if d.spoils {
+			d.ticker = market.Ticker{Market: c.Market, Last: 1, Bid: 1, Ask: 1}
+		}
 	}
 	if !d.books[c.Market] {
 		return
@@ -37,6 +40,9 @@ func (d *driver) makeTicker(c *market.Candle, when market.Time, price market.Pri
 	d.book = market.OrderBook{Market: c.Market, Nonce: d.book.Nonce + 1, Time: at, Bids: d.levels[:1], Asks: d.levels[1:], Synthetic: true}
 	ev := market.Event{Kind: market.KindBook, At: at, Market: c.Market, Book: &d.book}
 	d.send(d.engine.Step(&ev))
+	if d.spoils {
+		d.levels = [2]market.Level{{Price: 1, Amount: 1}, {Price: 1, Amount: 1}}
+	}
 }
 
 // sizeOf is a candle's volume as an amount, rounded down.

@@ -13,7 +13,7 @@ import (
 // watcher is a noter that also gets tickers.
 type watcher struct{ noter }
 
-func (w *watcher) OnTicker(d *strategy.Desk, t *market.Ticker) {
+func (w *watcher) OnTicker(d *strategy.Desk, t market.Ticker) {
 	*w.seen = append(*w.seen, fmt.Sprintf("%s ticker %d", d.Now().Std().Format("15:04"), t.Last))
 }
 
@@ -22,7 +22,7 @@ func TestTickersAndFillsOfAPathAreHeardInItsOrder(t *testing.T) {
 	s := newStage(t, nil)
 	s.plan.Strategies[0].Kind = strategy.Define("watcher", "for a test", func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
 		func(struct{}, strategy.Setup) (strategy.Strategy, error) {
-			return &watcher{noter{seen: &s.seen, act: func(d *strategy.Desk, c *market.Candle) {
+			return &watcher{noter{seen: &s.seen, act: func(d *strategy.Desk, c market.Candle) {
 				if c.Start == 0 {
 					_, err := d.Limit(1, market.Buy, 1, 95)
 					require.NoError(t, err)

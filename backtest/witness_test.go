@@ -31,7 +31,7 @@ func (w *diary) Closed(o *state.Order) { w.note("%d %s", o.ID, o.State) }
 func (w *diary) Ended(a *state.Account) { w.note("holds %d", a.Position(1, 1).Amount) }
 
 func TestAWitnessHearsARunInItsOrder(t *testing.T) {
-	s := newStage(t, func(d *strategy.Desk, c *market.Candle) {
+	s := newStage(t, func(d *strategy.Desk, c market.Candle) {
 		if c.Start > 0 {
 			for _, o := range d.OpenOrders(1) {
 				require.NoError(t, d.Cancel(o.ID))

@@ -112,3 +112,26 @@ func TestAnExchangeWithoutMarketsAtTheStartIsWaitedFor(t *testing.T) {
 		require.Equal(t, 3, strings.Count(s.log.String(), "the exchange lists no markets"))
 	})
 }
+
+// An exchange in memory that is started again knows nothing of the bot's orders.
+func TestAnExchangeThatBeganAnewIsNamedWithTheWayOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 4, nil)
+		p := s.start()
+		time.Sleep(time.Minute)
+		require.NoError(t, p.end())
+		p = s.start()
+		time.Sleep(10 * time.Second)
+		require.NoError(t, p.end())
+		require.NotContains(t, s.log.String(), "begun anew: it does not know", "the same exchange")
+		other := newStage(t, 4, nil)
+		other.folder = s.folder
+		p, err := other.open()
+		require.NoError(t, err)
+		require.NoError(t, p.close())
+		lines := strings.Split(other.log.String(), "\n")
+		said := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, "the exchange has begun anew: it does not know") })
+		require.GreaterOrEqual(t, said, 0)
+		require.Contains(t, lines[said], "remove the state folder "+s.folder+", or name another by bot.state")
+	})
+}

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+
+	"github.com/tidemark-trading/tidemark/exchange/rest"
 )
 
 // alertTemplates are the ways in which an alert can be written.
@@ -56,7 +58,7 @@ func (p *alertPlace) send(ctx context.Context, one *alert) error {
 	}
 	request.Header.Set("Content-Type", contentType)
 	if p.Template == "ntfy" {
-		request.Header.Set("Title", "Tidemark: "+one.Kind)
+		request.Header.Set("Title", strings.TrimSpace("Tidemark "+one.Bot)+": "+one.Kind)
 	}
 	answer, err := p.http.Do(request)
 	if err != nil {
@@ -114,18 +116,45 @@ func clipTo(text string, most int) string {
 	return text
 }
 
-// scrub is an error without the URL, which is a secret.
+// scrub is an error without the URL and its parts, which are secrets.
 func (p *alertPlace) scrub(err error) string {
 	var failed *url.Error
 	for errors.As(err, &failed) {
 		err = failed.Err
 		failed = nil
 	}
-	text := strings.ReplaceAll(err.Error(), p.url, "the URL")
-	if u, wrong := url.Parse(p.url); wrong == nil && len(u.RequestURI()) > 1 {
-		text = strings.ReplaceAll(text, u.RequestURI(), "/…")
+	return clipTo(rest.NewScrubber(secretsOf(p.url)...).Text(strings.ReplaceAll(err.Error(), p.url, "the URL")), longestReason)
+}
+
+// longestReason is how many characters of an error of a receiver are logged.
+const longestReason = 300
+
+// secretsOf are the parts of an address that may be secrets: what stands behind the host, whole and in pieces, and a password.
+func secretsOf(address string) []string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return []string{address}
 	}
-	return text
+	var found []string
+	add := func(text string) {
+		if len(text) > 3 {
+			found = append(found, text)
+		}
+	}
+	add(u.RequestURI())
+	for _, part := range strings.FieldsFunc(u.Path, func(r rune) bool { return r == '/' || r == ':' }) {
+		add(part)
+	}
+	for _, values := range u.Query() {
+		for _, value := range values {
+			add(value)
+		}
+	}
+	add(u.Fragment)
+	password, _ := u.User.Password()
+	add(u.User.Username())
+	add(password)
+	return found
 }
 
 // forSlack escapes what Slack reads as links and as calls for people.

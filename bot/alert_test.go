@@ -259,7 +259,7 @@ func TestReceiversOfAConfigAreChecked(t *testing.T) {
 		{alertSection{Template: "telegram", URL: "https://example.com/SECRET"}, "chat_id"},
 		{alertSection{Template: "slack", URL: "https://example.com/SECRET", Chat: "1"}, "telegram"},
 		{alertSection{Template: "json", URLFile: open}, "others may read"},
-		{alertSection{Template: "json", URLEnv: "NOT_SET"}, "no variable NOT_SET"},
+		{alertSection{Template: "json", URLEnv: "NOT_SET"}, "no variable of that name"},
 		{alertSection{Template: "json", URL: "https://example.com", Skip: []string{"fil"}}, `the nearest is "fill"`},
 	} {
 		_, err := newAlertPlaces(&alertsSection{To: map[string]alertSection{"me": row.section}}, func(string) string { return "" })

@@ -55,7 +55,7 @@ func (a *app) backtestCommand() *cobra.Command {
 	flags.StringVar(&f.envelope, "envelope", "", "run the pessimistic and optimistic path too: auto, true or false; auto: unless --json")
 	flags.Lookup("envelope").NoOptDefVal = "true"
 	flags.StringVar(&f.assets, "assets", "", "script of report.html: `URL`, folder, or inline=FILE")
-	flags.BoolVar(&f.lookahead, "check-lookahead", false, "instead: cut the data at many places and see whether earlier decisions change")
+	flags.BoolVar(&f.lookahead, "check-lookahead", false, "instead: change the future at many places and see whether earlier decisions change")
 	flags.BoolVar(&f.warmup, "check-warmup", false, "instead: find out how much history the decisions depend on")
 	return c
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -31,13 +32,13 @@ type starter interface{ start() }
 func (b *binder) bind(path []string, into reflect.Value, raw any) error {
 	switch to := into.Addr().Interface().(type) {
 	case reader:
-		return at(path, to.read(raw))
+		return at(path, unsaid(path, to.read(raw)))
 	case encoding.TextUnmarshaler:
 		text, ok := textOf(raw)
 		if !ok {
-			return at(path, fmt.Errorf("%v is no text; write it in quotes", raw))
+			return at(path, fmt.Errorf("%s is no text; write it in quotes", typeOf(raw)))
 		}
-		return at(path, to.UnmarshalText([]byte(text)))
+		return at(path, unsaid(path, to.UnmarshalText([]byte(text))))
 	case *map[string]any:
 		return b.bindParams(path, to, raw)
 	}
@@ -51,7 +52,7 @@ func (b *binder) bind(path []string, into reflect.Value, raw any) error {
 		into.Set(fresh)
 		return b.bind(path, fresh.Elem(), raw)
 	}
-	return at(path, bindPlain(into, raw))
+	return at(path, unsaid(path, bindPlain(into, raw)))
 }
 
 // elsewhere says of a section that is unknown here which commands have it in their configs: perhaps it is the file that is the wrong one.
@@ -78,7 +79,7 @@ func elsewhere(path []string, key string) (text string) {
 func tableOf(path []string, raw any) (map[string]any, error) {
 	table, ok := raw.(map[string]any)
 	if !ok {
-		return nil, at(path, fmt.Errorf("want a table, not %v", raw))
+		return nil, at(path, fmt.Errorf("want a table, not %s", typeOf(raw)))
 	}
 	return table, nil
 }
@@ -155,7 +156,7 @@ func bindPlain(into reflect.Value, raw any) error {
 	switch into.Kind() {
 	case reflect.String:
 		if !isText {
-			return fmt.Errorf("%v is no text; write it in quotes", raw)
+			return fmt.Errorf("%s is no text; write it in quotes", typeOf(raw))
 		}
 		into.SetString(text)
 	case reflect.Bool:
@@ -204,18 +205,40 @@ func bindList(into reflect.Value, raw any) error {
 		texts[i], ok = text, ok && isText
 	}
 	if !ok {
-		return fmt.Errorf("%v is no list of texts; write it like [\"BTC-EUR\"]", raw)
+		return fmt.Errorf("%s is no list of texts; write it like [\"BTC-EUR\"]", typeOf(raw))
 	}
 	into.Set(reflect.ValueOf(texts))
 	return nil
 }
 
-// quoted shows a foreign value in an error.
+// quoted shows a foreign value in an error: a text or a number itself, of everything else its type.
 func quoted(raw any) string {
-	if text, ok := textOf(raw); ok {
-		return strconv.Quote(clip(text))
+	switch v := raw.(type) {
+	case string:
+		return strconv.Quote(clip(v))
+	case flagText:
+		return strconv.Quote(clip(string(v)))
+	case int64, float64, bool:
+		return fmt.Sprint(raw)
 	}
-	return clip(fmt.Sprint(raw))
+	return typeOf(raw)
+}
+
+// typeOf names the type of a value in TOML's words. Errors about a wrong type name it instead of the value, which may be a secret.
+func typeOf(raw any) string {
+	switch raw.(type) {
+	case string, flagText:
+		return "a text"
+	case int64, float64:
+		return "a number"
+	case bool:
+		return "true or false"
+	case time.Time:
+		return "a date"
+	case map[string]any:
+		return "a table"
+	}
+	return "a list"
 }
 
 // keyError is something wrong with one key of a config.
@@ -227,8 +250,11 @@ type keyError struct {
 
 // Error names place, key and what is wrong.
 func (e *keyError) Error() string {
-	return e.where + strings.Join(e.path, ".") + ": " + e.err.Error()
+	return e.where + shownPath(e.path) + ": " + e.err.Error()
 }
+
+// flagged reports whether the command line set the key.
+func (e *keyError) flagged() bool { return strings.HasPrefix(e.where, "--") }
 
 // Unwrap returns what is wrong.
 func (e *keyError) Unwrap() error { return e.err }

@@ -20,12 +20,13 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// The exit codes.
+// The exit codes. Those from 64 on are of sysexits.h; 2 is left to Go, which ends a process that crashes with it.
 const (
-	exitDone = iota
-	exitFailed
-	exitUsage
-	exitRefused
+	exitDone    = 0
+	exitFailed  = 1
+	exitRefused = 3
+	exitUsage   = 64
+	exitConfig  = 78
 )
 
 // Process is what a run of the program has of its surroundings. Every field but Kinds must be set.
@@ -37,8 +38,8 @@ type Process struct {
 	Kinds          []strategy.Kind // the strategies that configs may name
 }
 
-// Main runs the program with these strategies on the process's own arguments and ends the process: 0 done, 1 failed, 2 bad
-// usage or config, 3 refused by a limit. The first Ctrl-C ends the run in good order, the second at once; so do SIGTERM, and the end of the
+// Main runs the program with these strategies on the process's own arguments and ends the process: 0 done, 1 failed, 3
+// refused by a limit, 64 bad usage, 78 bad config. The first Ctrl-C ends the run in good order, the second at once; so do SIGTERM, and the end of the
 // terminal unless nohup has it ignored.
 func Main(kinds ...strategy.Kind) {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
@@ -82,7 +83,7 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use: "bot", Short: "Tidemark: backtest trading strategies, serve a simulated exchange, trade",
 		Long: "Tidemark runs trading strategies. Without anything else at hand, `bot backtest` shows one at work on made-up candles.\n\n" +
-			"Exit codes: 0 done, 1 failed, 2 bad usage or config, 3 refused by a limit.",
+			"Exit codes: 0 done, 1 failed, 3 refused by a limit, 64 bad usage, 78 bad config.",
 		Example:      "  bot backtest\n  bot candles import --market BTC-EUR --interval 1h FILE.csv\n  bot backtest -c configs/backtest.toml --from 2021-01-01\n  bot exchange",
 		SilenceUsage: true, SilenceErrors: true, CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
@@ -107,7 +108,7 @@ func (a *app) enter(run func(ctx context.Context, args []string) error) func(*co
 // its orders are cancelled.
 func outlive() { signal.Ignore(syscall.SIGPIPE) }
 
-// usageError is a mistake in the arguments or the config.
+// usageError is a mistake in the arguments.
 type usageError struct{ error }
 
 // Unwrap returns the mistake.
@@ -115,11 +116,23 @@ func (u usageError) Unwrap() error { return u.error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
+// configError is a mistake in the config.
+type configError struct{ error }
+
+// Unwrap returns the mistake.
+func (c configError) Unwrap() error { return c.error }
+
+func configf(format string, args ...any) error { return configError{fmt.Errorf(format, args...)} }
+
+// exitCode is 64 for what the command line says and 78 for what the config does: a service manager starts neither again.
 func (a *app) exitCode(err error) int {
 	var refusal *risk.Refusal
+	var key *keyError
 	switch {
-	case !a.entered || errors.As(err, new(usageError)) || errors.As(err, new(*keyError)):
+	case !a.entered || errors.As(err, new(usageError)) || errors.As(err, &key) && key.flagged():
 		return exitUsage
+	case key != nil || errors.As(err, new(configError)):
+		return exitConfig
 	case errors.As(err, &refusal):
 		return exitRefused
 	}

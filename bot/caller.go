@@ -92,11 +92,15 @@ func post(ctx context.Context, socket, path string, body []byte) (status int, an
 	if err != nil {
 		return 0, nil, err
 	}
+	nameProtocol(request.Header)
 	response, err := (&http.Client{Transport: transport}).Do(request)
 	if err != nil {
 		return 0, nil, err
 	}
 	defer response.Body.Close()
+	if err := checkAnswer(response.Header); err != nil {
+		return 0, nil, err
+	}
 	if answer, err = io.ReadAll(response.Body); err != nil {
 		return 0, nil, fmt.Errorf("its answer: %w", err)
 	}
@@ -141,7 +145,7 @@ func askOrRead[T any](ctx context.Context, f *callerFlags, path string, ask *ope
 		}
 		file = filepath.Join(folder, stateFile)
 	}
-	store, err := state.ReadBot(file)
+	store, err := state.ReadBotUntil(ctx, file)
 	if errors.Is(err, state.ErrLocked) {
 		return answer, heldError(file)
 	}

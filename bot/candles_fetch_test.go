@@ -339,10 +339,10 @@ func TestAFetchTakesTheExchangeFromAConfig(t *testing.T) {
 	require.Zero(t, code, failed)
 	require.FileExists(t, filepath.Join(dir, "own.db"))
 	code, failed = fetch("-c", ofRun, "--db", filepath.Join(dir, "candles.db"), "--base-url", "http://api.example.com")
-	require.Equal(t, 2, code, "a flag stands over the config")
+	require.Equal(t, 64, code, "a flag stands over the config")
 	require.Contains(t, failed, "use https://api.example.com")
 	require.NoError(t, os.WriteFile(ofRun, []byte("[exchange]\nbase_ur = \"x\"\n"), 0o600))
 	code, failed = fetch("-c", ofRun)
-	require.Equal(t, 2, code)
+	require.Equal(t, 78, code)
 	require.Contains(t, failed, `live.toml:2: exchange.base_ur: unknown key`)
 }

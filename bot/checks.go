@@ -10,23 +10,23 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 )
 
-// cuts is at how many places --check-lookahead cuts the data.
-const cuts = 20
+// How hard --check-lookahead looks.
+var lookahead = backtest.LookaheadOptions{Places: 20, Decisions: 32, Seed: 1}
 
 // checkLookahead shows whether decisions depend on what came after them; that they do is a failure.
 func (a *app) checkLookahead(ctx context.Context, p *planner, asJSON bool) error {
-	report, err := backtest.CheckLookahead(ctx, p.plan, cuts)
+	report, err := backtest.CheckLookahead(ctx, p.plan, lookahead)
 	if err != nil {
 		return err
 	}
 	if asJSON {
 		err = a.printJSON(report)
 	} else {
-		_, err = fmt.Fprintf(a.Stdout, "%s: %d decisions; data cut at %d places; decisions before the cut changed at %d of them.\n",
-			p.options.Title, report.Decisions, len(report.Cuts), len(report.Changed))
+		_, err = fmt.Fprintf(a.Stdout, "%s: %d decisions; %d runs; another future from %d places on; %d runs decided otherwise before.\n",
+			p.options.Title, report.Decisions, report.Runs, len(report.Cuts), len(report.Changed))
 	}
 	if len(report.Changed) > 0 {
-		return fmt.Errorf("a strategy looks ahead: with the data cut at %s, earlier decisions are others", report.Changed[0])
+		return fmt.Errorf("a strategy looks ahead, or keeps something from run to run: %s", report.Changed[0])
 	}
 	return err
 }

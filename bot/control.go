@@ -59,21 +59,6 @@ func openControl(ctx context.Context, r *runner) (*control, error) {
 	return c, nil
 }
 
-// listenOn listens on a socket that only this user may open.
-func listenOn(path string) (net.Listener, error) {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	listener, err := net.Listen("unix", path)
-	if err != nil {
-		return nil, err
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		return nil, errors.Join(err, listener.Close())
-	}
-	return listener, nil
-}
-
 // close ends what is under way, answers it, and removes the socket.
 func (c *control) close() error {
 	c.end()
@@ -142,17 +127,20 @@ func answer(serve func(context.Context, *operatorAsk) (any, error)) http.Handler
 	return func(w http.ResponseWriter, request *http.Request) {
 		var ask operatorAsk
 		status := http.StatusOK
-		err := json.NewDecoder(http.MaxBytesReader(w, request.Body, longestAsk)).Decode(&ask)
 		var value any
-		if err != nil {
-			err = usagef("request: %w", err)
-		} else {
-			value, err = serve(request.Context(), &ask)
+		err := checkProtocol(request.Header, "the command")
+		if err == nil {
+			if err = json.NewDecoder(http.MaxBytesReader(w, request.Body, longestAsk)).Decode(&ask); err != nil {
+				err = usagef("request: %w", err)
+			} else {
+				value, err = serve(request.Context(), &ask)
+			}
 		}
 		if err != nil {
 			value, status = operatorError{err.Error()}, statusOf(err)
 		}
 		w.Header().Set("Content-Type", "application/json")
+		nameProtocol(w.Header())
 		w.WriteHeader(status)
 		_ = json.NewEncoder(w).Encode(value) // who has hung up hears nothing
 	}

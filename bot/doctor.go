@@ -90,6 +90,7 @@ func (a *app) doctor(ctx context.Context, f *runFlags, asJSON, tryAlerts bool) e
 	d.limits(needed)
 	d.disk()
 	d.stateFile()
+	d.units(foldersOfUnits(a.Getenv))
 	d.alerts(ctx, tryAlerts)
 	if err := d.atExchange(ctx); err != nil {
 		return err

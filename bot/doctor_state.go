@@ -121,7 +121,7 @@ func (d *doctor) disk() {
 		d.fail("folder", folder+" is a file", "name another folder as bot.state")
 		return
 	case err == nil && openToOthers(info):
-		d.warn("folder", "others may look into "+folder, "do: chmod 700 "+inQuotes(folder))
+		d.fail("folder", "others may look into "+folder, "do: chmod 700 "+inQuotes(folder))
 	}
 	room, writable := roomIn(there)
 	switch {

@@ -177,7 +177,7 @@ func TestTheDoctorFindsWhatIsMissingAndWhatIsTooMuch(t *testing.T) {
 	p.wants("polling", "fail", "of 1000 weight points", "--set", "poll.orders=5s")
 	p.wants("exchange", "fail", "does not answer", "--set", "exchange.base_url=http://127.0.0.1:1/v2")
 	code, _, failed := p.call("--set", "exchange.base_url=http://198.51.100.1/v2")
-	require.Equal(t, 2, code, failed)
+	require.Equal(t, 64, code, failed)
 	require.Contains(t, failed, "in clear")
 }
 
@@ -185,7 +185,7 @@ func TestTheDoctorLooksAtFilesAndFolders(t *testing.T) {
 	p := newPractice(t)
 	state := filepath.Join(p.dir, "state")
 	require.NoError(t, os.Chmod(state, 0o755))
-	p.wants("folder", "warn", "others may look into")
+	p.wants("folder", "fail", "others may look into")
 	require.NoError(t, os.Chmod(state, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(state, "bot.db"), []byte("no database"), 0o600))
 	p.wants("state file", "fail", "bot.db")
@@ -193,7 +193,7 @@ func TestTheDoctorLooksAtFilesAndFolders(t *testing.T) {
 	key := filepath.Join(p.dir, "key")
 	require.NoError(t, os.WriteFile(key, []byte("x"), 0o644))
 	code, _, failed := p.call("--set", "exchange.key_env=", "--set", "exchange.key_file="+key)
-	require.Equal(t, 2, code)
+	require.Equal(t, 64, code)
 	require.Contains(t, failed, "others may read")
 }
 

@@ -101,14 +101,14 @@ func (s *configSource) refuseTables(names ...string) error {
 	return nil
 }
 
-// explain says whether an exchange could not be made because of its config, which is bad usage, or because of its state file.
+// explain says whether an exchange could not be made because of its config, which is a bad config, or because of its state file.
 func (p *exchangePlan) explain(err error) error {
 	config := p.config
 	config.State = ""
 	if _, again := sandbox.New(config); again == nil {
 		return err
 	}
-	return usagef("%s: %w", p.exchangeConfig.source.name(), err)
+	return configf("%s: %w", p.exchangeConfig.source.name(), err)
 }
 
 // exchangeGC is GOGC for an exchange, unless the environment has one: much of its memory is orders that stay, and a million of them are to

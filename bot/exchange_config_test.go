@@ -158,7 +158,7 @@ func TestMistakesInAnExchangeConfigNameTheirPlace(t *testing.T) {
 		{"[accounts.a.keys.k]\npermissions=['write']", `permissions: "write" is not one of read, trade, withdraw`},
 		{"[accounts.a.keys.k]\naddresses=['home']", `addresses: "home" is no IP address`},
 		{"[accounts.a.keys.k]\nsecret='x'\nsecret_env='Y'", `accounts.a.keys.k: has two of secret, secret_file and secret_env`},
-		{"[accounts.a.keys.k]\nsecret_env='Y'", `secret_env: the environment has no variable Y`},
+		{"[accounts.a.keys.k]\nsecret_env='Y'", `secret_env: the environment has no variable of that name`},
 		{"[admin]\ntoken_file='nowhere'", `exchange.toml:2: admin.token_file: `},
 	} {
 		_, err := planOf(t, c.text, nil)

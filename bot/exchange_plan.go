@@ -75,6 +75,9 @@ func (p *exchangePlan) setExchange() error {
 	if _, port, err := net.SplitHostPort(e.Listen); err != nil || port == "" {
 		return at(join(path, "listen"), fmt.Errorf("%q is no address; want host:port, like 127.0.0.1:8080 or 127.0.0.1:0", clip(e.Listen)))
 	}
+	if err := checkHosts(join(path, "hosts"), e.Hosts); err != nil {
+		return err
+	}
 	if len(e.Prefixes) == 0 {
 		return at(join(path, "prefixes"), fmt.Errorf("is empty; want at least one, like \"Service\""))
 	}

@@ -41,7 +41,9 @@ func newExchangeServer(ex *sandbox.Exchange, e *exchangeSection, logger zerolog.
 		return nil, fmt.Errorf("listen on %s: %w; choose another address with --listen", e.Listen, err)
 	}
 	s := &exchangeServer{ex: ex, kept: e.State, log: logger, listener: listener, address: listener.Addr().(*net.TCPAddr), server: ex.Server()}
-	s.server.Handler = logRequests(ex, logger)
+	guard := guardHosts(ex, e.Listen, e.Hosts)
+	guard.kind, guard.refusal = "application/json", `{"errorCode":110,"error":"This server does not answer for that host; name it in exchange.hosts."}`
+	s.server.Handler = logRequests(guard, logger)
 	if logger.GetLevel() > zerolog.DebugLevel {
 		logger = zerolog.Nop()
 	}

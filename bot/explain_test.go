@@ -30,7 +30,7 @@ type buyer struct {
 	bought bool
 }
 
-func (b *buyer) OnTicker(d *strategy.Desk, t *market.Ticker) {
+func (b *buyer) OnTicker(d *strategy.Desk, t market.Ticker) {
 	if !b.bought {
 		_, err := d.Limit(t.Market, market.Buy, 1_234_567, t.Last+100_37)
 		b.bought = err == nil

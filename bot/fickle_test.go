@@ -29,7 +29,7 @@ type fickle struct {
 type whim struct {
 	*strategy.Desk
 	chance *rand.Rand
-	m      *market.Market
+	m      market.Market
 	close  market.Price
 	amount market.Qty
 	have   market.Qty
@@ -45,7 +45,7 @@ func (w *whim) ticks(least, most int) market.Price {
 }
 
 // OnCandle acts. What is refused is part of the play.
-func (s *fickle) OnCandle(d *strategy.Desk, c *market.Candle) {
+func (s *fickle) OnCandle(d *strategy.Desk, c market.Candle) {
 	w := &whim{Desk: d, m: d.Market(c.Market), close: c.Close, chance: rand.New(rand.NewPCG(s.seed, uint64(c.Start)))}
 	w.amount = strategy.Affordable(w.m, 200_00+market.Money(w.chance.IntN(1000_00)), strategy.Whole, c.Close)
 	w.have = d.Position(c.Market).Amount

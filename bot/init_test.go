@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -54,7 +53,7 @@ func programOfTheReadme(t *testing.T) string {
 
 func goCommand(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	c := exec.Command("go", args...)
+	c := bot.Short(t, "go", args...)
 	c.Dir, c.Env = dir, append(os.Environ(), "GOPROXY=off", "GOFLAGS=", "GOWORK=off")
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "go %v: %s", args, out)
@@ -94,10 +93,10 @@ func TestANewModuleOverwritesNothing(t *testing.T) {
 func TestANewModuleNeedsANameAndACheckout(t *testing.T) {
 	for _, name := range []string{"a b", "-x", "x/", "/x", "x/../y", ".x", "x.", "x\ny", "fmt", "go/x", "x/con", "NUL.x", "lpt1"} {
 		code, _, failed := call(t.Context(), "init", t.TempDir(), "--module", name)
-		require.Equal(t, 2, code, name)
+		require.Equal(t, 64, code, name)
 		require.Contains(t, failed, "is no name for a module")
 	}
 	code, _, failed := call(t.Context(), "init", filepath.Join(t.TempDir(), "x"), "--replace", t.TempDir())
-	require.Equal(t, 2, code)
+	require.Equal(t, 64, code)
 	require.Contains(t, failed, "--replace")
 }

@@ -51,9 +51,9 @@ func (s *configSource) decode(b *binder, config any) error {
 func (s *configSource) syntax(err error) error {
 	var parse toml.ParseError
 	if errors.As(err, &parse) {
-		return usagef("%s:%d: %s", s.name(), parse.Position.Line, parse.Message)
+		return configf("%s:%d: %s", s.name(), parse.Position.Line, syntaxText(parse.Message))
 	}
-	return usagef("%s: %w", s.name(), err)
+	return configf("%s: it is no TOML", s.name())
 }
 
 func (s *configSource) name() string {
@@ -67,7 +67,7 @@ func (s *configSource) name() string {
 func readSource(file string, overrides []override) (*configSource, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, usagef("config: %w", err)
+		return nil, configf("config: %w", err)
 	}
 	return &configSource{file: file, text: string(text), overrides: overrides}, nil
 }
@@ -80,8 +80,8 @@ func (s *configSource) label() string {
 
 // parseSets reads what --set was given.
 func parseSets(args []string) (list []override, err error) {
-	for _, arg := range args {
-		o, err := parseSet(arg)
+	for i, arg := range args {
+		o, err := parseSet(i+1, arg)
 		if err != nil {
 			return nil, err
 		}
@@ -90,18 +90,19 @@ func parseSets(args []string) (list []override, err error) {
 	return list, nil
 }
 
-// parseSet reads the a.b.c=value of --set.
-func parseSet(arg string) (override, error) {
+// parseSet reads the a.b.c=value of the nth --set. Its errors repeat neither the value, which may be a secret, nor what is no key.
+func parseSet(nth int, arg string) (override, error) {
 	key, text, found := strings.Cut(arg, "=")
-	o := override{flag: "--set " + clip(arg), text: strings.TrimSpace(text)}
+	o := override{text: strings.TrimSpace(text)}
 	if !found || strings.ContainsAny(key, "\r\n#") {
-		return o, usagef("--set %s: want a.b.c=value, like strategies.trend.params.fast=20", clip(arg))
+		return o, usagef("--set number %d: there is no key and value; want a.b.c=value, like strategies.trend.params.fast=20", nth)
 	}
 	meta, err := toml.Decode(key+" = 0", &map[string]any{})
 	if err != nil || len(meta.Keys()) == 0 {
-		return o, usagef("--set %s: %q is no key; want a.b.c=value, like strategies.trend.params.fast=20", clip(arg), clip(key))
+		return o, usagef("--set number %d: the part before = is no key; want a.b.c=value, like strategies.trend.params.fast=20", nth)
 	}
 	o.path = meta.Keys()[len(meta.Keys())-1]
+	o.flag = "--set " + shownPath(o.path)
 	return o, nil
 }
 
@@ -118,7 +119,7 @@ func (o override) apply(tree map[string]any) error {
 		}
 		next, ok := tree[part].(map[string]any)
 		if !ok {
-			return at(o.path, fmt.Errorf("%s is a value, not a table", strings.Join(o.path[:i+1], ".")))
+			return at(o.path, fmt.Errorf("%s is a value, not a table", shownPath(o.path[:i+1])))
 		}
 		tree = next
 	}
@@ -133,7 +134,7 @@ func (o override) value() (any, error) {
 	}
 	var holder struct{ V any }
 	if _, err := toml.Decode("V = "+o.text, &holder); err != nil {
-		return nil, fmt.Errorf("%s: %w", clip(o.text), err)
+		return nil, errors.New("the value is no TOML; write a list like [\"a\", \"b\"], a table like {a = 1}, a text as it stands")
 	}
 	return holder.V, nil
 }

@@ -26,7 +26,7 @@ import (
 // An exchange that lies stands between the bot and the sandbox: it changes one field of an answer now and then. Many seeds:
 //
 //	go test ./bot -run Lying -lies 2000 -timeout 4h
-var lies = flag.Int("lies", 12, "how many seeds the lying exchange plays")
+var lies = flag.Int("lies", 6, "how many seeds the lying exchange plays")
 
 // liar is a transport that changes answers. Its lock guards it.
 type liar struct {

@@ -16,9 +16,10 @@ import (
 
 // metricsSection is the port of metrics and health, which is closed by default.
 type metricsSection struct {
-	Listen     string `toml:"listen"`      // host:port of /metrics, /healthz and /readyz; empty: none
-	Public     bool   `toml:"public"`      // let other machines reach it: whoever does learns what is traded
-	StaleAfter span   `toml:"stale_after"` // without any answer of the exchange for so long, /readyz fails
+	Listen     string   `toml:"listen"`      // host:port of /metrics, /healthz and /readyz; empty: none
+	Public     bool     `toml:"public"`      // let other machines reach it: whoever does learns what is traded
+	Hosts      []string `toml:"hosts"`       // names beside this machine's own by which it is asked
+	StaleAfter span     `toml:"stale_after"` // without any answer of the exchange for so long, /readyz fails
 }
 
 // check looks at the section.
@@ -36,7 +37,7 @@ func (s *metricsSection) check() error {
 	case s.StaleAfter <= 0:
 		return at([]string{"metrics", "stale_after"}, errors.New("want a time, like \"30s\""))
 	}
-	return nil
+	return checkHosts([]string{"metrics", "hosts"}, s.Hosts)
 }
 
 // metricsServer serves metrics and health.
@@ -48,7 +49,8 @@ type metricsServer struct {
 
 // newMetricsServer begins to serve.
 func newMetricsServer(w *watch) (*metricsServer, error) {
-	listener, err := net.Listen("tcp", w.r.plan.Metrics.Listen)
+	config := &w.r.plan.Metrics
+	listener, err := net.Listen("tcp", config.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("metrics: %w; choose another address with --set metrics.listen=127.0.0.1:0", err)
 	}
@@ -57,7 +59,7 @@ func newMetricsServer(w *watch) (*metricsServer, error) {
 	routes.HandleFunc("GET /healthz", func(rw http.ResponseWriter, _ *http.Request) { answerHealth(rw, w.healthy()) })
 	routes.HandleFunc("GET /readyz", func(rw http.ResponseWriter, _ *http.Request) { answerHealth(rw, w.ready()) })
 	s := &metricsServer{listener: listener, server: &http.Server{
-		Handler: routes, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 14,
+		Handler: guardHosts(routes, config.Listen, config.Hosts), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 14,
 		ErrorLog: log.New(io.Discard, "", 0),
 	}}
 	s.serving.Go(func() { _ = s.server.Serve(listener) }) // it ends with close

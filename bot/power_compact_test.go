@@ -77,7 +77,7 @@ func (s *stage) compacted() (whole, archive, cut []byte) {
 	path := filepath.Join(dir, stateFile)
 	require.NoError(t, os.WriteFile(path, whole, 0o600))
 	info := compactInfo{Archive: filepath.Join(dir, archiveFile)}
-	store, err := openStored(path)
+	store, err := openStored(t.Context(), path)
 	require.NoError(t, err)
 	require.NoError(t, pruneState(store, time.Minute, &info))
 	require.NoError(t, store.Close())

@@ -23,7 +23,7 @@ type restless struct {
 	chance *rand.Rand
 }
 
-func (s *restless) OnTicker(d *strategy.Desk, t *market.Ticker) {
+func (s *restless) OnTicker(d *strategy.Desk, t market.Ticker) {
 	const hundredth = market.Qty(1_000_000)
 	step := market.Price(s.chance.IntN(12)) * 100
 	last := t.Last / 100 * 100
@@ -47,7 +47,7 @@ func (s *restless) OnTicker(d *strategy.Desk, t *market.Ticker) {
 }
 
 // change moves or cancels an open order.
-func (s *restless) change(d *strategy.Desk, t *market.Ticker, draw int) {
+func (s *restless) change(d *strategy.Desk, t market.Ticker, draw int) {
 	open := d.OpenOrders(t.Market)
 	if len(open) == 0 {
 		return
@@ -67,7 +67,7 @@ var keeperKind = strategy.Define("keeper", "rests one order", func(struct{}) str
 
 type keeper struct{ strategy.Base }
 
-func (*keeper) OnTicker(d *strategy.Desk, t *market.Ticker) {
+func (*keeper) OnTicker(d *strategy.Desk, t market.Ticker) {
 	if len(d.OpenOrders(t.Market)) == 0 && d.Position(t.Market).Amount == 0 {
 		_, _ = d.Limit(t.Market, market.Buy, 30_500_000, 29_000_00)
 	}

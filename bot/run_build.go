@@ -57,7 +57,8 @@ type runner struct {
 	resumed bool              // the state file had an earlier run …
 	parts   map[string][]byte // … which left these
 	banned  atomic.Bool       // a ban has begun since the weight ledger was last written down
-	asked   atomic.Int64      // when the bot was asked to stop while it opened, in Unix ns; 0: it was not
+	rescued rescuer
+	asked   atomic.Int64 // when the bot was asked to stop while it opened, in Unix ns; 0: it was not
 }
 
 // openRunner makes a bot of a plan: it locks the state file, asks the exchange what there is, and brings the engine to where it was, or
@@ -86,12 +87,15 @@ func openRunner(ctx context.Context, p *runPlan, log zerolog.Logger) (r *runner,
 
 // close gives back the state file and the connections.
 func (r *runner) close() (err error) {
+	if err = r.rescue(); err != nil {
+		err = tradingError{err}
+	}
 	r.watch.close()
 	if r.client != nil {
 		r.client.Close()
 	}
 	if r.journal != nil && r.journal.recording != nil {
-		err = r.journal.recording.Close()
+		err = errors.Join(err, r.journal.recording.Close())
 	}
 	if r.store != nil {
 		err = errors.Join(err, r.store.Close())
@@ -102,12 +106,21 @@ func (r *runner) close() (err error) {
 	return err
 }
 
+// openFolder warns of a state folder that others may look into.
+func (p *runPlan) openFolder() []string {
+	folder := p.Bot.State
+	if info, err := os.Stat(folder); err == nil && openToOthers(info) {
+		return []string{"others may look into the state folder " + folder + "; do: chmod 700 " + inQuotes(folder)}
+	}
+	return nil
+}
+
 // openStore opens the state file, which no other bot may hold.
-func (r *runner) openStore(context.Context) (err error) {
+func (r *runner) openStore(ctx context.Context) (err error) {
 	if err := os.MkdirAll(r.plan.Bot.State, 0o700); err != nil {
 		return fmt.Errorf("state folder: %w", err)
 	}
-	if r.store, err = state.OpenBot(filepath.Join(r.plan.Bot.State, stateFile)); err != nil {
+	if r.store, err = state.OpenBotUntil(ctx, filepath.Join(r.plan.Bot.State, stateFile)); err != nil {
 		return stateError{err}
 	}
 	return nil
@@ -143,7 +156,7 @@ func (r *runner) openEngine(ctx context.Context) (err error) {
 	r.account = state.NewAccount(p.catalog, len(p.strategies), own)
 	r.account.KeepRecent(lateFills)
 	r.gate = risk.New(p.catalog, risk.Config{Account: p.checked.plan.Account, Strategies: limits, Fees: p.fees, Explain: true})
-	r.engine = engine.New(engine.Config{Catalog: p.catalog, Account: r.account, Gate: r.gate, Seats: seats, TradeFrom: r.began, Run: r.run, Observer: r})
+	r.engine = engine.New(engine.Config{Catalog: p.catalog, Account: r.account, Gate: r.gate, Seats: seats, TradeFrom: r.began, SaveLimit: int(p.Bot.SaveKB) << 10, Run: r.run, Observer: r})
 	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account, seats: p.names(), ledger: r.weights, banned: &r.banned, currency: p.currency.ID, agreed: map[string]savedAgreement{}, refusals: refusals{kinds: map[refusalKey]*refusedKind{}}, notes: newNotes(r.log)}
 	if r.paper == nil {
 		r.journal.open = r.ledger.SetOpenOrders
@@ -179,7 +192,7 @@ func (r *runner) begin(ctx context.Context) (err error) {
 	now := r.trading.Now()
 	r.journal.batch.Blob(modeBlob, []byte(r.plan.Bot.Mode))
 	if r.plan.Bot.Mode == modeLive {
-		r.journal.batch.Blob(exchangeBlob, []byte(originOf(r.plan.Exchange.BaseURL)))
+		r.journal.batch.Blob(exchangeBlob, []byte(r.plan.Exchange.origin()))
 		r.journal.batch.Blob(keyBlob, []byte(digestOf(r.plan.key)))
 	}
 	r.journal.batch.Start(now, &state.Start{Run: r.run, Version: codeVersion(debug.ReadBuildInfo()), ConfigHash: r.plan.hash, Currency: r.plan.currency.Symbol, Strategies: r.plan.names()})

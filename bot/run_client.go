@@ -24,7 +24,7 @@ func (r *runner) openClient(ctx context.Context) (err error) {
 	if err := r.restoreLedger(); err != nil {
 		return err
 	}
-	r.log.Info().Str("exchange", r.plan.Exchange.BaseURL).Msg("asking the exchange for its markets")
+	r.log.Info().Str("exchange", r.plan.Exchange.origin()).Msg("asking the exchange for its markets")
 	var offered listing
 	err = live.Insist(ctx, r.log, func() (err error) {
 		offered, err = r.plan.ask(ctx, r.client)
@@ -37,7 +37,7 @@ func (r *runner) openClient(ctx context.Context) (err error) {
 		return err
 	}
 	if err := r.pollPlan().Check(int(r.plan.Exchange.PerKey), int(r.plan.Exchange.PerIP)); err != nil {
-		return usagef("%s: %w", r.plan.source.name(), err)
+		return configf("%s: %w", r.plan.source.name(), err)
 	}
 	r.client.Use(r.plan.catalog)
 	return r.store.Bind(r.plan.catalog, r.plan.names())

@@ -2,6 +2,8 @@ package bot
 
 import (
 	"time"
+
+	"github.com/tidemark-trading/tidemark/exchange/rest"
 )
 
 // runConfig is everything that a config of `bot run` can say. Strategies and limits are written as for a backtest. configs/sandbox.toml and
@@ -22,12 +24,14 @@ type runConfig struct {
 
 // botSection is what concerns the process.
 type botSection struct {
+	Name       string `toml:"name"`        // in alerts; empty: the config file's
 	Mode       string `toml:"mode"`        // live: orders go to the exchange; paper: to a simulated one in this process, at the exchange's prices
 	State      string `toml:"state"`       // folder of the state file and the socket; made where it is missing
 	Log        string `toml:"log"`         // on the standard error: off, error, warn, info, debug
 	KeepOrders bool   `toml:"keep_orders"` // leave open orders at the exchange when stopping; else they are cancelled
 	StopWithin span   `toml:"stop_within"` // for stopping in good order
 	RecordMB   int64  `toml:"record_mb"`   // largest size of the recording of market events beside the state file; 0: none is kept
+	SaveKB     int64  `toml:"save_kb"`     // largest state of a strategy, as its Save writes it; beyond it the strategy is halted
 	NeedLimits bool   `toml:"need_limits"` // refuse to start while a limit of the account or of a strategy is missing
 }
 
@@ -78,11 +82,12 @@ type liveAccountSection struct {
 
 func defaultRunConfig() *runConfig {
 	return &runConfig{
-		Bot: botSection{Mode: modeLive, State: "state", Log: "info", RecordMB: 1024, StopWithin: span(75 * time.Second)},
+		Bot: botSection{Mode: modeLive, State: "state", Log: "info", RecordMB: 1024, SaveKB: 1024, StopWithin: span(75 * time.Second)},
 		Exchange: remoteSection{BaseURL: "http://127.0.0.1:8080/v2", Prefix: "Service", Window: span(10 * time.Second), CancelAfter: span(150 * time.Second),
-			PerKey: 1000, PerIP: 1000},
+			PerKey: 1000, PerIP: 500},
 		Poll: pollSection{Tickers: span(time.Second), Books: span(2 * time.Second), Rules: span(30 * time.Second), Orders: span(time.Minute), Balances: span(30 * time.Second),
 			Settle: span(2 * time.Second), Depth: 50},
+		Risk:    riskSection{limitSection: limitSection{MaxInFlight: 100}},
 		Account: liveAccountSection{Currency: "EUR", MakerFee: "0.0015", TakerFee: "0.0025"},
 		Metrics: metricsSection{StaleAfter: span(30 * time.Second)},
 		Alerts:  alertsSection{Refusals: 20},
@@ -97,8 +102,26 @@ func loadRun(source *configSource) (*runConfig, error) {
 	}
 	c := defaultRunConfig()
 	c.source = source
-	return c, source.decode(&binder{config: &backtestConfig{Risk: first.Risk}}, c)
+	if err := source.decode(&binder{config: &backtestConfig{Risk: first.Risk}}, c); err != nil {
+		return nil, err
+	}
+	return c, source.place(c.Exchange.checkAddresses())
 }
+
+// checkAddresses refuses an address that no exchange can have, or that holds more than an address.
+func (e *remoteSection) checkAddresses() error {
+	if _, err := rest.Origin(e.BaseURL); err != nil {
+		return at([]string{"exchange", "base_url"}, err)
+	}
+	if e.MovedFrom == "" {
+		return nil
+	}
+	_, err := rest.Origin(e.MovedFrom)
+	return at([]string{"exchange", "moved_from"}, err)
+}
+
+// origin is scheme and host of the exchange, as logs and alerts have it. The address has been checked.
+func (e *remoteSection) origin() string { return originOf(e.BaseURL) }
 
 // trading is the part of the config that a backtest's has too. decimals are those of the currency where the exchange has told them.
 func (c *runConfig) trading(decimals int64) *backtestConfig {

@@ -88,6 +88,9 @@ func (p *runPlan) checkSections() error {
 	if start := p.Paper.Start[p.Account.Currency]; p.Bot.Mode == modePaper && strings.Trim(string(start), "0.") == "" {
 		return at([]string{"paper", "start", p.Account.Currency}, errors.New("is missing; paper mode has to know how much money it begins with"))
 	}
+	if p.Bot.SaveKB == 0 {
+		return at([]string{"bot", "save_kb"}, errors.New("0 would halt every strategy that has a state; want 1 at least"))
+	}
 	if p.Bot.State == "" {
 		return at([]string{"bot", "state"}, errors.New("is empty; want a folder, like \"state\""))
 	}
@@ -146,7 +149,7 @@ func (p *runPlan) client(budget rest.Budget) (*rest.Client, error) {
 		Transport: p.transport, Now: p.now,
 	})
 	if err != nil {
-		return nil, usagef("%s%w", p.source.whereOf([]string{"exchange", "base_url"}), err)
+		return nil, p.source.place(at([]string{"exchange"}, err))
 	}
 	return c, nil
 }
@@ -182,7 +185,7 @@ type listing struct {
 // ask asks the exchange for its time, assets and markets.
 func (p *runPlan) ask(ctx context.Context, c *rest.Client) (l listing, err error) {
 	if err = c.Sync(ctx); err != nil {
-		return l, fmt.Errorf("ask %s: %w", p.Exchange.BaseURL, err)
+		return l, fmt.Errorf("ask %s: %w", p.Exchange.origin(), err)
 	}
 	if l.assets, err = c.Assets(ctx, ""); err == nil {
 		l.markets, err = c.Markets(ctx, "")
@@ -237,6 +240,16 @@ func (p *runPlan) settle(catalog *market.Catalog) error {
 	var err error
 	p.hash, err = p.checked.hash()
 	return err
+}
+
+// name is the bot's, by which alerts tell it from others: letters, digits and what a header may hold.
+func (p *runPlan) name() string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, orElse(p.Bot.Name, p.source.label()))
 }
 
 // names lists the strategies by StrategyID, from 1.

@@ -64,7 +64,8 @@ func (p *planner) missingKind(path []string) error {
 // checkStrategy looks at parameters, interval and markets.
 func (p *planner) checkStrategy(path []string, kind strategy.Kind, s *strategySection) error {
 	if _, err := kind.Resolve(s.Params); err != nil {
-		return at(blame(join(path, "params"), err, s.Params), err)
+		param := blame(join(path, "params"), err, s.Params)
+		return at(param, unsaid(param, err))
 	}
 	if s.Interval == 0 {
 		return p.errorf(join(path, "interval"), "is missing; want the candles to trade on, like \"1h\"")
@@ -103,7 +104,7 @@ func blame(path []string, err error, values map[string]any) []string {
 func (p *planner) limits(path []string, s *strategySection) (risk.Limits, error) {
 	r := &s.Risk
 	limits := risk.Limits{
-		OperatorID: s.OperatorID, CodGroupID: uint16(s.CodGroupID), MaxOpenOrders: int(r.MaxOpenOrders), OrdersPerMinute: int(r.OrdersPerMinute),
+		OperatorID: s.OperatorID, CodGroupID: uint16(s.CodGroupID), MaxOpenOrders: int(r.MaxOpenOrders), OrdersPerMinute: int(r.OrdersPerMinute), MaxInFlight: int(r.MaxInFlight),
 		CoolDownLosses: int(r.CoolDownLosses), CoolDown: market.Duration(r.CoolDown), MaxDataAge: market.Duration(r.MaxDataAge), ReduceOnly: r.ReduceOnly,
 	}
 	if s.CodGroupID > 1000 {

@@ -1,7 +1,9 @@
 package bot
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"runtime"
 	"strings"
@@ -58,7 +60,7 @@ func (s *secrets) read(path []string, key, text, file, env string) (found secret
 		return found, at(join(path, key+"_file"), err)
 	case env != "":
 		if found.text = s.getenv(env); found.text == "" || strings.Trim(env, variableLetters) != "" {
-			return found, at(join(path, key+"_env"), fmt.Errorf("the environment has no variable %s", clip(env)))
+			return found, at(join(path, key+"_env"), errors.New("the environment has no variable of that name; it is not shown, because it may be the secret itself"))
 		}
 	}
 	return found, nil
@@ -68,21 +70,31 @@ const variableLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 
 // readSecret reads a file that nobody but its owner may read.
 func readSecret(file string) (string, error) {
-	if others, err := readableByOthers(file); err != nil || others {
-		if err == nil {
-			err = fmt.Errorf("others may read %s; do: chmod 600 %s", file, inQuotes(file))
-		}
-		return "", err
+	others, err := readableByOthers(file)
+	switch {
+	case err != nil:
+		return "", unnamed(err)
+	case others:
+		return "", fmt.Errorf("others may read %s; do: chmod 600 %s", file, inQuotes(file))
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return "", err
+		return "", unnamed(err)
 	}
 	trimmed := strings.TrimSpace(string(text))
 	if trimmed == "" || strings.ContainsAny(trimmed, "\r\n") {
 		return "", fmt.Errorf("%s holds no secret: want one line", file)
 	}
 	return trimmed, nil
+}
+
+// unnamed is an error about a file without the file's name, which may be the secret itself, written at the wrong key.
+func unnamed(err error) error {
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		err = failed.Err
+	}
+	return fmt.Errorf("the file that it names cannot be read: %w; its name is not shown, because it may be the secret itself", err)
 }
 
 // readableByOthers reports whether a file's mode lets others read it. Where modes say nothing of that, it does not.

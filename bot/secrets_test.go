@@ -26,7 +26,7 @@ type clumsy struct {
 	heard int
 }
 
-func (c *clumsy) OnTicker(*strategy.Desk, *market.Ticker) {
+func (c *clumsy) OnTicker(*strategy.Desk, market.Ticker) {
 	if c.heard++; c.heard == 20 {
 		panic("a strategy that breaks down")
 	}

@@ -75,13 +75,21 @@ func (e stateError) Error() string {
 	return e.error.Error()
 }
 
+// aboutState makes damage that shows while a bot starts, behind the opening of its state file, an error about that.
+func aboutState(err error) error {
+	if errors.Is(err, state.ErrCorrupt) && !errors.As(err, new(stateError)) {
+		return stateError{err}
+	}
+	return err
+}
+
 // with opens the state file, calls use and closes it.
-func (f *stateFlags) with(open func(path string) (*state.BotStore, error), use func(*state.BotStore) error) error {
+func (f *stateFlags) with(ctx context.Context, open func(ctx context.Context, path string) (*state.BotStore, error), use func(*state.BotStore) error) error {
 	path, err := f.file()
 	if err != nil {
 		return err
 	}
-	store, err := open(path)
+	store, err := open(ctx, path)
 	if err != nil {
 		return stateError{err}
 	}
@@ -96,8 +104,8 @@ func (a *app) stateCheckCommand(f *stateFlags) *cobra.Command {
 		Use: "check", Short: "Read everything and say what does not fit", Args: cobra.NoArgs, Example: "  bot state check\n  bot state check --json",
 		Long: "Reads the whole journal and holds every entry against the hash of the one before, every row against its checksum, the indexes\n" +
 			"against the tables, and the fills of each order that is done against its filledAmount.",
-		RunE: a.enter(func(context.Context, []string) error {
-			return f.with(state.ReadBot, func(s *state.BotStore) error { return a.checkState(f, s) })
+		RunE: a.enter(func(ctx context.Context, _ []string) error {
+			return f.with(ctx, state.ReadBotUntil, func(s *state.BotStore) error { return a.checkState(f, s) })
 		}),
 	}
 	f.jsonFlag(c)
@@ -185,7 +193,7 @@ func (a *app) stateBackupCommand(f *stateFlags) *cobra.Command {
 			if asked, err := f.backupByBot(ctx, out); asked {
 				return a.written(f, out, err)
 			}
-			return f.with(state.ReadBot, func(s *state.BotStore) error {
+			return f.with(ctx, state.ReadBotUntil, func(s *state.BotStore) error {
 				if sameFile(out, s.Path()) {
 					return usagef("--out %s is the state file itself; name another", out)
 				}
@@ -246,11 +254,11 @@ func (a *app) stateExportCommand(f *stateFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "export", Short: "Write a table as JSON, a row a line", Args: cobra.NoArgs,
 		Example: "  bot state export > journal.jsonl\n  bot state export --table fills --out fills.jsonl",
-		RunE: a.enter(func(context.Context, []string) error {
+		RunE: a.enter(func(ctx context.Context, _ []string) error {
 			if all := state.ExportTables(); !slices.Contains(all, table) {
 				return usagef("--table: there is no %q; there are %s", table, strings.Join(all, ", "))
 			}
-			return f.with(state.ReadBot, func(s *state.BotStore) error {
+			return f.with(ctx, state.ReadBotUntil, func(s *state.BotStore) error {
 				return a.writeTo(out, func(w io.Writer) error {
 					_, err := s.Export(w, table)
 					return err

@@ -38,7 +38,7 @@ func (a *app) stateCompactCommand(shared *stateFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "compact", Short: "Make the file smaller: leave out the room of what was replaced, and what is old and over", Args: cobra.NoArgs, Long: compactHelp,
 		Example: "  bot state compact\n  bot state compact --keep 90d --archive until-november.db",
-		RunE:    a.enter(func(context.Context, []string) error { return a.compactState(f) }),
+		RunE:    a.enter(func(ctx context.Context, _ []string) error { return a.compactState(ctx, f) }),
 	}
 	c.Flags().StringVar(&f.keep, "keep", "", "take out what was over longer `AGO` than this, like 90d or 36h")
 	c.Flags().StringVar(&f.archive, "archive", "", "with --keep: write a copy of everything to this `FILE` first")
@@ -56,12 +56,12 @@ type compactInfo struct {
 	Entries  int64  `json:"entries_taken_out"`
 }
 
-func (a *app) compactState(f *compactFlags) error {
+func (a *app) compactState(ctx context.Context, f *compactFlags) error {
 	keep, err := f.age()
 	if err != nil {
 		return err
 	}
-	return f.with(openStored, func(s *state.BotStore) error {
+	return f.with(ctx, openStored, func(s *state.BotStore) error {
 		info := compactInfo{writtenInfo: writtenInfo{File: s.Path()}, Archive: f.archive}
 		if info.Before, err = sizeOf(s.Path()); err != nil {
 			return err
@@ -86,11 +86,11 @@ func (a *app) compactState(f *compactFlags) error {
 }
 
 // openStored opens a state file that is there.
-func openStored(path string) (*state.BotStore, error) {
+func openStored(ctx context.Context, path string) (*state.BotStore, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) { // opening it for writing would make one
 		return nil, fmt.Errorf("%s: %w; a bot makes it at its first start", path, state.ErrNoState)
 	}
-	return state.OpenBot(path)
+	return state.OpenBotUntil(ctx, path)
 }
 
 func sizeOf(path string) (int64, error) {

@@ -25,7 +25,8 @@ const (
 
 // statusInfo is how a bot stands, as a program reads it. Money is in Currency. Of a stopped bot what only a running one knows is missing.
 type statusInfo struct {
-	State          string           `json:"state"` // trading, halted, stopping, stopped
+	Protocol       int              `json:"protocol"` // version of these answers, and of what is asked: see protocolVersion
+	State          string           `json:"state"`    // trading, halted, stopping, stopped
 	Folder         string           `json:"folder"`
 	PID            int              `json:"pid,omitempty"`
 	Exchange       string           `json:"exchange,omitempty"`
@@ -60,6 +61,7 @@ type strategyStatus struct {
 	Reason     string `json:"reason,omitempty"` // of a halt
 	HaltedMS   int64  `json:"halted_ms,omitempty"`
 	OpenOrders int    `json:"open_orders"`
+	Waiting    int    `json:"waiting"` // commands that wait to be sent, of a running bot
 }
 
 // marketStatus is a market that does not trade, as the exchange last told.
@@ -116,7 +118,7 @@ func (c *control) statusOfLoop(s *statusInfo) error {
 	r, digits := c.r, c.r.plan.currency.Digits
 	for i, name := range r.plan.names() {
 		id := strategyID(i + 1)
-		info := strategyStatus{Name: name, Kind: r.plan.strategies[i].Kind.Name, State: botTrading, OpenOrders: r.account.OpenBy(id)}
+		info := strategyStatus{Name: name, Kind: r.plan.strategies[i].Kind.Name, State: botTrading, OpenOrders: r.account.OpenBy(id), Waiting: r.loop.Waiting(id)}
 		if r.engine.Warming(id) {
 			info.State = "warming up"
 		}
@@ -179,6 +181,7 @@ func (k feedKey) name(c *market.Catalog) string {
 
 // fromStore fills in what the state file knows alone.
 func (s *statusInfo) fromStore(store *state.BotStore) (err error) {
+	s.Protocol = protocolVersion
 	runs, err := store.Runs()
 	if err != nil {
 		return err
@@ -304,6 +307,9 @@ func (s *statusInfo) results() string {
 
 func (x *strategyStatus) text() string {
 	text := fmt.Sprintf("%s: %s, %s open", x.Name, x.State, ordersText(x.OpenOrders))
+	if x.Waiting > 0 {
+		text += fmt.Sprintf(", %d commands wait to be sent", x.Waiting)
+	}
 	if x.Reason != "" {
 		text += fmt.Sprintf(" (since %s: %s)", clockOf(x.HaltedMS), x.Reason)
 	}

@@ -41,7 +41,7 @@ func numberText(raw any) (string, error) {
 	case float64:
 		return floatText(v)
 	}
-	return "", fmt.Errorf("%v is no number; write it in quotes, like \"0.25\"", raw)
+	return "", fmt.Errorf("%s is no number; write it in quotes, like \"0.25\"", quoted(raw))
 }
 
 // floatText gives a float back as it was written, which is certain up to fifteen digits.
@@ -98,7 +98,7 @@ func momentOf(raw any) (market.Time, error) {
 	case flagText:
 		return parseMoment(string(v))
 	}
-	return 0, fmt.Errorf("%v is no time; write 2021-01-01, 2021-01-01T12:00:00Z or Unix milliseconds", raw)
+	return 0, fmt.Errorf("%s is no time; write 2021-01-01, 2021-01-01T12:00:00Z or Unix milliseconds", quoted(raw))
 }
 
 // wallUTC reads a TOML date without an offset, which the decoder takes for local, as UTC.
@@ -128,7 +128,7 @@ type span market.Duration
 func (s *span) read(raw any) error {
 	text, ok := textOf(raw)
 	if !ok {
-		return fmt.Errorf("%v is no duration; write it like \"90s\"", raw)
+		return fmt.Errorf("%s is no duration; write it like \"90s\"", quoted(raw))
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 {
@@ -148,7 +148,7 @@ func (s *toggle) read(raw any) error {
 	}
 	text, ok := textOf(raw)
 	if !ok {
-		return fmt.Errorf("%v is neither true nor false nor a word in quotes", raw)
+		return fmt.Errorf("%s is neither true nor false nor a word in quotes", quoted(raw))
 	}
 	*s = toggle(text)
 	return nil

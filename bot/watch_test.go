@@ -39,7 +39,7 @@ type busyParams struct {
 	Panic bool `toml:"panic" default:"true" doc:"panic at the fourth price"`
 }
 
-func (s *busy) OnTicker(d *strategy.Desk, t *market.Ticker) {
+func (s *busy) OnTicker(d *strategy.Desk, t market.Ticker) {
 	s.seen++
 	unit := market.Qty(market.Pow10(d.Market(t.Market).AmountDigits))
 	switch {
@@ -279,10 +279,10 @@ func TestNothingIsServedOrToldUnlessAskedFor(t *testing.T) {
 		{"metrics.listen=0.0.0.0:9090", "metrics.public"},
 		{"metrics.listen=:9090", "metrics.public"},
 		{"metrics.listen=9090", "want host:port"},
-		{"alerts.to.me.url_env=NOWHERE", "no variable NOWHERE"},
+		{"alerts.to.me.url_env=NOWHERE", "no variable of that name"},
 	} {
 		code, _, failed := p.call("--set", row.set)
-		require.Equal(t, 2, code, row.set)
+		require.Equal(t, 64, code, row.set)
 		require.Contains(t, failed, row.want)
 	}
 }

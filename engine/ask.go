@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
@@ -33,15 +34,13 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command) (market.OrderID, e
 	}
 	switch c.Kind {
 	case market.CommandPlace:
-		return e.place(c)
+		return e.place(c, false)
 	case market.CommandUpdate:
 		return c.Order.ID, e.update(c)
 	case market.CommandCancel:
-		if b := e.bracketOf(c.Order.ID); b != nil && b.strategy == id && !b.untouched() {
-			e.dissolve(b)
-		}
+		e.brackets.End(id, c.Order.ID)
 		if o := e.account.Own(c.Order.ID); o != nil && o.Strategy == id {
-			e.cancel(o.ID)
+			e.cancel(o.ID, false)
 		}
 	}
 	return c.Order.ID, nil
@@ -80,7 +79,8 @@ func (e *Engine) nextID() market.OrderID {
 	return e.lastID
 }
 
-func (e *Engine) place(c *market.Command) (market.OrderID, error) {
+// place passes a new order through the gate and sends it. attached lets it act inside a candle's path, as cancel and change do.
+func (e *Engine) place(c *market.Command, attached bool) (market.OrderID, error) {
 	approved, err := e.check(c)
 	if err != nil {
 		return 0, err
@@ -91,9 +91,9 @@ func (e *Engine) place(c *market.Command) (market.OrderID, error) {
 		c.Order.ClientOrderID = market.ClientOrderID(e.run, c.Order.ID)
 	}
 	o := e.account.Send(&c.Order, approved.Hold())
-	e.send(approved)
+	e.send(approved, attached)
 	if o.Bracket != (market.Bracket{}) {
-		e.openBracket(o)
+		e.brackets.Open(&o.Order)
 	}
 	if s := &e.seats[o.Strategy-1]; s.onOrder != nil {
 		e.told = append(e.told, note{seat: s, order: o.ID})
@@ -104,26 +104,29 @@ func (e *Engine) place(c *market.Command) (market.OrderID, error) {
 func (e *Engine) update(c *market.Command) error {
 	if c.Changed.Has(market.ChangeExits) {
 		c.Changed &^= market.ChangeExits // the rest, if any, is for the entry itself; the gate refuses a change of nothing
-		if b := e.bracketOf(c.Order.ID); b != nil && b.strategy == c.Order.Strategy {
-			if err := e.moveExits(b, c); err != nil || c.Changed == 0 {
-				return err
-			}
+		if found, err := e.brackets.Move(c); found && (err != nil || c.Changed == 0) {
+			return err
 		}
 	}
+	return e.change(c, false)
+}
+
+// change passes a change of an open order through the gate and sends it.
+func (e *Engine) change(c *market.Command, attached bool) error {
 	approved, err := e.check(c)
 	if err != nil {
 		return err
 	}
 	own := e.account.Own(c.Order.ID)
 	e.account.SendUpdate(own, approved.Hold())
-	e.name(c, own)
-	e.send(approved)
+	e.complete(c, own)
+	e.send(approved, attached)
 	return nil
 }
 
 // cancel asks for an open order to end. While another write to it has no answer, the cancel waits for that: one write at a
 // time for each order.
-func (e *Engine) cancel(id market.OrderID) {
+func (e *Engine) cancel(id market.OrderID, attached bool) {
 	o := e.account.Own(id)
 	switch {
 	case o == nil || o.InFlight == market.CommandCancel:
@@ -132,43 +135,36 @@ func (e *Engine) cancel(id market.OrderID) {
 		e.account.WantCancel(o, true)
 		return
 	}
-	e.sendCancel(o)
+	e.sendCancel(o, attached)
 }
 
-func (e *Engine) sendCancel(o *state.Order) {
+func (e *Engine) sendCancel(o *state.Order, attached bool) {
 	e.account.SendCancel(o)
 	e.command, e.asked = market.Command{Kind: market.CommandCancel, At: e.now}, market.Command{}
 	e.command.Order.ID, e.command.Order.Market, e.command.Order.Strategy = o.ID, o.Market, o.Strategy
 	approved, _ := e.gate.Check(e.account, &e.command) // cancels always pass
-	e.name(&e.command, o)
-	e.send(approved)
+	e.complete(&e.command, o)
+	e.send(approved, attached)
 }
 
-// name gives a live update or cancel what goes into its request beside the fields that change: the order's names, and the conditions
-// that an update would reset where it left them out (specification 4.4).
-func (e *Engine) name(c *market.Command, own *state.Order) {
+// complete makes a live update or cancel name the whole order as it shall be. The request needs the order's names and operator, and
+// an update also those of its conditions that the exchange would reset where the request left them out (specification 4.4). It is
+// the only place where the terms of an update are worked out: loop, journal and client take the order as the command has it.
+func (e *Engine) complete(c *market.Command, own *state.Order) {
 	if e.run == uuid.Nil {
 		return
 	}
-	o := &c.Order
-	o.ExchangeID, o.ClientOrderID, o.OperatorID, o.Triggered = own.ExchangeID, own.ClientOrderID, own.OperatorID, own.Triggered
-	if !c.Changed.Has(market.ChangeTimeInForce) {
-		o.TimeInForce = own.TimeInForce
-	}
-	if !c.Changed.Has(market.ChangePostOnly) {
-		o.PostOnly = own.PostOnly
-	}
-	if !c.Changed.Has(market.ChangeSelfTradePrevention) {
-		o.SelfTradePrevention = own.SelfTradePrevention
-	}
+	whole := own.Order
+	exchange.ApplyChange(&whole, c)
+	c.Order = whole
 }
 
 // send appends what the gate approved to the step's commands: the only way into them.
-func (e *Engine) send(approved risk.Approved) {
+func (e *Engine) send(approved risk.Approved, attached bool) {
 	n := len(e.out)
 	e.out = slices.Grow(e.out, 1)[:n+1]
 	e.out[n] = *approved.Command()
-	e.out[n].Attached = e.attached
+	e.out[n].Attached = attached
 	if e.approver != nil {
 		e.approver.Approved(state.TermsOf(&e.asked.Order), approved.Command(), e.gate.Figures())
 	}
@@ -194,8 +190,29 @@ func (e *Engine) dropCallback(s *seat) {
 	if first != 0 {
 		e.account.Drop(s.id, first)
 	}
-	e.restoreBrackets()
+	e.brackets.Rollback(func(exit market.OrderID) {
+		if own := e.account.Own(exit); own != nil {
+			e.account.WantCancel(own, false)
+		}
+	})
 }
+
+// exits is the engine as its brackets see it.
+type exits struct{ *Engine }
+
+// Own is an own open order.
+func (e exits) Own(id market.OrderID) *state.Order { return e.account.Own(id) }
+
+// Place passes an exit through the gate.
+func (e exits) Place(c *market.Command, inPath bool) (market.OrderID, error) {
+	return e.place(c, inPath)
+}
+
+// Update passes a change of an exit through the gate.
+func (e exits) Update(c *market.Command, inPath bool) error { return e.change(c, inPath) }
+
+// Cancel asks for an entry or an exit to end.
+func (e exits) Cancel(id market.OrderID, inPath bool) { e.cancel(id, inPath) }
 
 // timer is a time that a strategy asked for.
 type timer struct {
@@ -243,7 +260,7 @@ func (e *Engine) ring() {
 	e.timers = append(e.timers[:0], e.timers[due:]...)
 	for _, t := range ringing {
 		if t.seat.onTimer != nil {
-			e.guard(t.seat, func(s *seat) { s.onTimer.OnTimer(s.desk, t.name) })
+			e.guard(t.seat, CallTimer, func(s *seat) { s.onTimer.OnTimer(s.desk, t.name) })
 		}
 	}
 }

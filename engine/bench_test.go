@@ -29,41 +29,41 @@ const (
 
 // script is a strategy made of functions; those left out do nothing.
 type script struct {
-	ticker func(d *strategy.Desk, t *market.Ticker)
-	book   func(d *strategy.Desk, b *market.OrderBook)
-	candle func(d *strategy.Desk, c *market.Candle)
-	order  func(d *strategy.Desk, o *market.Order, r *market.Report)
-	fill   func(d *strategy.Desk, f *market.Fill)
+	ticker func(d *strategy.Desk, t market.Ticker)
+	book   func(d *strategy.Desk, b strategy.OrderBook)
+	candle func(d *strategy.Desk, c market.Candle)
+	order  func(d *strategy.Desk, o market.Order, r market.Report)
+	fill   func(d *strategy.Desk, f market.Fill)
 	timer  func(d *strategy.Desk, name int64)
 	start  func(d *strategy.Desk)
 	stop   func(d *strategy.Desk)
 }
 
-func (s *script) OnTicker(d *strategy.Desk, t *market.Ticker) {
+func (s *script) OnTicker(d *strategy.Desk, t market.Ticker) {
 	if s.ticker != nil {
 		s.ticker(d, t)
 	}
 }
 
-func (s *script) OnBook(d *strategy.Desk, b *market.OrderBook) {
+func (s *script) OnBook(d *strategy.Desk, b strategy.OrderBook) {
 	if s.book != nil {
 		s.book(d, b)
 	}
 }
 
-func (s *script) OnCandle(d *strategy.Desk, c *market.Candle) {
+func (s *script) OnCandle(d *strategy.Desk, c market.Candle) {
 	if s.candle != nil {
 		s.candle(d, c)
 	}
 }
 
-func (s *script) OnOrder(d *strategy.Desk, o *market.Order, r *market.Report) {
+func (s *script) OnOrder(d *strategy.Desk, o market.Order, r market.Report) {
 	if s.order != nil {
 		s.order(d, o, r)
 	}
 }
 
-func (s *script) OnFill(d *strategy.Desk, f *market.Fill) {
+func (s *script) OnFill(d *strategy.Desk, f market.Fill) {
 	if s.fill != nil {
 		s.fill(d, f)
 	}
@@ -318,9 +318,9 @@ func describeReport(ev *market.Event) string {
 }
 
 // once returns a candle callback that asks a single time.
-func once(ask func(d *strategy.Desk)) func(*strategy.Desk, *market.Candle) {
+func once(ask func(d *strategy.Desk)) func(*strategy.Desk, market.Candle) {
 	done := false
-	return func(d *strategy.Desk, _ *market.Candle) {
+	return func(d *strategy.Desk, _ market.Candle) {
 		if !done {
 			done = true
 			ask(d)

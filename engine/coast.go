@@ -8,7 +8,7 @@ import "github.com/tidemark-trading/tidemark/market"
 // at all it returns 0: then Step is to be called.
 func (e *Engine) Coast(series []market.Candle, length, delay market.Time, low, high market.Price) (stepped int, commands []market.Command) {
 	e.out = e.out[:0]
-	if e.observed || len(e.brackets) > 0 || e.err != nil {
+	if e.observed || e.brackets.Len() > 0 || e.err != nil {
 		return 0, nil
 	}
 	e.coasted = 0
@@ -16,7 +16,7 @@ func (e *Engine) Coast(series []market.Candle, length, delay market.Time, low, h
 	if len(series) > 0 && !e.coast(series, length+delay) { // a strategy panicked: the others still have to see the candle
 		c := &series[e.coasted]
 		e.now = c.Start + length + delay
-		e.account.Mark(c, e.now) // a Skim that panicked had not come to this
+		e.account.Mark(c, e.now) // a Quiet that panicked had not come to this
 		for !e.deliverCandles(series[e.coasted : e.coasted+1]) {
 		}
 		e.coasted++
@@ -55,18 +55,13 @@ func (e *Engine) coast(series []market.Candle, delay market.Time) (done bool) {
 	seats := e.candles[int(series[0].Market)*intervals+int(series[0].Interval)]
 	timers := len(e.timers)
 	for e.coasted < len(series) && len(e.out) == 0 && len(e.timers) == timers {
-		n := e.skim(seats, series[e.coasted:])
-		if n == 0 {
-			e.stepOne(seats, &series[e.coasted], delay)
-			e.coasted++
-			continue
+		if len(seats) == 1 && e.quiet(seats[0], series, delay) && e.coasted == len(series) {
+			break
 		}
-		e.coasted += n
-		last := &series[e.coasted-1]
-		e.now = last.Start + delay
-		e.account.Mark(last, e.now)
+		e.stepOne(seats, &series[e.coasted], delay)
+		e.coasted++
 	}
-	e.current = nil
+	e.leave()
 	return true
 }
 
@@ -82,17 +77,33 @@ func (e *Engine) stepOne(seats []*seat, c *market.Candle, delay market.Time) {
 		if s.warming {
 			e.warm(s, c)
 		}
-		e.enter(s)
-		s.Strategy.OnCandle(s.desk, c)
+		e.enter(s, CallCandle)
+		s.Strategy.OnCandle(s.desk, *c)
+		e.after(s)
 	}
 }
 
-// skim lets the only strategy of a series take in what it can at once.
-func (e *Engine) skim(seats []*seat, series []market.Candle) int {
-	if len(seats) != 1 || seats[0].skimmer == nil || seats[0].warming || seats[0].halted {
-		return 0
+// quiet lets the only strategy of a series take in the candles from e.coasted on of which it has nothing to ask. It reports
+// whether there was one.
+func (e *Engine) quiet(s *seat, series []market.Candle, delay market.Time) bool {
+	if s.quieter == nil || s.warming || s.halted {
+		return false
 	}
 	e.at = 1
-	e.enter(seats[0])
-	return seats[0].skimmer.Skim(series)
+	e.enter(s, CallQuiet)
+	quieter, from := s.quieter, e.coasted
+	for i := from; i < len(series); i++ {
+		e.calls.at.set(int64(series[i].Start + delay))
+		if !quieter.Quiet(series[i]) {
+			break
+		}
+		e.coasted = i + 1
+	}
+	if e.coasted == from {
+		return false
+	}
+	last := &series[e.coasted-1]
+	e.now = last.Start + delay
+	e.account.Mark(last, e.now)
+	return true
 }

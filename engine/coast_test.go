@@ -23,7 +23,7 @@ type sleeper struct {
 	count int64
 }
 
-func (s *sleeper) OnCandle(d *strategy.Desk, c *market.Candle) {
+func (s *sleeper) OnCandle(d *strategy.Desk, c market.Candle) {
 	s.count++
 	s.calls.add("%d sees %d at %d, last %d", s.own, c.Start/minute, d.Now(), d.Last(1))
 	r := rand.New(rand.NewPCG(uint64(s.own), uint64(s.count)))
@@ -42,7 +42,7 @@ func (s *sleeper) OnCandle(d *strategy.Desk, c *market.Candle) {
 	}
 }
 
-func (s *sleeper) OnOrder(d *strategy.Desk, o *market.Order, _ *market.Report) {
+func (s *sleeper) OnOrder(d *strategy.Desk, o market.Order, _ market.Report) {
 	s.calls.add("%d sent %d at %d", s.own, o.ID, d.Now())
 }
 

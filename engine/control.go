@@ -73,7 +73,7 @@ func (e *Engine) Halted(id market.StrategyID) (latest Halt, halted bool) {
 func (e *Engine) Warming(id market.StrategyID) bool { return e.seats[id-1].warming }
 
 // Protects reports whether an order is the exit of a bracket: a halt leaves it where it is.
-func (e *Engine) Protects(id market.OrderID) bool { return e.bracketOfExit(id) != nil }
+func (e *Engine) Protects(id market.OrderID) bool { return e.brackets.IsExit(id) }
 
 // CancelAll asks for every own open order to end, exits of brackets included; their brackets are dissolved.
 func (e *Engine) CancelAll(at market.Time) []market.Command {
@@ -86,7 +86,7 @@ func (e *Engine) CancelAll(at market.Time) []market.Command {
 func (e *Engine) Cancel(at market.Time, ids []market.OrderID) []market.Command {
 	e.begin(at)
 	for _, id := range ids {
-		e.cancel(id)
+		e.cancel(id, false)
 	}
 	return e.out
 }
@@ -94,10 +94,8 @@ func (e *Engine) Cancel(at market.Time, ids []market.OrderID) []market.Command {
 // cancelOf cancels the open orders of a strategy, 0 being all, and dissolves the brackets that they belong to.
 func (e *Engine) cancelOf(id market.StrategyID) {
 	for _, o := range e.account.Open(nil, id, 0) {
-		if b := e.bracketOf(o.ID); b != nil {
-			e.dissolve(b)
-		}
-		e.cancel(o.ID)
+		e.brackets.Dissolve(o.ID)
+		e.cancel(o.ID, false)
 	}
 }
 
@@ -142,9 +140,7 @@ func (e *Engine) sellOff(id market.StrategyID, m market.ID, amount market.Qty) *
 	o := &c.Order
 	o.Strategy, o.Market, o.Side, o.Type, o.Amount, o.Tag = id, m, market.Sell, market.TypeMarket, amount, tagFlatten
 	o.TimeInForce, o.SelfTradePrevention = market.GTC, market.DecrementAndCancel
-	e.attached = true
-	_, err := e.place(c)
-	e.attached = false
+	_, err := e.place(c, true)
 	var refusal *risk.Refusal
 	errors.As(err, &refusal)
 	return refusal

@@ -117,7 +117,7 @@ func TestAnObserverHearsWhatPassesAndWhatIsRefused(t *testing.T) {
 		_ = d.Update(7, strategy.At(50*at1))
 	}), stop: func(d *strategy.Desk) {
 		_ = d.CancelAll(0)
-	}, order: func(d *strategy.Desk, o *market.Order, _ *market.Report) {
+	}, order: func(d *strategy.Desk, o market.Order, _ market.Report) {
 		if o.Status == market.StatusCanceled {
 			_, _ = d.Limit(1, market.Buy, btc, 50*at1)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // deliverCandles calls the strategies for the candles of one instant, in order. It returns false when one of them panicked
@@ -23,12 +24,13 @@ func (e *Engine) deliverCandles(group []market.Candle) (done bool) {
 			if s.warming {
 				e.warm(s, c)
 			}
-			e.enter(s)
+			e.enter(s, CallCandle)
 			s.called = true
-			s.Strategy.OnCandle(s.desk, c)
+			s.Strategy.OnCandle(s.desk, *c)
+			e.after(s)
 		}
 	}
-	e.current = nil
+	e.leave()
 	return true
 }
 
@@ -62,22 +64,23 @@ func (e *Engine) endWarmUp(s *seat) {
 func (e *Engine) deliver(ev *market.Event) {
 	switch ev.Kind {
 	case market.KindTicker:
-		e.checkPrice(ev.Ticker.Market, ev.Ticker.Last)
+		e.brackets.Price(ev.Ticker.Market, ev.Ticker.Last)
 		for _, s := range e.tickers[ev.Ticker.Market] {
 			if s.warming {
 				e.release(s, e.now)
 			}
-			e.guard(s, func(s *seat) { s.Strategy.OnTicker(s.desk, ev.Ticker) })
+			e.guard(s, CallTicker, func(s *seat) { s.Strategy.OnTicker(s.desk, *ev.Ticker) })
 		}
 	case market.KindBook:
 		for _, s := range e.books[ev.Book.Market] {
 			if s.warming {
 				e.release(s, e.now)
 			}
-			e.guard(s, func(s *seat) { s.Strategy.OnBook(s.desk, ev.Book) })
+			e.guard(s, CallBook, func(s *seat) { s.Strategy.OnBook(s.desk, e.window.Open(ev.Book)) })
+			e.window.Close()
 		}
 	case market.KindTrade:
-		e.checkPrice(ev.Trade.Market, ev.Trade.Price)
+		e.brackets.Price(ev.Trade.Market, ev.Trade.Price)
 	case market.KindMarketStatus:
 		m := e.catalog.Market(ev.Market)
 		m.Status = ev.Status
@@ -106,30 +109,29 @@ func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
 			e.observer.Closed(o)
 		}
 	}
-	if len(e.brackets) > 0 || o.Bracket != (market.Bracket{}) {
-		e.followBracket(o, ev, applied)
+	if e.brackets.Len() > 0 {
+		e.brackets.Follow(o, ev.Report, ev.Fills[:applied.Fresh])
 	}
 	s := &e.seats[o.Strategy-1]
 	if s.onFill != nil || s.onOrder != nil {
-		e.guard(s, func(s *seat) { s.tell(o, ev, applied) })
+		e.guard(s, CallOrder, func(s *seat) { e.pass(s, o, ev, applied) })
 	}
 	if o.CancelWanted && o.InFlight == 0 && !o.State.Terminal() {
-		b := e.bracketOfExit(o.ID)
-		e.attached = b != nil && b.swapping // a swap that had to wait for the exit's arrival is still the bracket's own
-		e.sendCancel(o)
-		e.attached = false
+		e.sendCancel(o, e.brackets.Swapping(o.ID)) // a swap that had to wait for the exit's arrival is still the bracket's own
 	}
 }
 
-// tell passes a report on to the strategy; of an overtaken one, only its fills.
-func (s *seat) tell(o *state.Order, ev *market.Event, applied state.Applied) {
+// pass passes a report on to the strategy; of an overtaken one, only its fills.
+func (e *Engine) pass(s *seat, o *state.Order, ev *market.Event, applied state.Applied) {
 	if s.onFill != nil {
+		e.calls.enter(s.id, CallFill, e.now)
 		for i := range ev.Fills[:applied.Fresh] {
-			s.onFill.OnFill(s.desk, &ev.Fills[i])
+			s.onFill.OnFill(s.desk, ev.Fills[i])
 		}
 	}
 	if s.onOrder != nil && ev.Report != nil && !applied.Late {
-		s.onOrder.OnOrder(s.desk, &o.Order, ev.Report)
+		e.calls.enter(s.id, CallOrder, e.now)
+		s.onOrder.OnOrder(s.desk, o.Order, *ev.Report)
 	}
 }
 
@@ -148,7 +150,7 @@ func (e *Engine) tell() {
 				continue
 			}
 			sent := market.ReportOf(o, 0)
-			e.guard(n.seat, func(s *seat) { s.onOrder.OnOrder(s.desk, o, &sent) })
+			e.guard(n.seat, CallOrder, func(s *seat) { s.onOrder.OnOrder(s.desk, *o, sent) })
 		}
 		if e.told == nil {
 			e.told = notes[:0]
@@ -157,23 +159,36 @@ func (e *Engine) tell() {
 }
 
 // guard calls a strategy; a panic halts it and nothing else.
-func (e *Engine) guard(s *seat, call func(*seat)) {
+func (e *Engine) guard(s *seat, kind CallbackKind, call func(*seat)) {
 	if s.halted {
 		return
 	}
 	defer e.catch()
-	e.enter(s)
+	e.enter(s, kind)
 	s.called = true
 	call(s)
-	e.current = nil
+	e.after(s)
+	e.leave()
 }
 
 // enter notes how things stand before a strategy is called.
-func (e *Engine) enter(s *seat) {
+func (e *Engine) enter(s *seat, kind CallbackKind) {
 	e.current, e.mark = s, len(e.out)
-	if len(e.brackets)+len(e.before) > 0 {
-		e.before = append(e.before[:0], e.brackets...)
+	e.calls.enter(s.id, kind, e.now)
+	e.brackets.Mark()
+}
+
+// after looks at what a callback has done that it may not.
+func (e *Engine) after(s *seat) {
+	if e.spoil {
+		strategy.Spoil(s.desk)
 	}
+}
+
+// leave notes that no strategy is being called.
+func (e *Engine) leave() {
+	e.current = nil
+	e.calls.leave()
 }
 
 // catch recovers from a panic in a strategy: the commands and reservations of the callback are dropped, the strategy is
@@ -183,7 +198,7 @@ func (e *Engine) catch() {
 	if s == nil {
 		return
 	}
-	e.current = nil
+	e.leave()
 	if reason := recover(); reason != nil {
 		s.Log.Error().Str("strategy", s.Name).Interface("panic", reason).Bytes("stack", debug.Stack()).Msg("strategy halted")
 		e.dropCallback(s)
@@ -205,8 +220,8 @@ func (e *Engine) halt(s *seat, reason string) {
 // cancelUnprotected asks for the orders of a strategy to end that neither protect nor sell off what it holds. It returns how many there are.
 func (e *Engine) cancelUnprotected(s *seat) (count int) {
 	for _, o := range e.account.Open(nil, s.id, 0) {
-		if e.bracketOfExit(o.ID) == nil && o.Tag != tagFlatten {
-			e.cancel(o.ID)
+		if !e.brackets.IsExit(o.ID) && o.Tag != tagFlatten {
+			e.cancel(o.ID, false)
 			count++
 		}
 	}

@@ -4,11 +4,13 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 
+	"github.com/tidemark-trading/tidemark/engine/bracket"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
@@ -60,53 +62,68 @@ type Config struct {
 	Seats     []Seat      // StrategyID 1 is the first
 	TradeFrom market.Time // asks before are refused as warm-up; 0: from the first event
 	Observer  Observer    // nil: nobody; may be an Approver and a Refuser too
+	Spoil     bool        // what desks have handed out is overwritten after each callback: see strategy.Spoil
+	SaveLimit int         // most bytes of what a strategy's Save writes; 0: DefaultSaveLimit
 	Run       uuid.UUID   // the run id of a live bot: every order gets its client order id from it, and keeps it over restarts; zero: none
 }
+
+// DefaultSaveLimit is how many bytes a strategy's Save may write: each commit that follows a callback of the strategy writes all of them.
+const DefaultSaveLimit = 1 << 20
 
 // Engine is the pure core. It is a plain value owned by one goroutine.
 type Engine struct {
 	catalog  *market.Catalog
 	account  *state.Account
 	gate     *risk.Gate
-	observer Observer
-	approver Approver  // the observer, where it is one
-	refuser  Refuser   // and this
 	seats    []seat    // by StrategyID − 1
 	candles  [][]*seat // by market and interval: who receives them
 	tickers  [][]*seat // by market
 	books    [][]*seat
+	brackets *bracket.Set
 	from     market.Time
-	now      market.Time
-	lastID   market.OrderID
-	out      []market.Command
-	told     []note // what to tell the strategies after the callback
-	timers   []timer
-	brackets []bracket
-	watches  []market.Watch // by market
-	observed bool           // the gate follows the equity
-	attached bool           // commands made now are part of a bracket and act inside a candle's path
-	halts    []Halt
-	err      error
+	run      uuid.UUID
+	observed bool // the gate follows the equity
+	saveRoom int  // Config.SaveLimit
 
-	unprotected market.Duration
+	now       market.Time
+	lastID    market.OrderID
+	out       []market.Command
+	told      []note // what to tell the strategies after the callback
+	timers    []timer
+	halts     []Halt
+	err       error
+	recalling bool   // strategies see the past again: nothing may be asked
+	stopped   bool   // OnStop is behind: nothing may be placed or updated
+	book      ledger // of what Save has written
 
-	// where delivery stands, so that it can go on behind a strategy that panicked
+	listeners
+	delivery
+	scratch
+}
+
+// listeners are the observer and its optional abilities, nil where it has them not.
+type listeners struct {
+	observer Observer
+	approver Approver
+	refuser  Refuser
+}
+
+// delivery is where the calls of a step stand, so that they can go on behind a strategy that panicked.
+type delivery struct {
 	current *seat
-	at      int
-
-	// how things stood before the callback under way, for one that panics
-	mark   int // commands in out
-	before []bracket
-
+	at      int      // place of the call under way among those of a group
+	calls   Callback // which strategy is in which callback; read from beside the loop
+	mark    int      // commands in out before the callback under way; the brackets mark theirs
 	coasted int
-	command market.Command // scratch for what the engine itself asks
-	asked   market.Command // what the gate is looking at, as it was asked
+	spoil   bool // what desks have handed out is overwritten after each callback
+	window  strategy.BookWindow
+}
 
-	run       uuid.UUID
-	recalling bool         // strategies see the past again: nothing may be asked
-	stopped   bool         // OnStop is behind: nothing may be placed or updated
-	held      risk.Refusal // the answer then
-	book      ledger       // of what Save has written
+// scratch is memory that is used again: a pointer to a local through an interface would allocate on every ask.
+type scratch struct {
+	command market.Command // what the engine itself asks
+	asked   market.Command // what the gate is looking at, as it was asked
+	held    risk.Refusal   // the answer while nothing may be asked
 }
 
 type seat struct {
@@ -116,7 +133,7 @@ type seat struct {
 	onOrder strategy.OrderHandler
 	onFill  strategy.FillHandler
 	onTimer strategy.TimerHandler
-	skimmer strategy.Skimmer
+	quieter strategy.Quieter
 	saver   strategy.Saver
 	warming bool
 	missing []int // by market: candles until the warm-up is over
@@ -144,11 +161,13 @@ type Halt struct {
 func New(c Config) *Engine {
 	markets := len(c.Catalog.Markets()) + 1
 	e := &Engine{
-		catalog: c.Catalog, account: c.Account, gate: c.Gate, observer: c.Observer, run: c.Run, from: c.TradeFrom, observed: c.Gate.Observes(),
+		catalog: c.Catalog, account: c.Account, gate: c.Gate, run: c.Run, from: c.TradeFrom, observed: c.Gate.Observes(), saveRoom: cmp.Or(c.SaveLimit, DefaultSaveLimit),
 		seats: make([]seat, len(c.Seats)), candles: make([][]*seat, markets*intervals),
-		tickers: make([][]*seat, markets), books: make([][]*seat, markets), watches: make([]market.Watch, markets),
+		tickers: make([][]*seat, markets), books: make([][]*seat, markets),
 	}
+	e.brackets = bracket.New(c.Catalog, exits{e})
 	e.book = ledger{changed: true, last: make(map[string][]byte)}
+	e.observer, e.spoil = c.Observer, c.Spoil
 	e.approver, _ = c.Observer.(Approver)
 	e.refuser, _ = c.Observer.(Refuser)
 	for i := range c.Seats {
@@ -161,12 +180,12 @@ const intervals = int(market.Interval1M) + 1
 
 // take seats one strategy.
 func (e *Engine) take(s *seat, from Seat, id market.StrategyID) {
-	*s = seat{Seat: from, id: id, missing: make([]int, len(e.watches))}
+	*s = seat{Seat: from, id: id, missing: make([]int, len(e.tickers))}
 	s.desk = strategy.NewDesk(e, id, from.Log)
 	s.onOrder, _ = from.Strategy.(strategy.OrderHandler)
 	s.onFill, _ = from.Strategy.(strategy.FillHandler)
 	s.onTimer, _ = from.Strategy.(strategy.TimerHandler)
-	s.skimmer, _ = from.Strategy.(strategy.Skimmer)
+	s.quieter, _ = from.Strategy.(strategy.Quieter)
 	s.saver, _ = from.Strategy.(strategy.Saver)
 	for _, m := range from.Markets {
 		s.missing[m] = from.Warmup
@@ -186,11 +205,11 @@ func (e *Engine) take(s *seat, from Seat, id market.StrategyID) {
 }
 
 // Start calls the strategies' OnStart. Call it once, before the first Step.
-func (e *Engine) Start(at market.Time) []market.Command { return e.each(at, start) }
+func (e *Engine) Start(at market.Time) []market.Command { return e.each(at, CallStart, start) }
 
 // Stop calls the strategies' OnStop. Call it once. In later steps strategies hear what becomes of their orders, and can only cancel.
 func (e *Engine) Stop(at market.Time) []market.Command {
-	commands := e.each(at, stop)
+	commands := e.each(at, CallStop, stop)
 	e.stopped = true
 	return commands
 }
@@ -207,10 +226,10 @@ func stop(s *seat) {
 	}
 }
 
-func (e *Engine) each(at market.Time, call func(*seat)) []market.Command {
+func (e *Engine) each(at market.Time, kind CallbackKind, call func(*seat)) []market.Command {
 	e.begin(at)
 	for i := range e.seats {
-		e.guard(&e.seats[i], call)
+		e.guard(&e.seats[i], kind, call)
 	}
 	e.tell()
 	return e.out
@@ -229,8 +248,8 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 	}
 	switch ev.Kind {
 	case market.KindCandles:
-		if len(e.brackets) > 0 { // before the strategies: a close says nothing about exits that they ask for on it
-			e.checkCandles(ev.Candles)
+		if e.brackets.Len() > 0 { // before the strategies: a close says nothing about exits that they ask for on it
+			e.brackets.Candles(ev.Candles)
 		}
 		for !e.deliverCandles(ev.Candles) {
 		}
@@ -287,4 +306,7 @@ func (e *Engine) Halts() []Halt { return e.halts }
 func (e *Engine) Refused(id market.StrategyID) []risk.Count { return e.gate.Refused(id) }
 
 // Watches returns what the engine waits for, by market.ID. The slice is the engine's own and changes with every step.
-func (e *Engine) Watches() []market.Watch { return e.watches }
+func (e *Engine) Watches() []market.Watch { return e.brackets.Watches() }
+
+// Unprotected is the time, over all brackets, during which a position that should have had an exit at the venue had none.
+func (e *Engine) Unprotected() market.Duration { return e.brackets.Unprotected() }

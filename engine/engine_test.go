@@ -47,7 +47,7 @@ func TestTheWarmUpHoldsAsksForExactlyItsCandles(t *testing.T) {
 	var calls journal
 	s := &script{
 		start:  func(d *strategy.Desk) { _, err := d.Buy(1, btc); calls.add("start: %v", err) },
-		candle: func(d *strategy.Desk, _ *market.Candle) { _, err := d.Buy(1, btc); calls.add("%v", err) },
+		candle: func(d *strategy.Desk, _ market.Candle) { _, err := d.Buy(1, btc); calls.add("%v", err) },
 	}
 	b := newBench(t, setup{seats: []engine.Seat{{Strategy: s, Warmup: 3}}})
 	b.engine.Start(start)
@@ -58,7 +58,7 @@ func TestTheWarmUpHoldsAsksForExactlyItsCandles(t *testing.T) {
 
 func TestTheWarmUpWaitsForEveryMarketAndTheStartOfTrading(t *testing.T) {
 	var calls journal
-	s := &script{candle: func(d *strategy.Desk, c *market.Candle) {
+	s := &script{candle: func(d *strategy.Desk, c market.Candle) {
 		_, err := d.Buy(1, btc)
 		calls.add("%d: %v", c.Market, err)
 	}}
@@ -80,10 +80,10 @@ func TestAnOrderIsHeardOfAfterTheCallbackThatSentIt(t *testing.T) {
 			id, err := d.Buy(1, btc)
 			calls.add("asked %d %v", id, err)
 		}),
-		order: func(d *strategy.Desk, o *market.Order, r *market.Report) {
+		order: func(d *strategy.Desk, o market.Order, r market.Report) {
 			calls.add("order %d %q %s", o.ID, r.Exec, o.Status)
 		},
-		fill: func(d *strategy.Desk, f *market.Fill) {
+		fill: func(d *strategy.Desk, f market.Fill) {
 			calls.add("fill %d, position %s", f.Order, market.FormatFixed(int64(d.Position(1).Amount), 8))
 		},
 	}
@@ -96,7 +96,7 @@ func TestARefusalOfTheExchangeIsHeardOf(t *testing.T) {
 	var calls journal
 	s := &script{
 		candle: once(func(d *strategy.Desk) { d.Buy(1, 99*btc) }),
-		order:  func(_ *strategy.Desk, o *market.Order, r *market.Report) { calls.add("%q %d", r.Exec, r.Code) },
+		order:  func(_ *strategy.Desk, o market.Order, r market.Report) { calls.add("%q %d", r.Exec, r.Code) },
 	}
 	b := newBench(t, setup{seats: []engine.Seat{{Strategy: s}}, venue: sim.Config{Slippage: 5_000_000}}) // dearer there than the gate can know
 	b.flat(2, 100)
@@ -108,14 +108,14 @@ func TestARefusalOfTheExchangeIsHeardOf(t *testing.T) {
 func TestAStrategyThatAnswersItselfForEverIsHalted(t *testing.T) {
 	placed := 0
 	greedy := &script{candle: once(func(d *strategy.Desk) { d.Limit(1, market.Buy, btc/100, 50*at1) })}
-	greedy.order = func(d *strategy.Desk, _ *market.Order, r *market.Report) {
+	greedy.order = func(d *strategy.Desk, _ market.Order, r market.Report) {
 		if r.Exec == 0 {
 			placed++
 			d.Limit(1, market.Buy, btc/100, 50*at1)
 		}
 	}
 	calm := 0
-	b := newBench(t, setup{seats: []engine.Seat{{Strategy: greedy}, {Strategy: &script{candle: func(*strategy.Desk, *market.Candle) { calm++ }}}}})
+	b := newBench(t, setup{seats: []engine.Seat{{Strategy: greedy}, {Strategy: &script{candle: func(*strategy.Desk, market.Candle) { calm++ }}}}})
 	b.flat(1, 100)
 	require.Equal(t, 16, placed)
 	require.Equal(t, []engine.Halt{{Strategy: 1, Name: "s1", At: start + minute, Reason: "16 rounds of orders in one step"}}, b.engine.Halts())
@@ -128,7 +128,7 @@ func TestAStrategyThatAnswersItselfForEverIsHalted(t *testing.T) {
 func TestAnUpdateInFlightRefusesAnotherAndACancelWaits(t *testing.T) {
 	var calls journal
 	minutes := 0
-	s := &script{candle: func(d *strategy.Desk, _ *market.Candle) {
+	s := &script{candle: func(d *strategy.Desk, _ market.Candle) {
 		minutes++
 		switch minutes {
 		case 1:
@@ -153,9 +153,10 @@ func TestStrategiesCannotTouchEachOthersOrders(t *testing.T) {
 		d.Limit(1, market.Buy, btc, 50*at1)
 		d.Bracket(1, btc, 40*at1, 200*at1, strategy.At(50*at1))
 	})}
-	thief := &script{candle: func(d *strategy.Desk, _ *market.Candle) {
+	thief := &script{candle: func(d *strategy.Desk, _ market.Candle) {
 		for id := market.OrderID(1); id <= 2; id++ {
-			require.Nil(t, d.Order(id))
+			_, open := d.Order(id)
+			require.False(t, open)
 			require.NoError(t, d.Cancel(id))
 			require.Error(t, d.Update(id, strategy.At(1*at1)))
 			require.Error(t, d.Update(id, strategy.Exits(1*at1, 2*at1)))
@@ -195,9 +196,9 @@ func TestEventsReachTheSeatsThatWantThemInOrder(t *testing.T) {
 	var calls journal
 	seat := func(name string, ticker bool, markets []market.ID, intervals ...market.Interval) engine.Seat {
 		return engine.Seat{Markets: markets, Intervals: intervals, Ticker: ticker, Book: ticker, Strategy: &script{
-			candle: func(_ *strategy.Desk, c *market.Candle) { calls.add("%s %d %s", name, c.Market, c.Interval) },
-			ticker: func(_ *strategy.Desk, k *market.Ticker) { calls.add("%s ticker %d", name, k.Market) },
-			book:   func(_ *strategy.Desk, k *market.OrderBook) { calls.add("%s book %d", name, k.Market) },
+			candle: func(_ *strategy.Desk, c market.Candle) { calls.add("%s %d %s", name, c.Market, c.Interval) },
+			ticker: func(_ *strategy.Desk, k market.Ticker) { calls.add("%s ticker %d", name, k.Market) },
+			book:   func(_ *strategy.Desk, k strategy.OrderBook) { calls.add("%s book %d", name, k.Market()) },
 		}}
 	}
 	m1, m5 := market.Interval1m, market.Interval5m
@@ -213,7 +214,7 @@ func TestEventsReachTheSeatsThatWantThemInOrder(t *testing.T) {
 
 func TestAMarketThatHaltsRefusesAtTheGate(t *testing.T) {
 	var calls journal
-	b := one(t, &script{candle: func(d *strategy.Desk, _ *market.Candle) { _, err := d.Buy(1, btc); calls.add("%v", err) }})
+	b := one(t, &script{candle: func(d *strategy.Desk, _ market.Candle) { _, err := d.Buy(1, btc); calls.add("%v", err) }})
 	b.flat(1, 100)
 	b.step(&market.Event{Kind: market.KindMarketStatus, At: b.now, Market: 1, Status: market.Halted})
 	b.flat(1, 100)
@@ -231,7 +232,7 @@ func TestTimeThatGoesBackIsABrokenInvariant(t *testing.T) {
 
 func TestAnArithmeticErrorStopsTheEngine(t *testing.T) {
 	calls := 0
-	b := one(t, &script{candle: func(*strategy.Desk, *market.Candle) { calls++ }})
+	b := one(t, &script{candle: func(*strategy.Desk, market.Candle) { calls++ }})
 	b.engine.Step(&market.Event{Kind: market.KindTransfer, At: start, Asset: 1, Money: 1<<63 - 1})
 	require.ErrorIs(t, b.engine.Err(), market.ErrOverflow)
 	require.ErrorContains(t, b.engine.Err(), "engine: transfer at 1970-01-01T16:40:00Z")
@@ -244,7 +245,7 @@ func TestTheSameEventsGiveTheSameCommands(t *testing.T) {
 		seat := func(m market.ID, size market.Qty) engine.Seat {
 			minutes := market.Price(0)
 			return engine.Seat{Markets: []market.ID{m}, Strategy: &script{
-				candle: func(d *strategy.Desk, c *market.Candle) {
+				candle: func(d *strategy.Desk, c market.Candle) {
 					if minutes++; minutes%3 == 0 {
 						d.Bracket(m, size, c.Close-3*at1, c.Close+3*at1, strategy.Keep(market.Leg(minutes/3%2)))
 					}
@@ -297,7 +298,7 @@ func TestACandleAllocatesNothing(t *testing.T) {
 // trader buys and sells in turn.
 type trader struct{ strategy.Base }
 
-func (trader) OnCandle(d *strategy.Desk, _ *market.Candle) {
+func (trader) OnCandle(d *strategy.Desk, _ market.Candle) {
 	d.Target(1, btc-d.Position(1).Amount)
 }
 
@@ -331,11 +332,11 @@ func TestAnOrdersRoundTripAllocatesNothing(t *testing.T) {
 func TestATickerAtTheStartOfTradingMayBeTradedOn(t *testing.T) {
 	var calls journal
 	s := &script{
-		ticker: func(d *strategy.Desk, _ *market.Ticker) {
+		ticker: func(d *strategy.Desk, _ market.Ticker) {
 			_, err := d.Buy(1, btc)
 			calls.add("ticker: %v", err)
 		},
-		candle: func(d *strategy.Desk, _ *market.Candle) {
+		candle: func(d *strategy.Desk, _ market.Candle) {
 			_, err := d.Buy(1, btc)
 			calls.add("candle: %v", err)
 		},

@@ -19,7 +19,7 @@ type dipper struct {
 	bought bool
 }
 
-func (s *dipper) OnCandle(d *strategy.Desk, c *market.Candle) {
+func (s *dipper) OnCandle(d *strategy.Desk, c market.Candle) {
 	if !s.bought {
 		_, err := d.Bracket(c.Market, 50_000_000, c.Close*9/10, c.Close*11/10)
 		s.bought = err == nil

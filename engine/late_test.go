@@ -17,8 +17,8 @@ func answered(t *testing.T, calls *journal) (*bench, *ledger) {
 			d.Limit(1, market.Buy, btc, 50*at1)
 			d.Limit(1, market.Buy, btc, 50*at1)
 		}),
-		order: func(_ *strategy.Desk, o *market.Order, r *market.Report) { calls.add("order %d %q", o.ID, r.Exec) },
-		fill:  func(_ *strategy.Desk, f *market.Fill) { calls.add("fill %d", f.ID[15]) },
+		order: func(_ *strategy.Desk, o market.Order, r market.Report) { calls.add("order %d %q", o.ID, r.Exec) },
+		fill:  func(_ *strategy.Desk, f market.Fill) { calls.add("fill %d", f.ID[15]) },
 	}
 	book := &ledger{ended: map[market.OrderID]bool{}, t: t}
 	b := newBench(t, setup{seats: []engine.Seat{{Strategy: s}}, observer: book})

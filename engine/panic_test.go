@@ -14,14 +14,14 @@ import (
 
 func TestAPanicDropsItsCallbackAndNothingElse(t *testing.T) {
 	var calls journal
-	wild := &script{candle: func(d *strategy.Desk, c *market.Candle) {
+	wild := &script{candle: func(d *strategy.Desk, c market.Candle) {
 		d.Limit(c.Market, market.Buy, btc, 50*at1)
 		if c.Market == 2 {
 			d.Cancel(1)
 			panic("out of coffee")
 		}
 	}}
-	calm := &script{candle: func(d *strategy.Desk, c *market.Candle) {
+	calm := &script{candle: func(d *strategy.Desk, c market.Candle) {
 		calls.add("calm %d", c.Market)
 		d.Limit(c.Market, market.Buy, btc, 40*at1)
 	}}
@@ -42,7 +42,7 @@ func TestAPanicDropsItsCallbackAndNothingElse(t *testing.T) {
 }
 
 func TestAPanicKeepsWhatTheSameStrategySentBeforeInTheStep(t *testing.T) {
-	s := &script{candle: func(d *strategy.Desk, c *market.Candle) {
+	s := &script{candle: func(d *strategy.Desk, c market.Candle) {
 		d.Limit(c.Market, market.Buy, btc, 50*at1)
 		if c.Market == 2 {
 			panic(1)
@@ -58,27 +58,27 @@ func TestEveryCallbackMayPanic(t *testing.T) {
 	boom := func() { panic("boom") }
 	rows := map[string]*script{
 		"OnStart":         {start: func(*strategy.Desk) { boom() }},
-		"OnTicker":        {ticker: func(*strategy.Desk, *market.Ticker) { boom() }},
-		"OnBook":          {book: func(*strategy.Desk, *market.OrderBook) { boom() }},
+		"OnTicker":        {ticker: func(*strategy.Desk, market.Ticker) { boom() }},
+		"OnBook":          {book: func(*strategy.Desk, strategy.OrderBook) { boom() }},
 		"OnTimer":         {start: func(d *strategy.Desk) { d.Timer(start+1, 1) }, timer: func(*strategy.Desk, int64) { boom() }},
-		"OnOrder of sent": {candle: once(func(d *strategy.Desk) { d.Buy(1, btc) }), order: func(*strategy.Desk, *market.Order, *market.Report) { boom() }},
-		"OnOrder of filled": {candle: once(func(d *strategy.Desk) { d.Buy(1, btc) }), order: func(_ *strategy.Desk, _ *market.Order, r *market.Report) {
+		"OnOrder of sent": {candle: once(func(d *strategy.Desk) { d.Buy(1, btc) }), order: func(*strategy.Desk, market.Order, market.Report) { boom() }},
+		"OnOrder of filled": {candle: once(func(d *strategy.Desk) { d.Buy(1, btc) }), order: func(_ *strategy.Desk, _ market.Order, r market.Report) {
 			if r.Exec == market.ExecTrade {
 				boom()
 			}
 		}},
-		"OnFill": {candle: once(func(d *strategy.Desk) { d.Buy(1, btc) }), fill: func(d *strategy.Desk, _ *market.Fill) {
+		"OnFill": {candle: once(func(d *strategy.Desk) { d.Buy(1, btc) }), fill: func(d *strategy.Desk, _ market.Fill) {
 			d.Sell(1, btc)
 			boom()
 		}},
-		"a nil dereference": {candle: func(*strategy.Desk, *market.Candle) {
+		"a nil dereference": {candle: func(*strategy.Desk, market.Candle) {
 			var o *market.Order
 			o.Amount++
 		}},
 	}
 	for name, s := range rows {
 		healthy := 0
-		other := &script{candle: func(*strategy.Desk, *market.Candle) { healthy++ }}
+		other := &script{candle: func(*strategy.Desk, market.Candle) { healthy++ }}
 		b := newBench(t, setup{seats: []engine.Seat{{Strategy: s, Ticker: true, Book: true}, {Strategy: other}}})
 		b.send(b.engine.Start(start))
 		b.candle(100, 100, 100, 100)
@@ -95,7 +95,7 @@ func TestEveryCallbackMayPanic(t *testing.T) {
 
 func TestAPanicTakesBackUpdatesAndCancels(t *testing.T) {
 	minutes := 0
-	s := &script{candle: func(d *strategy.Desk, _ *market.Candle) {
+	s := &script{candle: func(d *strategy.Desk, _ market.Candle) {
 		switch minutes++; minutes {
 		case 1:
 			d.Limit(1, market.Buy, btc, 50*at1)
@@ -118,7 +118,7 @@ func TestAPanicTakesBackUpdatesAndCancels(t *testing.T) {
 
 func TestAHaltKeepsTheExitsOfBrackets(t *testing.T) {
 	minutes := 0
-	s := &script{candle: func(d *strategy.Desk, _ *market.Candle) {
+	s := &script{candle: func(d *strategy.Desk, _ market.Candle) {
 		switch minutes++; minutes {
 		case 1:
 			d.Bracket(1, btc, 90*at1, 110*at1)
@@ -142,7 +142,7 @@ func TestAHaltKeepsTheExitsOfBrackets(t *testing.T) {
 
 func TestAPanicKeepsAnExitThatIsStillOnItsWay(t *testing.T) {
 	minutes := 0
-	s := &script{candle: func(d *strategy.Desk, _ *market.Candle) {
+	s := &script{candle: func(d *strategy.Desk, _ market.Candle) {
 		if minutes++; minutes == 1 {
 			d.Bracket(1, btc, 90*at1, 110*at1)
 			return

@@ -11,36 +11,15 @@ func (e *Engine) Protect(id market.StrategyID, m market.ID, levels market.Bracke
 	if e.recalling || e.stopped {
 		return 0, e.refuse(&market.Command{Kind: market.CommandPlace, At: e.now, Order: market.Order{Strategy: id, Market: m, Side: market.Sell, Bracket: levels}})
 	}
-	amount := e.account.Position(id, m).Amount
-	for i := range e.brackets {
-		if b := &e.brackets[i]; b.strategy == id && b.market == m {
-			amount -= b.amount
-		}
-	}
+	amount := e.account.Position(id, m).Amount - e.brackets.Covered(id, m)
 	if amount <= 0 || levels.Stop == 0 && levels.Target == 0 {
 		return 0, strategy.ErrNoPosition
 	}
 	rules := e.catalog.Market(m)
 	levels.Stop, levels.Target = market.CeilTo(levels.Stop, rules.TickSize), market.CeilTo(levels.Target, rules.TickSize)
-	e.nextID()
-	e.brackets = append(e.brackets, bracket{
-		entry: e.lastID, strategy: id, market: m, levels: levels, leg: firstLeg(levels), amount: amount, closed: true,
-	})
-	name := e.lastID
-	if err := e.placeExit(e.bracketOf(name), false); err != nil {
+	name := e.nextID()
+	if err := e.brackets.Protect(name, id, m, amount, levels); err != nil {
 		return 0, err
 	}
-	e.watch(m)
 	return name, nil
-}
-
-// firstLeg is the exit that rests first: the one to keep, or the only one there is.
-func firstLeg(levels market.Bracket) market.Leg {
-	switch {
-	case levels.Stop == 0:
-		return market.KeepTarget
-	case levels.Target == 0:
-		return market.KeepStop
-	}
-	return levels.Keep
 }

@@ -14,7 +14,7 @@ import (
 // protector buys at its first candle and protects what it holds at the close of the candle in which the buy filled.
 func protector(t *testing.T, act func(d *strategy.Desk, minute int)) *script {
 	minute := 0
-	return &script{candle: func(d *strategy.Desk, _ *market.Candle) {
+	return &script{candle: func(d *strategy.Desk, _ market.Candle) {
 		switch minute++; minute {
 		case 1:
 			_, err := d.Protect(1, 90*at1, 110*at1)

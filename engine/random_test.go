@@ -23,19 +23,19 @@ type gambler struct {
 	quiet  bool
 }
 
-func (g *gambler) OnCandle(d *strategy.Desk, c *market.Candle) {
+func (g *gambler) OnCandle(d *strategy.Desk, c market.Candle) {
 	for range g.random.IntN(3) {
 		g.ask(d, c.Market, c.Close)
 	}
 }
 
-func (g *gambler) OnFill(d *strategy.Desk, f *market.Fill) {
+func (g *gambler) OnFill(d *strategy.Desk, f market.Fill) {
 	if g.random.IntN(4) == 0 {
 		g.ask(d, f.Market, f.Price)
 	}
 }
 
-func (g *gambler) OnOrder(d *strategy.Desk, o *market.Order, _ *market.Report) {
+func (g *gambler) OnOrder(d *strategy.Desk, o market.Order, _ market.Report) {
 	if g.random.IntN(12) == 0 {
 		g.ask(d, o.Market, d.Last(o.Market))
 	}

@@ -37,7 +37,7 @@ func (e *Engine) Restore(at market.Time, saved func(part string) []byte, history
 	if err := market.ParseSaved(saved(PartEngine), savedVersion, &s); err != nil {
 		return nil, fmt.Errorf("restore: engine: %w", err)
 	}
-	if err := e.restoreSelf(&s); err != nil {
+	if err := e.restoreSelf(&s, names); err != nil {
 		return nil, fmt.Errorf("restore: engine: %w", err)
 	}
 	e.begin(max(at, s.Now))
@@ -47,7 +47,10 @@ func (e *Engine) Restore(at market.Time, saved func(part string) []byte, history
 	}
 	e.now, e.at = max(at, s.Now), 0
 	for i := range e.seats {
-		if err := e.seats[i].load(&s, saved); err != nil {
+		e.calls.enter(e.seats[i].id, CallLoad, e.now)
+		err := e.seats[i].load(&s, saved)
+		e.calls.leave()
+		if err != nil {
 			return nil, fmt.Errorf("restore: strategy %s: %w", e.seats[i].Name, err)
 		}
 	}
@@ -56,20 +59,15 @@ func (e *Engine) Restore(at market.Time, saved func(part string) []byte, history
 }
 
 // restoreSelf takes over what is the engine's own; the account is restored already.
-func (e *Engine) restoreSelf(s *SavedEngine) error {
-	e.lastID, e.unprotected = s.LastID, s.Unprotected
+func (e *Engine) restoreSelf(s *SavedEngine, names []string) error {
+	e.lastID = s.LastID
 	for _, o := range e.account.Open(nil, 0, 0) {
 		if o.ID > s.LastID {
 			return fmt.Errorf("order %d is open and the last one was %d: engine and account were not saved together", o.ID, s.LastID)
 		}
 	}
-	for i := range s.Brackets {
-		if err := e.restoreBracket(&s.Brackets[i]); err != nil {
-			return fmt.Errorf("bracket %d: %w", s.Brackets[i].Entry, err)
-		}
-	}
-	for m := range e.watches {
-		e.watch(market.ID(m))
+	if err := e.brackets.Restore(s.Brackets, names, s.LastID, s.Unprotected); err != nil {
+		return err
 	}
 	for _, t := range s.Timers {
 		if seat := e.seatNamed(t.Strategy); seat != nil {
@@ -87,27 +85,6 @@ func (e *Engine) restoreSelf(s *SavedEngine) error {
 		}
 		e.seats[i].halted = s.Strategies[e.seats[i].Name].Halted
 	}
-	return nil
-}
-
-func (e *Engine) restoreBracket(s *SavedBracket) error {
-	seat, m := e.seatNamed(s.Strategy), e.catalog.MarketNamed(s.Market)
-	switch {
-	case seat == nil:
-		return fmt.Errorf("strategy %q is gone; take it back into the config", s.Strategy)
-	case m == nil:
-		return fmt.Errorf("market %q is gone", s.Market)
-	case s.Entry <= 0 || s.Entry > e.lastID || s.Exit > e.lastID:
-		return fmt.Errorf("the last order was %d, and its exit is %d", e.lastID, s.Exit)
-	case s.Exit != 0 && e.account.Own(s.Exit) == nil:
-		return fmt.Errorf("its exit %d is not open: engine and account were not saved together", s.Exit)
-	case s.Keep > market.KeepTarget || s.Leg > market.KeepTarget:
-		return fmt.Errorf("keeps %d and has %d of two exits", s.Keep, s.Leg)
-	}
-	e.brackets = append(e.brackets, bracket{
-		entry: s.Entry, strategy: seat.id, market: m.ID, levels: market.Bracket{Stop: s.Stop, Target: s.Target, Keep: s.Keep},
-		amount: s.Amount, exit: s.Exit, leg: s.Leg, swapping: s.Swapping, closed: s.Closed, bare: s.Bare, failures: s.Failures, thin: s.Thin,
-	})
 	return nil
 }
 
@@ -139,7 +116,7 @@ func (e *Engine) seatNamed(name string) *seat {
 func (e *Engine) startAgain(s *SavedEngine) {
 	for i := range e.seats {
 		_, e.recalling = s.Strategies[e.seats[i].Name]
-		e.guard(&e.seats[i], start)
+		e.guard(&e.seats[i], CallStart, start)
 	}
 	e.recalling = false
 }
@@ -177,7 +154,7 @@ func (e *Engine) recallOne(c *market.Candle) {
 		if c.Interval == s.Intervals[0] && s.missing[c.Market] > 0 {
 			s.missing[c.Market]--
 		}
-		e.guard(s, func(s *seat) { s.Strategy.OnCandle(s.desk, c) })
+		e.guard(s, CallCandle, func(s *seat) { s.Strategy.OnCandle(s.desk, *c) })
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tidemark-trading/tidemark/engine/bracket"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -27,7 +28,7 @@ type SavedEngine struct {
 	Now         market.Time          `json:"now"`
 	LastID      market.OrderID       `json:"lastId"` // order numbers go on from here and are never used again
 	Strategies  map[string]SavedSeat `json:"strategies"`
-	Brackets    []SavedBracket       `json:"brackets,omitempty"`
+	Brackets    []bracket.Saved      `json:"brackets,omitempty"`
 	Timers      []SavedTimer         `json:"timers,omitempty"` // in the order in which they ring
 	Halts       []SavedHalt          `json:"halts,omitempty"`
 	Unprotected market.Duration      `json:"unprotected,omitzero"` // nanoseconds
@@ -38,24 +39,6 @@ type SavedSeat struct {
 	Warmed bool `json:"warmed,omitzero"` // its warm-up is over
 	Halted bool `json:"halted,omitzero"`
 	Saver  bool `json:"saver,omitzero"` // it has a part of its own
-}
-
-// SavedBracket is an entry with its exits, in whatever phase.
-type SavedBracket struct {
-	Entry    market.OrderID `json:"entry"`
-	Strategy string         `json:"strategy"`
-	Market   string         `json:"market"`
-	Stop     market.Price   `json:"stop,omitzero"`
-	Target   market.Price   `json:"target,omitzero"`
-	Keep     market.Leg     `json:"keep,omitzero"`
-	Amount   market.Qty     `json:"amount,omitzero"` // bought and not yet sold
-	Exit     market.OrderID `json:"exit,omitzero"`   // at the venue or on its way
-	Leg      market.Leg     `json:"leg,omitzero"`    // which one that is, or is to be next
-	Swapping bool           `json:"swapping,omitzero"`
-	Closed   bool           `json:"closed,omitzero"` // the entry can fill no more
-	Bare     market.Time    `json:"bare,omitzero"`   // since when Amount has no exit at the venue
-	Failures int            `json:"failures,omitzero"`
-	Thin     bool           `json:"thin,omitzero"`
 }
 
 // SavedTimer is a time that a strategy asked for.
@@ -74,11 +57,10 @@ type SavedHalt struct {
 
 // ledger is what the engine remembers of Save.
 type ledger struct {
-	changed  bool      // the engine's own part, since it was saved; brackets are compared
-	brackets []bracket // as they were saved
-	priced   int       // markets with a price when these were saved
-	next     []byte
-	last     map[string][]byte
+	changed bool // the engine's own part, since it was saved; brackets are compared
+	priced  int  // markets with a price when these were saved
+	next    []byte
+	last    map[string][]byte
 }
 
 // Save calls write for every part of the state that has changed since the last Save; data is valid until write returns. Call it between
@@ -107,14 +89,16 @@ func (e *Engine) saveParts(all bool, write func(part string, data []byte) error)
 		return err
 	}
 	b := &e.book
-	w := partWriter{book: b, all: all, write: write}
+	w := partWriter{book: b, all: all, room: e.saveRoom, write: write}
 	w.part(PartAccount, e.account.Changed(), func(dst []byte) ([]byte, error) { return e.account.Save(dst, names) })
 	w.part(PartPrices, e.account.Priced() != b.priced, e.account.SavePrices)
 	w.part(PartGate, e.gate.Changed(), func(dst []byte) ([]byte, error) { return e.gate.Save(dst, names) })
-	w.part(PartEngine, b.changed || !slices.Equal(b.brackets, e.brackets), e.saveSelf)
+	w.part(PartEngine, b.changed || e.brackets.Changed(), func(dst []byte) ([]byte, error) { return e.saveSelf(dst, names) })
 	for i := range e.seats {
 		if s := &e.seats[i]; s.saver != nil && s.unsaved == "" {
+			e.calls.enter(s.id, CallSave, e.now)
 			w.strategy(s)
+			e.calls.leave()
 		}
 	}
 	if w.err != nil {
@@ -122,7 +106,8 @@ func (e *Engine) saveParts(all bool, write func(part string, data []byte) error)
 	}
 	e.account.Saved()
 	e.gate.Saved()
-	b.changed, b.brackets, b.priced = false, append(b.brackets[:0], e.brackets...), e.account.Priced()
+	e.brackets.MarkSaved()
+	b.changed, b.priced = false, e.account.Priced()
 	for i := range e.seats {
 		e.seats[i].called = false
 	}
@@ -133,6 +118,7 @@ func (e *Engine) saveParts(all bool, write func(part string, data []byte) error)
 type partWriter struct {
 	book  *ledger
 	all   bool
+	room  int // bytes of a strategy's own part
 	write func(part string, data []byte) error
 	err   error
 }
@@ -163,7 +149,7 @@ func (w *partWriter) part(name string, changed bool, save func([]byte) ([]byte, 
 // strategy writes what a strategy knows. One that cannot tell is for HaltUnsaved: it keeps nobody else from being saved.
 func (w *partWriter) strategy(s *seat) {
 	w.part(PartStrategy+s.Name, s.called, func(dst []byte) ([]byte, error) {
-		all, err := s.save(dst)
+		all, err := s.save(dst, w.room)
 		if err != nil {
 			s.unsaved = err.Error()
 			return nil, errUnsaved
@@ -188,30 +174,25 @@ func (e *Engine) names() ([]string, error) {
 	return names, nil
 }
 
-// save appends what the strategy knows. A panic is an error.
-func (s *seat) save(dst []byte) (all []byte, err error) {
+// save appends what the strategy knows, room bytes at most. A panic is an error.
+func (s *seat) save(dst []byte, room int) (all []byte, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = fmt.Errorf("panic: %v", reason)
 		}
 	}()
 	data, err := s.saver.Save()
+	if err == nil && len(data) > room {
+		return nil, fmt.Errorf("it has %d bytes, and may have %d; keep less, or raise bot.save_kb", len(data), room)
+	}
 	return append(dst, data...), err
 }
 
-func (e *Engine) saveSelf(dst []byte) ([]byte, error) {
-	s := SavedEngine{Now: e.now, LastID: e.lastID, Strategies: make(map[string]SavedSeat, len(e.seats)), Unprotected: e.unprotected}
+func (e *Engine) saveSelf(dst []byte, names []string) ([]byte, error) {
+	s := SavedEngine{Now: e.now, LastID: e.lastID, Strategies: make(map[string]SavedSeat, len(e.seats)), Brackets: e.brackets.Save(names), Unprotected: e.brackets.Unprotected()}
 	for i := range e.seats {
 		seat := &e.seats[i]
 		s.Strategies[seat.Name] = SavedSeat{Warmed: !seat.warming || seat.warmed, Halted: seat.halted, Saver: seat.saver != nil}
-	}
-	for i := range e.brackets {
-		b := &e.brackets[i]
-		s.Brackets = append(s.Brackets, SavedBracket{
-			Entry: b.entry, Strategy: e.seats[b.strategy-1].Name, Market: e.catalog.Market(b.market).Name,
-			Stop: b.levels.Stop, Target: b.levels.Target, Keep: b.levels.Keep, Amount: b.amount, Exit: b.exit, Leg: b.leg,
-			Swapping: b.swapping, Closed: b.closed, Bare: b.bare, Failures: b.failures, Thin: b.thin,
-		})
 	}
 	for _, t := range e.timers {
 		s.Timers = append(s.Timers, SavedTimer{Strategy: t.seat.Name, At: t.at, Name: t.name})

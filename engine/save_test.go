@@ -135,7 +135,7 @@ func TestWhileCandlesAreSeenAgainNothingIsAsked(t *testing.T) {
 		calls.add("at %d has %d and %d open", (d.Now()-start)/minute, d.Position(1).Amount/btc, len(d.OpenOrders(1)))
 	}
 	live := false
-	again := &script{start: greedy, candle: func(d *strategy.Desk, c *market.Candle) {
+	again := &script{start: greedy, candle: func(d *strategy.Desk, c market.Candle) {
 		if !live {
 			greedy(d)
 		}
@@ -159,7 +159,7 @@ func TestWhileCandlesAreSeenAgainNothingIsAsked(t *testing.T) {
 func TestTheWarmUpIsOverWithTheHistoryOfARestart(t *testing.T) {
 	answers := func(history int) (errs []error) {
 		s := func() *script {
-			return &script{ticker: func(d *strategy.Desk, _ *market.Ticker) {
+			return &script{ticker: func(d *strategy.Desk, _ market.Ticker) {
 				_, err := d.Limit(1, market.Buy, btc/100, 50*at1)
 				errs = append(errs, err)
 			}}
@@ -216,7 +216,7 @@ func TestAPanicOverHistoryHaltsTheStrategy(t *testing.T) {
 	b := one(t, &script{candle: once(func(d *strategy.Desk) { d.Limit(1, market.Buy, btc, 50*at1) })})
 	b.flat(2, 100)
 	saved := saveAll(t, b.engine)
-	b2 := newBench(t, setup{noDeposit: true, seats: []engine.Seat{{Strategy: &script{candle: func(*strategy.Desk, *market.Candle) { panic("again") }}, Warmup: 1}}})
+	b2 := newBench(t, setup{noDeposit: true, seats: []engine.Seat{{Strategy: &script{candle: func(*strategy.Desk, market.Candle) { panic("again") }}, Warmup: 1}}})
 	group := []market.Candle{candleOf(1, 100, 100, 100, 100)}
 	commands, err := b2.engine.Restore(b.now, func(part string) []byte { return saved[part] }, past([][]market.Candle{group}))
 	require.NoError(t, err)
@@ -231,7 +231,7 @@ func TestAHaltOutlivesTheProcess(t *testing.T) {
 	require.Len(t, halts, 1)
 	b.restart([][]market.Candle{{candleOf(1, 100, 100, 100, 100)}}, &script{
 		start:  func(*strategy.Desk) { t.Fatal("started though it is halted") },
-		candle: func(*strategy.Desk, *market.Candle) { t.Fatal("called though it is halted") },
+		candle: func(*strategy.Desk, market.Candle) { t.Fatal("called though it is halted") },
 	})
 	require.Equal(t, halts, b.engine.Halts())
 	b.flat(2, 100)
@@ -243,8 +243,15 @@ type forgetful struct {
 	save, load func() error
 }
 
-func (f *forgetful) Save() ([]byte, error) { return []byte("x"), f.save() }
-func (f *forgetful) Load([]byte) error     { return f.load() }
+// Save writes a byte, or too many where it has no other way to fail.
+func (f *forgetful) Save() ([]byte, error) {
+	if f.save == nil {
+		return make([]byte, engine.DefaultSaveLimit+1), nil
+	}
+	return []byte("x"), f.save()
+}
+
+func (f *forgetful) Load([]byte) error { return f.load() }
 
 // The others go on, and are saved; after a restart it is halted still.
 func TestAStrategyWhoseStateCannotBeSavedIsHaltedAlone(t *testing.T) {
@@ -254,6 +261,7 @@ func TestAStrategyWhoseStateCannotBeSavedIsHaltedAlone(t *testing.T) {
 	}{
 		{func() error { return errors.New("no memory") }, "its state cannot be saved: no memory"},
 		{func() error { panic("too much") }, "its state cannot be saved: panic: too much"},
+		{nil, "its state cannot be saved: it has 1048577 bytes, and may have 1048576; keep less, or raise bot.save_kb"},
 	} {
 		failing, fine := &forgetful{save: c.save}, &forgetful{save: func() error { return nil }}
 		seats := func(a, b strategy.Strategy) []engine.Seat {

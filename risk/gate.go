@@ -23,10 +23,12 @@ type Gate struct {
 	now      market.Time
 	changed  bool // since the last Saved
 
-	refusal Refusal // reused
-	updated market.Order
-	facts   exchange.Facts
-	open    []*market.Order
+	currency *market.Asset  // of the account; nil: none
+	asked    *market.Market // of the last Check, once it is known
+	refusal  Refusal        // reused
+	updated  market.Order
+	facts    exchange.Facts
+	open     []*market.Order
 
 	explain bool
 	figures []state.Figure // of the last Check
@@ -62,6 +64,9 @@ func New(catalog *market.Catalog, config Config) *Gate {
 		fees:  make([]exchange.Fees, markets),
 		seats: make([]seat, len(config.Strategies)+1),
 	}
+	if config.Account.Currency != 0 {
+		g.currency = catalog.Asset(config.Account.Currency)
+	}
 	for _, m := range catalog.Markets() {
 		if config.Fees != nil {
 			g.fees[m.ID] = config.Fees(m)
@@ -83,7 +88,7 @@ func New(catalog *market.Catalog, config Config) *Gate {
 // exchange's rules are asked of it. The error is a *Refusal, valid until the next Check.
 func (g *Gate) Check(a *state.Account, c *market.Command) (Approved, error) {
 	g.now = c.At
-	g.figures = g.figures[:0]
+	g.figures, g.asked = g.figures[:0], nil
 	switch c.Kind {
 	case market.CommandPlace:
 		return g.checkPlace(a, c)
@@ -100,6 +105,7 @@ func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error)
 		return g.refuse(s, ReasonUnknownMarket, 0, 0)
 	}
 	m := g.catalog.Market(o.Market)
+	g.asked = m
 	g.round(m, o)
 	if o.Amount == 0 && o.AmountQuote == 0 {
 		return g.refuse(s, ReasonTooSmall, 0, 0)
@@ -141,6 +147,7 @@ func (g *Gate) checkUpdate(a *state.Account, c *market.Command) (Approved, error
 		return g.refuse(s, ReasonInFlight, int64(c.Order.ID), 0)
 	}
 	m := g.catalog.Market(old.Market)
+	g.asked = m
 	c.Order.Market, c.Order.Side, c.Order.Type = old.Market, old.Side, old.Type
 	g.round(m, &c.Order)
 	facts := g.factsOf(a, m, &old.Order)
@@ -231,6 +238,8 @@ func (g *Gate) checkSeat(a *state.Account, s *seat, o *market.Order, opening boo
 		return g.objection(s, ReasonWarmUp, 0, 0)
 	case s.full(g.now):
 		return g.objection(s, ReasonOrdersPerMinute, int64(s.limits.OrdersPerMinute), int64(s.limits.OrdersPerMinute))
+	case s.limits.MaxInFlight > 0 && a.InFlightBy(o.Strategy) >= s.limits.MaxInFlight:
+		return g.objection(s, ReasonMaxInFlight, int64(s.limits.MaxInFlight)+1, int64(s.limits.MaxInFlight))
 	case !opening:
 		return nil
 	case s.limits.ReduceOnly:

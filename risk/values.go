@@ -20,7 +20,7 @@ func (r *Refusal) Word() string {
 func (r *Refusal) Values(m *market.Market, currency *market.Asset) (have, limit string) {
 	both := func(format func(int64) string) (string, string) { return format(r.Have), format(r.Limit) }
 	switch r.Reason {
-	case ReasonOrdersPerMinute, ReasonMaxOpenOrders:
+	case ReasonOrdersPerMinute, ReasonMaxInFlight, ReasonMaxOpenOrders:
 		return both(decimal)
 	case ReasonNoSuchOrder, ReasonInFlight:
 		return "order " + decimal(r.Have), ""

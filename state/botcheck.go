@@ -46,6 +46,9 @@ func (s *BotStore) Check() (BotReport, error) {
 		}{{"journal", c.journal}, {"parts of orders", c.parts}, {"fills", c.fills}, {"orders", c.orders}, {"open orders", c.open}, {"client order ids", c.clientIDs},
 			{"exchange order ids", c.exchangeIDs}, {"small tables", c.small}, {"meta", c.meta}} {
 			c.guard(part.name, part.check)
+			if c.given != nil {
+				return c.given
+			}
 		}
 		return nil
 	})
@@ -57,6 +60,7 @@ type botChecker struct {
 	tx      *bbolt.Tx
 	from    cut
 	report  BotReport
+	given   error // the context has ended: the rest is not looked at
 	told    int64 // pairs of an order and an entry about it
 	indexed int64 // fills that are found by id
 	filled  map[market.OrderID]market.Qty
@@ -85,18 +89,18 @@ func (c *botChecker) flaw(place, format string, args ...any) {
 
 // each visits a bucket and gives its pages back.
 func (c *botChecker) each(bucket []byte, visit func(key, value []byte)) {
-	release := newPageReleaser(c.tx)
-	defer release.flush()
-	cursor := c.tx.Bucket(bucket).Cursor()
-	for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
+	err := walkUntil(c.store.reading, c.tx.Bucket(bucket), nil, func(key, value []byte) error {
 		visit(key, value)
-		release.consumed(value)
+		return nil
+	})
+	if err != nil {
+		c.given = err
 	}
 }
 
 // has reports whether a key is there, with a value or without.
 func has(bucket *bbolt.Bucket, key []byte) bool {
-	found, _ := bucket.Cursor().Seek(key)
+	found, _ := cursorIn(bucket).Seek(key)
 	return bytes.Equal(found, key)
 }
 
@@ -112,7 +116,7 @@ func (c *botChecker) parts() {
 		case len(key) == 25 && key[8] == partFill:
 			c.indexed++
 		default:
-			c.flaw("orders", "key %x is no part of an order", key)
+			c.flaw("orders", "key %s is no part of an order", nameKey(key))
 		}
 	})
 	if told != c.told {
@@ -201,7 +205,7 @@ func (c *botChecker) order(key []byte, o *OrderRow) {
 // empty wants nothing behind a key that says all.
 func (c *botChecker) empty(name string, key, value []byte) {
 	if len(value) > 0 {
-		c.flaw(fmt.Sprintf("%s %x", name, key), "%d bytes stand where none should", len(value))
+		c.flaw(fmt.Sprintf("%s %s", name, nameKey(key)), "%d bytes stand where none should", len(value))
 	}
 }
 
@@ -218,13 +222,13 @@ func (c *botChecker) clientIDs() {
 	rows := c.tx.Bucket(bucketOrders)
 	c.each(bucketClientIDs, func(key, value []byte) {
 		list, err := openRow(key, value)
-		c.note(fmt.Sprintf("clientIDs %x", key), err)
+		c.note(fmt.Sprintf("clientIDs %s", nameKey(key)), err)
 		if err != nil {
 			return
 		}
 		for entry := range slices.Chunk(list, idEntry) {
 			if id := clientIDOf(rows.Get(part(entry[16:], partRow, nil))); !bytes.Equal(entry[:16], id[:]) {
-				c.flaw(fmt.Sprintf("clientIDs %x", key), "order %x has another id than %x", entry[16:], entry[:16])
+				c.flaw(fmt.Sprintf("clientIDs %s", nameKey(key)), "order %s has another id than %s", nameKey(entry[16:]), nameKey(entry[:16]))
 			}
 		}
 	})
@@ -240,12 +244,12 @@ func (c *botChecker) index(bucket []byte, order func(key, value []byte) []byte) 
 		id := order(key, value)
 		row := rows.Get(part(id, partRow, nil))
 		if row == nil {
-			c.flaw(fmt.Sprintf("%s %x", bucket, key), "there is no order %x", id)
+			c.flaw(fmt.Sprintf("%s %s", bucket, nameKey(key)), "there is no order %s", nameKey(id))
 			return
 		}
 		o, err := c.store.names.readOrder(part(id, partRow, nil), row)
 		if err == nil && bytes.Equal(bucket, bucketExchangeIDs) && !bytes.HasPrefix(key, o.ExchangeID[:]) {
-			c.flaw(fmt.Sprintf("%s %x", bucket, key), "order %d has another id", o.ID)
+			c.flaw(fmt.Sprintf("%s %s", bucket, nameKey(key)), "order %d has another id", o.ID)
 		}
 	})
 }
@@ -271,7 +275,7 @@ func (c *botChecker) small() {
 		_, err := n.readRun(key, value)
 		c.note("runs", err)
 		if !has(c.tx.Bucket(bucketJournal), key) && bytes.Compare(key, key64(c.from.number)) > 0 {
-			c.flaw(fmt.Sprintf("run %x", key), "the journal does not have its start")
+			c.flaw(fmt.Sprintf("run %s", nameKey(key)), "the journal does not have its start")
 		}
 	})
 	for _, bucket := range [][]byte{bucketBlobs, bucketCursors, bucketUnits} {

@@ -113,9 +113,8 @@ func exportEquity(s *BotStore, row func(Fields) error) error {
 // curves are the strategies that have an equity curve; the empty name is the account.
 func (s *BotStore) curves() (list []string, err error) {
 	err = s.view(func(tx *bbolt.Tx) error {
-		cursor := tx.Bucket(bucketEquity).Cursor()
 		last := byte(len(tiers) - 1) // every sample stands in the longest tier
-		for key, value := cursor.Seek([]byte{last}); key != nil; key, value = cursor.Next() {
+		return walkUntil(s.reading, tx.Bucket(bucketEquity), []byte{last}, func(key, value []byte) error {
 			sample, err := s.names.readEquity(key, value)
 			if err != nil {
 				return s.wrap(err)
@@ -123,8 +122,8 @@ func (s *BotStore) curves() (list []string, err error) {
 			if !slices.Contains(list, sample.Strategy) {
 				list = append(list, sample.Strategy)
 			}
-		}
-		return nil
+			return nil
+		})
 	})
 	return list, err
 }

@@ -103,7 +103,7 @@ func (p prefix) matches(tx *bbolt.Tx) (keys [][]byte) {
 		return len(keys) <= mostNamed
 	}
 	clientIDsOf(tx).begin(p, add)
-	cursor := tx.Bucket(bucketExchangeIDs).Cursor()
+	cursor := cursorIn(tx.Bucket(bucketExchangeIDs))
 	for key, order := cursor.Seek(p.first()); p.of(key) && len(keys) <= mostNamed; key, order = cursor.Next() {
 		add(order)
 	}
@@ -112,7 +112,7 @@ func (p prefix) matches(tx *bbolt.Tx) (keys [][]byte) {
 
 // begin visits the orders whose client order id begins with a prefix until visit returns false.
 func (c clientIDs) begin(p prefix, visit func(order []byte) bool) {
-	cursor := c.lists.Cursor()
+	cursor := cursorIn(c.lists)
 	for key, list := cursor.First(); key != nil; key, list = cursor.Next() {
 		n, least := len(list)/idEntry, p.first()
 		at := sort.Search(n, func(i int) bool { return bytes.Compare(list[i*idEntry:i*idEntry+16], least) >= 0 })

@@ -99,7 +99,7 @@ func TestAnOlderFileIsBroughtUpToDateAndANewerRefused(t *testing.T) {
 		1: func(tx *bbolt.Tx) error { return tx.DeleteBucket(bucketHalts) },
 		2: func(tx *bbolt.Tx) error { return errors.New("half way") },
 	}}
-	_, err := openBot(s.path, false, later)
+	_, err := openBot(t.Context(), s.path, false, later)
 	require.ErrorContains(t, err, "from format 2: half way")
 	require.FileExists(t, s.path+".format1")
 	s, err = OpenBot(s.path)
@@ -110,9 +110,9 @@ func TestAnOlderFileIsBroughtUpToDateAndANewerRefused(t *testing.T) {
 		_, err := tx.CreateBucket(bucketHalts)
 		return errors.Join(err, tx.Bucket(bucketHalts).Put([]byte("x"), nil))
 	}
-	_, err = openBot(s.path, true, later)
+	_, err = openBot(t.Context(), s.path, true, later)
 	require.ErrorContains(t, err, "start the bot once", "reading changes nothing")
-	migrated, err := openBot(s.path, false, later)
+	migrated, err := openBot(t.Context(), s.path, false, later)
 	require.NoError(t, err)
 	row, err := migrated.Order(1)
 	require.NoError(t, err)
@@ -123,6 +123,6 @@ func TestAnOlderFileIsBroughtUpToDateAndANewerRefused(t *testing.T) {
 	require.ErrorContains(t, err, "update the program")
 
 	delete(later.migrations, 1)
-	_, err = openBot(s.path+".format1", false, later)
+	_, err = openBot(t.Context(), s.path+".format1", false, later)
 	require.ErrorContains(t, err, "no way from format 1 to 3")
 }

@@ -55,8 +55,11 @@ func (s *BotStore) wrap(err error) error {
 // OpenOrders returns the own orders that are not done, by number.
 func (s *BotStore) OpenOrders() (rows []OrderRow, err error) {
 	err = s.view(func(tx *bbolt.Tx) error {
-		return tx.Bucket(bucketOpen).ForEach(func(key, _ []byte) error {
-			row, err := s.orderAt(tx, key, fmt.Sprintf("%x", key))
+		return forEach(tx.Bucket(bucketOpen), func(key, _ []byte) error {
+			row, err := s.orderAt(tx, key, nameKey(key))
+			if errors.Is(err, ErrNoState) {
+				err = fmt.Errorf("%s: %w: the list of open orders names order %s, which is not there", s.path, ErrCorrupt, nameKey(key))
+			}
 			rows = append(rows, row)
 			return err
 		})
@@ -102,7 +105,7 @@ func (s *BotStore) Fills(from, to market.Time, visit func(*FillRow) error) error
 func (s *BotStore) FillsOf(id market.OrderID) (rows []FillRow, err error) {
 	prefix := part(orderKey(id), partFill, nil)
 	err = s.view(func(tx *bbolt.Tx) error {
-		cursor := tx.Bucket(bucketOrders).Cursor()
+		cursor := cursorIn(tx.Bucket(bucketOrders))
 		for key, at := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, at = cursor.Next() {
 			full := append(append(bytes.Clone(at), key[:8]...), key[9:]...)
 			row, err := s.names.readFill(full, tx.Bucket(bucketFills).Get(full))
@@ -153,7 +156,7 @@ func (s *BotStore) get(bucket []byte, name string) (value []byte, err error) {
 func (s *BotStore) Story(id market.OrderID) (entries []Entry, err error) {
 	prefix := part(orderKey(id), partStory, nil)
 	err = s.view(func(tx *bbolt.Tx) error {
-		cursor := tx.Bucket(bucketOrders).Cursor()
+		cursor := cursorIn(tx.Bucket(bucketOrders))
 		for key, _ := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = cursor.Next() {
 			entry, err := s.readEntry(key[9:], tx.Bucket(bucketJournal).Get(key[9:]))
 			if err != nil {
@@ -183,8 +186,12 @@ func (s *BotStore) EntriesBack(since market.Time, visit func(*Entry) error, kind
 	return s.view(func(tx *bbolt.Tx) error {
 		release := newPageReleaser(tx)
 		defer release.flush()
-		cursor := tx.Bucket(bucketJournal).Cursor()
+		cursor := cursorIn(tx.Bucket(bucketJournal))
+		n := 0
 		for key, value := cursor.Last(); key != nil; key, value = cursor.Prev() {
+			if n++; n%lookAtContext == 0 && s.reading.Err() != nil {
+				return fmt.Errorf("read the journal: %w", s.reading.Err())
+			}
 			if len(value) <= entryHead || timeOfKey(value[sha256.Size:]) < since {
 				return nil
 			}
@@ -228,18 +235,7 @@ func (s *BotStore) LastNumber() (number uint64, err error) {
 
 // walk calls visit with a bucket's keys from first on. Consumed pages are given back.
 func (s *BotStore) walk(bucket, first []byte, visit func(key, value []byte) error) error {
-	return s.view(func(tx *bbolt.Tx) error {
-		release := newPageReleaser(tx)
-		defer release.flush()
-		cursor := tx.Bucket(bucket).Cursor()
-		for key, value := cursor.Seek(first); key != nil; key, value = cursor.Next() {
-			if err := visit(key, value); err != nil {
-				return err
-			}
-			release.consumed(value)
-		}
-		return nil
-	})
+	return s.view(func(tx *bbolt.Tx) error { return walkUntil(s.reading, tx.Bucket(bucket), first, visit) })
 }
 
 // collect decodes a whole bucket.

@@ -2,6 +2,7 @@ package state
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
 // The buckets of the state file. Numbers in keys are big-endian, so that keys sort like the numbers.
@@ -43,6 +45,9 @@ const checkpointEvery = 1024
 // for all readers, a backup among them.
 const botMap = 4
 
+// bucketLevels is how deep buckets lie in a candle store, which is deeper than in a state file: each shall say that it is not the other.
+const bucketLevels = 2
+
 // BotStore is the state file of a live bot: the journal, and the tables that follow from it. One process holds it, one goroutine
 // commits; any goroutine of that process may read meanwhile and sees what the last commit left.
 //
@@ -54,21 +59,34 @@ type BotStore struct {
 	db      *bbolt.DB
 	path    string
 	names   *names
-	commits int   // of this process
-	doubt   error // of a commit that failed after it may have been written: nothing is committed any more
+	file    fs.FileInfo     // of the file that is open
+	reading context.Context // ends long walks
+	commits int             // of this process
+	doubt   error           // of a commit that failed after it may have been written: nothing is committed any more
 }
 
-// OpenBot opens the state file at path for writing and makes it, readable by its owner only, when missing: whole or not at all, so that a
-// file without a byte is damage. It waits a second for another process, then wraps ErrLocked. A file of an older format is brought to the
-// present one, a copy of it staying beside it; one of a newer format wraps ErrNewer. The journal is checked from its last checkpoint on;
-// damage wraps ErrCorrupt. Call Bind next.
-func OpenBot(path string) (*BotStore, error) { return openBot(path, false, botSchema) }
+// OpenBot is OpenBotUntil without an end.
+func OpenBot(path string) (*BotStore, error) { return OpenBotUntil(context.Background(), path) }
 
-// ReadBot opens the state file at path for reading, which needs it not to be held by a running bot. A missing file wraps
-// ErrNoState; the journal is not checked (Check does). It needs no Bind: Catalog tells the markets.
-func ReadBot(path string) (*BotStore, error) { return openBot(path, true, botSchema) }
+// OpenBotUntil opens the state file at path for writing and makes it, readable by its owner only, when missing: whole or not at all, so that a
+// file without a byte is damage. It waits a second for another process, then wraps ErrLocked. Before the database layer follows a page the
+// structure of the whole file is checked, until ctx ends. A file of an older format is brought to the present one, a copy of it staying beside it;
+// one of a newer format wraps ErrNewer. The journal is checked from its last checkpoint on; damage wraps ErrCorrupt. Call Bind next.
+func OpenBotUntil(ctx context.Context, path string) (*BotStore, error) {
+	return openBot(ctx, path, false, botSchema)
+}
 
-func openBot(path string, readOnly bool, wanted schema) (store *BotStore, err error) {
+// ReadBot is ReadBotUntil without an end.
+func ReadBot(path string) (*BotStore, error) { return ReadBotUntil(context.Background(), path) }
+
+// ReadBotUntil opens the state file at path for reading, which needs it not to be held by a running bot. A missing file wraps
+// ErrNoState; the structure of the file is checked as by OpenBotUntil, the journal is not (Check does). ctx ends the opening and every long walk through
+// the store. It needs no Bind: Catalog tells the markets.
+func ReadBotUntil(ctx context.Context, path string) (*BotStore, error) {
+	return openBot(ctx, path, true, botSchema)
+}
+
+func openBot(ctx context.Context, path string, readOnly bool, wanted schema) (store *BotStore, err error) {
 	switch info, err := os.Stat(path); {
 	case err == nil && info.IsDir():
 		return nil, fmt.Errorf("%s is a folder; name a file in it", path)
@@ -83,25 +101,23 @@ func openBot(path string, readOnly bool, wanted schema) (store *BotStore, err er
 	if err := notEmpty(path); err != nil {
 		return nil, err
 	}
-	if !readOnly {
-		if err := walkThrough(path); err != nil {
-			return nil, err
-		}
-	}
 	defer catchCorrupt(path, &err, debug.SetPanicOnFault(true))
-	var opened *os.File
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockWait, ReadOnly: readOnly, InitialMmapSize: botMap * mapAtOpen(readOnly),
+	db, opened, err := boltfile.Open(ctx, path, 0o600, boltfile.Options{Levels: bucketLevels, Bolt: bbolt.Options{
+		Timeout: lockWait, ReadOnly: readOnly, InitialMmapSize: botMap * mapAtOpen(readOnly),
 		FreelistType: bbolt.FreelistMapType, NoFreelistSync: true, // one page less to write at each commit; opening finds the free pages by looking
-		OpenFile: func(name string, flag int, mode os.FileMode) (file *os.File, err error) {
-			opened, err = os.OpenFile(name, flag, mode)
-			return opened, err
-		}})
+	}})
 	if err != nil {
 		return nil, openBotError(path, err)
 	}
 	db.AllocSize = growStep
-	s := &BotStore{db: db, path: path}
-	if err := cmp.Or(s.isStill(opened), s.prepare(opened, readOnly, wanted)); err != nil {
+	s := &BotStore{db: db, path: path, reading: context.Background()}
+	if s.file, err = opened.Stat(); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	if readOnly {
+		s.reading = ctx
+	}
+	if err := cmp.Or(s.isStill(), s.prepare(readOnly, wanted)); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return s, nil
@@ -109,13 +125,9 @@ func openBot(path string, readOnly bool, wanted schema) (store *BotStore, err er
 
 // isStill wants the file that was opened to be the one of that name: while waiting for the lock, its holder may have put a compact one
 // in its place.
-func (s *BotStore) isStill(file *os.File) error {
-	opened, err := file.Stat()
-	if err != nil {
-		return err
-	}
+func (s *BotStore) isStill() error {
 	now, err := os.Stat(s.path)
-	if err == nil && !os.SameFile(opened, now) {
+	if err == nil && !os.SameFile(s.file, now) {
 		err = fmt.Errorf("%s was replaced while it was opened: it is %w; try again", s.path, ErrLocked)
 	}
 	return err
@@ -125,6 +137,8 @@ func openBotError(path string, err error) error {
 	switch {
 	case strings.Contains(err.Error(), "file size too small"): // of bbolt, without a name
 		return fmt.Errorf("%s: %w: cut off: %w", path, ErrCorrupt, err)
+	case errors.As(err, new(*boltfile.Damage)):
+		return fmt.Errorf("%s: %w: %w", path, ErrCorrupt, err)
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return fmt.Errorf("%s is %w: a running bot holds it (ask that one with bot status), or another bot state command; stop it, or name another file", path, ErrLocked)
 	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
@@ -134,16 +148,9 @@ func openBotError(path string, err error) error {
 }
 
 // prepare makes or migrates the file, and learns the markets it knows.
-func (s *BotStore) prepare(file *os.File, readOnly bool, wanted schema) (err error) {
+func (s *BotStore) prepare(readOnly bool, wanted schema) (err error) {
 	defer catchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
-	if err := notCutOff(s.db, s.path); err != nil {
-		return err
-	}
-	if readOnly {
-		if err := checkTree(file, s.path, s.db, 1); err != nil { // opening for writing has followed all pages
-			return err
-		}
-	} else {
+	if !readOnly {
 		if err := wanted.apply(s); err != nil {
 			return err
 		}
@@ -159,26 +166,12 @@ func (s *BotStore) prepare(file *os.File, readOnly bool, wanted schema) (err err
 			return err
 		}
 		if err := extend(catalog, tx); err != nil || readOnly {
-			return err
+			return s.wrap(err)
 		}
-		return checkTail(tx)
+		return s.wrap(checkTail(tx))
 	})
 	s.names = newNames(catalog, nil)
 	return err
-}
-
-// notCutOff refuses a file that is shorter than it says: reading behind its end would kill the process.
-func notCutOff(db *bbolt.DB, path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	return db.View(func(tx *bbolt.Tx) error {
-		if info.Size() < tx.Size() {
-			return fmt.Errorf("%s: %w: %d bytes of %d are there", path, ErrCorrupt, info.Size(), tx.Size())
-		}
-		return nil
-	})
 }
 
 // Close releases the file. It waits for readers.

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +16,7 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
 // lockWait is how long an open waits for another process.
@@ -38,18 +40,14 @@ func openCandles(path string, readOnly bool) (store *CandleStore, err error) {
 		return nil, err
 	}
 	defer catchCorrupt(path, &err, debug.SetPanicOnFault(true))
-	var file *os.File
-	db, err := bbolt.Open(path, 0o644, &bbolt.Options{Timeout: lockWait, ReadOnly: readOnly, InitialMmapSize: mapAtOpen(readOnly),
-		OpenFile: func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
-			file, err = os.OpenFile(name, flag, mode)
-			return file, err
-		}})
+	db, _, err := boltfile.Open(context.Background(), path, 0o644, boltfile.Options{Levels: bucketLevels,
+		Bolt: bbolt.Options{Timeout: lockWait, ReadOnly: readOnly, InitialMmapSize: mapAtOpen(readOnly)}})
 	if err != nil {
 		return nil, openError(path, err)
 	}
 	db.AllocSize = growStep
 	s := &CandleStore{db: db, path: path}
-	if err := s.prepare(file, readOnly); err != nil {
+	if err := s.prepare(readOnly); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return s, nil
@@ -83,6 +81,8 @@ func openError(path string, err error) error {
 	switch {
 	case strings.Contains(err.Error(), "file size too small"): // of bbolt, without a name
 		return fmt.Errorf("%s: %w: cut off: %w", path, ErrCorrupt, err)
+	case errors.As(err, new(*boltfile.Damage)):
+		return fmt.Errorf("%s: %w: %w", path, ErrCorrupt, err)
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return fmt.Errorf("%s is %w; stop that one or try again later", path, ErrLocked)
 	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
@@ -96,14 +96,8 @@ func importHint(name string, interval market.Interval) string {
 }
 
 // prepare checks the store's format and makes its buckets where they are missing.
-func (s *CandleStore) prepare(file *os.File, readOnly bool) (err error) {
+func (s *CandleStore) prepare(readOnly bool) (err error) {
 	defer catchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
-	if err := s.checkSize(); err != nil {
-		return err
-	}
-	if err := checkTree(file, s.path, s.db, 2); err != nil {
-		return err
-	}
 	if readOnly {
 		return s.db.View(s.checkFormat)
 	}
@@ -112,20 +106,6 @@ func (s *CandleStore) prepare(file *os.File, readOnly bool) (err error) {
 			return s.checkFormat(tx)
 		}
 		return makeBuckets(tx) // only where there is nothing at all: a name that was damaged is no reason to begin anew
-	})
-}
-
-// checkSize refuses a file that was cut off: reading beyond its end would kill the process.
-func (s *CandleStore) checkSize() error {
-	info, err := os.Stat(s.path)
-	if err != nil {
-		return err
-	}
-	return s.db.View(func(tx *bbolt.Tx) error {
-		if info.Size() < tx.Size() {
-			return fmt.Errorf("%s: %w: %d bytes of %d are there", s.path, ErrCorrupt, info.Size(), tx.Size())
-		}
-		return nil
 	})
 }
 

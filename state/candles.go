@@ -73,7 +73,7 @@ func (s *CandleStore) Series(name string, interval market.Interval) (info Series
 // List describes every series, by market, then from the shortest interval.
 func (s *CandleStore) List() (list []Series, err error) {
 	err = s.view(func(tx *bbolt.Tx) error {
-		return tx.Bucket(bucketCandles).ForEachBucket(func(key []byte) error {
+		return forEachBucket(tx.Bucket(bucketCandles), func(key []byte) error {
 			name, interval, err := parseSeriesKey(key)
 			if err != nil {
 				return err
@@ -136,7 +136,7 @@ func (s *CandleStore) chunks(tx *bbolt.Tx, name string, interval market.Interval
 // noData names what the store has instead.
 func (s *CandleStore) noData(tx *bbolt.Tx, name string, interval market.Interval) error {
 	var have []string
-	err := tx.Bucket(bucketCandles).ForEachBucket(func(key []byte) error {
+	err := forEachBucket(tx.Bucket(bucketCandles), func(key []byte) error {
 		have = append(have, string(key))
 		return nil
 	})

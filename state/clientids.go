@@ -33,7 +33,7 @@ func clientIDsOf(tx *bbolt.Tx) clientIDs {
 
 // folded is the last order in a list, as a key.
 func (c clientIDs) folded() []byte {
-	if last, _ := c.lists.Cursor().Last(); len(last) >= 8 {
+	if last, _ := cursorIn(c.lists).Last(); len(last) >= 8 {
 		return last[:8]
 	}
 	return make([]byte, 8)
@@ -41,19 +41,19 @@ func (c clientIDs) folded() []byte {
 
 // recent visits the rows behind the lists, by order, until visit returns false.
 func (c clientIDs) recent(visit func(key, row []byte) bool) {
-	cursor := c.table.Cursor()
+	cursor := cursorIn(c.table)
 	next := binary.BigEndian.Uint64(c.folded()) + 1
-	for key, row := cursor.Seek(key64(next)); len(key) >= 8; key, row = cursor.Seek(key64(next)) {
+	for key, row := cursor.Seek(key64(next)); len(key) >= 8 && next != 0; key, row = cursor.Seek(key64(next)) {
 		if isRow(key) && !visit(key, row) {
 			return
 		}
-		next = binary.BigEndian.Uint64(key) + 1
+		next = binary.BigEndian.Uint64(key) + 1 // Seek never goes back behind it; 0 comes after the highest number
 	}
 }
 
 // get returns the key of the order that carries an id, or nil.
 func (c clientIDs) get(id uuid.UUID) (order []byte) {
-	cursor := c.lists.Cursor()
+	cursor := cursorIn(c.lists)
 	for key, list := cursor.First(); key != nil; key, list = cursor.Next() {
 		n := len(list) / idEntry // the checksum behind them is shorter than an entry
 		at := sort.Search(n, func(i int) bool { return bytes.Compare(list[i*idEntry:i*idEntry+16], id[:]) >= 0 })
@@ -92,7 +92,7 @@ func (c clientIDs) put(key, list []byte) error {
 
 // fold makes a list of the orders behind the last one, where there are enough.
 func (c clientIDs) fold() error {
-	last, _ := c.table.Cursor().Last()
+	last, _ := cursorIn(c.table).Last()
 	if len(last) < 8 || orderOfKey(last)-orderOfKey(c.folded()) < foldOrders {
 		return nil
 	}
@@ -112,7 +112,7 @@ func (c clientIDs) fold() error {
 func (c clientIDs) merge() error {
 	var keys [][]byte
 	var all []byte
-	cursor := c.lists.Cursor()
+	cursor := cursorIn(c.lists)
 	for key, list := cursor.Last(); key != nil && len(list) < foldOrders*foldLists*idEntry/2; key, list = cursor.Prev() {
 		keys = append(keys, bytes.Clone(key))
 		all = append(all, list[:len(list)/idEntry*idEntry]...)

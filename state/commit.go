@@ -169,7 +169,7 @@ func (w *chunkWriter) checkFits(price, volume uint8) error {
 // widen checks that every stored candle of the market fits the new decimals, and counts them. Chunks keep their own.
 func (w *chunkWriter) widen(tx *bbolt.Tx, price, volume uint8) error {
 	all := tx.Bucket(bucketCandles)
-	return all.ForEachBucket(func(key []byte) error {
+	return forEachBucket(all, func(key []byte) error {
 		name, interval, err := parseSeriesKey(key)
 		if err != nil || name != w.options.Market {
 			return err

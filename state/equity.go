@@ -67,8 +67,8 @@ func (t tier) prune(bucket *bbolt.Bucket, prefix []byte, now market.Time) error 
 		return nil
 	}
 	end := appendTime(bytes.Clone(prefix), now.Add(-t.keep))
-	cursor := bucket.Cursor()
-	for key, _ := cursor.Seek(prefix); key != nil && bytes.Compare(key, end) < 0; key, _ = cursor.Seek(prefix) {
+	cursor := cursorIn(bucket)
+	for key, _ := cursor.Seek(prefix); key != nil && bytes.Compare(key, end) < 0; key, _ = cursor.Behind(bytes.Clone(key)) {
 		if err := cursor.Delete(); err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func (e *encoder) equity(s *EquitySample) {
 // readEquity reads a sample; key is tier, strategy, 0, start of the span.
 func (n *names) readEquity(key, value []byte) (s EquitySample, err error) {
 	if len(key) < 10 {
-		return s, fmt.Errorf("equity %x: %w", key, ErrCorrupt)
+		return s, fmt.Errorf("equity %s: %w", nameKey(key), ErrCorrupt)
 	}
 	var d decoder
 	d.row(n, key, value)
@@ -98,7 +98,7 @@ func (n *names) readEquity(key, value []byte) (s EquitySample, err error) {
 		*into = market.Money(d.int())
 	}
 	if err := d.end(); err != nil {
-		return s, fmt.Errorf("equity %x: %w", key, err)
+		return s, fmt.Errorf("equity %s: %w", nameKey(key), err)
 	}
 	return s, nil
 }
@@ -124,7 +124,7 @@ func (s *BotStore) Equity(strategy string, from, to market.Time) (curve []Equity
 }
 
 func (s *BotStore) equityTier(tx *bbolt.Tx, prefix []byte, from, to market.Time) (part []EquitySample, err error) {
-	cursor := tx.Bucket(bucketEquity).Cursor()
+	cursor := cursorIn(tx.Bucket(bucketEquity))
 	for key, value := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, value = cursor.Next() {
 		sample, err := s.names.readEquity(key, value)
 		if err != nil {

@@ -74,7 +74,7 @@ func (p *pruner) findCut() (err error) {
 		return err
 	}
 	p.cut = p.old
-	cursor := p.from.Bucket(bucketJournal).Cursor()
+	cursor := cursorIn(p.from.Bucket(bucketJournal))
 	for key, value := cursor.Seek(key64(p.old.number + 1)); key != nil && timeOfKey(value[sha256.Size:]) < p.before; key, value = cursor.Next() {
 		p.cut.number = binary.BigEndian.Uint64(key)
 		copy(p.cut.hash[:], value)
@@ -85,7 +85,7 @@ func (p *pruner) findCut() (err error) {
 // findHeld finds the positions whose orders stay.
 func (p *pruner) findHeld() error {
 	p.held = map[string]market.Time{}
-	return p.from.Bucket(bucketPositions).ForEach(func(key, value []byte) error {
+	return forEach(p.from.Bucket(bucketPositions), func(key, value []byte) error {
 		row, err := p.store.names.readPosition(key, value)
 		if err == nil && row.Amount != 0 {
 			p.held[string(key)] = row.Opened
@@ -96,7 +96,7 @@ func (p *pruner) findHeld() error {
 
 // sortOrders decides which orders go, and which old entries stay for those that do not.
 func (p *pruner) sortOrders() error {
-	return p.from.Bucket(bucketOrders).ForEach(func(key, value []byte) error {
+	return forEach(p.from.Bucket(bucketOrders), func(key, value []byte) error {
 		switch {
 		case isRow(key):
 			row, err := p.store.names.readOrder(key, value)
@@ -130,7 +130,7 @@ func (p *pruner) over(o *OrderRow) (bool, error) {
 		return false, nil
 	}
 	prefix := part(orderKey(o.ID), partFill, nil)
-	cursor := p.from.Bucket(bucketOrders).Cursor()
+	cursor := cursorIn(p.from.Bucket(bucketOrders))
 	for key, at := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, at = cursor.Next() {
 		full := append(append(bytes.Clone(at), key[:8]...), key[9:]...)
 		f, err := p.store.names.readFill(full, p.from.Bucket(bucketFills).Get(full))
@@ -143,7 +143,7 @@ func (p *pruner) over(o *OrderRow) (bool, error) {
 
 // lastTold is the number of the last entry about an order, 0 where there is none.
 func (p *pruner) lastTold(id market.OrderID) uint64 {
-	cursor := p.from.Bucket(bucketOrders).Cursor()
+	cursor := cursorIn(p.from.Bucket(bucketOrders))
 	key, _ := cursor.Seek(part(orderKey(id), partStory+1, nil))
 	if key == nil {
 		key, _ = cursor.Last()
@@ -166,7 +166,7 @@ func (p *pruner) copyJournal() error {
 	}
 	var before []byte // hash of the entry before, where it is in the file
 	var last uint64
-	err := p.from.Bucket(bucketJournal).ForEach(func(key, value []byte) error {
+	err := forEach(p.from.Bucket(bucketJournal), func(key, value []byte) error {
 		number := binary.BigEndian.Uint64(key)
 		known := before
 		if last+1 != number {
@@ -189,7 +189,7 @@ func (p *pruner) copyJournal() error {
 	if err != nil {
 		return err
 	}
-	return checkpoints.ForEach(func(key, value []byte) error {
+	return forEach(checkpoints, func(key, value []byte) error {
 		if binary.BigEndian.Uint64(key) <= p.cut.number {
 			return nil
 		}
@@ -221,9 +221,9 @@ func (p *pruner) copyOrders() error {
 // copyLists copies the lists of client order ids without those that are gone. The last list stays even when it is empty: it says from where on
 // orders are in no list.
 func (p *pruner) copyLists() error {
-	last, _ := p.from.Bucket(bucketClientIDs).Cursor().Last()
+	last, _ := cursorIn(p.from.Bucket(bucketClientIDs)).Last()
 	last = bytes.Clone(last)
-	return p.from.Bucket(bucketClientIDs).ForEach(func(key, value []byte) error {
+	return forEach(p.from.Bucket(bucketClientIDs), func(key, value []byte) error {
 		var list []byte
 		for at := 0; at+idEntry <= len(value); at += idEntry {
 			if entry := value[at : at+idEntry]; !p.gone[orderOfKey(entry[16:])] {
@@ -250,7 +250,7 @@ func (p *pruner) copyRest() error {
 func (p *pruner) copy(bucket []byte, stays func(key, value []byte) bool) error {
 	release := newPageReleaser(p.from)
 	defer release.flush()
-	return p.from.Bucket(bucket).ForEach(func(key, value []byte) error {
+	return forEach(p.from.Bucket(bucket), func(key, value []byte) error {
 		defer release.consumed(value)
 		if !stays(key, value) {
 			return nil

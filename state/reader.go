@@ -25,7 +25,7 @@ type CandleReader struct {
 	store    *CandleStore
 	options  ReadOptions
 	tx       *bbolt.Tx
-	cursor   *bbolt.Cursor
+	cursor   *rowCursor
 	key      []byte // of the chunk that comes next
 	value    []byte
 	consumed []byte // the chunk that is being decoded
@@ -55,7 +55,7 @@ func (s *CandleStore) Read(options ReadOptions) (r *CandleReader, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r = &CandleReader{store: s, options: options, tx: tx, cursor: chunks.Cursor(), pages: newPageReleaser(tx)}
+	r = &CandleReader{store: s, options: options, tx: tx, cursor: cursorIn(chunks), pages: newPageReleaser(tx)}
 	stampCandles(r.batch[:], options.Market.ID, options.Interval)
 	r.seek()
 	return r, nil

@@ -12,7 +12,14 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-const testPage = 4096
+// What a test has to know of bbolt's pages; package boltfile knows the rest.
+const (
+	testPage    = 4096
+	pageHead    = 16
+	pageElement = 16
+	pageBranch  = 0x01
+	pageLeaf    = 0x02
+)
 
 // leadTo makes a page a branch with one element, which leads to another.
 func leadTo(file []byte, page, child int) {

@@ -18,7 +18,7 @@ const (
 
 // extend brings what the file knows of markets and assets into a catalog.
 func extend(c *market.Catalog, tx *bbolt.Tx) error {
-	return tx.Bucket(bucketUnits).ForEach(func(key, row []byte) error { // assets sort before markets
+	return forEach(tx.Bucket(bucketUnits), func(key, row []byte) error { // assets sort before markets
 		value, err := openRow(key, row)
 		if err == nil && (len(value) != 2 || max(value[0], value[1]) > market.MaxDigits) {
 			err = fmt.Errorf("%w: %x decimals", ErrCorrupt, value)

@@ -43,7 +43,7 @@ func (p *Problem) String() string {
 func (s *CandleStore) Verify() (VerifyReport, error) {
 	v := verifier{store: s}
 	err := s.view(func(tx *bbolt.Tx) error {
-		return tx.Bucket(bucketCandles).ForEachBucket(func(key []byte) error {
+		return forEachBucket(tx.Bucket(bucketCandles), func(key []byte) error {
 			v.series(tx, key)
 			return nil
 		})
@@ -84,7 +84,7 @@ func (v *verifier) chunks(tx *bbolt.Tx, p Problem) (err error) {
 	if err != nil {
 		return err
 	}
-	cursor := tx.Bucket(bucketCandles).Bucket(seriesKey(p.Market, p.Interval)).Cursor()
+	cursor := cursorIn(tx.Bucket(bucketCandles).Bucket(seriesKey(p.Market, p.Interval)))
 	for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
 		v.report.Chunks++
 		number, err := chunkNumber(key)

@@ -11,7 +11,7 @@ import (
 func walkChunks(chunks *bbolt.Bucket, interval market.Interval, span Range, visit func(h *chunkHeader, value []byte) error) error {
 	pages := newPageReleaser(chunks.Tx())
 	defer pages.flush()
-	cursor := chunks.Cursor()
+	cursor := cursorIn(chunks)
 	key, value := cursor.First()
 	if span.From != 0 {
 		first, _ := chunkOf(interval.Index(span.From))

@@ -44,7 +44,8 @@ type Desk struct {
 	id      market.StrategyID
 	log     zerolog.Logger
 	command market.Command  // reused: a pointer to a local through an interface would allocate on every ask
-	open    []*market.Order // reused by OpenOrders
+	open    []*market.Order // reused: the books' own, which never leave the desk
+	copies  []market.Order  // of OpenOrders
 }
 
 // NewDesk returns the desk of strategy id on e. Only an engine calls it.
@@ -58,8 +59,8 @@ func (d *Desk) Now() market.Time { return d.engine.Now() }
 // Log is the strategy's logger.
 func (d *Desk) Log() *zerolog.Logger { return &d.log }
 
-// Market returns a market's units and rules.
-func (d *Desk) Market(m market.ID) *market.Market { return d.engine.Catalog().Market(m) }
+// Market returns a market's units and its rules as they are now.
+func (d *Desk) Market(m market.ID) market.Market { return *d.engine.Catalog().Market(m) }
 
 // Position is what the strategy itself holds in m.
 func (d *Desk) Position(m market.ID) market.Position { return d.engine.Book().Position(d.id, m) }
@@ -71,26 +72,43 @@ func (d *Desk) Balance(a market.AssetID) (available, inOrder market.Money) {
 
 // Cash is the available balance of m's quote asset.
 func (d *Desk) Cash(m market.ID) market.Money {
-	available, _ := d.Balance(d.Market(m).Quote)
+	available, _ := d.Balance(d.engine.Catalog().Market(m).Quote)
 	return available
 }
 
 // Last is the latest price seen in m, 0 before the first.
 func (d *Desk) Last(m market.ID) market.Price { return d.engine.Book().Last(m) }
 
-// Order returns an own open order, or nil. It is valid until the callback returns. A Status of zero means that the exchange
+// Order returns an own open order as it is now, and whether there is one of that id. A Status of zero means that the exchange
 // has not answered yet.
-func (d *Desk) Order(id market.OrderID) *market.Order {
-	o := d.engine.Book().Order(id)
-	if o == nil || o.Strategy != d.id {
-		return nil
+func (d *Desk) Order(id market.OrderID) (o market.Order, open bool) {
+	own := d.engine.Book().Order(id)
+	if own == nil || own.Strategy != d.id {
+		return market.Order{}, false
 	}
-	return o
+	return *own, true
 }
 
-// OpenOrders returns the strategy's open orders in m by id, or those in all markets for m = 0. The slice is valid until the
-// next call or the callback's end.
-func (d *Desk) OpenOrders(m market.ID) []*market.Order {
+// OpenOrders returns the strategy's open orders in m by id, or those in all markets for m = 0, as they are now. The slice is
+// the caller's until its next call of OpenOrders, which fills it anew.
+func (d *Desk) OpenOrders(m market.ID) []market.Order {
+	d.copies = d.copies[:0]
+	for _, o := range d.own(m) {
+		d.copies = append(d.copies, *o)
+	}
+	return d.copies
+}
+
+// Spoil overwrites what a desk has handed out in memory that it uses again. The check of look-ahead does it after each callback, so
+// that a strategy which lives on what it kept decides otherwise.
+func Spoil(d *Desk) {
+	for i := range d.copies {
+		d.copies[i] = market.Order{ID: -1, Amount: 1, Price: 1}
+	}
+}
+
+// own is OpenOrders without the copies.
+func (d *Desk) own(m market.ID) []*market.Order {
 	d.open = d.engine.Book().Open(d.open[:0], d.id, m)
 	return d.open
 }
@@ -173,7 +191,7 @@ func (d *Desk) Protect(m market.ID, stop, target market.Price, with ...Option) (
 // nothing is missing.
 func (d *Desk) Target(m market.ID, amount market.Qty, with ...Option) (market.OrderID, error) {
 	missing := amount - d.Position(m).Amount
-	for _, o := range d.OpenOrders(m) {
+	for _, o := range d.own(m) {
 		if o.Type == market.TypeMarket && o.Side == market.Buy {
 			missing -= o.AmountRemaining
 		} else if o.Type == market.TypeMarket {
@@ -211,7 +229,7 @@ func (d *Desk) Cancel(id market.OrderID) error {
 
 // CancelAll asks for all own open orders in m to be cancelled, or those in all markets for m = 0.
 func (d *Desk) CancelAll(m market.ID) error {
-	for _, o := range d.OpenOrders(m) {
+	for _, o := range d.own(m) {
 		if err := d.Cancel(o.ID); err != nil {
 			return err
 		}

@@ -19,7 +19,7 @@ type dipParams struct {
 	After int `toml:"after" default:"3" min:"1" max:"50" doc:"falling closes in a row before a buy"`
 }
 
-func (s *dip) OnCandle(d *strategy.Desk, c *market.Candle) {
+func (s *dip) OnCandle(d *strategy.Desk, c market.Candle) {
 	s.falls++
 	if c.Close >= s.last {
 		s.falls = 0

@@ -27,7 +27,8 @@ type Needs struct {
 	Book      bool
 }
 
-// Setup is where one strategy works. The markets are the catalog's own.
+// Setup is where one strategy works. The markets are copies, as they are when the strategy is made: units stay, rules and status
+// as of now come from Desk.Market.
 type Setup struct {
 	Markets  []*market.Market
 	Interval market.Interval // the main interval
@@ -40,6 +41,17 @@ func (s Setup) Slots() int {
 		slots = max(slots, int(m.ID)+1)
 	}
 	return slots
+}
+
+// copied is the setup with markets of its own: what a strategy does to them reaches no other.
+func (s Setup) copied() Setup {
+	markets := make([]*market.Market, len(s.Markets))
+	for i, m := range s.Markets {
+		own := *m
+		markets[i] = &own
+	}
+	s.Markets = markets
+	return s
 }
 
 // Define makes a Kind from P, a plain struct of parameters. Each field carries tags:
@@ -98,7 +110,7 @@ func (k Kind) New(values map[string]any, s Setup) (Strategy, error) {
 		case s.Interval == 0:
 			return nil, errors.New("no interval; name the candles to trade on")
 		}
-		return k.build(all, s)
+		return k.build(all, s.copied())
 	})
 }
 

@@ -8,11 +8,11 @@ func Nearest(typed string, names []string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return slices.MinFunc(names, func(a, b string) int { return distance(typed, a) - distance(typed, b) })
+	return slices.MinFunc(names, func(a, b string) int { return Distance(typed, a) - Distance(typed, b) })
 }
 
-// distance is that number of letters.
-func distance(a, b string) int {
+// Distance is how many letters have to be put in, taken out or replaced to make b of a.
+func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

@@ -31,11 +31,11 @@ func BpsOf(bps decimal.Decimal) (market.Rate, error) {
 // counted: leave room for them in share.
 //
 // With a distance for the price it is the amount that loses share·cash when the price falls by that distance.
-func Affordable(m *market.Market, cash market.Money, share market.Rate, price market.Price) market.Qty {
+func Affordable(m market.Market, cash market.Money, share market.Rate, price market.Price) market.Qty {
 	if cash <= 0 || price <= 0 || share <= 0 || share > Whole {
 		return 0
 	}
-	amount, err := atPrice(m, m.MoneyValue(cash).Part(int64(share), int64(Whole)), int64(price))
+	amount, err := atPrice(&m, m.MoneyValue(cash).Part(int64(share), int64(Whole)), int64(price))
 	if err != nil {
 		return 0
 	}
@@ -43,11 +43,11 @@ func Affordable(m *market.Market, cash market.Money, share market.Rate, price ma
 }
 
 // AveragePrice is what a unit of the position cost, fees included, rounded down; 0 where nothing is held.
-func AveragePrice(m *market.Market, p market.Position) market.Price {
+func AveragePrice(m market.Market, p market.Position) market.Price {
 	if p.Amount <= 0 || p.Cost.Sign() <= 0 {
 		return 0
 	}
-	price, err := atPrice(m, p.Cost, int64(p.Amount))
+	price, err := atPrice(&m, p.Cost, int64(p.Amount))
 	if err != nil {
 		return 0
 	}
@@ -70,7 +70,7 @@ func atPrice(m *market.Market, value market.Value, by int64) (int64, error) {
 
 // Tradable returns amount rounded down to the market's QuantityDecimals, or 0 where an order over it at price would be below
 // the market's minimum: dust, with which nothing can be done.
-func Tradable(m *market.Market, amount market.Qty, price market.Price) market.Qty {
+func Tradable(m market.Market, amount market.Qty, price market.Price) market.Qty {
 	amount = market.FloorDigits(amount, m.AmountDigits, m.QuantityDecimals)
 	if amount <= 0 || amount < m.MinOrderInBase {
 		return 0
@@ -120,7 +120,7 @@ func toPrice(round func(drop uint8) (market.Money, error)) market.Price {
 
 // RoundPrice rounds to the market's tick as the gate does: a buy down, a sell up. What the desk was asked for then equals
 // what rests.
-func RoundPrice(m *market.Market, side market.Side, price market.Price) market.Price {
+func RoundPrice(m market.Market, side market.Side, price market.Price) market.Price {
 	if side == market.Buy {
 		return market.FloorTo(price, m.TickSize)
 	}

@@ -47,7 +47,7 @@ func TestAffordableIsTheFloorOfTheExactQuotient(t *testing.T) {
 	}
 	for _, c := range cases {
 		m := pair(t, c.price, c.amount, c.quote, c.quantity)
-		require.Equal(t, c.want, strategy.Affordable(m, c.cash, c.share, c.at), c.name)
+		require.Equal(t, c.want, strategy.Affordable(*m, c.cash, c.share, c.at), c.name)
 	}
 }
 
@@ -67,7 +67,7 @@ func TestAffordableEqualsRationals(t *testing.T) {
 		if floor.IsInt64() {
 			want = market.FloorDigits(floor.Int64(), m.AmountDigits, m.QuantityDecimals)
 		}
-		require.Equal(t, market.Qty(want), strategy.Affordable(m, market.Money(cash), market.Rate(share), market.Price(price)))
+		require.Equal(t, market.Qty(want), strategy.Affordable(*m, market.Money(cash), market.Rate(share), market.Price(price)))
 	})
 }
 
@@ -89,21 +89,21 @@ func TestAveragePriceIsWhatAUnitCost(t *testing.T) {
 	require.NoError(t, err)
 	cost, err = cost.Add(more)
 	require.NoError(t, err)
-	require.Equal(t, market.Price(100_33), strategy.AveragePrice(m, market.Position{Amount: 3_0000, Cost: cost})) // 100.336…
-	require.Zero(t, strategy.AveragePrice(m, market.Position{}))
+	require.Equal(t, market.Price(100_33), strategy.AveragePrice(*m, market.Position{Amount: 3_0000, Cost: cost})) // 100.336…
+	require.Zero(t, strategy.AveragePrice(*m, market.Position{}))
 
 	fine := pair(t, 2, 0, 8, 0) // the quote asset has the finest decimals
-	require.Equal(t, market.Price(12_34), strategy.AveragePrice(fine, market.Position{Amount: 2, Cost: market.ValueOf(24_69000000)}))
+	require.Equal(t, market.Price(12_34), strategy.AveragePrice(*fine, market.Position{Amount: 2, Cost: market.ValueOf(24_69000000)}))
 }
 
 func TestTradableKnowsDust(t *testing.T) {
 	m := pair(t, 2, 4, 2, 2)
 	m.MinOrderInBase, m.MinOrderInQuote = 500, 5_00
-	require.Equal(t, market.Qty(1_2300), strategy.Tradable(m, 1_2345, 100_00))
-	require.Equal(t, market.Qty(500), strategy.Tradable(m, 500, 100_00))
-	require.Zero(t, strategy.Tradable(m, 499, 1000_00), "below the base minimum after rounding")
-	require.Zero(t, strategy.Tradable(m, 500, 99_99), "below the quote minimum")
-	require.Zero(t, strategy.Tradable(m, -1_0000, 100_00))
+	require.Equal(t, market.Qty(1_2300), strategy.Tradable(*m, 1_2345, 100_00))
+	require.Equal(t, market.Qty(500), strategy.Tradable(*m, 500, 100_00))
+	require.Zero(t, strategy.Tradable(*m, 499, 1000_00), "below the base minimum after rounding")
+	require.Zero(t, strategy.Tradable(*m, 500, 99_99), "below the quote minimum")
+	require.Zero(t, strategy.Tradable(*m, -1_0000, 100_00))
 }
 
 func TestFractionsAreExactAndRoundTowardsZero(t *testing.T) {
@@ -124,7 +124,7 @@ func TestFractionsAreExactAndRoundTowardsZero(t *testing.T) {
 
 func TestPricesRoundAsTheGateDoes(t *testing.T) {
 	m := &market.Market{TickSize: 25}
-	require.Equal(t, market.Price(100), strategy.RoundPrice(m, market.Buy, 124))
-	require.Equal(t, market.Price(125), strategy.RoundPrice(m, market.Sell, 101))
-	require.Equal(t, market.Price(124), strategy.RoundPrice(&market.Market{}, market.Buy, 124))
+	require.Equal(t, market.Price(100), strategy.RoundPrice(*m, market.Buy, 124))
+	require.Equal(t, market.Price(125), strategy.RoundPrice(*m, market.Sell, 101))
+	require.Equal(t, market.Price(124), strategy.RoundPrice(market.Market{}, market.Buy, 124))
 }

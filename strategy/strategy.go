@@ -5,40 +5,41 @@ package strategy
 
 import "github.com/tidemark-trading/tidemark/market"
 
-// Strategy receives what its market does and asks for orders through its Desk. Every call comes from one goroutine; the
-// pointers are valid until the call returns. Embed Base for the calls you do not need.
+// Strategy receives what its market does and asks for orders through its Desk. Every call comes from one goroutine at a time.
+// What it is given are copies, its own to keep and to change; an OrderBook is a view that can be read until OnBook returns.
+// Embed Base for the calls you do not need.
 //
 // A strategy reads no clock (Desk.Now), no random source and no file while it runs: the same events must give the same asks,
 // or a backtest says nothing about the live run.
 type Strategy interface {
-	OnTicker(d *Desk, t *market.Ticker)
-	OnBook(d *Desk, b *market.OrderBook)
-	OnCandle(d *Desk, c *market.Candle)
+	OnTicker(d *Desk, t market.Ticker)
+	OnBook(d *Desk, b OrderBook)
+	OnCandle(d *Desk, c market.Candle)
 }
 
 // Base answers every call of Strategy by doing nothing.
 type Base struct{}
 
 // OnTicker does nothing.
-func (Base) OnTicker(*Desk, *market.Ticker) {}
+func (Base) OnTicker(*Desk, market.Ticker) {}
 
 // OnBook does nothing.
-func (Base) OnBook(*Desk, *market.OrderBook) {}
+func (Base) OnBook(*Desk, OrderBook) {}
 
 // OnCandle does nothing.
-func (Base) OnCandle(*Desk, *market.Candle) {}
+func (Base) OnCandle(*Desk, market.Candle) {}
 
 // The optional abilities of a Strategy. The engine looks for them once, when it takes the strategy in.
 
 // OrderHandler hears of every change of an own order: sent (Exec zero), accepted, filled, cancelled, refused by the exchange
 // (ExecRejected), of unknown outcome (ExecUnknown). What the gate refused is no order; the ask itself returned the refusal.
 type OrderHandler interface {
-	OnOrder(d *Desk, o *market.Order, r *market.Report)
+	OnOrder(d *Desk, o market.Order, r market.Report)
 }
 
 // FillHandler hears of every fill of an own order, before the OrderHandler hears of the order's new state.
 type FillHandler interface {
-	OnFill(d *Desk, f *market.Fill)
+	OnFill(d *Desk, f market.Fill)
 }
 
 // TimerHandler hears of the times asked for with Desk.Timer.
@@ -68,9 +69,10 @@ type Saver interface {
 	Load(data []byte) error
 }
 
-// Skimmer takes in candles in a row at once, for speed. Skim takes in those at the front at which OnCandle would ask its desk
-// for nothing, to the same effect, and returns how many; the next one is given to OnCandle. All are of one market and interval.
-// The engine calls it only where nothing else happens between the candles: no order within their reach, no timer.
-type Skimmer interface {
-	Skim(series []market.Candle) int
+// Quieter takes in a candle without its Desk, for speed. Quiet returns true where it has taken the candle in and OnCandle would
+// have asked for nothing; OnCandle is not called then. It returns false where it has changed nothing, and the candle is given
+// to OnCandle. A backtest calls it where nothing else happens at that candle: no order within its reach, no timer. Elsewhere,
+// and live, OnCandle gets every candle: both must lead to the same.
+type Quieter interface {
+	Quiet(c market.Candle) bool
 }

@@ -145,6 +145,7 @@ func (l *Loop) report(id market.OrderID, record *exchange.Record, exec market.Ex
 		}
 		record.Fills = own.Fresh(record.Fills)
 	}
+	record.Fills = l.page(id, record.Fills)
 	l.step(&market.Event{Kind: market.KindReport, Market: order.Market, Report: &r, Fills: record.Fills})
 }
 

@@ -25,7 +25,7 @@ type eager struct {
 	bought bool
 }
 
-func (s *eager) OnTicker(d *strategy.Desk, t *market.Ticker) {
+func (s *eager) OnTicker(d *strategy.Desk, t market.Ticker) {
 	if !s.bought {
 		_, err := d.Buy(t.Market, 1_000_000)
 		s.bought = err == nil

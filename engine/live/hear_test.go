@@ -37,7 +37,7 @@ type reader struct {
 	late []bool
 }
 
-func (s *reader) OnCandle(_ *strategy.Desk, c *market.Candle) { s.late = append(s.late, c.Late) }
+func (s *reader) OnCandle(_ *strategy.Desk, c market.Candle) { s.late = append(s.late, c.Late) }
 
 func TestACandleThatHasWaitedForTheLoopIsLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

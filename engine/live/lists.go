@@ -28,7 +28,7 @@ func (l *Loop) askRegular(work context.Context) {
 
 // quiet reports whether nothing is in flight that could explain a difference.
 func (l *Loop) quiet() bool {
-	if l.sending > 0 || len(l.outbox) > 0 {
+	if l.sending != [ranks]int{} || !l.outbox.empty() || len(l.pages) > 0 {
 		return false
 	}
 	for id, q := range l.queries {

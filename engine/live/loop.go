@@ -67,7 +67,7 @@ type Sent func(id market.OrderID, kind market.CommandKind) (until market.Time, k
 // most is how many events one turn takes, at most: they share one commit.
 const most = 64
 
-// inFlight is how many writes, and how many questions, are under way at a time.
+// inFlight is how many writes of each rank, and how many questions, are under way at a time.
 const inFlight = 4
 
 // lists is how many other questions may be under way: open orders, balances, timers. A worker never waits to hand back its answer.
@@ -81,13 +81,12 @@ type Loop struct {
 	orders  chan request // what others want of the loop
 
 	now     market.Time
-	outbox  []outgoing
-	sending int
+	outbox  outbox
+	sending [ranks]int
 	asking  int
 	queries map[market.OrderID]*query
 	verify  verify // of every answer about an order, before anything is made of it
 	auditor auditor
-	later   []func() // what this turn has left for the next
 	marked  []marked // by market: whose data is not believed
 	failed  error
 	ending  error // why the loop ends by itself, in good order as far as that goes; nil: it does not
@@ -98,6 +97,8 @@ type Loop struct {
 	open       regular
 	holdings   holdings
 	began      market.Time
+	pages      map[market.OrderID][]market.Fill // fills that wait to be booked
+	paged      market.OrderID                   // the order whose fills were booked last
 	evidence   evidence
 	shown      map[uuid.UUID]int // by client's name: how many lists in a row show an order open that has ended by the books
 	foreign    int
@@ -124,7 +125,8 @@ func New(c Config) *Loop {
 	if c.Start == nil {
 		c.Start = c.Engine.Start
 	}
-	l := &Loop{Config: c, replies: make(chan func(), 2*inFlight+lists), orders: make(chan request), queries: map[market.OrderID]*query{},
+	l := &Loop{Config: c, replies: make(chan func(), (int(ranks)+1)*inFlight+lists), orders: make(chan request),
+		queries: map[market.OrderID]*query{}, pages: map[market.OrderID][]market.Fill{},
 		holdings: holdings{agreed: c.Agreed, said: map[market.AssetID]market.Money{}}}
 	l.verify, l.auditor = l.hold, newAuditor(&l.Config)
 	if c.Account != nil {
@@ -218,7 +220,7 @@ func (l *Loop) turn(ctx, work context.Context) {
 		break
 	}
 	l.stamp()
-	l.goOn()
+	l.bookPages()
 	l.ring()
 	l.endHalted()
 	l.endTurn(work)
@@ -226,9 +228,10 @@ func (l *Loop) turn(ctx, work context.Context) {
 
 // endTurn makes the turn durable and then lets the world know.
 func (l *Loop) endTurn(work context.Context) {
+	l.dropUnwanted()
 	l.commit()
 	if l.failed != nil {
-		l.outbox = l.outbox[:0]
+		l.outbox.clear()
 		return
 	}
 	l.dispatch(work)
@@ -296,7 +299,6 @@ func (l *Loop) take(commands []market.Command) {
 	var refused []market.Command
 	for i := range commands {
 		c := commands[i]
-		l.complete(&c)
 		if c.Kind == market.CommandUpdate {
 			l.auditor.changes[c.Order.ID] = c.Order
 		}
@@ -310,28 +312,24 @@ func (l *Loop) take(commands []market.Command) {
 			q.unresolved = nil // a new write is in flight: a restored engine sends what the last process left
 		}
 		l.Journal.Intent(&intent)
-		l.outbox = append(l.outbox, outgoing{intent: intent, command: c})
+		l.outbox.put(outgoing{intent: intent, command: c, strategy: l.strategyOf(c.Order.ID)})
 	}
 	for i := range refused { // after the loop: a step makes commands anew
 		l.answer(&refused[i], market.ExecRejected, 0)
 	}
 }
 
-// complete makes an update or a cancel name the whole order, as it shall be: the exchange has to be told its names, its operator, and those of
-// its terms that a request would otherwise reset (specification 4.4).
-func (l *Loop) complete(c *market.Command) {
-	own := l.Account.Own(c.Order.ID)
-	if c.Kind == market.CommandPlace || own == nil {
-		return
+// strategyOf is the strategy of an own order, 0 where the order is not known any more.
+func (l *Loop) strategyOf(id market.OrderID) market.StrategyID {
+	if own := l.Account.Known(id); own != nil {
+		return own.Strategy
 	}
-	whole := own.Order
-	exchange.ApplyChange(&whole, c)
-	c.Order = whole
+	return 0
 }
 
 // untilDue is how long nothing is to be done, as far as the loop knows.
 func (l *Loop) untilDue() time.Duration {
-	if len(l.later) > 0 {
+	if len(l.pages) > 0 {
 		return 0
 	}
 	next := l.now.Add(time.Second)

@@ -146,13 +146,13 @@ type quoter struct {
 	refused []string
 }
 
-func (s *quoter) OnTicker(d *strategy.Desk, t *market.Ticker) {
+func (s *quoter) OnTicker(d *strategy.Desk, t market.Ticker) {
 	if s.tickers++; len(d.OpenOrders(t.Market)) < 3 {
 		_, _ = d.Limit(t.Market, market.Buy, 12500000, t.Last-20_00)
 	}
 }
 
-func (s *quoter) OnOrder(d *strategy.Desk, o *market.Order, _ *market.Report) {
+func (s *quoter) OnOrder(d *strategy.Desk, o market.Order, _ market.Report) {
 	if o.Status.Terminal() {
 		if _, err := d.Limit(o.Market, market.Buy, 12500000, 70_00); err != nil {
 			s.refused = append(s.refused, err.Error())
@@ -197,12 +197,12 @@ func TestAStopWaitsForADoubtAndForNothingElse(t *testing.T) {
 	})
 }
 
-var lossySeeds = flag.Int("seeds", 100, "how many seeds TestNothingIsLostOrDoubledWhateverGetsLost plays")
+var lossySeeds = flag.Int("seeds", 40, "how many seeds TestNothingIsLostOrDoubledWhateverGetsLost and TestABotThatIsKilledGoesOnAsIfNothingHadHappened play")
 
 // Each seed is three minutes of a restless strategy at an exchange that loses 15 of 100 requests and as many answers, and lets others wait
 // until their window is over. Thousands of them:
 //
-//	go test ./engine/live -run Whatever -seeds 5000
+//	go test ./engine/live -run 'Whatever|Killed' -seeds 5000
 func TestNothingIsLostOrDoubledWhateverGetsLost(t *testing.T) {
 	seeds := *lossySeeds
 	if testing.Short() {

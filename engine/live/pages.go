@@ -1,84 +1,45 @@
 package live
 
 import (
-	"context"
+	"maps"
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// pageFills is how many new fills are booked in one turn. An answer with more is booked in pages, one a turn, so that the loop answers meanwhile.
-const pageFills = 500
+// mostFills is how many fills one turn books of an order. An answer may bring thousands: the others wait for the next turns, so that requests,
+// cancels and a stop are not kept waiting.
+const mostFills = 256
 
-// page books the first new fills of a reply that has too many of them, and lets the reply be received again in the next turn. It reports whether
-// it did.
-func (l *Loop) page(q *query, r *reply) bool {
-	own := l.Account.Known(q.id)
-	if own == nil || r.err != nil || r.record == nil || len(r.record.Fills) <= pageFills {
-		return false
+// page returns the first fills of an order that one turn may book, and keeps the others, for the next turns. What was kept before is in them.
+func (l *Loop) page(id market.OrderID, fills []market.Fill) []market.Fill {
+	delete(l.pages, id)
+	if len(fills) <= mostFills {
+		return fills
 	}
-	var fresh []market.Fill
-	seen := make(map[fillName]bool, len(l.auditor.fills[q.id]))
-	for i := range l.auditor.fills[q.id] {
-		f := &l.auditor.fills[q.id][i]
-		seen[fillName{f.Market, f.ID}] = f.Settled
-	}
-	for i := range r.record.Fills {
-		f := r.record.Fills[i]
-		name := fillName{own.Market, f.ID}
-		if settled, known := seen[name]; known && (settled || !f.Settled) {
-			continue
-		}
-		seen[name] = true
-		f.Order, f.Market, f.Strategy, f.Side = q.id, own.Market, own.Strategy, own.Side
-		fresh = append(fresh, f)
-	}
-	if len(fresh) <= pageFills {
-		return false
-	}
-	l.step(&market.Event{Kind: market.KindFill, Market: own.Market, Fills: fresh[:pageFills]})
-	l.later = append(l.later, func() { l.receive(q, r) })
-	return true
+	l.pages[id] = fills[mostFills:]
+	return fills[:mostFills]
 }
 
-// goOn takes up what was left for this turn.
-func (l *Loop) goOn() {
-	waiting := slices.Clone(l.later)
-	l.later = l.later[:0]
-	for _, f := range waiting {
-		f()
+// bookPages books the next fills of an order of which more are waiting, the orders taking turns by their ids.
+func (l *Loop) bookPages() {
+	ids := slices.Sorted(maps.Keys(l.pages))
+	if len(ids) == 0 || l.failed != nil {
+		return
 	}
-}
-
-// askRest lets the trades be asked for that a record has left out. The answer to a write is then unresolved, and its order is queried first.
-func (l *Loop) askRest(id market.OrderID, r *reply) {
-	if q := l.queries[id]; q != nil && r.from == fromQuery {
-		q.short = r
-		q.soon(l.now)
+	at, found := slices.BinarySearch(ids, l.paged)
+	if found {
+		at++
 	}
-}
-
-// askTrades asks for the market's trades since an order began, for those that its record has left out, and receives the record again with them.
-func (l *Loop) askTrades(work context.Context, q *query) {
-	own, r := l.Account.Known(q.id), q.short
-	m, client, from := own.Market, own.ClientOrderID, own.Created.Add(-lastWait)
-	q.short, q.asking = nil, true
-	l.asking++
-	l.workers.Go(func() {
-		trades, err := l.tradesOf(work, m, client, from)
-		l.replies <- func() {
-			l.asking--
-			q.asking = false
-			l.stamp()
-			if err != nil {
-				l.Log.Debug().Err(err).Int64("order", int64(q.id)).Msg("the trades of an order could not be asked for")
-				return
-			}
-			for i := range trades {
-				r.record.Fills = append(r.record.Fills, trades[i].Fill)
-			}
-			r.whole = true
-			l.receive(q, r)
-		}
-	})
+	id := ids[at%len(ids)]
+	l.paged = id
+	own := l.Account.Known(id)
+	if own == nil {
+		delete(l.pages, id)
+		return
+	}
+	if fills := l.page(id, own.Fresh(l.pages[id])); len(fills) > 0 {
+		l.step(&market.Event{Kind: market.KindFill, Market: own.Market, Fills: fills})
+		l.follow(id)
+	}
 }

@@ -56,9 +56,6 @@ func (l *Loop) receive(q *query, r *reply) {
 	}
 	if a.finds() {
 		q.notFoundSince = 0
-		if l.page(q, r) {
-			return
-		}
 	}
 	l.carryOut(q, r, s)
 }

@@ -128,7 +128,7 @@ func (s *eager) OnStart(d *strategy.Desk) { _, s.asked = d.Limit(1, market.Buy, 
 
 func (s *eager) OnStop(d *strategy.Desk) { _, _ = d.Limit(1, market.Buy, 12500000, 81_00) }
 
-func (s *eager) OnOrder(_ *strategy.Desk, _ *market.Order, r *market.Report) {
+func (s *eager) OnOrder(_ *strategy.Desk, _ market.Order, r market.Report) {
 	if r.Exec == market.ExecRejected {
 		s.rejected++
 	}
@@ -159,7 +159,7 @@ type mover struct {
 	tickers int
 }
 
-func (s *mover) OnTicker(d *strategy.Desk, t *market.Ticker) {
+func (s *mover) OnTicker(d *strategy.Desk, t market.Ticker) {
 	s.tickers++
 	switch {
 	case s.kind != 0 && s.tickers == 1:
@@ -225,7 +225,7 @@ type guarded struct {
 	bought bool
 }
 
-func (s *guarded) OnTicker(d *strategy.Desk, t *market.Ticker) {
+func (s *guarded) OnTicker(d *strategy.Desk, t market.Ticker) {
 	if !s.bought {
 		_, err := d.Bracket(t.Market, 12500000, t.Last-30_00, t.Last+40_00)
 		s.bought = err == nil

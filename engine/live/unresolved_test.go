@@ -27,14 +27,14 @@ type actor struct {
 	timer int
 }
 
-func (s *actor) OnTicker(d *strategy.Desk, _ *market.Ticker) {
+func (s *actor) OnTicker(d *strategy.Desk, _ market.Ticker) {
 	if s.at < len(s.acts) && s.acts[s.at] != nil {
 		s.acts[s.at](d)
 	}
 	s.at++
 }
 
-func (s *actor) OnOrder(_ *strategy.Desk, o *market.Order, r *market.Report) {
+func (s *actor) OnOrder(_ *strategy.Desk, o market.Order, r market.Report) {
 	switch {
 	case r.Exec == market.ExecRejected || r.Exec == market.ExecUnknown:
 		s.heard = append(s.heard, r.Exec.String()+" "+r.Command.String())
@@ -43,7 +43,7 @@ func (s *actor) OnOrder(_ *strategy.Desk, o *market.Order, r *market.Report) {
 	}
 }
 
-func (s *actor) OnFill(*strategy.Desk, *market.Fill) { s.fills++ }
+func (s *actor) OnFill(*strategy.Desk, market.Fill) { s.fills++ }
 
 func (s *actor) OnTimer(*strategy.Desk, int64) { s.timer++ }
 
@@ -333,31 +333,6 @@ func TestACancelOfWhatHasFilledFindsTheFill(t *testing.T) {
 		require.Equal(t, 1, p.s.fills)
 		p.end()
 		p.agree()
-	})
-}
-
-func TestCancelsLeaveFirstThenWhatProtects(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := playing(t, func(*exchange.Intent) fate { return isLost })
-		p.loop.sending = inFlight - 1
-		for i, c := range []market.Command{{Kind: market.CommandPlace}, {Kind: market.CommandUpdate}, {Kind: market.CommandPlace, Attached: true}, {Kind: market.CommandCancel}} {
-			intent := exchange.Intent{Command: c.Kind, Order: market.OrderID(i + 1)}
-			p.journal.Intent(&intent)
-			p.loop.outbox = append(p.loop.outbox, outgoing{intent: intent, command: c})
-		}
-		require.NoError(t, p.journal.Commit(0))
-		for range 4 {
-			p.loop.dispatch(t.Context())
-			synctest.Wait()
-			time.Sleep(time.Second)
-			<-p.loop.replies
-			p.loop.sending--
-		}
-		var left []market.OrderID
-		for i := range p.box.leaves {
-			left = append(left, p.box.leaves[i].Order)
-		}
-		require.Equal(t, []market.OrderID{4, 3, 1, 2}, left)
 	})
 }
 

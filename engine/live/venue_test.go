@@ -421,9 +421,11 @@ type ledger struct {
 	remarks   []string
 	breached  []Breach
 	fills     map[uuid.UUID]int // how often they were noted
+	largest   int               // number of fills in an event
 }
 
 func (j *ledger) Event(ev *market.Event) {
+	j.largest = max(j.largest, len(ev.Fills))
 	for i := range ev.Fills {
 		j.fills[ev.Fills[i].ID]++
 	}
@@ -482,7 +484,7 @@ type restless struct {
 	chance *rand.Rand
 }
 
-func (s *restless) OnTicker(d *strategy.Desk, t *market.Ticker) {
+func (s *restless) OnTicker(d *strategy.Desk, t market.Ticker) {
 	const eighth = market.Qty(12500000)
 	switch draw := s.chance.IntN(12); {
 	case draw < 3:

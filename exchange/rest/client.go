@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -103,7 +104,7 @@ func (c *Client) Use(cat *market.Catalog) { c.catalog.Store(newDirectory(cat)) }
 // settle checks the config and fills in its defaults.
 func (c *Client) settle() (err error) {
 	config := &c.config
-	if c.origin, err = originOf(config.BaseURL); err != nil {
+	if c.origin, err = Origin(config.BaseURL); err != nil {
 		return err
 	}
 	if config.Key.IsZero() != config.Secret.IsZero() {
@@ -179,24 +180,27 @@ func (c *Client) Weight(name string) Weight {
 	return Weight{}
 }
 
-// originOf reads a base URL as scheme and host.
-func originOf(base string) (string, error) {
+// Origin is scheme and host of a base URL, as "https://host". It refuses what a Config refuses. Its errors repeat at most the
+// host: a password, a path or a query may be a secret.
+func Origin(base string) (string, error) {
 	u, err := url.Parse(base)
 	if err != nil {
-		return "", errors.New("the base URL cannot be read; it should look like https://api.example.com/v2") // the parser's words repeat it, and what it may hold
+		return "", errors.New("the base URL cannot be read; it should look like https://api.example.com/v2")
 	}
-	path := strings.TrimSuffix(u.Path, "/")
-	switch {
-	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
+	switch path := strings.TrimSuffix(u.EscapedPath(), "/"); {
+	case u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || strings.HasSuffix(u.Host, ":"):
 		return "", errors.New("the base URL should look like https://api.example.com/v2")
 	case u.User != nil:
 		return "", errors.New("the base URL holds a password; keys have their own settings")
-	case path != "" && path != version || u.RawQuery != "" || u.Fragment != "":
+	case path != "" && path != version || strings.ContainsAny(base, "?#"):
 		return "", fmt.Errorf("the base URL may have the path %s and nothing behind it", version)
 	case u.Scheme == "http" && !isLoopback(u.Hostname()):
 		return "", fmt.Errorf("http://%s would send keys and orders in clear: use https://%s, or a loopback address for an exchange on this machine", u.Host, u.Host)
 	}
-	return u.Scheme + "://" + u.Host, nil
+	if port, err := strconv.Atoi(u.Port()); u.Port() != "" && (err != nil || port < 1 || port > 65535) {
+		return "", errors.New("the base URL has a port that is not in 1 to 65535")
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Host), nil
 }
 
 // isLoopback reports whether a host is this machine.

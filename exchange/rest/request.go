@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -125,7 +126,7 @@ func (c *Client) attempt(ctx context.Context, r request, read func([]byte) error
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.config.Timeout)
 	defer cancel()
-	answer, err := c.send(ctx, &r, signed)
+	answer, signature, err := c.send(ctx, &r, signed)
 	if err != nil {
 		return err
 	}
@@ -136,25 +137,53 @@ func (c *Client) attempt(ctx context.Context, r request, read func([]byte) error
 	_, err = buffer.ReadFrom(io.LimitReader(answer.Body, maxAnswer+1))
 	told = true
 	done(answer.Header, answer.StatusCode, buffer.Bytes())
-	if err := c.answered(answer.StatusCode, buffer.Bytes(), err); err != nil {
+	if err := c.answered(answer.StatusCode, buffer.Bytes(), signature, err); err != nil {
 		return err
 	}
-	return read(buffer.Bytes())
+	return c.unsaid(read(buffer.Bytes()), buffer.Bytes(), signature)
+}
+
+// scrubber finds what a request has shown of its credentials.
+func (c *Client) scrubber(signature string) *Scrubber {
+	return NewScrubber(c.config.Key.Reveal(), c.config.Secret.Reveal(), signature)
+}
+
+// unsaid is an error about an answer. Where the answer repeats a credential, its words, which may quote a part of that, are not shown.
+func (c *Client) unsaid(err error, body []byte, signature string) error {
+	if err == nil || !c.scrubber(signature).Finds(body) {
+		return err
+	}
+	return &scrubbedError{text: "the answer cannot be read, and repeats key, secret or signature: its text is not shown", cause: err}
 }
 
 // answered is what keeps an answer from being read: its length, a connection that broke in the middle of it, or that it is a refusal.
-func (c *Client) answered(status int, body []byte, broke error) error {
+func (c *Client) answered(status int, body []byte, signature string, broke error) error {
 	switch {
 	case len(body) > maxAnswer:
 		return errTooLong
 	case broke != nil:
-		return &transportError{fmt.Errorf("the answer broke off after %d bytes: %w", len(body), broke)}
+		return &transportError{c.scrubber(signature).Error(fmt.Errorf("the answer broke off after %d bytes: %w", len(body), broke))}
 	case status != http.StatusOK && status != http.StatusCreated:
-		refused := exchange.ParseError(status, body)
-		refused.Message = scrub(refused.Message, c.config.Key, c.config.Secret)
-		return refused
+		return c.refused(status, body, signature)
 	}
 	return nil
+}
+
+// longestMessage is how much of a refusal's words is kept, in bytes.
+const longestMessage = 1000
+
+// refused reads a refusal. Its words are scrubbed before they are cut.
+func (c *Client) refused(status int, body []byte, signature string) *exchange.Error {
+	clean := c.scrubber(signature)
+	refused := exchange.ParseError(status, body)
+	if refused.Code == 0 {
+		return exchange.ParseError(status, []byte(clean.Text(string(body))))
+	}
+	refused.Message = clean.Text(refused.Message)
+	if len(refused.Message) > longestMessage {
+		refused.Message = strings.ToValidUTF8(refused.Message[:longestMessage], "") + "…"
+	}
+	return refused
 }
 
 // spend waits for the budget and returns what it has to be told in the end.
@@ -179,20 +208,23 @@ func (c *Client) late(r *request) bool {
 	return c.Now().Millis() >= r.timestamp+r.window-int64(c.config.Margin/time.Millisecond)
 }
 
-// send signs a request and sends it.
-func (c *Client) send(ctx context.Context, r *request, signed bool) (*http.Response, error) {
+// send signs a request and sends it. signature is empty where the request has none.
+func (c *Client) send(ctx context.Context, r *request, signed bool) (answer *http.Response, signature string, err error) {
 	if err := ctx.Err(); err != nil {
-		return nil, notSent(err)
+		return nil, "", notSent(err)
 	}
 	sent, err := c.build(ctx, r, signed)
 	if err != nil {
-		return nil, notSent(err)
+		return nil, "", notSent(err)
 	}
-	answer, err := c.transport.RoundTrip(sent)
+	if signed {
+		signature = sent.Header[c.names.signature][0]
+	}
+	answer, err = c.transport.RoundTrip(sent)
 	if err != nil {
-		return nil, &transportError{certainlyNot(err)}
+		return nil, "", &transportError{c.scrubber(signature).Error(certainlyNot(err))} // a status line that cannot be read stands in it
 	}
-	return answer, nil
+	return answer, signature, nil
 }
 
 // build makes the HTTP request, with the credentials of specification 5 where it is signed.

@@ -53,13 +53,3 @@ func (s *Secret) UnmarshalText(text []byte) error {
 	*s = NewSecret(string(text))
 	return nil
 }
-
-// scrub takes secrets out of a foreign text: an answer may repeat what was sent.
-func scrub(text string, secrets ...Secret) string {
-	for _, s := range secrets {
-		if !s.IsZero() {
-			text = strings.ReplaceAll(text, *s.text, redacted)
-		}
-	}
-	return text
-}

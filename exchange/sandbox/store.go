@@ -1,12 +1,15 @@
 package sandbox
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -14,6 +17,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
 const (
@@ -23,6 +27,7 @@ const (
 	growStep     = 1 << 20     // room that the file gets beyond what a write needs
 	addressSpace = 1 << 28     // taken at once: a file that outgrows it is mapped anew in the middle of a write
 	saveEvery    = market.Duration(time.Minute)
+	bucketLevels = 2 // buckets of a file that may be another program's: it then says so, and not that it is damaged
 )
 
 // The buckets of a state file. A key is a row of big-endian numbers, a value is JSON.
@@ -57,11 +62,13 @@ type store struct {
 	ex      *Exchange
 	db      *bbolt.DB
 	path    string
-	err     error // why nothing is written any more
-	past    *life // what the file held when it was opened; nil: nothing
+	file    os.FileInfo // of the file that is open
+	err     error       // why nothing is written any more
+	past    *life       // what the file held when it was opened; nil: nothing
 	shelves []shelf
 	saved   market.Time // that the file has reached
 	marks
+	batches
 }
 
 // openStore opens the state file of the config, if it names one, and holds the config against what is in it.
@@ -90,15 +97,20 @@ func (ex *Exchange) openFile() (err error) {
 	if err := makeFile(path); err != nil {
 		return err
 	}
-	if err := checkFile(path); err != nil {
+	if err := notFolder(path); err != nil {
 		return err
 	}
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockWait, FreelistType: bbolt.FreelistMapType, InitialMmapSize: addressSpace})
+	db, file, err := boltfile.Open(context.Background(), path, 0o600, boltfile.Options{Levels: bucketLevels,
+		Bolt: bbolt.Options{Timeout: lockWait, FreelistType: bbolt.FreelistMapType, InitialMmapSize: addressSpace}})
 	if err != nil {
 		return openError(err)
 	}
 	db.AllocSize = growStep
-	s := &store{ex: ex, db: db, path: path, marks: marks{records: map[*record]struct{}{}}}
+	opened, err := file.Stat()
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	s := &store{ex: ex, db: db, path: path, file: opened, marks: marks{records: map[*record]struct{}{}}, batches: batches{landed: sync.Cond{L: &ex.mu}}}
 	ex.store = s
 	if s.past, err = s.readLife(); err != nil || s.past == nil {
 		return err
@@ -106,33 +118,20 @@ func (ex *Exchange) openFile() (err error) {
 	return s.past.agree(&ex.config)
 }
 
-// checkFile looks at what would end the process, or change the file, if it was opened to be written: a file that was cut off, or is
-// another's.
-func checkFile(path string) error {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil || info.Mode().IsRegular() && info.Size() == 0:
-		return nil // opening it makes it, or says why not
-	case info.IsDir():
+// notFolder says what to name where a folder is named.
+func notFolder(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return fmt.Errorf("this is a folder; name a file in it, like %s", filepath.Join(path, "exchange.db"))
 	}
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockWait, ReadOnly: true})
-	if err != nil {
-		return openError(err)
-	}
-	err = db.View(func(tx *bbolt.Tx) error {
-		if info.Size() < tx.Size() {
-			return fmt.Errorf("%w: %d bytes of %d are there", errCorrupt, info.Size(), tx.Size())
-		}
-		return nil
-	})
-	return errors.Join(err, db.Close())
+	return nil
 }
 
 func openError(err error) error {
 	switch {
 	case strings.Contains(err.Error(), "file size too small"): // of bbolt, without a name
 		return fmt.Errorf("%w: cut off: %w", errCorrupt, err)
+	case errors.As(err, new(*boltfile.Damage)):
+		return fmt.Errorf("%w: %w; put a copy in its place, or name another file", errCorrupt, err)
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return errors.New("it is in use by another exchange; stop that one, or name another file")
 	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
@@ -190,7 +189,8 @@ func (ex *Exchange) stopped() *exchange.Error {
 }
 
 // save writes what has changed where it must be in the file before anybody hears of it, and else once a minute of the exchange's
-// time; always writes in any case. An error is that of the store: the exchange takes nothing more.
+// time; always writes in any case. It returns when everything that the caller can have seen is in the file. The caller holds the lock, which
+// is let go of while the disk works. An error is that of the store: the exchange takes nothing more.
 //
 // What only the clock has made due need not be written when it is told: from the same state, it happens again in the same way.
 func (ex *Exchange) save(always bool) error {
@@ -201,25 +201,12 @@ func (ex *Exchange) save(always bool) error {
 		return nil
 	case s.err != nil:
 		return s.err
-	case !always && !s.urgent && ex.reached.Sub(s.saved) < saveEvery:
-		return nil
+	case s.open == nil && (always || s.urgent || ex.reached.Sub(s.saved) >= saveEvery):
+		s.open = &batch{}
 	}
-	err := ex.venue.Err() // what it stood still in the middle of is not to be kept
-	if err == nil {
-		err = s.update()
+	if seen := cmp.Or(s.open, s.flight); seen != nil {
+		return s.settle(seen)
 	}
-	s.stop(err)
-	return s.err
-}
-
-// update writes the marks in one transaction and clears them.
-func (s *store) update() (err error) {
-	defer catchCorrupt(&err, debug.SetPanicOnFault(true))
-	if err = s.db.Update(s.write); err != nil {
-		return err
-	}
-	s.saved = s.ex.reached
-	s.marks.clear()
 	return nil
 }
 
@@ -238,7 +225,17 @@ func (ex *Exchange) Close() error {
 	if ex.store == nil || errors.Is(ex.store.err, errClosed) {
 		return nil
 	}
-	err := errors.Join(ex.save(true), ex.store.db.Close())
+	err := ex.save(true)
+	for err == nil && (ex.store.open != nil || ex.store.flight != nil) { // of requests that came meanwhile
+		err = ex.save(false)
+	}
+	for ex.store.flight != nil {
+		ex.store.landed.Wait()
+	}
+	if errors.Is(ex.store.err, errClosed) {
+		return nil // by another Close meanwhile
+	}
+	err = errors.Join(err, ex.store.db.Close())
 	ex.store.err = errClosed
 	return err
 }

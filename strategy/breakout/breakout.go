@@ -97,7 +97,7 @@ func build(p Params, s strategy.Setup) (strategy.Strategy, error) {
 }
 
 // OnCandle compares the close with the channel before it, then takes the candle into the channel.
-func (b *breakout) OnCandle(d *strategy.Desk, c *market.Candle) {
+func (b *breakout) OnCandle(d *strategy.Desk, c market.Candle) {
 	t := &b.trades[c.Market]
 	above := t.channel.Ready() && c.Close > t.channel.High()
 	t.channel.Push(c)
@@ -111,9 +111,9 @@ func (b *breakout) OnCandle(d *strategy.Desk, c *market.Candle) {
 	case held > 0 && bare:
 		t.sell(d, c.Market, held)
 	case held > 0 && t.entry != 0:
-		b.trail(d, c, t)
+		b.trail(d, &c, t)
 	case held == 0 && bare && above:
-		b.enter(d, c, t)
+		b.enter(d, &c, t)
 	}
 }
 
@@ -152,7 +152,7 @@ func (b *breakout) trail(d *strategy.Desk, c *market.Candle, t *trade) {
 
 // exits are the stop and the target of an entry at the close, on the ticks beyond what the multiples give: in whatever units the prices are
 // kept, they are the same prices.
-func (b *breakout) exits(m *market.Market, close market.Price, reach float64) (stop, target market.Price) {
+func (b *breakout) exits(m market.Market, close market.Price, reach float64) (stop, target market.Price) {
 	stop = strategy.RoundPrice(m, market.Buy, close-max(1, market.Price(math.Ceil(b.stop*reach))))
 	if b.target > 0 {
 		target = strategy.RoundPrice(m, market.Sell, close+max(1, market.Price(math.Ceil(b.target*reach))))

@@ -37,7 +37,7 @@ func start(t *testing.T, more map[string]any) *stage {
 // bar closes a candle of ±5 around the price.
 func (s *stage) bar(price market.Price, want ...string) {
 	s.Helper()
-	s.Bar(s.strategy, s.desk, &market.Candle{Open: price, High: price + 5, Low: price - 5, Close: price, Market: s.market.ID})
+	s.Bar(s.strategy, s.desk, market.Candle{Open: price, High: price + 5, Low: price - 5, Close: price, Market: s.market.ID})
 	require.Equal(s, want, s.Asked())
 }
 
@@ -193,7 +193,7 @@ func TestTheExitsAreTheSamePricesInFinerUnits(t *testing.T) {
 		s.strategy, s.desk = made, s.Bench.Desk()
 		var asked []string
 		for _, close := range []market.Price{100, 100, 100, 105, 111} { // the reach is 10.5 then
-			s.Bar(s.strategy, s.desk, &market.Candle{Open: close * unit, High: (close + 5) * unit, Low: (close - 5) * unit, Close: close * unit, Market: s.market.ID})
+			s.Bar(s.strategy, s.desk, market.Candle{Open: close * unit, High: (close + 5) * unit, Low: (close - 5) * unit, Close: close * unit, Market: s.market.ID})
 			asked = append(asked, s.Asked()...)
 		}
 		require.Equal(t, []string{"buy 9 stop 99 target 134 (breakout)"}, asked, "%d decimals", digits)

@@ -83,7 +83,7 @@ func build(p Params, s strategy.Setup) (strategy.Strategy, error) {
 }
 
 // OnCandle buys in a new period, or starts the timer.
-func (x *dca) OnCandle(d *strategy.Desk, c *market.Candle) {
+func (x *dca) OnCandle(d *strategy.Desk, c market.Candle) {
 	p := &x.plans[c.Market]
 	if x.every != 0 {
 		if !p.known {

@@ -94,27 +94,27 @@ func build(p Params, s strategy.Setup) (_ strategy.Strategy, err error) {
 }
 
 // OnCandle moves the centre where the close has left it and keeps the ladder.
-func (g *grid) OnCandle(d *strategy.Desk, c *market.Candle) {
+func (g *grid) OnCandle(d *strategy.Desk, c market.Candle) {
 	l := &g.ladders[c.Market]
 	away := c.Close - l.centre
 	if l.centre == 0 || max(away, -away) > strategy.Fraction(l.centre, g.recentre) {
 		l.centre = c.Close
 	}
 	if away > 0 {
-		g.keepSells(d, c, l)
-		g.keepBuys(d, c, l)
+		g.keepSells(d, &c, l)
+		g.keepBuys(d, &c, l)
 		return
 	}
-	g.keepBuys(d, c, l)
-	g.keepSells(d, c, l)
+	g.keepBuys(d, &c, l)
+	g.keepSells(d, &c, l)
 }
 
 func (g *grid) keepBuys(d *strategy.Desk, c *market.Candle, l *ladder) {
 	m := d.Market(c.Market)
 	for k := range l.buys {
 		price := strategy.RoundPrice(m, market.Buy, strategy.Below(l.centre, g.distance(k)))
-		if o := d.Order(l.buys[k]); o != nil {
-			move(d, o, price)
+		if o, open := d.Order(l.buys[k]); open {
+			move(d, &o, price)
 			continue
 		}
 		amount := strategy.Tradable(m, strategy.Affordable(m, l.money, strategy.Whole, price), price)
@@ -129,8 +129,8 @@ func (g *grid) keepSells(d *strategy.Desk, c *market.Candle, l *ladder) {
 	m, free := d.Market(c.Market), unsold(d, c.Market)
 	for k := range l.sells {
 		price := strategy.RoundPrice(m, market.Sell, strategy.Above(l.centre, g.distance(k)))
-		if o := d.Order(l.sells[k]); o != nil {
-			move(d, o, price)
+		if o, open := d.Order(l.sells[k]); open {
+			move(d, &o, price)
 			continue
 		}
 		amount := strategy.Tradable(m, min(free, strategy.Affordable(m, l.money, strategy.Whole, price)), price)

@@ -68,9 +68,9 @@ func TestTheLadderMovesByUpdate(t *testing.T) {
 func TestAnOrderWithoutAnAnswerIsLeftAlone(t *testing.T) {
 	s := start(t, 1000_00)
 	s.closeAt(100_0, "buy 1.01 at 99 post-only (rung below)", "buy 1.02 at 98 post-only (rung below)")
-	s.desk.Order(1).Status = 0
+	s.Change(1, func(o *market.Order) { o.Status = 0 })
 	s.closeAt(110_0, "update 2 price 107.8")
-	s.desk.Order(1).Status = market.StatusNew
+	s.Change(1, func(o *market.Order) { o.Status = market.StatusNew })
 	s.closeAt(110_0, "update 1 price 108.9")
 }
 

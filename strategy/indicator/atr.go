@@ -13,7 +13,7 @@ type ATR struct {
 func NewATR(n int) ATR { return ATR{smooth: newSmooth(n, 1/float64(n))} }
 
 // Push takes the next candle.
-func (a *ATR) Push(c *market.Candle) {
+func (a *ATR) Push(c market.Candle) {
 	high, low := c.High, c.Low
 	if a.last != 0 {
 		high, low = max(high, a.last), min(low, a.last)

@@ -28,7 +28,7 @@ func BenchmarkSMA(b *testing.B) {
 func BenchmarkDonchian(b *testing.B) {
 	all, channel := walk(1<<12), indicator.NewDonchian(50)
 	for i := 0; b.Loop(); i++ {
-		channel.Push(&all[i&(1<<12-1)])
+		channel.Push(all[i&(1<<12-1)])
 	}
 }
 

@@ -64,32 +64,18 @@ func (x *Cross) Push(close market.Price) Direction {
 	return direction
 }
 
-// Skim pushes closes up to, not including, the first at which Push would report a cross or panic, and returns how many. It
-// pushes none before the first difference.
-func (x *Cross) Skim(series []market.Candle) int {
-	if x.seen < len(x.ring) {
-		return 0
+// Quiet takes the next close where Push would report no cross, and returns true. It returns false, and has changed nothing,
+// where Push would report one or panic, and before the first difference.
+func (x *Cross) Quiet(close market.Price) bool {
+	fast, slow := x.fast+close-x.ring[x.lag], x.slow+close-x.ring[x.at]
+	is := fast*x.bySlow - slow*x.byFast
+	if x.seen < len(x.ring) || (x.was <= 0 && is > 0) || (x.was >= 0 && is < 0) || close > x.highest {
+		return false
 	}
-	ring, at, lag, fast, slow, was := x.ring, x.at, x.lag, x.fast, x.slow, x.was
-	n := 0
-	for ; n < len(series); n++ {
-		close := series[n].Close
-		nextFast, nextSlow := fast+close-ring[lag], slow+close-ring[at]
-		is := nextFast*x.bySlow - nextSlow*x.byFast
-		if (was <= 0 && is > 0) || (was >= 0 && is < 0) || close > x.highest {
-			break
-		}
-		ring[at] = close
-		if at++; at == len(ring) {
-			at = 0
-		}
-		if lag++; lag == len(ring) {
-			lag = 0
-		}
-		fast, slow, was = nextFast, nextSlow, is
-	}
-	x.at, x.lag, x.fast, x.slow, x.was = at, lag, fast, slow, was
-	return n
+	x.ring[x.at] = close
+	x.at, x.lag = next(x.at, len(x.ring)), next(x.lag, len(x.ring))
+	x.fast, x.slow, x.was = fast, slow, is
+	return true
 }
 
 func next(at, length int) int {

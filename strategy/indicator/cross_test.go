@@ -39,27 +39,21 @@ func TestCrossSaysWhatTwoAveragesSay(t *testing.T) {
 	})
 }
 
-func TestSkimPushesUpToTheNextCross(t *testing.T) {
+func TestQuietTakesInWhatMakesNoCross(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		fast := rapid.IntRange(1, 4).Draw(t, "fast")
 		slow := rapid.IntRange(fast+1, 9).Draw(t, "slow")
 		closes := rapid.SliceOfN(rapid.Int64Range(1, 4), 0, 100).Draw(t, "closes")
-		series := make([]market.Candle, len(closes))
-		for i, c := range closes {
-			series[i].Close = market.Price(c)
-		}
-		skimming, pushing := indicator.NewCross(fast, slow), indicator.NewCross(fast, slow)
-		for at := 0; at < len(series); at++ {
-			n := skimming.Skim(series[at:])
-			for range n {
-				require.Zero(t, pushing.Push(series[at].Close), "close %d was skimmed", at)
-				at++
+		quiet, pushing := indicator.NewCross(fast, slow), indicator.NewCross(fast, slow)
+		for at, c := range closes {
+			close := market.Price(c)
+			ready := pushing.Ready()
+			want := pushing.Push(close)
+			require.Equal(t, ready && want == 0, quiet.Quiet(close), "close %d", at)
+			if !ready || want != 0 {
+				require.Equal(t, want, quiet.Push(close), "close %d was not left as it was", at)
 			}
-			if at < len(series) {
-				want := pushing.Push(series[at].Close)
-				require.Equal(t, want, skimming.Push(series[at].Close), "close %d", at)
-				require.True(t, want != 0 || !pushing.Ready() || at < slow, "close %d stopped Skim for nothing", at)
-			}
+			require.Equal(t, pushing, quiet, "close %d", at)
 		}
 	})
 }
@@ -71,7 +65,8 @@ func TestCrossRefusesClosesThatItCannotCompareExactly(t *testing.T) {
 	for range 3 {
 		x.Push(7)
 	}
-	require.Equal(t, 1, x.Skim([]market.Candle{{Close: 7}, {Close: math.MaxInt64/2 + 1}}))
+	require.True(t, x.Quiet(7))
+	require.False(t, x.Quiet(math.MaxInt64/2+1))
 	require.Panics(t, func() { indicator.NewCross(2, 2) })
 }
 

@@ -14,7 +14,7 @@ func NewDonchian(n int) Donchian {
 }
 
 // Push takes the next candle. To compare a candle with those before it, read the channel first.
-func (d *Donchian) Push(c *market.Candle) {
+func (d *Donchian) Push(c market.Candle) {
 	d.highs.push(c.High, d.seen-d.n)
 	d.lows.push(-c.Low, d.seen-d.n)
 	d.seen++

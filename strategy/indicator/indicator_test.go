@@ -16,7 +16,7 @@ import (
 type figure struct {
 	name   string
 	warmup int
-	push   func(c *market.Candle)
+	push   func(c market.Candle)
 	values func() []float64
 }
 
@@ -26,12 +26,12 @@ func figures() []figure {
 	channel, vwap := indicator.NewDonchian(20), indicator.NewVWAP(20)
 	one := func(f func() float64) func() []float64 { return func() []float64 { return []float64{f()} } }
 	return []figure{
-		{"SMA", sma.Warmup(), func(c *market.Candle) { sma.Push(c.Close) }, one(sma.Value)},
-		{"EMA", ema.Warmup(), func(c *market.Candle) { ema.Push(c.Close) }, one(ema.Value)},
-		{"RSI", rsi.Warmup(), func(c *market.Candle) { rsi.Push(c.Close) }, one(rsi.Value)},
+		{"SMA", sma.Warmup(), func(c market.Candle) { sma.Push(c.Close) }, one(sma.Value)},
+		{"EMA", ema.Warmup(), func(c market.Candle) { ema.Push(c.Close) }, one(ema.Value)},
+		{"RSI", rsi.Warmup(), func(c market.Candle) { rsi.Push(c.Close) }, one(rsi.Value)},
 		{"ATR", atr.Warmup(), atr.Push, one(atr.Value)},
-		{"StdDev", deviation.Warmup(), func(c *market.Candle) { deviation.Push(c.Close) }, one(deviation.Value)},
-		{"Bollinger", band.Warmup(), func(c *market.Candle) { band.Push(c.Close) }, func() []float64 { return []float64{band.Lower(), band.Middle(), band.Upper()} }},
+		{"StdDev", deviation.Warmup(), func(c market.Candle) { deviation.Push(c.Close) }, one(deviation.Value)},
+		{"Bollinger", band.Warmup(), func(c market.Candle) { band.Push(c.Close) }, func() []float64 { return []float64{band.Lower(), band.Middle(), band.Upper()} }},
 		{"Donchian", channel.Warmup(), channel.Push, func() []float64 { return []float64{float64(channel.Low()), float64(channel.High())} }},
 		{"VWAP", vwap.Warmup(), vwap.Push, one(vwap.Value)},
 	}
@@ -61,11 +61,11 @@ func TestStartingBeforeTheWarmupChangesNothing(t *testing.T) {
 		t.Run(early[i].name, func(t *testing.T) {
 			from := len(all)/2 + 1 // where the wild half ends: the worst that can be forgotten
 			for c := range all {
-				early[i].push(&all[c])
+				early[i].push(all[c])
 				if c < from {
 					continue
 				}
-				late[i].push(&all[c])
+				late[i].push(all[c])
 				if c-from+1 < late[i].warmup {
 					continue
 				}
@@ -85,9 +85,9 @@ func TestHalfAWarmupIsNotEnoughToForget(t *testing.T) {
 		t.Run(early[i].name, func(t *testing.T) {
 			from := len(all)/2 + 1
 			for c := range from + late[i].warmup/2 {
-				early[i].push(&all[c])
+				early[i].push(all[c])
 				if c >= from {
-					late[i].push(&all[c])
+					late[i].push(all[c])
 				}
 			}
 			require.NotEqual(t, early[i].values(), late[i].values())
@@ -99,7 +99,7 @@ func TestPushingAllocatesNothing(t *testing.T) {
 	all := walk(500)
 	for _, f := range figures() {
 		at := 0
-		require.Zero(t, testing.AllocsPerRun(400, func() { f.push(&all[at]); at++ }), f.name)
+		require.Zero(t, testing.AllocsPerRun(400, func() { f.push(all[at]); at++ }), f.name)
 	}
 }
 
@@ -188,8 +188,8 @@ func ExampleRSI() {
 
 func ExampleATR() {
 	reach := indicator.NewATR(2)
-	reach.Push(&market.Candle{High: 110, Low: 100, Close: 100})
-	reach.Push(&market.Candle{High: 130, Low: 120, Close: 125}) // opened with a gap
+	reach.Push(market.Candle{High: 110, Low: 100, Close: 100})
+	reach.Push(market.Candle{High: 130, Low: 120, Close: 125}) // opened with a gap
 	fmt.Println(reach.Value())
 	// Output: 20
 }
@@ -215,7 +215,7 @@ func ExampleBollinger() {
 func ExampleDonchian() {
 	channel := indicator.NewDonchian(2)
 	for _, c := range []market.Candle{{High: 50, Low: 40}, {High: 30, Low: 20}, {High: 45, Low: 25}} {
-		channel.Push(&c)
+		channel.Push(c)
 	}
 	fmt.Println(channel.Low(), channel.High())
 	// Output: 20 45
@@ -223,8 +223,8 @@ func ExampleDonchian() {
 
 func ExampleVWAP() {
 	average := indicator.NewVWAP(2)
-	average.Push(&market.Candle{High: 11, Low: 9, Close: 10, Volume: 3})
-	average.Push(&market.Candle{High: 22, Low: 18, Close: 20, Volume: 1})
+	average.Push(market.Candle{High: 11, Low: 9, Close: 10, Volume: 3})
+	average.Push(market.Candle{High: 22, Low: 18, Close: 20, Volume: 1})
 	fmt.Println(average.Value())
 	// Output: 12.5
 }

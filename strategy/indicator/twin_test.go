@@ -136,7 +136,7 @@ func TestATREqualsItsTwin(t *testing.T) {
 		atr := indicator.NewATR(n)
 		var ranges []float64
 		for i, c := range all {
-			atr.Push(&all[i])
+			atr.Push(all[i])
 			reach := float64(c.High - c.Low)
 			if i > 0 {
 				before := float64(all[i-1].Close)
@@ -196,7 +196,7 @@ func TestDonchianEqualsItsTwin(t *testing.T) {
 		channel := indicator.NewDonchian(n)
 		for i, all := 0, candles(t, n); i < len(all); i++ {
 			require.Equal(t, i >= n, channel.Ready())
-			channel.Push(&all[i])
+			channel.Push(all[i])
 			high, low := all[i].High, all[i].Low
 			for _, c := range all[max(0, i-n+1) : i+1] {
 				high, low = max(high, c.High), min(low, c.Low)
@@ -212,7 +212,7 @@ func TestVWAPEqualsItsTwin(t *testing.T) {
 		n := rapid.IntRange(1, 30).Draw(t, "n")
 		vwap := indicator.NewVWAP(n)
 		for i, all := 0, candles(t, n); i < len(all); i++ {
-			vwap.Push(&all[i])
+			vwap.Push(all[i])
 			value, volume := new(big.Int), new(big.Int)
 			for _, c := range all[max(0, i-n+1) : i+1] {
 				price3, traded := big.NewInt(int64(c.High+c.Low+c.Close)), big.NewInt(int64(c.Volume))

@@ -20,7 +20,7 @@ type traded struct {
 func NewVWAP(n int) VWAP { return VWAP{ring: make([]traded, window(n))} }
 
 // Push takes the next candle.
-func (v *VWAP) Push(c *market.Candle) {
+func (v *VWAP) Push(c market.Candle) {
 	old := v.ring[v.at]
 	now := traded{c.High + c.Low + c.Close, c.Volume}
 	v.ring[v.at] = now

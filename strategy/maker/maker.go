@@ -122,16 +122,18 @@ func newPair(p Params, m *market.Market) (pair, error) {
 }
 
 // OnBook quotes around the best prices of the book.
-func (k *maker) OnBook(d *strategy.Desk, b *market.OrderBook) {
-	p := &k.pairs[b.Market]
+func (k *maker) OnBook(d *strategy.Desk, b strategy.OrderBook) {
+	p := &k.pairs[b.Market()]
 	p.booked = true
-	if len(b.Bids) > 0 && len(b.Asks) > 0 {
-		k.quote(d, p, b.Market, b.Bids[0].Price, b.Asks[0].Price)
+	bid, bids := b.Bid(0)
+	ask, asks := b.Ask(0)
+	if bids && asks {
+		k.quote(d, p, b.Market(), bid.Price, ask.Price)
 	}
 }
 
 // OnTicker quotes around the ticker's prices while there was no book.
-func (k *maker) OnTicker(d *strategy.Desk, t *market.Ticker) {
+func (k *maker) OnTicker(d *strategy.Desk, t market.Ticker) {
 	p := &k.pairs[t.Market]
 	if !p.booked && t.Bid > 0 && t.Ask > 0 {
 		k.quote(d, p, t.Market, t.Bid, t.Ask)
@@ -139,15 +141,15 @@ func (k *maker) OnTicker(d *strategy.Desk, t *market.Ticker) {
 }
 
 // OnOrder hears what became of a move, and what the exchange refused.
-func (k *maker) OnOrder(_ *strategy.Desk, o *market.Order, r *market.Report) {
+func (k *maker) OnOrder(_ *strategy.Desk, o market.Order, r market.Report) {
 	p := &k.pairs[o.Market]
 	switch r.Exec {
 	case market.ExecUpdated:
-		p.buy.settled(o)
-		p.sell.settled(o)
+		p.buy.settled(&o)
+		p.sell.settled(&o)
 	case market.ExecRejected:
-		p.buy.rejected(o, r.Command)
-		p.sell.rejected(o, r.Command)
+		p.buy.rejected(&o, r.Command)
+		p.sell.rejected(&o, r.Command)
 	}
 }
 
@@ -165,12 +167,12 @@ func (k *maker) quote(d *strategy.Desk, p *pair, id market.ID, bid, ask market.P
 	payable := p.buy.resting(d) + strategy.Affordable(m, d.Cash(id), spendable, buy)
 	down, up := want{min(size, limit-held, payable), buy, least}, want{min(size, held), sell, least}
 	if buy > p.buy.price {
-		p.sell.keep(d, m, up)
-		p.buy.keep(d, m, down)
+		p.sell.keep(d, &m, up)
+		p.buy.keep(d, &m, down)
 		return
 	}
-	p.buy.keep(d, m, down)
-	p.sell.keep(d, m, up)
+	p.buy.keep(d, &m, down)
+	p.sell.keep(d, &m, up)
 }
 
 // shift is the skew's part that this position asks for.

@@ -37,7 +37,7 @@ func start(t *testing.T, more map[string]any) *stage {
 
 func (s *stage) book(bid, ask market.Price, want ...string) {
 	s.Helper()
-	s.strategy.OnBook(s.desk, &market.OrderBook{Market: s.market.ID, Bids: []market.Level{{Price: bid}}, Asks: []market.Level{{Price: ask}}})
+	s.Book(s.strategy, s.desk, market.OrderBook{Market: s.market.ID, Bids: []market.Level{{Price: bid}}, Asks: []market.Level{{Price: ask}}})
 	require.Equal(s, want, s.Asked())
 }
 
@@ -131,33 +131,34 @@ func TestARefusedQuoteWaitsForAnotherPrice(t *testing.T) {
 func TestAQuoteWithoutAnAnswerIsLeftAlone(t *testing.T) {
 	s := start(t, nil)
 	s.book(99_90, 100_10, "buy 1 at 99.49 post-only (bid)")
-	s.desk.Order(1).Status = 0
+	s.Change(1, func(o *market.Order) { o.Status = 0 })
 	s.book(98_90, 99_10)
 }
 
 // answer tells the strategy that the exchange refused a command.
-func (s *stage) answer(o *market.Order, command market.CommandKind) {
-	s.strategy.(strategy.OrderHandler).OnOrder(s.desk, o, &market.Report{Exec: market.ExecRejected, Order: o.ID, Market: o.Market, Command: command})
+func (s *stage) answer(id market.OrderID, command market.CommandKind) {
+	o, open := s.desk.Order(id)
+	require.True(s, open)
+	s.strategy.(strategy.OrderHandler).OnOrder(s.desk, o, market.Report{Exec: market.ExecRejected, Order: o.ID, Market: o.Market, Command: command})
 }
 
 func TestAMoveOnItsWayIsWaitedForUntilItIsRejected(t *testing.T) {
 	s := start(t, nil)
 	s.book(99_90, 100_10, "buy 1 at 99.49 post-only (bid)")
-	o := s.desk.Order(1)
 	s.book(98_90, 99_10, "update 1 price 98.49")
-	o.Price = 99_49 // the exchange has not moved it yet
+	s.Change(1, func(o *market.Order) { o.Price = 99_49 }) // the exchange has not moved it yet
 	s.book(97_90, 98_10)
-	s.answer(o, market.CommandUpdate)
+	s.answer(1, market.CommandUpdate)
 	s.book(97_90, 98_10, "update 1 price 97.5")
 }
 
 func TestAMoveThatTheExchangeNeverHeardOfIsAskedForAgainAfterARestart(t *testing.T) {
 	s := start(t, nil)
 	s.book(99_90, 100_10, "buy 1 at 99.49 post-only (bid)")
-	o := s.desk.Order(1)
 	s.book(98_90, 99_10, "update 1 price 98.49")
-	o.Price = 99_49 // the bot was killed; in the end the order is told as it is, and it is as it was
-	s.strategy.(strategy.OrderHandler).OnOrder(s.desk, o, &market.Report{Exec: market.ExecUpdated, Order: o.ID, Market: o.Market})
+	s.Change(1, func(o *market.Order) { o.Price = 99_49 }) // the bot was killed; in the end the order is told as it is, and it is as it was
+	o, _ := s.desk.Order(1)
+	s.strategy.(strategy.OrderHandler).OnOrder(s.desk, o, market.Report{Exec: market.ExecUpdated, Order: o.ID, Market: o.Market})
 	s.book(98_90, 99_10, "update 1 price 98.49")
 }
 
@@ -173,14 +174,14 @@ func TestARejectedCancelIsAskedForAgain(t *testing.T) {
 	}
 	s.book(98_90, 99_10, "update 1 price 98.49 refused", "cancel 1")
 	s.book(98_90, 99_10)
-	s.answer(s.desk.Order(1), market.CommandCancel)
+	s.answer(1, market.CommandCancel)
 	s.book(98_90, 99_10, "update 1 price 98.49 refused", "cancel 1")
 }
 
 func TestARejectedQuoteWaitsForAnotherPrice(t *testing.T) {
 	s := start(t, nil)
 	s.book(99_90, 100_10, "buy 1 at 99.49 post-only (bid)")
-	s.answer(s.desk.Order(1), market.CommandPlace)
+	s.answer(1, market.CommandPlace)
 	s.Drop(1)
 	s.book(99_90, 100_10)
 	s.book(98_90, 99_10, "buy 1.01 at 98.49 post-only (bid)")
@@ -194,8 +195,8 @@ func TestTheBuyIsNoLargerThanTheCash(t *testing.T) {
 
 func TestTickersQuoteUntilABookIsSeen(t *testing.T) {
 	s := start(t, nil)
-	ticker := &market.Ticker{Market: s.market.ID, Bid: 99_90, Ask: 100_10}
-	s.strategy.OnTicker(s.desk, &market.Ticker{Market: s.market.ID, Last: 100_00})
+	ticker := market.Ticker{Market: s.market.ID, Bid: 99_90, Ask: 100_10}
+	s.strategy.OnTicker(s.desk, market.Ticker{Market: s.market.ID, Last: 100_00})
 	require.Empty(t, s.Asked()) // no bid, no ask
 	s.strategy.OnTicker(s.desk, ticker)
 	require.Equal(t, []string{"buy 1 at 99.49 post-only (bid)"}, s.Asked())
@@ -206,7 +207,7 @@ func TestTickersQuoteUntilABookIsSeen(t *testing.T) {
 
 func TestAnEmptySideOfTheBookChangesNothing(t *testing.T) {
 	s := start(t, nil)
-	s.strategy.OnBook(s.desk, &market.OrderBook{Market: s.market.ID, Bids: []market.Level{{Price: 99_90}}})
+	s.Book(s.strategy, s.desk, market.OrderBook{Market: s.market.ID, Bids: []market.Level{{Price: 99_90}}})
 	require.Empty(t, s.Asked())
 }
 

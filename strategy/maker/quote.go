@@ -18,7 +18,7 @@ type quote struct {
 
 // resting is the amount that still stands at the exchange.
 func (q *quote) resting(d *strategy.Desk) market.Qty {
-	if o := d.Order(q.order); o != nil {
+	if o, open := d.Order(q.order); open {
 		return o.AmountRemaining
 	}
 	return 0
@@ -33,12 +33,12 @@ type want struct {
 
 // keep brings the quote to what is wanted with at most one ask.
 func (q *quote) keep(d *strategy.Desk, m *market.Market, w want) {
-	o := d.Order(q.order)
+	o, open := d.Order(q.order)
 	far := max(q.price-w.price, w.price-q.price) >= w.least
 	switch {
-	case o == nil:
+	case !open:
 		q.moving, q.leaving = false, false
-		w.amount = strategy.Tradable(m, w.amount, w.price)
+		w.amount = strategy.Tradable(*m, w.amount, w.price)
 		if w.amount > 0 && (far || !q.refused) {
 			q.place(d, m.ID, w)
 		}
@@ -46,7 +46,7 @@ func (q *quote) keep(d *strategy.Desk, m *market.Market, w want) {
 	case w.amount <= 0:
 		q.cancel(d)
 	case far:
-		q.move(d, m, o, w)
+		q.move(d, m, &o, w)
 	}
 }
 

@@ -104,21 +104,21 @@ func build(p Params, s strategy.Setup) (_ strategy.Strategy, err error) {
 }
 
 // OnCandle looks after the open order, or else for a new one.
-func (r *rsiRevert) OnCandle(d *strategy.Desk, c *market.Candle) {
+func (r *rsiRevert) OnCandle(d *strategy.Desk, c market.Candle) {
 	x := &r.sides[c.Market]
 	x.rsi.Push(c.Close)
 	if !x.rsi.Ready() {
 		return
 	}
-	if o := d.Order(x.order); o != nil {
-		r.tend(d, c, x, o)
+	if o, open := d.Order(x.order); open {
+		r.tend(d, &c, x, &o)
 		return
 	}
 	m, p := d.Market(c.Market), d.Position(c.Market)
 	if held := strategy.Tradable(m, p.Amount, c.Close); held > 0 {
-		r.exit(d, c, x, held)
+		r.exit(d, &c, x, held)
 	} else if x.rsi.Value() < r.low {
-		r.enter(d, c, x)
+		r.enter(d, &c, x)
 	}
 }
 

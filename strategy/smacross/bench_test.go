@@ -19,6 +19,6 @@ func BenchmarkCandle(b *testing.B) {
 	d, c := bench.Desk(), market.Candle{Market: m.ID, Close: 100}
 	for b.Loop() {
 		c.Close++
-		s.OnCandle(d, &c)
+		s.OnCandle(d, c)
 	}
 }

@@ -82,17 +82,17 @@ func build(p Params, s strategy.Setup) (strategy.Strategy, error) {
 }
 
 // OnCandle takes a close and trades where it crosses.
-func (x *smaCross) OnCandle(d *strategy.Desk, c *market.Candle) {
+func (x *smaCross) OnCandle(d *strategy.Desk, c market.Candle) {
 	switch x.crosses[c.Market].Push(c.Close) {
 	case indicator.Up:
-		x.enter(d, c)
+		x.enter(d, &c)
 	case indicator.Down:
 		exit(d, c.Market)
 	}
 }
 
-// Skim takes in closes up to the next cross.
-func (x *smaCross) Skim(series []market.Candle) int { return x.crosses[series[0].Market].Skim(series) }
+// Quiet takes in a close that makes no cross.
+func (x *smaCross) Quiet(c market.Candle) bool { return x.crosses[c.Market].Quiet(c.Close) }
 
 func (x *smaCross) enter(d *strategy.Desk, c *market.Candle) {
 	if d.Position(c.Market).Amount != 0 || len(d.OpenOrders(c.Market)) != 0 {

@@ -141,7 +141,7 @@ func TestACandleWithoutACrossAllocatesNothing(t *testing.T) {
 	m := b.Market("BTC-EUR", 0, 2, 0)
 	s, d := start(t, &b, nil)
 	c := market.Candle{Market: m.ID, Close: 100}
-	require.Zero(t, testing.AllocsPerRun(200, func() { c.Close++; s.OnCandle(d, &c) }))
+	require.Zero(t, testing.AllocsPerRun(200, func() { c.Close++; s.OnCandle(d, c) }))
 }
 
 // A run on real candles against the trades of two independent engines. Orders fill at the next open, each fill pays 0.25 %.

@@ -31,6 +31,7 @@ type Bench struct {
 	orders    []*market.Order
 	asked     []string
 	next      market.OrderID
+	window    strategy.BookWindow
 	recalling bool // a strategy sees the past again
 }
 
@@ -82,13 +83,19 @@ func (b *Bench) Asked() []string {
 
 // Candle closes a candle of m at a price for the strategy. All four prices are the close.
 func (b *Bench) Candle(s strategy.Strategy, d *strategy.Desk, m *market.Market, price market.Price) {
-	b.Bar(s, d, &market.Candle{Open: price, High: price, Low: price, Close: price, Market: m.ID, Interval: market.Interval1h})
+	b.Bar(s, d, market.Candle{Open: price, High: price, Low: price, Close: price, Market: m.ID, Interval: market.Interval1h})
 }
 
 // Bar closes the candle c for the strategy.
-func (b *Bench) Bar(s strategy.Strategy, d *strategy.Desk, c *market.Candle) {
+func (b *Bench) Bar(s strategy.Strategy, d *strategy.Desk, c market.Candle) {
 	b.last[c.Market] = c.Close
 	s.OnCandle(d, c)
+}
+
+// Book shows the strategy an order book, until its OnBook returns.
+func (b *Bench) Book(s strategy.Strategy, d *strategy.Desk, book market.OrderBook) {
+	defer b.window.Close()
+	s.OnBook(d, b.window.Open(&book))
 }
 
 // Restart makes fresh, a strategy of the kind of old, know what old knows, the way a live bot does after it was killed: fresh is started
@@ -102,7 +109,7 @@ func (b *Bench) Restart(old, fresh strategy.Strategy, history []market.Candle) e
 	}
 	for i := range history {
 		b.At = history[i].End()
-		fresh.OnCandle(b.Desk(), &history[i])
+		fresh.OnCandle(b.Desk(), history[i])
 	}
 	from, can := old.(strategy.Saver)
 	if !can {
@@ -145,6 +152,9 @@ func (b *Bench) settle(o *market.Order, m *market.Market, amount market.Qty, mon
 	}
 	must(err)
 }
+
+// Change lets a test change an open order as the exchange would: its status, its price.
+func (b *Bench) Change(id market.OrderID, change func(o *market.Order)) { change(b.order(id)) }
 
 // Drop ends an open order.
 func (b *Bench) Drop(id market.OrderID) {

@@ -21,12 +21,15 @@ func TestFillsMoveCashAndPosition(t *testing.T) {
 	require.Equal(t, market.Money(800_00), d.Cash(m.ID)) // the order holds the rest
 
 	b.Fill(id, 99_00, 5000)
-	require.Equal(t, market.Qty(1_5000), d.Order(id).AmountRemaining)
-	require.Equal(t, market.Price(99_00), strategy.AveragePrice(m, d.Position(m.ID)))
+	o, open := d.Order(id)
+	require.True(t, open)
+	require.Equal(t, market.Qty(1_5000), o.AmountRemaining)
+	require.Equal(t, market.Price(99_00), strategy.AveragePrice(*m, d.Position(m.ID)))
 	require.Equal(t, market.Money(950_50), b.Cash(m))
 
 	b.Fill(id, 99_00, 1_5000)
-	require.Nil(t, d.Order(id))
+	_, open = d.Order(id)
+	require.False(t, open)
 	id, err = d.Sell(m.ID, 2_0000)
 	require.NoError(t, err)
 	b.Fill(id, 101_00, 2_0000)
@@ -80,10 +83,12 @@ func TestAsksSayEverythingThatIsNotTheDefault(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []string{a.want}, b.Asked())
 	}
-	require.Equal(t, market.Price(96_00), d.Order(2).TriggerAmount)
-	require.Equal(t, market.IOC, d.Order(2).TimeInForce)
-	require.Equal(t, market.CancelBoth, d.Order(1).SelfTradePrevention)
-	require.True(t, d.Order(1).PostOnly)
+	first, _ := d.Order(1)
+	second, _ := d.Order(2)
+	require.Equal(t, market.Price(96_00), second.TriggerAmount)
+	require.Equal(t, market.IOC, second.TimeInForce)
+	require.Equal(t, market.CancelBoth, first.SelfTradePrevention)
+	require.True(t, first.PostOnly)
 }
 
 func ExampleBench() {

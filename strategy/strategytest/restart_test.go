@@ -66,8 +66,8 @@ func life(t *testing.T, kind strategy.Kind, values map[string]any, every int) (a
 		c := market.Candle{Open: price, High: price + 50, Low: price - 50, Close: price, Start: market.Time(i) * hour, Market: m.ID, Interval: market.Interval1h}
 		b.At = c.End()
 		history = append(history, c)
-		b.Bar(s, b.Desk(), &c)
-		s.OnBook(b.Desk(), &market.OrderBook{Market: m.ID, Bids: []market.Level{{Price: price - 5, Amount: 1}}, Asks: []market.Level{{Price: price + 5, Amount: 1}}})
+		b.Bar(s, b.Desk(), c)
+		b.Book(s, b.Desk(), market.OrderBook{Market: m.ID, Bids: []market.Level{{Price: price - 5, Amount: 1}}, Asks: []market.Level{{Price: price + 5, Amount: 1}}})
 		for _, timer := range b.Timers {
 			s.(strategy.TimerHandler).OnTimer(b.Desk(), timer.Name)
 		}

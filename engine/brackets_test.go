@@ -164,7 +164,7 @@ func TestEverySellOfABracketIsOverWhatIsLeft(t *testing.T) {
 
 func TestExitsMoveWithAnUpdateOfTheEntry(t *testing.T) {
 	minutes := 0
-	s := &script{candle: func(d *strategy.Desk, _ *market.Candle) {
+	s := &script{candle: func(d *strategy.Desk, _ market.Candle) {
 		switch minutes++; minutes {
 		case 1:
 			d.Bracket(1, btc, 90*at1, 110*at1)
@@ -187,7 +187,7 @@ func TestExitsMoveWithAnUpdateOfTheEntry(t *testing.T) {
 
 func TestLevelsOfARestingTargetMoveToo(t *testing.T) {
 	minutes := 0
-	s := &script{candle: func(d *strategy.Desk, _ *market.Candle) {
+	s := &script{candle: func(d *strategy.Desk, _ market.Candle) {
 		switch minutes++; minutes {
 		case 1:
 			d.Bracket(1, btc, 90*at1, 110*at1, strategy.Keep(market.KeepTarget), strategy.At(99*at1))
@@ -209,7 +209,7 @@ func TestLevelsOfARestingTargetMoveToo(t *testing.T) {
 
 func TestAnUpdateMayChangeEntryAndExitsAtOnce(t *testing.T) {
 	minutes := 0
-	s := &script{candle: func(d *strategy.Desk, _ *market.Candle) {
+	s := &script{candle: func(d *strategy.Desk, _ market.Candle) {
 		switch minutes++; minutes {
 		case 1:
 			d.Bracket(1, btc, 90*at1, 110*at1, strategy.At(99*at1))
@@ -227,7 +227,7 @@ func TestAnUpdateMayChangeEntryAndExitsAtOnce(t *testing.T) {
 
 func TestCancellingTheEntryDissolvesTheBracket(t *testing.T) {
 	minutes := 0
-	s := &script{candle: func(d *strategy.Desk, _ *market.Candle) {
+	s := &script{candle: func(d *strategy.Desk, _ market.Candle) {
 		if minutes++; minutes == 1 {
 			d.Bracket(1, btc, 90*at1, 110*at1)
 		}
@@ -333,7 +333,7 @@ func TestASwapThatTheExchangeRefusesIsTakenBack(t *testing.T) {
 
 func TestAMoveThatTheExchangeRefusesIsTakenBack(t *testing.T) {
 	minutes := 0
-	s := &script{candle: func(d *strategy.Desk, _ *market.Candle) {
+	s := &script{candle: func(d *strategy.Desk, _ market.Candle) {
 		if minutes++; minutes == 1 {
 			d.Bracket(1, btc, 90*at1, 110*at1)
 		} else if minutes > 2 {
@@ -379,7 +379,7 @@ func TestAStopIsNotHeldUpByTheRestOfItsEntry(t *testing.T) {
 // With latency an entry can fill while its cancel is on the way: what it has bought is protected all the same.
 func TestAnEntryThatFillsBeforeItsCancelArrivesIsProtected(t *testing.T) {
 	minute := 0
-	s := &script{candle: func(d *strategy.Desk, _ *market.Candle) {
+	s := &script{candle: func(d *strategy.Desk, _ market.Candle) {
 		switch minute++; minute {
 		case 1:
 			_, err := d.Bracket(1, btc, 90*at1, 110*at1, strategy.At(95*at1))

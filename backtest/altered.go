@@ -1,0 +1,109 @@
+package backtest
+
+import (
+	"io"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// alteration is how the candles of a run differ from those that are stored.
+type alteration struct {
+	cut    market.Time // candles that close later are altered; 0: all of them
+	noise  bool        // into noise, for the length of the horizon where there is a cut
+	ends   bool        // the data ends at the cut
+	copies bool        // each batch is handed out in memory of its own, which may be written to
+	seed   uint64
+}
+
+// of alters the candles of a source.
+func (a alteration) of(source Source, f Feed) Source {
+	if a == (alteration{seed: a.seed}) {
+		return source
+	}
+	return &altered{Source: source, alteration: a, tick: max(1, f.Market.TickSize), chance: sequence(a.seed + uint64(f.Market.ID)<<8 + uint64(f.Interval))}
+}
+
+type altered struct {
+	Source
+	alteration
+	tick   market.Price
+	chance sequence
+	last   market.Price // close of the candle before
+	first  market.Price // open of the first one
+	count  int          // candles of noise
+	buffer []market.Candle
+	done   bool
+}
+
+// Next returns the source's next batch, altered, in memory that is not the source's.
+func (s *altered) Next() ([]market.Candle, error) {
+	if s.done {
+		return nil, io.EOF
+	}
+	batch, err := s.Source.Next()
+	if err != nil {
+		return nil, err
+	}
+	if s.copies {
+		s.buffer = nil
+	}
+	s.buffer = append(s.buffer[:0], batch...)
+	for i := range s.buffer {
+		c := &s.buffer[i]
+		later := (s.ends || s.noise) && c.End() > s.cut
+		if later && (s.ends || s.cut > 0 && s.count == horizon) {
+			s.done = true
+			return s.buffer[:i], nil
+		}
+		if s.first == 0 {
+			s.first, s.last = c.Open, c.Open
+		}
+		if later {
+			s.distort(c)
+			s.count++
+		}
+		s.last = c.Close
+	}
+	return s.buffer, nil
+}
+
+// distort replaces all but the times of a candle: a random walk from the last close, up to three per cent a candle, which stays within
+// an eighth and eight times of the first price.
+func (s *altered) distort(c *market.Candle) {
+	c.Open = s.last
+	c.Close = s.near(c.Open)
+	c.High = max(c.Open, c.Close, s.near(max(c.Open, c.Close)))
+	c.Low = min(c.Open, c.Close, s.near(min(c.Open, c.Close)))
+	c.Volume = market.Volume(s.chance.below(2*int64(c.Volume) + 2))
+}
+
+func (s *altered) near(p market.Price) market.Price {
+	away := market.Price(s.chance.below(6*int64(p)/100+3)) - 3*p/100 - 1
+	least, most := max(s.tick, s.first/8), 8*s.first
+	p = market.FloorTo(p+away, s.tick)
+	if p < least || p > most {
+		return min(max(p, least), most)
+	}
+	return p
+}
+
+// sequence is a row of numbers that look like chance and are the same for the same start (splitmix64).
+type sequence uint64
+
+func (s *sequence) next() uint64 {
+	*s += 0x9e3779b97f4a7c15
+	z := uint64(*s)
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// below returns a number from 0 up to, not including, n.
+func (s *sequence) below(n int64) int64 { return int64(s.next() >> 1 % uint64(n)) }
+
+// overwrite makes nonsense of candles that were handed out.
+func overwrite(candles []market.Candle) {
+	for i := range candles {
+		candles[i] = market.Candle{Open: 1, High: 1, Low: 1, Close: 1, Start: 1}
+	}
+}

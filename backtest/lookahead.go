@@ -1,0 +1,206 @@
+package backtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/rs/zerolog"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// LookaheadOptions say how hard CheckLookahead looks.
+type LookaheadOptions struct {
+	Places    int    // cuts at even distances over the data
+	Decisions int    // cuts right after decisions: all of them up to so many, then a sample
+	Seed      uint64 // of the sample and of the noise
+
+	leak func(Source) Source // for tests: what a run reads, as a strategy might get to see it too early
+}
+
+// LookaheadReport is the answer of CheckLookahead.
+type LookaheadReport struct {
+	Decisions int           // of the whole run
+	Runs      int           // of the plan, over all of its candles or some
+	Cuts      []market.Time // closes of the last candle that a run with another future had in common with the whole run
+	Changed   []Change      // decisions that were others in such a run, the earliest first: empty is good
+}
+
+// Change is a decision that changed though nothing had that it could know.
+type Change struct {
+	Run   string      // how that run differed from the first
+	Cut   market.Time // of the data of that run; 0: it had all of it
+	Known market.Time // close of the newest candle that the decision could know
+	Was   string      // what the first run decided
+	Is    string      // what that run decided in its place
+}
+
+// The runs that CheckLookahead compares with the first. Two kinds of what a strategy may know do not show: a table of the future that no run
+// changes, which looks like a calendar, and what it uses in the first run of a process alone.
+const (
+	runAgain    = "a second run over the same candles"
+	runOneByOne = "a run without the fast loop"
+	runSpoiled  = "a run in which what was handed out is overwritten after the callback"
+	runCut      = "a run whose data ends after that candle"
+	runNoise    = "a run whose candles after that one are noise"
+)
+
+// horizon is how many candles of each feed a run with another future goes on for.
+const horizon = 512
+
+// CheckLookahead runs the plan, then again in ways in which a strategy that knows only what has happened decides the same:
+//
+//   - after a run over noise alone, so that what a strategy keeps from run to run, in memory or in files, is wrong then: over the
+//     same candles, without the fast loop, and with all that is handed out overwritten after each callback;
+//   - for cuts right after decisions and at even places: with the data ending there, and with noise in place of the future.
+//
+// It takes 5 runs over all candles, and two up to each cut. The first run of a process is the one that has no knowledge of an
+// earlier one: call it before any other run of the plan.
+func CheckLookahead(ctx context.Context, p *Plan, o LookaheadOptions) (*LookaheadReport, error) {
+	l := &lookahead{ctx: ctx, plan: p, quiet: *p, options: o, chance: sequence(o.Seed)}
+	l.quiet.Log = zerolog.Nop() // the first run has said it all
+	plan := *p
+	plan.Open = l.open(alteration{})
+	whole, first, last, err := decisions(ctx, &plan, runOptions{})
+	if err != nil {
+		return nil, err
+	}
+	l.whole, l.report.Decisions, l.report.Runs = whole, len(whole.list), 1
+	if err := l.again(); err != nil {
+		return nil, err
+	}
+	for _, cut := range l.cuts(first, last) {
+		if err := l.at(cut); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(l.report.Changed, func(a, b Change) int { return int(min(1, max(-1, a.Known-b.Known))) })
+	return &l.report, nil
+}
+
+// lookahead is one check under way.
+type lookahead struct {
+	ctx     context.Context
+	plan    *Plan
+	quiet   Plan // the plan without its log
+	options LookaheadOptions
+	chance  sequence
+	whole   *trail
+	report  LookaheadReport
+}
+
+// again runs over all candles once more, after a run over noise.
+func (l *lookahead) again() error {
+	if _, err := l.run(alteration{noise: true}, false, false); err != nil {
+		return err
+	}
+	for _, one := range [...]struct {
+		name                string
+		oneByOne, overwrite bool
+	}{{runAgain, l.plan.OneByOne, false}, {runOneByOne, true, false}, {runSpoiled, true, true}} {
+		trace, err := l.run(alteration{}, one.oneByOne, one.overwrite)
+		if err != nil {
+			return err
+		}
+		l.compare(one.name, 0, trace, func(*decision) bool { return true })
+	}
+	return nil
+}
+
+// at compares what is decided up to a cut.
+func (l *lookahead) at(cut market.Time) error {
+	l.report.Cuts = append(l.report.Cuts, cut)
+	known := func(d *decision) bool { return d.sees <= cut }
+	arrival := cut + market.Time(l.plan.DataLatency)
+	for _, one := range [...]struct {
+		name   string
+		noise  bool
+		counts func(*decision) bool
+	}{{runNoise, true, known}, {runCut, false, func(d *decision) bool { return known(d) && d.at <= arrival }}} { // later timers need a later candle
+		trace, err := l.run(alteration{cut: cut, noise: one.noise, ends: !one.noise}, l.plan.OneByOne, false)
+		if errors.Is(err, ErrNoCandles) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		l.compare(one.name, cut, trace, one.counts)
+	}
+	return nil
+}
+
+// run runs the plan over altered candles.
+func (l *lookahead) run(a alteration, oneByOne, overwrite bool) (*trail, error) {
+	p := l.quiet
+	p.OneByOne = oneByOne
+	a.copies = overwrite
+	a.seed = l.chance.next()
+	p.Open = l.open(a)
+	l.report.Runs++
+	trace, _, _, err := decisions(l.ctx, &p, runOptions{overwrite: overwrite})
+	return trace, err
+}
+
+// open opens the plan's feeds altered.
+func (l *lookahead) open(a alteration) func(f Feed, from, to market.Time) (Source, error) {
+	return func(f Feed, from, to market.Time) (Source, error) {
+		source, err := l.plan.Open(f, from, to)
+		if err != nil {
+			return nil, err
+		}
+		source = a.of(source, f)
+		if l.options.leak != nil {
+			source = l.options.leak(source)
+		}
+		return source, nil
+	}
+}
+
+// compare notes the first decision that is another than in the whole run.
+func (l *lookahead) compare(name string, cut market.Time, trace *trail, counts func(*decision) bool) {
+	was, is := l.whole.differs(trace, counts)
+	if was == nil && is == nil {
+		return
+	}
+	known := market.Time(0)
+	switch {
+	case was == nil:
+		known = is.sees
+	case is == nil || was.sees <= is.sees:
+		known = was.sees
+	default:
+		known = is.sees
+	}
+	l.report.Changed = append(l.report.Changed, Change{Run: name, Cut: cut, Known: known, Was: l.plan.text(was), Is: l.plan.text(is)})
+}
+
+// cuts chooses where the future changes: after decisions and at even places, in order.
+func (l *lookahead) cuts(first, last market.Time) (cuts []market.Time) {
+	for i := range l.whole.list {
+		if sees := l.whole.list[i].sees; sees > 0 && sees < last && (len(cuts) == 0 || cuts[len(cuts)-1] != sees) {
+			cuts = append(cuts, sees)
+		}
+	}
+	if len(cuts) > l.options.Decisions {
+		for i := range l.options.Decisions {
+			j := i + int(l.chance.below(int64(len(cuts)-i)))
+			cuts[i], cuts[j] = cuts[j], cuts[i]
+		}
+		cuts = cuts[:l.options.Decisions]
+	}
+	for i := 1; i <= l.options.Places; i++ {
+		cut := first + (last-first)/market.Time(l.options.Places+1)*market.Time(i)
+		if cut = l.plan.Feeds[0].Interval.Floor(cut); cut > first {
+			cuts = append(cuts, cut)
+		}
+	}
+	slices.Sort(cuts)
+	return slices.Compact(cuts)
+}
+
+// String says what changed.
+func (c Change) String() string {
+	return fmt.Sprintf("when the last candle known closed at %s, the first run decided %q; %s decided %q", c.Known, c.Was, c.Run, c.Is)
+}

@@ -1,0 +1,279 @@
+package backtest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/shipped"
+)
+
+var quickLook = LookaheadOptions{Places: 6, Decisions: 12, Seed: 1}
+
+func TestShippedStrategiesDecideTheSameWhateverComesLater(t *testing.T) {
+	for _, kind := range shipped.Kinds() {
+		t.Run(kind.Name, func(t *testing.T) {
+			report, err := CheckLookahead(context.Background(), shippedPlan(t, kind, 3_000), quickLook)
+			require.NoError(t, err)
+			require.NotZero(t, report.Decisions)
+			require.GreaterOrEqual(t, len(report.Cuts), 12)
+			require.Equal(t, 5+2*len(report.Cuts), report.Runs)
+			require.Empty(t, report.Changed)
+		})
+	}
+}
+
+// oracle is where a cheat keeps closes by the time of their candle, and looks up later ones.
+type oracle interface {
+	begin()
+	note(at market.Time, close market.Price)
+	at(market.Time) (market.Price, bool)
+	end()
+}
+
+// cheat holds where it knows of a higher close to come, at each candle or every so many.
+type cheat struct {
+	strategy.Base
+	oracle oracle
+	ahead  int
+	every  int
+	seen   int
+}
+
+func (s *cheat) OnStart(*strategy.Desk) { s.oracle.begin() }
+func (s *cheat) OnStop(*strategy.Desk)  { s.oracle.end() }
+
+func (s *cheat) OnCandle(d *strategy.Desk, c market.Candle) {
+	s.oracle.note(c.Start, c.Close)
+	if s.seen++; s.seen%s.every != 0 {
+		return
+	}
+	later, known := s.oracle.at(c.Start + market.Time(s.ahead)*market.Time(c.Interval.Fixed()))
+	if known && later > c.Close {
+		_, _ = d.Target(c.Market, 1_000_000)
+	} else if known {
+		_, _ = d.Target(c.Market, 0)
+	}
+}
+
+// global is knowledge in memory, from run to run; what it knew first stays where it is stubborn.
+type global struct {
+	closes   map[market.Time]market.Price
+	stubborn bool
+}
+
+func (g *global) begin() {}
+func (g *global) end()   {}
+func (g *global) note(at market.Time, close market.Price) {
+	if _, has := g.closes[at]; !has || !g.stubborn {
+		g.closes[at] = close
+	}
+}
+
+func (g *global) at(t market.Time) (market.Price, bool) {
+	close, has := g.closes[t]
+	return close, has
+}
+
+// goroutine is the same knowledge, held by a goroutine that outlives the runs.
+type goroutine struct{ asks chan func(*global) }
+
+func newGoroutine(t *testing.T) *goroutine {
+	g := &goroutine{make(chan func(*global))}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		knows := &global{closes: make(map[market.Time]market.Price)}
+		for ask := range g.asks {
+			ask(knows)
+		}
+	}()
+	t.Cleanup(func() {
+		close(g.asks)
+		<-done
+	})
+	return g
+}
+
+func (g *goroutine) begin() {}
+func (g *goroutine) end()   {}
+func (g *goroutine) note(at market.Time, close market.Price) {
+	g.asks <- func(knows *global) { knows.note(at, close) }
+}
+
+func (g *goroutine) at(t market.Time) (close market.Price, has bool) {
+	answered := make(chan struct{})
+	g.asks <- func(knows *global) { close, has = knows.at(t); answered <- struct{}{} }
+	<-answered
+	return close, has
+}
+
+// file is knowledge that one run writes and the next reads.
+type file struct {
+	global
+	path  string
+	wrote map[market.Time]market.Price
+}
+
+func (f *file) begin() {
+	f.closes, f.wrote = nil, make(map[market.Time]market.Price)
+	if text, err := os.ReadFile(f.path); err == nil {
+		_ = json.Unmarshal(text, &f.closes)
+	}
+}
+
+func (f *file) note(at market.Time, close market.Price) { f.wrote[at] = close }
+
+func (f *file) end() {
+	text, _ := json.Marshal(f.wrote)
+	_ = os.WriteFile(f.path, text, 0o600)
+}
+
+// leak is knowledge of the candles that this very run will read.
+type leak struct{ global }
+
+func (l *leak) note(market.Time, market.Price) {}
+
+func (l *leak) of(source Source) Source {
+	l.closes = make(map[market.Time]market.Price)
+	var all []market.Candle
+	for {
+		batch, err := source.Next()
+		if err != nil {
+			return &memory{all}
+		}
+		for _, c := range batch {
+			l.closes[c.Start] = c.Close
+		}
+		all = append(all, batch...)
+	}
+}
+
+func cheatPlan(t *testing.T, o oracle, ahead, every, candles int) *Plan {
+	kind := strategy.Define("cheat", "knows the future", func(struct{}) strategy.Needs { return strategy.Needs{} },
+		func(struct{}, strategy.Setup) (strategy.Strategy, error) {
+			return &cheat{oracle: o, ahead: ahead, every: every}, nil
+		})
+	p, _ := planOver(t, candles, 1_000_000_00, kind, nil)
+	return p
+}
+
+func TestTheLookaheadCheckFindsEveryCheat(t *testing.T) {
+	for _, ahead := range []int{1, 3, 24} {
+		for _, every := range []int{1, 300} {
+			oracles := map[string]oracle{
+				"memory":           &global{closes: make(map[market.Time]market.Price)},
+				"memory of before": &global{closes: make(map[market.Time]market.Price), stubborn: true},
+				"goroutine":        newGoroutine(t),
+				"file":             &file{path: filepath.Join(t.TempDir(), "closes")},
+				"leak":             &leak{},
+			}
+			for name, o := range oracles {
+				t.Run(fmt.Sprintf("%s, %d ahead, every %d", name, ahead, every), func(t *testing.T) {
+					p, options := cheatPlan(t, o, ahead, every, 6_000), quickLook
+					if l, is := o.(*leak); is {
+						options.leak = l.of
+					}
+					report, err := CheckLookahead(context.Background(), p, options)
+					require.NoError(t, err)
+					require.NotEmpty(t, report.Changed)
+					first := report.Changed[0]
+					require.NotEqual(t, first.Was, first.Is)
+					require.NotZero(t, first.Known)
+				})
+			}
+		}
+	}
+}
+
+func TestAFileOfAnEarlierProcessIsFoundToo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "closes")
+	_, err := Run(context.Background(), cheatPlan(t, &file{path: path}, 1, 1, 3_000), Options{})
+	require.NoError(t, err)
+	report, err := CheckLookahead(context.Background(), cheatPlan(t, &file{path: path}, 1, 1, 3_000), quickLook)
+	require.NoError(t, err)
+	require.NotEmpty(t, report.Changed)
+}
+
+func TestTheLookaheadCheckNamesTheDecisionAndTheCandleThatItKnew(t *testing.T) {
+	l := &leak{}
+	options := quickLook
+	options.leak = l.of
+	p := cheatPlan(t, l, 1, 300, 3_000)
+	trace, _, _, err := decisions(context.Background(), func() *Plan {
+		plan := *p
+		plan.Open = func(f Feed, from, to market.Time) (Source, error) {
+			source, err := p.Open(f, from, to)
+			return l.of(source), err
+		}
+		return &plan
+	}(), runOptions{})
+	require.NoError(t, err)
+	report, err := CheckLookahead(context.Background(), p, options)
+	require.NoError(t, err)
+	first := report.Changed[0]
+	require.True(t, slices.ContainsFunc(trace.list, func(d decision) bool { return d.sees == first.Known }))
+	require.Equal(t, first.Cut, first.Known, "the decision right before the cut changes")
+	require.Regexp(t, `^\d{4}-\d\d-\d\d.* bench: market (buy|sell) 0.01 on BTC-EUR$|^nothing$`, first.Was)
+	require.Contains(t, first.String(), first.Known.String())
+}
+
+// keeper keeps all it is given and writes to it.
+type keeper struct {
+	strategy.Base
+	setup  strategy.Setup
+	kept   []*market.Candle
+	orders [][]market.Order
+}
+
+func (k *keeper) OnCandle(d *strategy.Desk, c market.Candle) {
+	price := c.Close
+	k.kept = append(k.kept, &c)
+	for _, old := range k.kept[max(0, len(k.kept)-50):] {
+		old.Close, old.Market, old.Start = old.Close+1, 9, 0
+	}
+	if n := len(k.kept); n%10 == 0 && len(d.OpenOrders(0)) < 5 {
+		_, _ = d.Limit(1, market.Buy, 1_000_000, price*99/100)
+	}
+	open := d.OpenOrders(0)
+	for i := range open {
+		open[i] = market.Order{Strategy: 9, OnHold: 0, ID: 77}
+	}
+	k.orders = append(k.orders, open)
+	*k.setup.Markets[0] = market.Market{}
+}
+
+func TestWhatAStrategyKeepsAndWritesChangesNoResult(t *testing.T) {
+	kind := func(honest bool) strategy.Kind {
+		return strategy.Define("keeper", "keeps and writes", func(struct{}) strategy.Needs { return strategy.Needs{} },
+			func(_ struct{}, s strategy.Setup) (strategy.Strategy, error) {
+				if honest {
+					return &honestKeeper{}, nil
+				}
+				return &keeper{setup: s}, nil
+			})
+	}
+	writes, _ := planOver(t, 3_000, 1_000_000_00, kind(false), nil)
+	honest, _ := planOver(t, 3_000, 1_000_000_00, kind(true), nil)
+	require.JSONEq(t, jsonOf(t, honest), jsonOf(t, writes))
+}
+
+// honestKeeper asks for what keeper asks for.
+type honestKeeper struct {
+	strategy.Base
+	seen int
+}
+
+func (k *honestKeeper) OnCandle(d *strategy.Desk, c market.Candle) {
+	if k.seen++; k.seen%10 == 0 && len(d.OpenOrders(0)) < 5 {
+		_, _ = d.Limit(1, market.Buy, 1_000_000, c.Close*99/100)
+	}
+}

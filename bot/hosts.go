@@ -1,0 +1,87 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// hostGuard answers requests whose header Host names this server, and refuses all others with 421: a page of the web can point a name of
+// its own at this machine (DNS rebinding), but it cannot make a browser send another name than that.
+type hostGuard struct {
+	next    http.Handler
+	names   []string // beside this machine's own: as the config has them
+	refusal string   // body of the answer
+	kind    string   // its Content-Type
+}
+
+// guardHosts guards a handler. listen is the address that the config names, hosts are further names.
+func guardHosts(next http.Handler, listen string, hosts []string) *hostGuard {
+	host, _, _ := net.SplitHostPort(listen) // checked with the config
+	return &hostGuard{next: next, names: append([]string{host}, hosts...), kind: "text/plain; charset=utf-8",
+		refusal: "this server does not answer for that host; name it in the setting hosts\n"}
+}
+
+// ServeHTTP passes a request on, or refuses it.
+func (g *hostGuard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !g.answersFor(r.Context(), r.Host) {
+		w.Header().Set("Content-Type", g.kind)
+		w.WriteHeader(http.StatusMisdirectedRequest)
+		_, _ = w.Write([]byte(g.refusal))
+		return
+	}
+	g.next.ServeHTTP(w, r)
+}
+
+// answersFor reports whether a header Host, with any port, names this server: a name of the loopback, a name of the config, or the address
+// that the connection came to.
+func (g *hostGuard) answersFor(ctx context.Context, header string) bool {
+	host := hostOf(header)
+	if host == "" {
+		return false
+	}
+	for _, name := range g.names { // the first is empty where the config names a port alone
+		if name != "" && strings.EqualFold(host, name) {
+			return true
+		}
+	}
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	address, err := netip.ParseAddr(host)
+	if err != nil {
+		return false
+	}
+	local, _ := ctx.Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	return address.Unmap().IsLoopback() || local != nil && address.Unmap() == local.AddrPort().Addr().Unmap().WithZone("")
+}
+
+// hostOf is a header Host without its port and the brackets of an IPv6 address; empty where it is malformed.
+func hostOf(header string) string {
+	if host, _, err := net.SplitHostPort(header); err == nil {
+		return host
+	}
+	if inner, ok := strings.CutPrefix(header, "["); ok {
+		inner, closed := strings.CutSuffix(inner, "]")
+		if !closed {
+			return ""
+		}
+		return inner
+	}
+	return header
+}
+
+// checkHosts refuses what no header Host can be.
+func checkHosts(path, hosts []string) error {
+	for _, host := range hosts {
+		if _, err := netip.ParseAddr(host); err != nil && strings.Trim(strings.ToLower(host), hostLetters) != "" || host == "" {
+			return at(path, fmt.Errorf("%q is no name of a host; want names or addresses without scheme and port, like [\"bot.example.com\"]", clip(host)))
+		}
+	}
+	return nil
+}
+
+const hostLetters = "abcdefghijklmnopqrstuvwxyz0123456789-._"

@@ -1,0 +1,214 @@
+package rest
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Scrubber takes secrets out of texts of others: an answer may repeat what was sent. It finds them as they stand, without regard to case,
+// and percent-encoded, escaped as in JSON, or as HTML entities, up to three times over; of a long secret it finds any half too, because
+// who sent the text may have cut it. Scrub before a text is cut. A Scrubber is safe for concurrent use; the zero one finds nothing.
+type Scrubber struct {
+	raw     []string
+	windows []map[string]struct{} // by secret: its parts of the length below, in lower case
+	widths  []int
+}
+
+// The bounds of the shortest part of a secret that is found. A secret shorter than the first is found whole.
+const (
+	narrowest = 8
+	widest    = 16
+)
+
+// longestScrubbed is how much of a text is looked at, in bytes; the rest of a longer text is dropped.
+const longestScrubbed = 256 << 10
+
+// NewScrubber makes a Scrubber of these secrets; empty ones are left out.
+func NewScrubber(secrets ...string) *Scrubber {
+	s := &Scrubber{}
+	for _, secret := range secrets {
+		if secret != "" {
+			s.add(secret)
+		}
+	}
+	return s
+}
+
+func (s *Scrubber) add(secret string) {
+	s.raw = append(s.raw, secret)
+	width := len(secret)
+	if width >= narrowest {
+		width = min(max(width/2, narrowest), widest)
+	}
+	parts := make(map[string]struct{}, len(secret)-width+1)
+	lower := lowerASCII(secret)
+	for i := 0; i+width <= len(lower); i++ {
+		parts[lower[i:i+width]] = struct{}{}
+	}
+	s.windows, s.widths = append(s.windows, parts), append(s.widths, width)
+}
+
+// Text is a text with "[redacted]" for each secret.
+func (s *Scrubber) Text(text string) string {
+	text = text[:min(len(text), longestScrubbed)]
+	found := s.find(text)
+	if found == nil {
+		return text
+	}
+	var clean strings.Builder
+	for i := 0; i < len(text); i++ {
+		if !found[i] {
+			clean.WriteByte(text[i])
+		} else if i == 0 || !found[i-1] {
+			clean.WriteString(redacted)
+		}
+	}
+	return clean.String()
+}
+
+// Finds reports whether a text has a secret, or is too long to tell.
+func (s *Scrubber) Finds(text []byte) bool {
+	return len(text) > longestScrubbed || s.find(string(text)) != nil
+}
+
+// Error is an error with the same causes and a scrubbed text.
+func (s *Scrubber) Error(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &scrubbedError{text: s.Text(err.Error()), cause: err}
+}
+
+// scrubbedError is an error whose own words are not shown.
+type scrubbedError struct {
+	text  string
+	cause error
+}
+
+func (e *scrubbedError) Error() string { return e.text }
+
+func (e *scrubbedError) Unwrap() error { return e.cause }
+
+// find marks the bytes of a text that belong to a secret; nil: none does.
+func (s *Scrubber) find(text string) (found []bool) {
+	if len(s.raw) == 0 {
+		return nil
+	}
+	mark := func(from, to int) {
+		if found == nil {
+			found = make([]bool, len(text))
+		}
+		for i := from; i < to; i++ {
+			found[i] = true
+		}
+	}
+	layer := unescaped{text: text}
+	for range 4 { // the text itself, and three layers of escapes
+		lower := lowerASCII(layer.text)
+		for i := range s.raw {
+			for at := 0; at+s.widths[i] <= len(lower); at++ {
+				if _, secret := s.windows[i][lower[at:at+s.widths[i]]]; secret {
+					mark(layer.place(at), layer.place(at+s.widths[i]))
+				}
+			}
+		}
+		next := layer.unescape()
+		if len(next.text) == len(layer.text) {
+			break
+		}
+		layer = next
+	}
+	return found
+}
+
+// unescaped is a text without its escapes, and where each of its bytes stood before; no places: where it stands.
+type unescaped struct {
+	text   string
+	places []int // one more than bytes
+}
+
+func (u *unescaped) place(i int) int {
+	if u.places == nil {
+		return i
+	}
+	return u.places[i]
+}
+
+// unescape takes one layer of escapes away.
+func (u *unescaped) unescape() unescaped {
+	if !strings.ContainsAny(u.text, `%\&`) {
+		return *u
+	}
+	plain := make([]byte, 0, len(u.text))
+	places := make([]int, 0, len(u.text)+1)
+	for i := 0; i < len(u.text); {
+		char, size := escapeAt(u.text[i:])
+		plain, places = append(plain, char), append(places, u.place(i))
+		i += size
+	}
+	return unescaped{text: string(plain), places: append(places, u.place(len(u.text)))}
+}
+
+// entities are the names that HTML has for characters of a secret.
+var entities = []struct {
+	name string
+	char byte
+}{{"amp;", '&'}, {"lt;", '<'}, {"gt;", '>'}, {"quot;", '"'}, {"apos;", '\''}, {"sol;", '/'}, {"plus;", '+'}, {"equals;", '='}}
+
+// escapeAt reads the character that a text begins with, and how many bytes it takes.
+func escapeAt(text string) (char byte, size int) {
+	switch {
+	case text[0] == '%' && len(text) > 2:
+		return number(text, 1, 3, 3, 16)
+	case text[0] == '\\' && len(text) > 1:
+		return backslashAt(text)
+	case strings.HasPrefix(text, "&#"):
+		if end := strings.IndexByte(text[:min(len(text), 10)], ';'); end > 2 {
+			if text[2] == 'x' || text[2] == 'X' {
+				return number(text, 3, end, end+1, 16)
+			}
+			return number(text, 2, end, end+1, 10)
+		}
+	case text[0] == '&':
+		for _, e := range entities {
+			if strings.HasPrefix(text[1:], e.name) {
+				return e.char, 1 + len(e.name)
+			}
+		}
+	}
+	return text[0], 1
+}
+
+// backslashAt reads an escape of JSON or of Go.
+func backslashAt(text string) (char byte, size int) {
+	switch {
+	case text[1] == 'u' && len(text) > 5:
+		return number(text, 2, 6, 6, 16)
+	case text[1] == 'x' && len(text) > 3:
+		return number(text, 2, 4, 4, 16)
+	case strings.IndexByte(`/\"'`, text[1]) >= 0:
+		return text[1], 2
+	}
+	return text[0], 1
+}
+
+// number reads the digits of an escape that takes size bytes; what is no byte is no escape.
+func number(text string, from, to, size, base int) (byte, int) {
+	if n, err := strconv.ParseUint(text[from:to], base, 8); err == nil {
+		return byte(n), size
+	}
+	return text[0], 1
+}
+
+// lowerASCII keeps the length of a text, which strings.ToLower does not. A plus becomes a space, which it stands for in a query.
+func lowerASCII(text string) string {
+	lower := []byte(text)
+	for i, c := range lower {
+		if 'A' <= c && c <= 'Z' {
+			lower[i] = c + 'a' - 'A'
+		} else if c == '+' {
+			lower[i] = ' '
+		}
+	}
+	return string(lower)
+}

@@ -1,0 +1,120 @@
+package boltfile
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+)
+
+// The layout of a head, which stands behind the head of its page: magic, version, page size, flags; root page and sequence of the root bucket; the page of
+// the list of free pages; how many pages there are; number of the commit; checksum of all that, FNV-1a.
+const (
+	headMagic  = 0xED0CDAED
+	headSize   = 64
+	headSum    = 56 // where the checksum stands
+	noFreeList = ^uint64(0)
+
+	leastPage, mostPage = 512, 16 << 20 // bytes
+)
+
+// head is one of the two beginnings of a file: bbolt reads the one of the later commit, of those whose checksum fits.
+type head struct {
+	raw               [headSize]byte
+	magic, version    uint32
+	pageSize          uint32
+	root, free, pages uint64
+	commit            uint64
+	valid             bool
+}
+
+// readHeads returns the head that bbolt reads the file by.
+func readHeads(file io.ReaderAt, size int64) (*head, error) {
+	first, err := headAt(file, 0)
+	if err != nil {
+		return nil, err
+	}
+	var second *head
+	if first.valid {
+		second, err = headAt(file, int64(first.pageSize))
+	} else {
+		for page := int64(1024); page <= mostPage && (second == nil || !second.valid); page *= 2 {
+			if second, err = headAt(file, page); err != nil {
+				break
+			}
+		}
+	}
+	if err != nil && (!errors.Is(err, io.EOF) || first.valid) {
+		return nil, err
+	}
+	switch {
+	case !first.valid && (second == nil || !second.valid):
+		return nil, damaged(0, "neither head of the file can be read")
+	case !first.valid:
+		return second, latest(second, first, 0, size)
+	case !second.valid:
+		return first, latest(first, second, 1, size)
+	case second.commit > first.commit:
+		return second, second.check(size)
+	}
+	return first, first.check(size)
+}
+
+func headAt(file io.ReaderAt, at int64) (*head, error) {
+	var raw [headSize]byte
+	if _, err := file.ReadAt(raw[:], at+pageHead); err != nil {
+		return nil, fmt.Errorf("read the head at byte %d: %w", at, err)
+	}
+	return parseHead(raw), nil
+}
+
+func parseHead(raw [headSize]byte) *head {
+	h := &head{raw: raw, magic: binary.NativeEndian.Uint32(raw[:]), version: binary.NativeEndian.Uint32(raw[4:]), pageSize: binary.NativeEndian.Uint32(raw[8:]),
+		root: binary.NativeEndian.Uint64(raw[16:]), free: binary.NativeEndian.Uint64(raw[32:]), pages: binary.NativeEndian.Uint64(raw[40:]), commit: binary.NativeEndian.Uint64(raw[48:])}
+	sum := fnv.New64a()
+	_, _ = sum.Write(raw[:headSum])
+	h.valid = h.magic == headMagic && h.version == 2 && binary.NativeEndian.Uint64(raw[headSum:]) == sum.Sum64()
+	return h
+}
+
+// check wants a head to be of this file.
+func (h *head) check(size int64) error {
+	number := h.commit % 2
+	switch {
+	case h.pageSize < leastPage || h.pageSize > mostPage || h.pageSize&(h.pageSize-1) != 0:
+		return damaged(number, "it says that pages have %d bytes", h.pageSize)
+	case h.pages < 3 || h.pages > uint64(size)/uint64(h.pageSize):
+		return damaged(number, "the file is cut off: %d bytes of %d pages are there", size, h.pages)
+	case h.free != noFreeList && h.free >= h.pages, h.root >= h.pages:
+		return damaged(number, "it leads to pages %d and %d, and the file has %d", h.root, h.free, h.pages)
+	}
+	return nil
+}
+
+// latest judges a head whose checksum does not fit, which bbolt passes over. A power cut leaves that of the commit that was being written, and nothing is lost: that
+// commit was not done. But where one byte put right makes it the head of a later commit, that commit was done, and bbolt would go on from the one
+// before it without a word.
+func latest(good, bad *head, number uint64, size int64) error {
+	if err := good.check(size); err != nil {
+		return err
+	}
+	raw := bad.raw
+	for at := range raw {
+		for change := 1; change < 256; change++ {
+			raw[at] ^= byte(change)
+			h := parseHead(raw)
+			raw[at] ^= byte(change)
+			switch {
+			case h.valid && h.commit > good.commit:
+				return damaged(number, "byte %d of this head is damaged, and with it the last commit is lost", pageHead+at)
+			case h.valid:
+				return nil // the older head, which is not needed
+			}
+		}
+	}
+	if bad.magic != good.magic || bad.version != good.version || bad.pageSize != good.pageSize { // no write changes them
+		return damaged(number, "this head is destroyed, and the last commit may have been in it")
+	}
+	return nil
+}

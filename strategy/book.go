@@ -1,0 +1,74 @@
+package strategy
+
+import (
+	"fmt"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// OrderBook is a read-only view of a market's order book: bids from the highest, asks from the lowest. It can be read until
+// OnBook returns; later every method panics, which halts the strategy. A strategy keeps the levels that it needs.
+type OrderBook struct {
+	window *BookWindow
+	shown  uint64 // the window's count when the view was made
+}
+
+// Market is whose book it is.
+func (b OrderBook) Market() market.ID { return b.read().Market }
+
+// Nonce is the exchange's number of this state of the book.
+func (b OrderBook) Nonce() int64 { return b.read().Nonce }
+
+// Time is when the book stood like this, on the exchange's clock.
+func (b OrderBook) Time() market.Time { return b.read().Time }
+
+// Synthetic reports whether the book was made from a candle's path, not seen on a market.
+func (b OrderBook) Synthetic() bool { return b.read().Synthetic }
+
+// Depth is how many levels there are on each side.
+func (b OrderBook) Depth() (bids, asks int) {
+	book := b.read()
+	return len(book.Bids), len(book.Asks)
+}
+
+// Bid returns the bid number n, 0 being the best, and whether there are so many.
+func (b OrderBook) Bid(n int) (level market.Level, ok bool) { return levelOf(b.read().Bids, n) }
+
+// Ask returns the ask number n, 0 being the best, and whether there are so many.
+func (b OrderBook) Ask(n int) (level market.Level, ok bool) { return levelOf(b.read().Asks, n) }
+
+func levelOf(levels []market.Level, n int) (level market.Level, ok bool) {
+	if n < 0 || n >= len(levels) {
+		return market.Level{}, false
+	}
+	return levels[n], true
+}
+
+// read returns the book while it may be read.
+func (b OrderBook) read() *market.OrderBook {
+	if b.window == nil {
+		panic("strategy: this OrderBook is zero; OnBook is given one")
+	}
+	if b.window.book == nil || b.window.shown != b.shown {
+		panic(fmt.Sprintf("strategy: an order book was read after the OnBook that was given it (number %d of its strategy) had returned; "+
+			"keep the levels that you need, not the book", b.shown))
+	}
+	return b.window.book
+}
+
+// BookWindow shows a strategy one order book at a time. Only an engine has one, and a test of a strategy without an engine.
+// The zero BookWindow is closed.
+type BookWindow struct {
+	book  *market.OrderBook // nil: closed
+	shown uint64            // books so far
+}
+
+// Open shows a book until Close. Views of earlier books stay closed.
+func (w *BookWindow) Open(b *market.OrderBook) OrderBook {
+	w.book = b
+	w.shown++
+	return OrderBook{window: w, shown: w.shown}
+}
+
+// Close ends the view.
+func (w *BookWindow) Close() { w.book = nil }
