@@ -42,6 +42,7 @@ const (
 	RuleFillCurrency Rule = "fill feeCurrency" // the quote
 	RuleFillTime     Rule = "fill timestamp"   // not before the order; the future counts as now
 	RuleFillCount    Rule = "fill count"       // at most amount ÷ smallest step
+	RuleRecord       Rule = "record"           // a record of this order that can be read: no negative amounts, no unknown assets
 	RuleRange        Rule = "range"            // sums stay within what can be counted
 )
 

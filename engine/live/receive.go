@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/tidemark-trading/tidemark/engine/audit"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
@@ -118,6 +119,9 @@ func (l *Loop) read(q *query, now outcome, own *state.Order, r *reply) answer {
 			l.Log.Debug().Int64("order", int64(q.id)).Str("problem", problem).Msg("an answer of the exchange counts as none")
 			return refuted[r.from]
 		}
+	}
+	if own != nil && errors.Is(r.err, exchange.ErrFalse) {
+		l.breach(own, []audit.Broken{{Rule: audit.RuleRecord, Wanted: "a record of this order", Seen: r.err.Error()}})
 	}
 	switch r.from {
 	case fromSend:
