@@ -43,15 +43,17 @@ func TestAnswersThatCannotBeTrueAreNotBooked(t *testing.T) {
 		rule string
 		lie  func(path string, answer any) any
 	}{
-		"a fill of 0.5 BTC":           {"filledAmount", fills(func(f map[string]any) { f["amount"] = "0.5" })},
-		"price 0":                     {"fill price", fills(func(f map[string]any) { f["price"] = "0" })},
-		"ten times the price":         {"fill price", fills(func(f map[string]any) { f["price"] = f["price"].(string) + "0" })},
-		"a tenth of the price":        {"fill price", fills(func(f map[string]any) { f["price"] = f["price"].(string)[:4] })},
-		"a fee of a million":          {"fill fee", fills(func(f map[string]any) { f["fee"] = "1000000" })},
-		"a rebate of a million":       {"fill fee", fills(func(f map[string]any) { f["fee"] = "-1000000" })},
-		"a fee in another currency":   {"fill feeCurrency", fills(func(f map[string]any) { f["feeCurrency"] = "BTC" })},
-		"one fill id in all orders":   {"fill id", fills(func(f map[string]any) { f["id"] = "00000000-0000-4000-8000-000000000001" })},
-		"a hold of 2^63-1":            {"onHold", orders(func(o map[string]any) { o["onHold"] = "92233720368547758.07" })},
+		"a fill of 0.5 BTC":         {"filledAmount", fills(func(f map[string]any) { f["amount"] = "0.5" })},
+		"price 0":                   {"fill price", fills(func(f map[string]any) { f["price"] = "0" })},
+		"ten times the price":       {"fill price", fills(func(f map[string]any) { f["price"] = f["price"].(string) + "0" })},
+		"a tenth of the price":      {"fill price", fills(func(f map[string]any) { f["price"] = f["price"].(string)[:4] })},
+		"a fee of a million":        {"fill fee", fills(func(f map[string]any) { f["fee"] = "1000000" })},
+		"a rebate of a million":     {"fill fee", fills(func(f map[string]any) { f["fee"] = "-1000000" })},
+		"a fee in another currency": {"fill feeCurrency", fills(func(f map[string]any) { f["feeCurrency"] = "BTC" })},
+		"one fill id in all orders": {"fill id", fills(func(f map[string]any) { f["id"] = "00000000-0000-4000-8000-000000000001" })},
+		"a hold of 2^63-1": {"onHold", orders(func(o map[string]any) {
+			o["onHold"] = map[any]string{"EUR": "92233720368547758.07", "BTC": "92233720368.54775807"}[o["onHoldCurrency"]]
+		})},
 		"another order's orderId":     {"orderId", orders(func(o map[string]any) { o["orderId"] = "00000000-0000-4000-8000-000000000002" })},
 		"an amount of ten times more": {"amount", orders(func(o map[string]any) { o["amount"] = "0.1" })},
 		"the other side": {"side", orders(func(o map[string]any) {
@@ -74,8 +76,7 @@ func TestAnswersThatCannotBeTrueAreNotBooked(t *testing.T) {
 				s, l := lying(t, 3, 0)
 				p := s.start()
 				time.Sleep(20 * time.Second)
-				l.one = c.lie
-				l.speak()
+				l.tell(c.lie)
 				var rules []string
 				for range 40 {
 					time.Sleep(10 * time.Second)
@@ -110,8 +111,7 @@ func TestTwentyThousandFillsInAnAnswerDoNotStopTheLoop(t *testing.T) {
 		p := s.start()
 		time.Sleep(20 * time.Second)
 		parts := 0
-		l.one = fillsOnce(&parts)
-		l.speak()
+		l.tell(fillsOnce(&parts))
 		for range 40 {
 			time.Sleep(10 * time.Second)
 			ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
@@ -161,8 +161,7 @@ func TestAPersonResolvesAnOrderWhoseAnswersCannotBeTrue(t *testing.T) {
 				s, l := lying(t, 3, 0)
 				p := s.start()
 				time.Sleep(20 * time.Second)
-				l.one = fills(func(f map[string]any) { f["fee"] = "5.5" })
-				l.speak()
+				l.tell(fills(func(f map[string]any) { f["fee"] = "5.5" }))
 				var order market.OrderID
 				for range 60 {
 					time.Sleep(5 * time.Second)
