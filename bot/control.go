@@ -150,7 +150,7 @@ func statusOf(err error) int {
 	switch {
 	case errors.As(err, new(usageError)):
 		return http.StatusBadRequest
-	case errors.Is(err, live.ErrStopping), errors.Is(err, errNotTrading):
+	case errors.Is(err, live.ErrStopping), errors.Is(err, errNotTrading), errors.As(err, new(blockedError)):
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusInternalServerError
@@ -161,19 +161,29 @@ var errNotTrading = errors.New("the bot's loop does not answer: it is reconcilin
 
 // look asks the loop.
 func (c *control) look(ctx context.Context, f func(at market.Time)) error {
+	return c.hear(ctx, func(ctx context.Context) error { return c.r.loop.Look(ctx, f) })
+}
+
+// hear waits for the loop's answer, but not where a strategy blocks it.
+func (c *control) hear(ctx context.Context, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	return unheard(c.r.loop.Look(ctx, f))
+	defer c.r.dog.waits(cancel)()
+	err := unheard(ask(ctx))
+	if b := c.r.dog.blockage(); err == errNotTrading && b != nil {
+		return blockedError{b.text(c.r.dog.now())}
+	}
+	return err
 }
 
 // do lets the loop do something.
 func (c *control) do(ctx context.Context, f func(at market.Time) []market.Command) error {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
-	defer cancel()
-	return unheard(c.r.loop.Do(ctx, func(at market.Time) []market.Command {
-		c.r.journal.operate()
-		return f(at)
-	}))
+	return c.hear(ctx, func(ctx context.Context) error {
+		return c.r.loop.Do(ctx, func(at market.Time) []market.Command {
+			c.r.journal.operate()
+			return f(at)
+		})
+	})
 }
 
 func unheard(err error) error {

@@ -82,6 +82,9 @@ func tableAt(path []string) bool {
 	return false
 }
 
+// quotation is what an error of the TOML library quotes: a character, or as much of the line as was read.
+var quotation = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^']*'|: \S.*$`)
+
 // plainBeginnings begin the errors of the TOML library that have nothing of the file outside of quotes.
 var plainBeginnings = []string{"expected", "unexpected", "keys", "floats", "strings", "newlines", "invalid", "Invalid", "cannot", "not", "files", "control", "Escaped"}
 
@@ -99,7 +102,6 @@ func syntaxText(message string) string {
 	case !slices.Contains(plainBeginnings, first):
 		return "this is no TOML"
 	}
-	quotation := regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^']*'|: \S.*$`) // a character, or as much of the line as was read
 	return quotation.ReplaceAllStringFunc(message, func(quoted string) string {
 		if quoted[0] != ':' && len([]rune(quoted)) <= 4 || strings.Trim(quoted, `'"[]{}`) == "" {
 			return quoted

@@ -28,8 +28,8 @@ import (
 //	go test ./bot -run Lying -lies 2000 -timeout 4h
 var lies = flag.Int("lies", 6, "how many seeds the lying exchange plays")
 
-// liar is a transport that changes answers. Its lock guards it.
-type liar struct {
+// falsifier is a transport that changes answers. Its lock guards it.
+type falsifier struct {
 	next http.RoundTripper
 
 	mu     sync.Mutex
@@ -44,7 +44,7 @@ type liar struct {
 // lied are the endpoints whose answers are changed.
 var lied = []string{"/v2/order", "/v2/orders", "/v2/ordersOpen", "/v2/trades", "/v2/balance"}
 
-func (l *liar) RoundTrip(r *http.Request) (*http.Response, error) {
+func (l *falsifier) RoundTrip(r *http.Request) (*http.Response, error) {
 	a, err := l.next.RoundTrip(r)
 	if err != nil || a.StatusCode != http.StatusOK || !slices.Contains(lied, r.URL.Path) {
 		return a, err
@@ -66,7 +66,7 @@ type broken struct{ err error }
 func (b broken) Read([]byte) (int, error) { return 0, b.err }
 
 // change changes an answer, or does not.
-func (l *liar) change(path string, body []byte) []byte {
+func (l *falsifier) change(path string, body []byte) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	decoder := json.NewDecoder(bytes.NewReader(body))
@@ -122,7 +122,7 @@ func places(name string, v any, set func(any)) (all []leaf) {
 }
 
 // lie changes one field.
-func (l *liar) lie(path string, answer any) any {
+func (l *falsifier) lie(path string, answer any) any {
 	all := places("", answer, func(n any) { answer = n })
 	if len(all) == 0 {
 		return answer
@@ -139,7 +139,7 @@ func (l *liar) lie(path string, answer any) any {
 }
 
 // other is what a lie makes of a value.
-func (l *liar) other(kind string, v any) any {
+func (l *falsifier) other(kind string, v any) any {
 	switch v := v.(type) {
 	case string:
 		if n, err := dec.NewFromString(v); err == nil {
@@ -164,7 +164,7 @@ func (l *liar) other(kind string, v any) any {
 	return v
 }
 
-func (l *liar) number(kind string, n dec.Decimal) dec.Decimal {
+func (l *falsifier) number(kind string, n dec.Decimal) dec.Decimal {
 	switch kind {
 	case "bigger":
 		return n.Mul(dec.New(10, 0))
@@ -180,7 +180,7 @@ func (l *liar) number(kind string, n dec.Decimal) dec.Decimal {
 	return n.Add(dec.New(1, 0))
 }
 
-func (l *liar) word(kind, v string) string {
+func (l *falsifier) word(kind, v string) string {
 	words := [][]string{{"EUR", "BTC", "XYZ"}, {"buy", "sell"}, {"new", "partiallyFilled", "filled", "canceled", "expired", "awaitingTrigger", "lost"}, {"limit", "market", "stopLoss"}, {"GTC", "IOC"}}
 	for _, list := range words {
 		if slices.Contains(list, v) {
@@ -198,7 +198,7 @@ func (l *liar) word(kind, v string) string {
 }
 
 // hush lets the exchange tell the truth from now on.
-func (l *liar) hush() []string {
+func (l *falsifier) hush() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.quiet = true
@@ -206,11 +206,11 @@ func (l *liar) hush() []string {
 }
 
 // lying is a stage whose exchange lies.
-func lying(t *testing.T, seed uint64, often int) (*stage, *liar) {
+func lying(t *testing.T, seed uint64, often int) (*stage, *falsifier) {
 	s := newStage(t, seed, nil)
 	s.traffic.gauge = gauge{exits: map[string]bool{}, told: told{fills: map[string]toldFill{}}} // what the bot was told is not what is
-	l := &liar{chance: rand.New(rand.NewPCG(seed, 21)), often: often, quiet: true}
-	s.lies = func(next http.RoundTripper) http.RoundTripper {
+	l := &falsifier{chance: rand.New(rand.NewPCG(seed, 21)), often: often, quiet: true}
+	s.wrap = func(next http.RoundTripper) http.RoundTripper {
 		l.next = next
 		return l
 	}
@@ -218,14 +218,14 @@ func lying(t *testing.T, seed uint64, often int) (*stage, *liar) {
 }
 
 // speak lets the exchange lie from now on.
-func (l *liar) speak() {
+func (l *falsifier) speak() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.quiet = false
 }
 
 // tell lets the exchange tell one lie again and again from now on.
-func (l *liar) tell(one func(path string, answer any) any) {
+func (l *falsifier) tell(one func(path string, answer any) any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.one, l.quiet = one, false

@@ -40,7 +40,7 @@ type stage struct {
 	slept    func() market.Duration
 	witness  witness // of what the bot trades; nil: nobody
 	within   func(http.Handler) http.Handler
-	lies     func(http.RoundTripper) http.RoundTripper // between bot and exchange; nil: nothing
+	wrap     func(http.RoundTripper) http.RoundTripper // what stands between the bot and the wire; nil: nothing
 	log      journalOfLogs
 	starts   int
 	everySet []override
@@ -184,8 +184,8 @@ func (s *stage) plan(w *wire) *runPlan {
 	})
 	require.NoError(s.t, err)
 	p.transport, p.now, p.slept, p.witness, p.within = w, s.now, s.slept, s.witness, s.within
-	if s.lies != nil {
-		p.transport = s.lies(w)
+	if s.wrap != nil {
+		p.transport = s.wrap(w)
 	}
 	return p
 }

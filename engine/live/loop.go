@@ -36,13 +36,14 @@ type Config struct {
 	Ready    func()                                // hears that trading has begun, in the loop's goroutine; nil: nothing does. A run that is stopped before has no such moment
 	Sent     Sent                                  // what is known of writes that were in flight when the last process died; nil: nothing
 
-	OpenEvery     market.Duration // between two lists of open orders; a minute
-	HoldingsEvery market.Duration // between two comparisons of the balances; 30 s
-	Margin        market.Duration // beyond an intent's window, until what was not found is certainly not there; 2 s
-	StopWithin    market.Duration // for a stop in good order; 75 s, longer than an outcome can stay unresolved
-	KeepOrders    bool            // leave open orders at the exchange when stopping
-	Groups        []uint16        // cancel-on-disconnect groups to keep armed while the loop is well
-	GroupExpiry   market.Duration // of their timers, 150 s at least; 150 s
+	OpenEvery     market.Duration        // between two lists of open orders; a minute
+	HoldingsEvery market.Duration        // between two comparisons of the balances; 30 s
+	Margin        market.Duration        // beyond an intent's window, until what was not found is certainly not there; 2 s
+	StopWithin    market.Duration        // for a stop in good order; 75 s, longer than an outcome can stay unresolved
+	StopLeft      func() market.Duration // what of StopWithin is left when the loop comes to its stop; nil: all of it
+	KeepOrders    bool                   // leave open orders at the exchange when stopping
+	Groups        []uint16               // cancel-on-disconnect groups to keep armed while the loop is well
+	GroupExpiry   market.Duration        // of their timers, 150 s at least; 150 s
 
 	Agreed map[market.AssetID]Agreement // what the last run noted of the balances; nil: there was none
 	Owns   func(client uuid.UUID) bool  // whether an order of this name that has ended was this bot's, asked in the loop's goroutine; nil: that is not known

@@ -25,8 +25,9 @@ type query struct {
 	trusted       bool        // the next record is booked, whatever it says: a person has decided
 	unsent        bool        // the last command could not be sent, and the log has told
 
-	listed bool         // lists show the order open, which has ended by the books
-	ended  *state.Order // that order, where the account has forgotten it
+	listed     bool         // lists show the order open, which has ended by the books
+	cancelling bool         // a cancel of that order is on its way
+	ended      *state.Order // that order, where the account has forgotten it
 }
 
 // unresolved is a write whose outcome is not known.

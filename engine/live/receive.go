@@ -71,6 +71,8 @@ func (l *Loop) outcomeOf(q *query, own *state.Order) outcome {
 	switch {
 	case own == nil:
 		return ended
+	case q.cancelling && own.State.Terminal():
+		return endedCancelling
 	case q.listed && own.State.Terminal():
 		return endedListed
 	case own.State == state.Rejected:
@@ -90,6 +92,9 @@ func (l *Loop) outcomeOf(q *query, own *state.Order) outcome {
 	}
 	return resolved
 }
+
+// listed reports whether lists show an order open that has ended by the books.
+func (o outcome) listed() bool { return o == endedListed || o == endedCancelling }
 
 // moment is when an answer was asked for.
 func (q *query) moment(asked market.Time) moment {
@@ -112,8 +117,8 @@ func (l *Loop) read(q *query, now outcome, own *state.Order, r *reply) answer {
 	}
 	if r.err == nil && own != nil {
 		problem, ok := l.verify(own, r)
-		if ok && now == endedListed && r.from == fromQuery {
-			problem, ok = l.canTakeBack(own, r)
+		if ok && now.listed() && r.from == fromQuery {
+			problem, ok = l.canReopen(own, r)
 		}
 		if !ok {
 			l.Log.Debug().Int64("order", int64(q.id)).Str("problem", problem).Msg("an answer of the exchange counts as none")
