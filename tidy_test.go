@@ -39,7 +39,8 @@ var mayImport = map[string][]string{
 	"risk":                  {"market", "state", "exchange"},
 	"engine":                {"market", "strategy", "risk", "state", "exchange", "engine/bracket"},
 	"engine/bracket":        {"market", "strategy", "risk", "state", "exchange"},
-	"engine/live":           {"market", "engine", "state", "exchange"},
+	"engine/audit":          {"market", "exchange"},
+	"engine/live":           {"market", "engine", "engine/audit", "state", "exchange"},
 	"direct":                {"market", "exchange"},
 	"backtest":              {"market", "strategy", "risk", "state", "engine", "exchange", "exchange/sim"},
 	"bot":                   {"*"},
@@ -47,7 +48,7 @@ var mayImport = map[string][]string{
 }
 
 // core is what must give the same output for the same input: no clock, no chance, no goroutine, and no exception.
-var core = []string{"market", "strategy", "risk", "state", "engine", "engine/bracket", "exchange", "exchange/sim", "backtest"}
+var core = []string{"market", "strategy", "risk", "state", "engine", "engine/bracket", "engine/audit", "exchange", "exchange/sim", "backtest"}
 
 // exceptions are the files outside the core that may do what is forbidden elsewhere: file → what → why.
 var exceptions = map[string]map[string]string{

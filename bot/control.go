@@ -86,6 +86,7 @@ const (
 	pathCancelAll = "/cancel-all"
 	pathFlatten   = "/flatten"
 	pathBackup    = "/backup"
+	pathResolve   = "/resolve"
 )
 
 func (c *control) routes() http.Handler {
@@ -96,7 +97,7 @@ func (c *control) routes() http.Handler {
 		mux.HandleFunc("POST "+path, answer(look))
 	}
 	for path, act := range map[string]func(context.Context, *operatorAsk) (*actReport, error){
-		pathHalt: c.halt, pathResume: c.resume, pathCancelAll: c.cancelAll, pathFlatten: c.flatten,
+		pathHalt: c.halt, pathResume: c.resume, pathCancelAll: c.cancelAll, pathFlatten: c.flatten, pathResolve: c.resolve,
 	} {
 		mux.HandleFunc("POST "+path, answer(func(_ context.Context, ask *operatorAsk) (any, error) { return c.act(ask, act) }))
 	}
@@ -110,6 +111,7 @@ type operatorAsk struct {
 	All      bool   `json:"all,omitempty"`
 	Foreign  bool   `json:"foreign,omitempty"`
 	Reason   string `json:"reason,omitempty"`
+	As       string `json:"as,omitempty"` // resolve: "exchange" or "absent"
 	File     string `json:"file,omitempty"`
 	WaitMS   int64  `json:"wait_ms,omitempty"`
 	SinceMS  int64  `json:"since_ms,omitempty"` // how long ago

@@ -15,7 +15,7 @@ import (
 
 // operatorCommands are the commands that talk to a running bot.
 func (a *app) operatorCommands() []*cobra.Command {
-	return []*cobra.Command{a.statusCommand(), a.ordersCommand(), a.positionsCommand(), a.explainCommand(), a.haltCommand(), a.resumeCommand(), a.cancelAllCommand(), a.flattenCommand()}
+	return []*cobra.Command{a.statusCommand(), a.ordersCommand(), a.positionsCommand(), a.explainCommand(), a.haltCommand(), a.resumeCommand(), a.cancelAllCommand(), a.flattenCommand(), a.resolveCommand()}
 }
 
 func (a *app) statusCommand() *cobra.Command {

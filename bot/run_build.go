@@ -258,6 +258,9 @@ func (r *runner) openLoop(ctx context.Context) error {
 		return err
 	}
 	config.Owns, config.Ended = r.owns, r.ended
+	if err := r.auditBy(ctx, &config); err != nil {
+		return err
+	}
 	r.watch.attach()
 	r.loop = live.New(config)
 	return nil
