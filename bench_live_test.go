@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -172,7 +171,7 @@ func (t *table) packages() {
 		row := &packageRows[i]
 		run := row.folder + " " + row.benchmark
 		if texts[run] == "" {
-			text, err := exec.Command("go", "test", "-run", "^$", "-bench", row.benchmark, "-benchtime", long, "./"+row.folder).CombinedOutput()
+			text, err := command("go", "test", "-run", "^$", "-bench", row.benchmark, "-benchtime", long, "./"+row.folder).CombinedOutput()
 			require.NoError(t.b, err, "%s", text)
 			texts[run] = string(text)
 		}

@@ -263,7 +263,7 @@ func (t *table) process() {
 	}
 	dir := t.b.TempDir()
 	bot := filepath.Join(dir, "bot")
-	t.must(exec.Command("go", "build", "-o", bot, "./cmd/bot"))
+	t.must(command("go", "build", "-o", bot, "./cmd/bot"))
 	config, err := filepath.Abs("configs/bench.toml")
 	require.NoError(t.b, err)
 	path := t.csv(dir, million)
@@ -294,8 +294,8 @@ func (t *table) filled(bot, dir, name string, n int) string {
 func (t *table) children(dir string, commands ...[]string) (cpu, memory []float64) {
 	cpu, memory = make([]float64, len(commands)), make([]float64, len(commands))
 	for round := range 7 {
-		for i, command := range commands {
-			cmd := exec.Command(command[0], command[1:]...)
+		for i, line := range commands {
+			cmd := command(line[0], line[1:]...)
 			cmd.Dir = dir
 			peak := t.start(cmd)
 			usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
@@ -332,6 +332,13 @@ func (t *table) start(cmd *exec.Cmd) (peak float64) {
 			}
 		}
 	}
+}
+
+// command returns a child whose pipes are closed a minute after its end at the latest.
+func command(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(name, args...)
+	cmd.WaitDelay = time.Minute
+	return cmd
 }
 
 func (t *table) must(cmd *exec.Cmd) {

@@ -201,6 +201,28 @@ func silent(args []ast.Expr) bool {
 	return ok && len(args) == 1 && strings.Trim(text.Value, "\"` ") == ""
 }
 
+// A child that hangs, or a grandchild that holds a pipe open, would otherwise keep a test waiting until go test ends.
+func TestEveryChildOfATestHasAWaitDelay(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, declaration := range s.Decls {
+			var started ast.Node
+			bounded := false
+			ast.Inspect(declaration, func(node ast.Node) bool {
+				if n, ok := node.(*ast.SelectorExpr); ok {
+					if name := selector(n); name == "exec.Command" || name == "exec.CommandContext" {
+						started = n
+					}
+					bounded = bounded || n.Sel.Name == "WaitDelay"
+				}
+				return true
+			})
+			if s.test && started != nil && !bounded {
+				t.Errorf("%s: a child is made without a WaitDelay; set one where it is made, or use Child or Short in package bot", s.at(started))
+			}
+		}
+	}
+}
+
 func TestTestsAreNamedAsSentences(t *testing.T) {
 	for _, s := range sources(t) {
 		for _, declaration := range s.Decls {

@@ -36,6 +36,7 @@ type finishInfo struct {
 	Refusals    []Count
 	Ambiguous   int64 // candles in which own orders could have filled in either order
 	Unprotected time.Duration
+	Causes      []CauseSeconds // of it
 }
 
 // pathEquity is the final equity of the run under another order of the prices within a candle.
@@ -78,7 +79,7 @@ func (r *recorder) result(info finishInfo) *Result {
 		Performance: r.performance(info.To), Hold: r.hodl(info.To),
 		Trips: r.tally.figures(r.held.open()), Orders: r.tally.orders, Months: r.months,
 		Files: []string{}, Envelope: r.envelope(info), Refusals: append([]Count{}, info.Refusals...), Candles: r.candles(info),
-		Unprotected: Seconds(info.Unprotected), Assumptions: info.Assumptions, Definitions: definitions(),
+		Unprotected: Seconds(info.Unprotected), UnprotectedBy: append([]CauseSeconds{}, info.Causes...), Assumptions: info.Assumptions, Definitions: definitions(),
 	}
 	slices.SortFunc(res.Refusals, func(a, b Count) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason))
@@ -91,9 +92,10 @@ func (r *recorder) result(info finishInfo) *Result {
 func (r *recorder) performance(to market.Time) Performance {
 	growth := float64(r.last.equity) / float64(r.cfg.Start)
 	traded := r.tally.amount(r.tally.traded)
+	fees, rounding := r.tally.charged()
 	return Performance{
 		Start: r.amount(r.cfg.Start), Final: r.amount(r.last.equity), Gain: r.amount(r.last.equity - r.cfg.Start),
-		Fees: r.tally.amount(r.tally.fees), Traded: traded,
+		Fees: fees, Rounding: rounding, Traded: traded,
 		Turnover: Figure(r.tally.traded.Float(r.tally.digits) / r.amount(r.cfg.Start).Float()),
 		Exposure: Figure(float64(r.invested) / float64(r.marks)),
 		Ratios:   r.equity.ratios(growth, r.span(to), to),
@@ -105,7 +107,7 @@ func (r *recorder) hodl(to market.Time) Hold {
 	if !r.prices.seen {
 		return Hold{Final: r.amount(r.cfg.Start), Ratios: undefinedRatios()}
 	}
-	final := holdEquity(r.cfg.Start, r.prices.open, market.Price(r.price.last), r.cfg.TakerFee)
+	final := holdEquity(r.cfg.Start, r.prices.open, market.Price(r.price.last), r.cfg.Fees.Taker)
 	growth := float64(final) / float64(r.cfg.Start)
 	return Hold{
 		Market: r.cfg.Catalog.Market(r.cfg.Chart).Name, Final: r.amount(final),

@@ -105,7 +105,7 @@ func (r *recorder) holdXYs(bars []bar) plotter.XYs {
 
 // holdScale is the worth of a held unit of the charted market's price, for drawing.
 func (r *recorder) holdScale() float64 {
-	return r.amount(r.cfg.Start).Float() / (float64(r.prices.open) * (1 + float64(r.cfg.TakerFee)/float64(market.Pow10(market.RateDigits))))
+	return r.amount(r.cfg.Start).Float() / (float64(r.prices.open) * (1 + float64(r.cfg.Fees.Taker)/float64(market.Pow10(market.RateDigits))))
 }
 
 // pageData returns the numbers of the charts as a JavaScript object of arrays: times in Unix seconds, prices as decimals.

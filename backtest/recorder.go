@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -22,7 +23,7 @@ type recorderConfig struct {
 	Curve         bool            // keep the equity curve for the summary; implied by Out
 	Chart         market.ID       // market of the report's candles and of buy-and-hold; 0: none
 	ChartInterval market.Interval // which candles of that market
-	TakerFee      market.Rate     // paid by buy-and-hold
+	Fees          exchange.Fees   // that the fills were charged; buy-and-hold pays the taker's
 	Assets        string          // where report.html finds its script; see ParseAssets
 }
 
@@ -72,7 +73,7 @@ func newRecorder(cfg recorderConfig) (*recorder, error) {
 		return nil, fmt.Errorf("record a run: start equity at %s is %s %s; it must be above zero, so start with some %s or later, when there is a price",
 			cfg.From, market.FormatFixed(int64(cfg.Start), cfg.Currency.Digits), cfg.Currency.Symbol, cfg.Currency.Symbol)
 	}
-	r := &recorder{cfg: cfg, tally: newTally(cfg.Catalog, cfg.Currency), curve: noCurve()}
+	r := &recorder{cfg: cfg, tally: newTally(cfg.Catalog, cfg.Currency, cfg.Fees), curve: noCurve()}
 	r.last = sample{cfg.From, cfg.Start, cfg.Start}
 	r.equity.start(cfg.From, int64(cfg.Start))
 	r.equity.dayEnd = endOfDay(cfg.From + 1) // From begins its day, a close at the same instant ends one

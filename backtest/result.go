@@ -11,7 +11,7 @@ import (
 )
 
 // Schema is the version of result.json. It rises when a field changes its meaning or goes away, not when one is added.
-const Schema = 1
+const Schema = 2
 
 // Result is everything that a run has to say for itself; it is what result.json holds. It contains no wall-clock time and no
 // map, so that the same inputs give the same bytes. A Result is complete when Run has returned it.
@@ -39,9 +39,12 @@ type Result struct {
 	Refusals    []Count        `json:"refusals"`
 	Candles     CandleFigures  `json:"candles"`
 	Unprotected Seconds        `json:"unprotected_seconds"`
-	Assumptions []string       `json:"assumptions"`
-	Definitions []Definition   `json:"definitions"`
-	Files       []string       `json:"files"` // names within Dir
+
+	UnprotectedBy []CauseSeconds `json:"unprotected_by"` // the same by cause; causes that did not occur are left out
+
+	Assumptions []string     `json:"assumptions"`
+	Definitions []Definition `json:"definitions"`
+	Files       []string     `json:"files"` // names within Dir
 
 	Dir   string   `json:"-"` // the folder of the files
 	curve []sample // for the chart of the summary; nil when the recorder kept none
@@ -102,8 +105,9 @@ type Performance struct {
 	Start    Amount `json:"start_equity"`
 	Final    Amount `json:"final_equity"`
 	Gain     Amount `json:"gain"`
-	Fees     Amount `json:"fees"`
-	Traded   Amount `json:"traded"` // sum of the value of all fills
+	Fees     Amount `json:"fees"`     // by the rates; since schema 2 without the rounding
+	Rounding Amount `json:"rounding"` // taken beside the fees, where amounts are rounded to the currency's unit against the account
+	Traded   Amount `json:"traded"`   // sum of the value of all fills
 	Turnover Figure `json:"turnover"`
 	Exposure Figure `json:"exposure"`
 	Ratios

@@ -8,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -79,7 +80,7 @@ func (p *Plan) recording(o Options, equity market.Money, from market.Time) recor
 	return recorderConfig{
 		Catalog: p.Catalog, Currency: p.Currency, Start: equity, From: from,
 		Run: runID(o.ConfigHash, o.DataHash), Out: o.Out, Curve: o.Curve, Assets: o.Assets,
-		Chart: first.Markets[0].ID, ChartInterval: p.chartInterval(first), TakerFee: p.Fees.Taker,
+		Chart: first.Markets[0].ID, ChartInterval: p.chartInterval(first), Fees: exchange.Fees(p.Fees),
 	}
 }
 
@@ -118,7 +119,7 @@ func envelope(ctx context.Context, p *Plan, o Options) (others []pathEquity, err
 func (d *driver) info(o Options) finishInfo {
 	info := finishInfo{
 		About: o.About, To: d.last, Path: d.plan.Venue.Path.String(),
-		Ambiguous: d.venue.Ambiguous(), Unprotected: d.engine.Unprotected(),
+		Ambiguous: d.venue.Ambiguous(), Unprotected: d.engine.Unprotected(), Causes: d.causes(),
 	}
 	info.Warnings, info.Data = slices.Clone(o.Warnings), slices.Clone(o.Data)
 	d.countCandles(info.Data)
@@ -133,6 +134,7 @@ func (d *driver) info(o Options) finishInfo {
 	for code, n := range d.rejected {
 		info.Refusals = append(info.Refusals, Count{Reason: fmt.Sprintf("exchange answered %d", code), Count: n})
 	}
+	info.Warnings = append(info.Warnings, d.bareWarnings()...)
 	for _, h := range d.engine.Halts() {
 		info.Warnings = append(info.Warnings, fmt.Sprintf("strategy %s was halted at %s: %s", h.Name, h.At, h.Reason))
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -15,13 +16,15 @@ type tally struct {
 	run          int64
 	wins, losses market.Value
 	best, worst  market.Value
-	fees, traded market.Value
+	fees, traded market.Value // fees with all rounding
+	rated        market.Value // what of the fees the rates make, in units finer by RateDigits
+	rates        exchange.Fees
 	orders       OrderFigures
 }
 
 // newTally chooses the decimals that hold the values of every market quoted in the currency.
-func newTally(c *market.Catalog, currency *market.Asset) tally {
-	t := tally{digits: currency.Digits, money: currency.Digits}
+func newTally(c *market.Catalog, currency *market.Asset, rates exchange.Fees) tally {
+	t := tally{digits: currency.Digits, money: currency.Digits, rates: rates}
 	for _, m := range c.Markets() {
 		if m.Quote == currency.ID {
 			t.digits = max(t.digits, m.ValueDigits)
@@ -56,10 +59,12 @@ func (t *tally) trip(m *market.Market, pnl market.Value) error {
 	return nil
 }
 
-// fill counts a fill.
+// fill counts a fill. Its fee is what the rate makes of its value, and what rounding to the currency's unit takes.
 func (t *tally) fill(m *market.Market, f *market.Fill, value market.Value) error {
 	t.orders.Fills++
+	rate := t.rates.Maker
 	if f.Taker {
+		rate = t.rates.Taker
 		t.orders.Taker++
 	}
 	value, err := value.ScaleUp(t.digits - m.ValueDigits)
@@ -70,7 +75,18 @@ func (t *tally) fill(m *market.Market, f *market.Fill, value market.Value) error
 	if err != nil {
 		return fmt.Errorf("fees of %s: %w", m.Name, err)
 	}
-	return sum(addition{&t.traded, value}, addition{&t.fees, fee})
+	rated, err := value.MulRate(rate)
+	if err != nil {
+		return fmt.Errorf("fees of %s: %w", m.Name, err)
+	}
+	return sum(addition{&t.traded, value}, addition{&t.fees, fee}, addition{&t.rated, rated})
+}
+
+// charged splits the fees: what the rates make, and what rounding took beside it, below 0 where it gave.
+func (t *tally) charged() (fees, rounding Amount) {
+	all := t.amount(t.fees)
+	fees = t.amount(t.rated.QuoInt(market.Pow10(market.RateDigits)))
+	return fees, Amount{all.Units - fees.Units, all.Digits}
 }
 
 // order counts an order by its final status.

@@ -36,7 +36,7 @@ func TestAStateFileOfAnotherAccountIsRefused(t *testing.T) {
 			s.config = strings.Replace(own, c.old, c.new, 1)
 			require.NotEqual(t, own, s.config, c.old)
 			d := &doctor{plan: s.plan(&wire{traffic: s.traffic})}
-			d.stateFile()
+			d.stateFile(t.Context())
 			accounts := slices.DeleteFunc(d.findings, func(f finding) bool { return f.Check != "account" })
 			require.Equal(t, c.says != "" || strings.Contains(c.new, "AUDITOR"), len(accounts) == 1, "%v", accounts)
 			p, err := s.open()
@@ -110,5 +110,28 @@ func TestAnExchangeWithoutMarketsAtTheStartIsWaitedFor(t *testing.T) {
 		require.NoError(t, r.close())
 		require.Zero(t, h.left)
 		require.Equal(t, 3, strings.Count(s.log.String(), "the exchange lists no markets"))
+	})
+}
+
+// An exchange in memory that is started again knows nothing of the bot's orders.
+func TestAnExchangeThatBeganAnewIsNamedWithTheWayOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 4, nil)
+		p := s.start()
+		time.Sleep(time.Minute)
+		require.NoError(t, p.end())
+		p = s.start()
+		time.Sleep(10 * time.Second)
+		require.NoError(t, p.end())
+		require.NotContains(t, s.log.String(), "begun anew: it does not know", "the same exchange")
+		other := newStage(t, 4, nil)
+		other.folder = s.folder
+		p, err := other.open()
+		require.NoError(t, err)
+		require.NoError(t, p.close())
+		lines := strings.Split(other.log.String(), "\n")
+		said := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, "the exchange has begun anew: it does not know") })
+		require.GreaterOrEqual(t, said, 0)
+		require.Contains(t, lines[said], "remove the state folder "+s.folder+", or name another by bot.state")
 	})
 }

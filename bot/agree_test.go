@@ -49,15 +49,15 @@ var agreements = []agreement{
 	{"fickle", play{strategies: fickleSection("s", bitcoin, 1)}},
 }
 
-// eachAgreement plays every agreement with every seed.
-func eachAgreement(t *testing.T, minutes int, with func(*agreement), then func(*testing.T, *agreement, *trail)) {
+// eachAgreement plays every agreement with every seed. with sets up the n-th; then looks at what it did live.
+func eachAgreement(t *testing.T, minutes int, with func(int, *agreement), then func(*testing.T, *agreement, *trail)) {
 	minutes = shortened(t, minutes)
-	for _, a := range agreements {
+	for n, a := range agreements {
 		t.Run(a.name, func(t *testing.T) {
 			for seed := range *liveSeeds {
 				a.seed, a.wicks, a.minutes, a.into = uint64(seed+1), true, minutes, 10*time.Second
 				if with != nil {
-					with(&a)
+					with(n, &a)
 				}
 				if a.paper && testing.Short() && a.name != "fickle" {
 					t.Skip("-short: fickle alone")
@@ -74,20 +74,28 @@ func eachAgreement(t *testing.T, minutes int, with func(*agreement), then func(*
 	}
 }
 
-// shortened is how many minutes a play has: with -short a quarter.
+// shortened returns how many minutes a play has: all from two seeds on, else half, with -short a quarter.
 func shortened(t *testing.T, minutes int) int {
-	if testing.Short() {
-		t.Logf("-short: %d minutes instead of %d", minutes/4, minutes)
-		return minutes / 4
+	short := minutes / 2
+	switch {
+	case *liveSeeds > 1:
+		return minutes
+	case testing.Short():
+		short = minutes / 4
 	}
-	return minutes
+	t.Logf("one seed: %d minutes instead of %d", short, minutes)
+	return short
 }
 
 func TestEachStrategyTradesTheSameLiveAndInABacktest(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: each is played by the tests of starts and of kills")
 	}
-	eachAgreement(t, 60, nil, func(t *testing.T, a *agreement, live *trail) {
+	eachAgreement(t, 60, func(_ int, a *agreement) {
+		if a.longer != nil {
+			a.minutes = 60 // or it trades nothing
+		}
+	}, func(t *testing.T, a *agreement, live *trail) {
 		if a.seed == 1 { // later ones may show nothing
 			require.Positive(t, live.counts["fill"])
 		}
@@ -142,12 +150,16 @@ func TestABotThatStartsAnywhereTradesTheSameAsTheBacktestFromThere(t *testing.T)
 		late       int
 		into, slow time.Duration
 	}{{0, 0, 0}, {7, 45 * time.Second, 0}, {13, 59_960 * time.Millisecond, 0}, {20, 50 * time.Second, 15 * time.Second}}
-	if testing.Short() {
-		t.Logf("-short: of %d starts the last alone", len(starts))
-		starts = starts[len(starts)-1:]
+	rounds := 2 // two starts for each strategy, all four from two seeds on
+	switch {
+	case *liveSeeds > 1:
+		rounds = len(starts)
+	case testing.Short():
+		rounds = 1
 	}
-	for _, start := range starts {
-		eachAgreement(t, 12, func(a *agreement) {
+	for round := range rounds {
+		eachAgreement(t, 24, func(n int, a *agreement) {
+			start := starts[(n+round)%len(starts)]
 			a.seed += 30
 			a.late, a.into, a.slow = start.late, start.into, start.slow
 		}, nil)
@@ -157,7 +169,7 @@ func TestABotThatStartsAnywhereTradesTheSameAsTheBacktestFromThere(t *testing.T)
 // What it has saved and the history that it sees again make it the bot that it was.
 func TestABotThatIsKilledAndStartsAgainTradesTheSameAsOneThatNeverStopped(t *testing.T) {
 	t.Parallel()
-	eachAgreement(t, 20, func(a *agreement) {
+	eachAgreement(t, 30, func(_ int, a *agreement) {
 		a.seed += 60
 		a.late, a.kills = 3, []int{2, 3}
 		if a.minutes > 10 {
@@ -167,7 +179,7 @@ func TestABotThatIsKilledAndStartsAgainTradesTheSameAsOneThatNeverStopped(t *tes
 }
 
 func TestPaperTradesTheSameAsABacktest(t *testing.T) {
-	eachAgreement(t, 40, func(a *agreement) {
+	eachAgreement(t, 40, func(_ int, a *agreement) {
 		a.seed += 90
 		a.paper = true
 	}, nil)

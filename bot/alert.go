@@ -46,16 +46,18 @@ const (
 	alertDifference = "difference"
 	alertBan        = "ban"
 	alertStale      = "stale"
+	alertBare       = "unprotected"
 	alertTest       = "test" // of bot doctor; nobody can skip it
 )
 
 // alertKinds are the kinds that a running bot sends.
-var alertKinds = []string{alertStart, alertStop, alertHalt, alertResume, alertFill, alertRefusals, alertDifference, alertBan, alertStale}
+var alertKinds = []string{alertStart, alertStop, alertHalt, alertResume, alertFill, alertRefusals, alertDifference, alertBan, alertStale, alertBare}
 
 // alert is something that a person is told.
 type alert struct {
 	Kind    string    `json:"kind"`
 	At      time.Time `json:"at"`
+	Bot     string    `json:"bot,omitempty"` // its name
 	Run     string    `json:"run"`
 	Text    string    `json:"text"`
 	Dropped int       `json:"dropped,omitempty"` // alerts before it that were never sent
@@ -254,6 +256,9 @@ func (a *alerter) stop(within time.Duration) {
 // line is the alert as a person reads it.
 func (a *alert) line() string {
 	text := fmt.Sprintf("[%s] %s", a.Kind, a.Text)
+	if a.Bot != "" {
+		text = fmt.Sprintf("[%s] %s: %s", a.Kind, a.Bot, a.Text)
+	}
 	if a.Dropped > 0 {
 		text += fmt.Sprintf(" (%d alerts before this one were not sent)", a.Dropped)
 	}

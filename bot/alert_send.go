@@ -58,7 +58,7 @@ func (p *alertPlace) send(ctx context.Context, one *alert) error {
 	}
 	request.Header.Set("Content-Type", contentType)
 	if p.Template == "ntfy" {
-		request.Header.Set("Title", "Tidemark: "+one.Kind)
+		request.Header.Set("Title", strings.TrimSpace("Tidemark "+one.Bot)+": "+one.Kind)
 	}
 	answer, err := p.http.Do(request)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime/debug"
 	"strconv"
 	"testing"
 
@@ -23,7 +24,7 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	testscript.Main(leakless{m}, map[string]func(){"bot": func() { bot.Main(shipped.Kinds()...) }})
+	testscript.Main(leakless{m}, map[string]func(){"bot": func() { bot.Main(shipped.Kinds()...) }, "flipper": flipper})
 }
 
 // leakless runs tests and then looks for goroutines that they have left behind.
@@ -31,6 +32,7 @@ type leakless struct{ *testing.M }
 
 // Run returns the exit code.
 func (l leakless) Run() int {
+	debug.SetGCPercent(400) // of this process, not of children: the plays leave much behind, a tenth of the time went into collecting it
 	code := l.M.Run()
 	if err := goleak.Find(); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)

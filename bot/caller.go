@@ -92,11 +92,15 @@ func post(ctx context.Context, socket, path string, body []byte) (status int, an
 	if err != nil {
 		return 0, nil, err
 	}
+	nameProtocol(request.Header)
 	response, err := (&http.Client{Transport: transport}).Do(request)
 	if err != nil {
 		return 0, nil, err
 	}
 	defer response.Body.Close()
+	if err := checkAnswer(response.Header); err != nil {
+		return 0, nil, err
+	}
 	if answer, err = io.ReadAll(response.Body); err != nil {
 		return 0, nil, fmt.Errorf("its answer: %w", err)
 	}

@@ -90,6 +90,7 @@ type limitSection struct {
 	MaxPosition     decimal `toml:"max_position"`    // worth of position and open buys in each market, in the currency
 	PriceCollar     decimal `toml:"price_collar"`    // how far a limit may be through the best price on the other side (the latest where none is known), as a part of it
 	OrdersPerMinute int64   `toml:"orders_per_minute"`
+	MaxInFlight     int64   `toml:"max_in_flight"`    // orders with a command that the exchange has not answered; bot run: 100 unless set
 	CoolDownLosses  int64   `toml:"cool_down_losses"` // after so many losing exits in a row …
 	CoolDown        span    `toml:"cool_down"`        // … nothing is opened for so long
 	MaxDataAge      span    `toml:"max_data_age"`     // nothing is opened on older prices

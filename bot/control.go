@@ -125,17 +125,20 @@ func answer(serve func(context.Context, *operatorAsk) (any, error)) http.Handler
 	return func(w http.ResponseWriter, request *http.Request) {
 		var ask operatorAsk
 		status := http.StatusOK
-		err := json.NewDecoder(http.MaxBytesReader(w, request.Body, longestAsk)).Decode(&ask)
 		var value any
-		if err != nil {
-			err = usagef("request: %w", err)
-		} else {
-			value, err = serve(request.Context(), &ask)
+		err := checkProtocol(request.Header, "the command")
+		if err == nil {
+			if err = json.NewDecoder(http.MaxBytesReader(w, request.Body, longestAsk)).Decode(&ask); err != nil {
+				err = usagef("request: %w", err)
+			} else {
+				value, err = serve(request.Context(), &ask)
+			}
 		}
 		if err != nil {
 			value, status = operatorError{err.Error()}, statusOf(err)
 		}
 		w.Header().Set("Content-Type", "application/json")
+		nameProtocol(w.Header())
 		w.WriteHeader(status)
 		_ = json.NewEncoder(w).Encode(value) // who has hung up hears nothing
 	}

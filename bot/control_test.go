@@ -42,9 +42,7 @@ func trade(t *testing.T, args ...string) *trader {
 
 // start starts the bot and waits until it has orders, or is halted.
 func (b *trader) start(args ...string) {
-	path, err := exec.LookPath("bot")
-	require.NoError(b.t, err, "testscript.Main puts it on the path")
-	b.cmd = exec.Command(path, append([]string{"run", "-c", "../configs/sandbox.toml", "--set", "exchange.base_url=" + b.exchange.facts.BaseURL, "--set", "bot.state=" + b.folder,
+	b.cmd = bot.Child(bot.Program(b.t), append([]string{"run", "-c", "../configs/sandbox.toml", "--set", "exchange.base_url=" + b.exchange.facts.BaseURL, "--set", "bot.state=" + b.folder,
 		"--set", "strategies.maker.params.half_spread_bps=2", "--set", "strategies.maker.params.move_bps=1", "--set", "poll.books=500ms",
 		"--set", "bot.stop_within=5m", "--set", "exchange.window=60s"}, args...)...)
 	b.stderr = &bytes.Buffer{}
@@ -60,7 +58,7 @@ func (b *trader) start(args ...string) {
 // stop ends the bot in good order.
 func (b *trader) stop() {
 	require.NoError(b.t, b.cmd.Process.Signal(os.Interrupt))
-	require.NoError(b.t, b.cmd.Wait(), b.stderr.String())
+	require.NoError(b.t, bot.Ended(b.cmd), b.stderr.String())
 }
 
 // try runs a command on the bot with --json, decodes its answer, and returns its exit code.
@@ -246,10 +244,8 @@ func TestARunningBotIsOperatedOverItsSocket(t *testing.T) {
 
 func TestABotThatWaitsForTheExchangeIsNotTakenForOneThatDoesNotRun(t *testing.T) {
 	t.Parallel()
-	path, err := exec.LookPath("bot")
-	require.NoError(t, err)
 	folder := filepath.Join(t.TempDir(), "state")
-	waiting := exec.Command(path, "run", "-c", "../configs/sandbox.toml", "--set", "exchange.base_url=http://127.0.0.1:1/v2", "--set", "bot.state="+folder)
+	waiting := bot.Child(bot.Program(t), "run", "-c", "../configs/sandbox.toml", "--set", "exchange.base_url=http://127.0.0.1:1/v2", "--set", "bot.state="+folder)
 	require.NoError(t, waiting.Start())
 	defer func() {
 		require.NoError(t, waiting.Process.Kill())

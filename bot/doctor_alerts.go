@@ -22,7 +22,7 @@ func (d *doctor) alerts(ctx context.Context, wanted bool) {
 	failed := make([]string, len(places))
 	var sending sync.WaitGroup
 	for i, p := range places {
-		sending.Go(func() { failed[i] = p.try(ctx) })
+		sending.Go(func() { failed[i] = p.try(ctx, d.plan.name()) })
 	}
 	sending.Wait()
 	for i, p := range places {
@@ -35,10 +35,10 @@ func (d *doctor) alerts(ctx context.Context, wanted bool) {
 }
 
 // try sends a message once and says why that failed, without the URL; nothing where it did not.
-func (p *alertPlace) try(ctx context.Context) string {
+func (p *alertPlace) try(ctx context.Context, bot string) string {
 	p.http = p.client()
 	defer p.http.CloseIdleConnections()
-	if err := p.send(ctx, &alert{Kind: alertTest, At: time.Now().UTC(), Text: "bot doctor tries whether alerts arrive"}); err != nil {
+	if err := p.send(ctx, &alert{Kind: alertTest, Bot: bot, At: time.Now().UTC(), Text: "bot doctor tries whether alerts arrive"}); err != nil {
 		return p.scrub(err)
 	}
 	return ""

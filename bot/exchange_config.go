@@ -117,6 +117,8 @@ type sourceSection struct {
 	Price decimal `toml:"price"` // of synthetic: where it starts and around which it moves; of fixed: where it stands
 	Step  span    `toml:"step"`  // between two movements, on average
 
+	Refill span `toml:"refill"` // of fixed: how often what was taken of the house's levels is there again; 0: never
+
 	Seed       uint64  `toml:"seed"`       // of synthetic; 0: that of [exchange]
 	Anchor     moment  `toml:"anchor"`     // of synthetic: when the price is at its start; none: when the exchange's history begins
 	Volatility decimal `toml:"volatility"` // of synthetic: standard deviation of a day's return
@@ -177,7 +179,7 @@ func defaultExchangeConfig() *exchangeConfig {
 		Exchange: exchangeSection{Listen: "127.0.0.1:8080", Log: logError, Prefixes: []string{"Service"}, Venue: "TIDE", Seed: 1, History: span(24 * time.Hour)},
 		Clock:    clockSection{Speed: "1"},
 		Admin:    adminSection{Enabled: true},
-		Budget:   budgetSection{PerKey: 1000, PerIP: 1000, KeyBan: span(time.Minute), IPBan: span(15 * time.Minute)},
+		Budget:   budgetSection{PerKey: 1000, PerIP: 500, KeyBan: span(time.Minute), IPBan: span(15 * time.Minute)},
 		Rules:    rulesSection{FeeRounding: "fill", TriggerReference: "lastTrade", GroupsPerAccount: 1, WithdrawalStage: span(10 * time.Second)},
 		Keep:     keepSection{Orders: 10_000, Trades: 10_000, Transactions: 10_000, Candles: 60 * 24 * 60},
 	}
@@ -192,7 +194,7 @@ func (a *tradedAsset) start() {
 func (m *tradedMarket) start() {
 	m.marketSection = marketSection{MaxOrderInBase: "1000000000", MaxOrderInQuote: "1000000000", MaxOpenOrders: 100, FeeCategory: "A"}
 	m.Status = "trading"
-	m.Source = sourceSection{Kind: priceSynthetic, Step: span(time.Second), Volatility: "0.03", Candles: defaultStore, Interval: "1m", Speed: 1, Walk: walkChance}
+	m.Source = sourceSection{Kind: priceSynthetic, Step: span(time.Second), Refill: span(time.Second), Volatility: "0.03", Candles: defaultStore, Interval: "1m", Speed: 1, Walk: walkChance}
 	m.House.Step = 1
 }
 

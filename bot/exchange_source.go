@@ -27,7 +27,10 @@ func (p *exchangePlan) source(path []string, name string, m *tradedMarket) (sand
 		return nil, err
 	}
 	if s.Kind == priceFixed {
-		return sandbox.Fixed(s.Price), nil
+		if s.Refill > 0 && s.Refill < span(shortestStep) {
+			return nil, at(join(path, "refill"), fmt.Errorf("%s is less than %s; want 0 for never", market.Duration(s.Refill), shortestStep))
+		}
+		return sandbox.Steady{Price: string(s.Price), Refill: market.Duration(s.Refill)}, nil
 	}
 	volatility, err := strconv.ParseFloat(string(s.Volatility), 64)
 	if err != nil || volatility <= 0 || volatility > 0.5 {

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -69,13 +68,13 @@ func TestFiftyMarketsAndSixStrategiesAreTradedByOneBot(t *testing.T) {
 	require.NoError(t, os.WriteFile(config, []byte(fiftyBot(&facts, filepath.Join(dir, "state"))), 0o600))
 	if *measureFor > 0 {
 		program = filepath.Join(dir, "shipped")
-		out, err := exec.Command("go", "build", "-o", program, "../cmd/bot").CombinedOutput()
+		out, err := Short(t, "go", "build", "-o", program, "../cmd/bot").CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	}
 	logs, err := os.Create(filepath.Join(dir, "log"))
 	require.NoError(t, err)
 	defer logs.Close()
-	cmd := exec.Command(program, "run", "-c", config)
+	cmd := Child(program, "run", "-c", config)
 	cmd.Dir, cmd.Stderr = dir, logs
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
@@ -84,7 +83,7 @@ func TestFiftyMarketsAndSixStrategiesAreTradedByOneBot(t *testing.T) {
 		measure(t, cmd.Process.Pid)
 	}
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
-	require.NoError(t, cmd.Wait(), "%s", readText(t, logs.Name()))
+	require.NoError(t, Ended(cmd), "%s", readText(t, logs.Name()))
 	store, err := state.ReadBot(filepath.Join(dir, "state", stateFile))
 	require.NoError(t, err)
 	defer store.Close()

@@ -2,12 +2,13 @@ package bot_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/tidemark-trading/tidemark/bot"
 )
 
 // smallDisk mounts a file system of so many bytes.
@@ -22,9 +23,7 @@ func smallDisk(t *testing.T, size string) string {
 
 // command runs bot in dir and returns what it printed.
 func command(t *testing.T, dir string, args ...string) (string, error) {
-	path, err := exec.LookPath("bot")
-	require.NoError(t, err)
-	cmd := exec.Command(path, args...)
+	cmd := bot.Short(t, bot.Program(t), args...)
 	cmd.Dir = dir
 	text, err := cmd.CombinedOutput()
 	return string(text), err

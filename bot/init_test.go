@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -54,7 +53,7 @@ func programOfTheReadme(t *testing.T) string {
 
 func goCommand(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	c := exec.Command("go", args...)
+	c := bot.Short(t, "go", args...)
 	c.Dir, c.Env = dir, append(os.Environ(), "GOPROXY=off", "GOFLAGS=", "GOWORK=off")
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "go %v: %s", args, out)

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
@@ -22,12 +22,10 @@ const kills = 20
 
 // killed starts the command as a process of its own, kills it after a while and reports whether it had ended before.
 func killed(t *testing.T, dir string, after time.Duration, args ...string) (ended bool) {
-	path, err := exec.LookPath("bot")
-	require.NoError(t, err, "testscript.Main puts it on the path")
-	cmd := exec.Command(path, args...)
+	cmd := bot.Child(bot.Program(t), args...)
 	cmd.Dir = dir
 	require.NoError(t, cmd.Start())
-	timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
+	timer := time.AfterFunc(min(after, 2*bot.Patience), func() { _ = cmd.Process.Kill() })
 	defer timer.Stop()
 	return cmd.Wait() == nil
 }

@@ -101,7 +101,7 @@ func (a *app) act(ctx context.Context, f *actFlags, path string, ask *operatorAs
 	report := &actReport{}
 	raw, err := call(ctx, folder, path, ask, f.wait+2*answerWithin, report)
 	if errors.Is(err, errNoBot) {
-		return absent(folder, err)
+		return absent(ctx, folder, err)
 	}
 	if err != nil {
 		return err
@@ -125,9 +125,9 @@ func ordersText(n int) string {
 }
 
 // absent is why no bot answers: there is none, as said tells, or it is not ready.
-func absent(folder string, said error) error {
+func absent(ctx context.Context, folder string, said error) error {
 	file := filepath.Join(folder, stateFile)
-	store, err := state.ReadBot(file)
+	store, err := state.ReadBotUntil(ctx, file)
 	switch {
 	case errors.Is(err, state.ErrLocked):
 		return heldError(file)

@@ -23,6 +23,7 @@ type orderInfo struct {
 	Type          string `json:"type"`
 	State         string `json:"state"`
 	InFlight      string `json:"in_flight,omitempty"` // the command that the exchange has not answered
+	Waits         bool   `json:"waits,omitempty"`     // that command has not left: it waits for a lane to the exchange
 	Amount        string `json:"amount,omitempty"`
 	AmountQuote   string `json:"amount_quote,omitempty"`
 	Price         string `json:"price,omitempty"`
@@ -81,6 +82,9 @@ func (o *orderInfo) terms() string {
 
 // how says how an order stands, in words.
 func (o *orderInfo) how() string {
+	if o.Waits {
+		return o.InFlight + " waits to be sent"
+	}
 	if o.InFlight != "" {
 		return o.State + ", " + o.InFlight + " not answered"
 	}
@@ -118,10 +122,18 @@ func ordersOf(store *state.BotStore, all bool) (*ordersInfo, error) {
 }
 
 // orders answers `bot orders`.
-func (c *control) orders(_ context.Context, ask *operatorAsk) (any, error) {
+func (c *control) orders(ctx context.Context, ask *operatorAsk) (any, error) {
 	list, err := ordersOf(c.r.store, ask.All)
+	if err != nil {
+		return nil, err
+	}
 	list.Running = true
-	return list, err
+	return list, c.look(ctx, func(market.Time) {
+		for i := range list.Orders {
+			o := &list.Orders[i]
+			o.Waits = o.InFlight != "" && c.r.loop.Waits(market.OrderID(o.Number))
+		}
+	})
 }
 
 func printOrders(w io.Writer, orders []orderInfo) error {

@@ -80,7 +80,7 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 		defer func() { err = errors.Join(err, r.close()) }()
 	}
 	if err != nil {
-		err = withMend(err)
+		err = withMend(aboutState(err))
 		r.watch.stopped("it could not start: "+err.Error(), 0)
 		return r.early(ctx, err)
 	}
@@ -128,26 +128,35 @@ func (r *runner) trade(ctx context.Context) error {
 	var feed sync.WaitGroup
 	feed.Go(func() { r.feed.Run(feeding) })
 	feed.Go(func() { r.keepTime(feeding) })
+	feed.Go(func() { r.keepFiles(feeding) })
 	if r.paper != nil {
 		feed.Go(func() { r.paper.relay(feeding, r.feed.Events()) })
 	}
-	silence := r.announceStop(ctx)
+	announced := r.announceStop(ctx)
 	err := r.loop.Run(ctx)
-	silence()
+	announced()
 	cancel()
 	feed.Wait()
 	return err
 }
 
-// announceStop lets the log say at once that a stop has begun, which may have to wait for the exchange, until silence is called.
-func (r *runner) announceStop(ctx context.Context) (silence func() bool) {
+// announceStop logs at once that a stop has begun, which may have to wait for the exchange. The caller calls announced when the loop has
+// ended: if ctx has ended, the line is in the log once announced returns. A loop with nothing to wait for can end before AfterFunc runs.
+func (r *runner) announceStop(ctx context.Context) (announced func()) {
 	orders := "are cancelled"
 	if r.plan.Bot.KeepOrders {
 		orders = "are kept"
 	}
-	return context.AfterFunc(ctx, func() {
+	announce := sync.OnceFunc(func() {
 		r.log.Info().Str("orders", orders).Stringer("within", time.Duration(r.stopWithin())).Msg("stopping: the exchange's answers are awaited; a second Ctrl-C ends at once")
 	})
+	unregister := context.AfterFunc(ctx, announce)
+	return func() {
+		unregister()
+		if ctx.Err() != nil {
+			announce() // it waits for AfterFunc's call, if that is under way
+		}
+	}
 }
 
 // leave writes the end of the run down and says what is left.

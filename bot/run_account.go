@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,11 +41,61 @@ func (r *runner) checkAccount(ctx context.Context, began bool) error {
 		return r.plan.source.place(at([]string{"exchange", "base_url"}, fmt.Errorf("is at %s, and the orders and money in %s are at %s; name another bot.state or, where the exchange has moved, the old address in exchange.moved_from",
 			r.plan.Exchange.origin(), r.plan.Bot.State, before)))
 	}
-	if other, err := r.plan.otherKey(r.store); err != nil || !other {
+	other, err := r.plan.otherKey(r.store)
+	switch {
+	case err != nil:
+		return err
+	case other:
+		return r.checkKey(ctx)
+	}
+	return r.checkMemory(ctx)
+}
+
+// checkMemory warns of an exchange that does not know the latest order which it has taken: one that began anew, as bot exchange without
+// --state does at each start. What it is asked once tells; everything else about the orders is found out by the reconcile.
+func (r *runner) checkMemory(ctx context.Context) error {
+	last, err := r.lastTaken()
+	if err != nil || last == nil || last.Done() && r.client.Now().Sub(last.Updated) > remembers {
 		return err
 	}
-	return r.checkKey(ctx)
+	if _, err := r.client.Order(ctx, last.Market, last.ClientOrderID, last.ExchangeID); errors.Is(err, exchange.ErrCode(exchange.CodeNotFound)) {
+		r.log.Warn().Stringer("order", last.ClientOrderID).Msgf("the exchange has begun anew: it does not know the last order that it took; stop the bot and begin anew too: remove the state folder %s, or name another by bot.state",
+			r.plan.Bot.State)
+	}
+	return nil
 }
+
+// errFound ends a walk that has found what it looked for.
+var errFound = errors.New("found")
+
+// lastTaken is the latest order of these markets that the exchange has told of; nil: there is none.
+func (r *runner) lastTaken() (last *state.OrderRow, err error) {
+	traded := map[market.ID]bool{} // the client knows no others
+	for i := range r.plan.strategies {
+		for _, m := range r.plan.strategies[i].Markets {
+			traded[m.ID] = true
+		}
+	}
+	var ids []market.OrderID // the latest first
+	err = r.store.EntriesBack(0, func(e *state.Entry) error {
+		if ids = append(ids, e.Record.(*state.Report).Order); len(ids) == lookedBack {
+			return errFound
+		}
+		return nil
+	}, state.EntryReport)
+	if err != nil && !errors.Is(err, errFound) {
+		return nil, err
+	}
+	for _, id := range slices.Compact(ids) {
+		if row, err := r.store.Order(id); err == nil && traded[row.Market] { // of one that was compacted away there is no row
+			return &row, nil
+		}
+	}
+	return nil, nil
+}
+
+// lookedBack is among how many reports the latest order of a market that is still traded is looked for.
+const lookedBack = 1000
 
 // elsewhere is the exchange of a state file, "" where it is that of the config.
 func (p *runPlan) elsewhere(store *state.BotStore) (before string, err error) {
@@ -65,20 +116,7 @@ func (p *runPlan) otherKey(store *state.BotStore) (bool, error) {
 // checkKey asks by a key that is new for the latest order that the exchange has taken.
 func (r *runner) checkKey(ctx context.Context) error {
 	r.log.Warn().Msg("the key is another than in the last run: it has to be of the same account")
-	var last *state.OrderRow
-	traded := map[market.ID]bool{} // the client knows no others
-	for i := range r.plan.strategies {
-		for _, m := range r.plan.strategies[i].Markets {
-			traded[m.ID] = true
-		}
-	}
-	err := r.store.Orders(0, func(o *state.OrderRow) error {
-		if o.Reported && traded[o.Market] {
-			row := *o
-			last = &row
-		}
-		return nil
-	})
+	last, err := r.lastTaken()
 	if err != nil || last == nil {
 		return err
 	}

@@ -58,7 +58,8 @@ type runner struct {
 	resumed bool              // the state file had an earlier run …
 	parts   map[string][]byte // … which left these
 	banned  atomic.Bool       // a ban has begun since the weight ledger was last written down
-	asked   atomic.Int64      // when the bot was asked to stop while it opened, in Unix ns; 0: it was not
+	rescued rescuer
+	asked   atomic.Int64 // when the bot was asked to stop while it opened, in Unix ns; 0: it was not
 }
 
 // openRunner makes a bot of a plan: it locks the state file, asks the exchange what there is, and brings the engine to where it was, or
@@ -87,12 +88,15 @@ func openRunner(ctx context.Context, p *runPlan, log zerolog.Logger) (r *runner,
 
 // close gives back the state file and the connections.
 func (r *runner) close() (err error) {
+	if err = r.rescue(); err != nil {
+		err = tradingError{err}
+	}
 	r.watch.close()
 	if r.client != nil {
 		r.client.Close()
 	}
 	if r.journal != nil && r.journal.recording != nil {
-		err = r.journal.recording.Close()
+		err = errors.Join(err, r.journal.recording.Close())
 	}
 	if r.store != nil {
 		err = errors.Join(err, r.store.Close())
@@ -153,7 +157,7 @@ func (r *runner) openEngine(ctx context.Context) (err error) {
 	r.account = state.NewAccount(p.catalog, len(p.strategies), own)
 	r.account.KeepRecent(lateFills)
 	r.gate = risk.New(p.catalog, risk.Config{Account: p.checked.plan.Account, Strategies: limits, Fees: p.fees, Explain: true})
-	r.engine = engine.New(engine.Config{Catalog: p.catalog, Account: r.account, Gate: r.gate, Seats: seats, TradeFrom: r.began, Run: r.run, Observer: r, Apart: goroutine.Call})
+	r.engine = engine.New(engine.Config{Catalog: p.catalog, Account: r.account, Gate: r.gate, Seats: seats, TradeFrom: r.began, SaveLimit: int(p.Bot.SaveKB) << 10, Run: r.run, Observer: r, Apart: goroutine.Call})
 	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account, seats: p.names(), ledger: r.weights, banned: &r.banned, currency: p.currency.ID, agreed: map[string]savedAgreement{}, refusals: refusals{kinds: map[refusalKey]*refusedKind{}}, notes: newNotes(r.log)}
 	if r.paper == nil {
 		r.journal.open = r.ledger.SetOpenOrders
@@ -227,7 +231,7 @@ func (r *runner) openLoop(ctx context.Context) error {
 	if config.Agreed, err = r.agreements(); err != nil {
 		return err
 	}
-	config.Owns = r.owns
+	config.Owns, config.Ended = r.owns, r.ended
 	r.watch.attach()
 	r.loop = live.New(config)
 	return nil

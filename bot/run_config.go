@@ -24,12 +24,14 @@ type runConfig struct {
 
 // botSection is what concerns the process.
 type botSection struct {
+	Name       string `toml:"name"`        // in alerts; empty: the config file's
 	Mode       string `toml:"mode"`        // live: orders go to the exchange; paper: to a simulated one in this process, at the exchange's prices
 	State      string `toml:"state"`       // folder of the state file and the socket; made where it is missing
 	Log        string `toml:"log"`         // on the standard error: off, error, warn, info, debug
 	KeepOrders bool   `toml:"keep_orders"` // leave open orders at the exchange when stopping; else they are cancelled
 	StopWithin span   `toml:"stop_within"` // for stopping in good order
 	RecordMB   int64  `toml:"record_mb"`   // largest size of the recording of market events beside the state file; 0: none is kept
+	SaveKB     int64  `toml:"save_kb"`     // largest state of a strategy, as its Save writes it; beyond it the strategy is halted
 	NeedLimits bool   `toml:"need_limits"` // refuse to start while a limit of the account or of a strategy is missing
 }
 
@@ -80,11 +82,12 @@ type liveAccountSection struct {
 
 func defaultRunConfig() *runConfig {
 	return &runConfig{
-		Bot: botSection{Mode: modeLive, State: "state", Log: "info", RecordMB: 1024, StopWithin: span(75 * time.Second)},
+		Bot: botSection{Mode: modeLive, State: "state", Log: "info", RecordMB: 1024, SaveKB: 1024, StopWithin: span(75 * time.Second)},
 		Exchange: remoteSection{BaseURL: "http://127.0.0.1:8080/v2", Prefix: "Service", Window: span(10 * time.Second), CancelAfter: span(150 * time.Second),
-			PerKey: 1000, PerIP: 1000},
+			PerKey: 1000, PerIP: 500},
 		Poll: pollSection{Tickers: span(time.Second), Books: span(2 * time.Second), Rules: span(30 * time.Second), Orders: span(time.Minute), Balances: span(30 * time.Second),
 			Settle: span(2 * time.Second), Depth: 50},
+		Risk:    riskSection{limitSection: limitSection{MaxInFlight: 100}},
 		Account: liveAccountSection{Currency: "EUR", MakerFee: "0.0015", TakerFee: "0.0025"},
 		Metrics: metricsSection{StaleAfter: span(30 * time.Second)},
 		Alerts:  alertsSection{Refusals: 20},

@@ -95,3 +95,20 @@ func (r *runner) owns(client uuid.UUID) bool {
 	_, err := r.store.OrderByClientID(client)
 	return !errors.Is(err, state.ErrNoState)
 }
+
+// ended is the own order of a client's name as the state file has it, nil where there is none or it cannot be read.
+func (r *runner) ended(client uuid.UUID) *state.Order {
+	row, err := r.store.OrderByClientID(client)
+	if errors.Is(err, state.ErrNoState) {
+		return nil
+	}
+	var fills []state.FillRow
+	if err == nil {
+		fills, err = r.store.FillsOf(row.ID)
+	}
+	if err != nil {
+		r.log.Error().Err(err).Stringer("client_order_id", client).Msg("an order that the exchange lists as open cannot be read from the state file")
+		return nil
+	}
+	return state.EndedOrder(&row, fills)
+}

@@ -116,7 +116,7 @@ func cursorOf(name string, interval market.Interval) string {
 
 // Intent notes a command that is about to be sent.
 func (j *botJournal) Intent(i *exchange.Intent) {
-	passed := j.leave(i)
+	passed := j.lookedAt(i)
 	intent := state.Intent{Method: i.Method, Path: i.Path, Body: i.Body, Timestamp: i.Timestamp, WindowMS: i.Window, Cause: j.cause, Risk: passed.figures, Asked: passed.asked}
 	intent.Command = market.Command{Kind: i.Command, At: j.at, Order: market.Order{ID: i.Order, Market: i.Market, ClientOrderID: i.ClientOrderID}}
 	if o := j.account.Known(i.Order); o != nil {
@@ -130,8 +130,9 @@ func (j *botJournal) Intent(i *exchange.Intent) {
 	j.order(i.Order)
 }
 
-// Sent notes that an intent leaves. Alone it is not worth a commit: the next one takes it along.
+// Sent notes and logs that an intent leaves. Alone it is not worth a commit: the next one takes it along.
 func (j *botJournal) Sent(at market.Time, i *exchange.Intent) {
+	j.saySent(i)
 	j.batch.Journal(at, &state.SentCommand{Order: i.Order, Command: i.Command})
 	j.riding++
 }
@@ -205,7 +206,7 @@ func (j *botJournal) Commit(at market.Time) error {
 		}
 		j.riding = 0
 	}
-	j.afterwards()
+	j.forgetTurn()
 	j.halts = len(j.engine.Halts())
 	if all {
 		j.whole = at

@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"slices"
@@ -19,12 +18,11 @@ const byOperator = "operator"
 // notes are what the journal keeps in memory beside what it writes: for the log, and for who asks over the socket. They belong to the
 // loop's goroutine.
 type notes struct {
-	log     zerolog.Logger
-	by      string // who asked for the halts of this turn; empty: the engine itself
-	passed  map[market.OrderID]approval
-	leaving []leaving
-	heard   map[feedKey]market.Time
-	rules   map[market.ID]market.Market // as they were told last
+	log    zerolog.Logger
+	by     string // who asked for the halts of this turn; empty: the engine itself
+	passed map[market.OrderID]approval
+	heard  map[feedKey]market.Time
+	rules  map[market.ID]market.Market // as they were told last
 }
 
 // approval is what is known of an order or a change that the gate let pass.
@@ -32,13 +30,6 @@ type approval struct {
 	command market.Command
 	asked   state.Terms
 	figures []state.Figure
-}
-
-// leaving is a command whose intent the turn's commit makes durable.
-type leaving struct {
-	kind  market.CommandKind
-	order market.OrderID
-	body  []byte // of a change
 }
 
 // feedKey is a feed of market events.
@@ -95,13 +86,8 @@ func (n *notes) approved(asked state.Terms, c *market.Command, figures []state.F
 	}
 }
 
-// leave takes what the gate looked at for an intent.
-func (n *notes) leave(i *exchange.Intent) (a approval) {
-	l := leaving{kind: i.Command, order: i.Order}
-	if i.Command == market.CommandUpdate {
-		l.body = bytes.Clone(i.Body)
-	}
-	n.leaving = append(n.leaving, l)
+// lookedAt is what the gate looked at for an intent.
+func (n *notes) lookedAt(i *exchange.Intent) (a approval) {
 	if i.Command != market.CommandCancel {
 		a = n.passed[i.Order]
 	}
@@ -116,19 +102,26 @@ func (j *botJournal) operate() {
 	j.by, j.cause = byOperator, state.Cause{}
 }
 
-// afterwards logs what leaves now, and forgets what concerned the turn.
-func (j *botJournal) afterwards() {
-	for _, l := range j.leaving {
-		if o := j.account.Known(l.order); o != nil {
-			level := zerolog.DebugLevel
-			if l.kind == market.CommandPlace {
-				level = zerolog.InfoLevel
-			}
-			j.sayCommand(j.log.WithLevel(level), o, l.body).Msg(wordOf(l.kind) + " sent")
-		}
-	}
-	j.leaving, j.by = j.leaving[:0], ""
+// forgetTurn forgets what concerned the turn alone.
+func (j *botJournal) forgetTurn() {
+	j.by = ""
 	clear(j.passed)
+}
+
+// saySent logs a command that leaves now.
+func (j *botJournal) saySent(i *exchange.Intent) {
+	o := j.account.Known(i.Order)
+	if o == nil {
+		return
+	}
+	level, body := zerolog.DebugLevel, []byte(nil)
+	switch i.Command {
+	case market.CommandPlace:
+		level = zerolog.InfoLevel
+	case market.CommandUpdate:
+		body = i.Body
+	}
+	j.sayCommand(j.log.WithLevel(level), o, body).Msg(wordOf(i.Command) + " sent")
 }
 
 // accepted logs what the exchange took.

@@ -88,6 +88,9 @@ func (p *runPlan) checkSections() error {
 	if start := p.Paper.Start[p.Account.Currency]; p.Bot.Mode == modePaper && strings.Trim(string(start), "0.") == "" {
 		return at([]string{"paper", "start", p.Account.Currency}, errors.New("is missing; paper mode has to know how much money it begins with"))
 	}
+	if p.Bot.SaveKB == 0 {
+		return at([]string{"bot", "save_kb"}, errors.New("0 would halt every strategy that has a state; want 1 at least"))
+	}
 	if p.Bot.State == "" {
 		return at([]string{"bot", "state"}, errors.New("is empty; want a folder, like \"state\""))
 	}
@@ -237,6 +240,16 @@ func (p *runPlan) settle(catalog *market.Catalog) error {
 	var err error
 	p.hash, err = p.checked.hash()
 	return err
+}
+
+// name is the bot's, by which alerts tell it from others: letters, digits and what a header may hold.
+func (p *runPlan) name() string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, orElse(p.Bot.Name, p.source.label()))
 }
 
 // names lists the strategies by StrategyID, from 1.

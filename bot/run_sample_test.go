@@ -2,14 +2,12 @@ package bot_test
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -48,15 +46,11 @@ const after = 500 * time.Millisecond
 // tradeUntil runs one of configs/ in a process of its own against an exchange until a while after it has said something, then interrupts
 // it and wants exit code 0.
 func tradeUntil(t *testing.T, s *served, config, state, message string, sets ...string) *traded {
-	path, err := exec.LookPath("bot")
-	require.NoError(t, err)
 	args := []string{"run", "-c", filepath.Join("..", "configs", config), "--set", "exchange.base_url=" + s.facts.BaseURL, "--set", "bot.state=" + state, "--set", "bot.stop_within=5m", "--set", "exchange.window=60s"}
 	for _, set := range sets {
 		args = append(args, "--set", set)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*bot.Patience)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, path, args...)
+	cmd := bot.Short(t, bot.Program(t), args...)
 	out, err := cmd.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -18,9 +17,7 @@ import (
 func TestABotWhoseTerminalIsGoneStopsInGoodOrder(t *testing.T) {
 	t.Parallel()
 	s, folder := lively(t), filepath.Join(t.TempDir(), "state")
-	path, err := exec.LookPath("bot")
-	require.NoError(t, err)
-	cmd := exec.Command(path, "run", "-c", filepath.Join("..", "configs", "sandbox.toml"), "--set", "exchange.base_url="+s.facts.BaseURL, "--set", "bot.state="+folder, "--set", "bot.stop_within=5m")
+	cmd := bot.Child(bot.Program(t), "run", "-c", filepath.Join("..", "configs", "sandbox.toml"), "--set", "exchange.base_url="+s.facts.BaseURL, "--set", "bot.state="+folder, "--set", "bot.stop_within=5m")
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP) // under nohup a child would inherit that it is ignored
 	defer signal.Stop(hangups)
@@ -30,8 +27,12 @@ func TestABotWhoseTerminalIsGoneStopsInGoodOrder(t *testing.T) {
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	require.NoError(t, write.Close())
-	for lines := bufio.NewScanner(read); lines.Scan() && !strings.Contains(lines.Text(), "order accepted"); {
+	accepted, said := bot.Overdue(cmd), ""
+	for lines := bufio.NewScanner(read); !strings.Contains(said, "order accepted"); {
+		require.True(t, lines.Scan(), "no order was accepted; the bot said:\n%s", said)
+		said += lines.Text() + "\n"
 	}
+	accepted()
 	require.NoError(t, read.Close()) // as when Ctrl-C ends a tee
 
 	entries := func() (n int) {
@@ -48,7 +49,7 @@ func TestABotWhoseTerminalIsGoneStopsInGoodOrder(t *testing.T) {
 	before := entries()
 	bot.Await(t, func() bool { return entries() >= before+4 })
 	require.NoError(t, cmd.Process.Signal(syscall.SIGHUP))
-	require.NoError(t, cmd.Wait(), "exit code 0: nothing is left open")
+	require.NoError(t, bot.Ended(cmd), "exit code 0: nothing is left open")
 	var left orders
 	_, out, _ := call(t.Context(), "orders", "--json", "--state", folder)
 	require.NoError(t, json.Unmarshal([]byte(out), &left))

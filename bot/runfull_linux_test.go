@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
@@ -42,16 +41,10 @@ func TestABotOnAFullDiskCancelsItsOrdersAndEnds(t *testing.T) {
 	s := auditOf(t, disk, &facts)
 
 	cmd := child(t, dir, "run", "-c", config)
-	require.Eventually(t, func() bool { return len(s.openAtTheExchange()) > 0 }, 30*time.Second, 50*time.Millisecond)
+	Await(t, func() bool { return len(s.openAtTheExchange()) > 0 }, "orders")
 	free := fill(t, disk)
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	select {
-	case err := <-ended:
-		require.Error(t, err, "exit code 1")
-	case <-time.After(90 * time.Second):
-		require.Fail(t, "the bot goes on", "%s", cmd.Stderr)
-	}
+	require.Error(t, Ended(cmd), "exit code 1, and by itself")
+	require.True(t, cmd.ProcessState.Exited(), "it was killed after %s: %s", Patience, cmd.Stderr)
 	require.Empty(t, s.openAtTheExchange(), "at once, and not when its timer has run out: %s", cmd.Stderr)
 	said := fmt.Sprint(cmd.Stderr)
 	require.Contains(t, said, "the disk is full: all orders are cancelled but the exits of brackets, then the bot ends")
@@ -59,14 +52,14 @@ func TestABotOnAFullDiskCancelsItsOrdersAndEnds(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(disk, "state", reserveFile))
 
 	again := child(t, dir, "run", "-c", config)
-	require.Error(t, again.Wait(), "it does not trade without a reserve")
+	require.Error(t, Ended(again), "it does not trade without a reserve")
 	require.Contains(t, fmt.Sprint(again.Stderr), "no space left on device")
 	free()
 	s.sound()
 	again = child(t, dir, "run", "-c", config, "--set", "bot.keep_orders=false")
-	require.Eventually(t, func() bool { return len(s.openAtTheExchange()) > 0 }, 30*time.Second, 50*time.Millisecond)
+	Await(t, func() bool { return len(s.openAtTheExchange()) > 0 }, "orders")
 	require.FileExists(t, filepath.Join(disk, "state", reserveFile))
 	require.NoError(t, again.Process.Signal(os.Interrupt))
-	require.NoError(t, again.Wait(), "%s", again.Stderr)
+	require.NoError(t, Ended(again), "%s", again.Stderr)
 	require.Positive(t, s.agreeOnFile().orders)
 }

@@ -99,13 +99,13 @@ func TestAKilledProcessLosesNothing(t *testing.T) {
 		cmd := child(t, dir, "run", "-c", config)
 		time.Sleep(300*time.Millisecond + time.Duration(random.Int64N(int64(2*time.Second))))
 		require.NoError(t, cmd.Process.Kill())
-		require.Error(t, cmd.Wait())
+		require.Error(t, Ended(cmd))
 	}
 	last := child(t, dir, "run", "-c", config)
 	Await(t, func() bool { return seen().open == 2 }, "the limit is reached")
 	time.Sleep(4 * time.Second)
 	require.NoError(t, last.Process.Signal(os.Interrupt))
-	require.NoError(t, last.Wait(), "%s", last.Stderr)
+	require.NoError(t, Ended(last), "%s", last.Stderr)
 
 	enough()
 	most := seen()
@@ -190,9 +190,7 @@ func (s *stage) exposed(ctx context.Context, before market.Money) (orders int, e
 
 // child starts the program as a process of its own, which the end of the test kills.
 func child(t *testing.T, dir string, args ...string) *exec.Cmd {
-	path, err := exec.LookPath("bot")
-	require.NoError(t, err, "testscript.Main puts it on the path")
-	cmd := exec.Command(path, args...)
+	cmd := Child(Program(t), args...)
 	cmd.Dir, cmd.Stderr = dir, new(journalOfLogs)
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
@@ -201,10 +199,9 @@ func child(t *testing.T, dir string, args ...string) *exec.Cmd {
 
 // exchangeChild starts `bot exchange` on a free port and returns what it tells.
 func exchangeChild(t *testing.T, dir string, args ...string) (facts exchangeFacts, process *os.Process) {
-	path, err := exec.LookPath("bot")
-	require.NoError(t, err)
-	cmd := exec.Command(path, append([]string{"exchange", "--listen", "127.0.0.1:0", "--json"}, args...)...)
-	cmd.Dir = dir
+	cmd := Child(Program(t), append([]string{"exchange", "--listen", "127.0.0.1:0", "--json"}, args...)...)
+	said := new(journalOfLogs)
+	cmd.Dir, cmd.Stderr = dir, said
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
@@ -212,6 +209,7 @@ func exchangeChild(t *testing.T, dir string, args ...string) (facts exchangeFact
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	require.NoError(t, json.NewDecoder(out).Decode(&facts))
+	defer Overdue(cmd)()
+	require.NoError(t, json.NewDecoder(out).Decode(&facts), "it tells its facts before anything else; on standard error: %s", said)
 	return facts, cmd.Process
 }

@@ -34,7 +34,7 @@ func newOrphans(t *testing.T) *orphans {
 		bot := child(t, o.dir, "run", "-c", o.config)
 		Await(t, func() bool { return len(o.openAtTheExchange()) > 0 })
 		require.NoError(t, bot.Process.Kill())
-		require.Error(t, bot.Wait())
+		require.Error(t, Ended(bot))
 		return len(o.openAtTheExchange()) > 0
 	})
 	return o
@@ -73,7 +73,7 @@ func TestAProcessThatIsStoppedBeforeItTradesEndsWhatTheLastOneLeft(t *testing.T)
 	o.strike("GET /trades") // the reconcile does not come to an end
 	bot := o.begin("the exchange cannot be reached")
 	require.NoError(t, bot.Process.Signal(syscall.SIGTERM))
-	require.NoError(t, bot.Wait(), "%s", bot.Stderr)
+	require.NoError(t, Ended(bot), "%s", bot.Stderr)
 	require.Contains(t, logOf(bot), `"open_orders":0`)
 	o.strike()
 	require.Empty(t, o.openAtTheExchange())
@@ -89,7 +89,7 @@ func TestAProcessThatIsStoppedAtASilentExchangeSaysWhatIsLeft(t *testing.T) {
 	bot := o.begin("asking the exchange for its markets", "--set", "bot.stop_within=2s")
 	require.NoError(t, bot.Process.Signal(os.Interrupt))
 	var exit *exec.ExitError
-	require.ErrorAs(t, bot.Wait(), &exit, "%s", bot.Stderr)
+	require.ErrorAs(t, Ended(bot), &exit, "%s", bot.Stderr)
 	require.Equal(t, exitFailed, exit.ExitCode(), "%s", bot.Stderr)
 	require.Regexp(t, `stopped before the exchange could be asked for the \d+ orders that the last run left open`, logOf(bot))
 	for i := range left {
@@ -98,7 +98,7 @@ func TestAProcessThatIsStoppedAtASilentExchangeSaysWhatIsLeft(t *testing.T) {
 
 	empty := o.begin("asking the exchange for its markets", "--set", "bot.state="+filepath.Join(o.dir, "another"))
 	require.NoError(t, empty.Process.Signal(os.Interrupt))
-	require.NoError(t, empty.Wait(), "%s", empty.Stderr)
+	require.NoError(t, Ended(empty), "%s", empty.Stderr)
 	require.Contains(t, logOf(empty), "stopped before trading began")
 	require.NoError(t, o.exchange.Signal(syscall.SIGCONT))
 }

@@ -104,7 +104,7 @@ func blame(path []string, err error, values map[string]any) []string {
 func (p *planner) limits(path []string, s *strategySection) (risk.Limits, error) {
 	r := &s.Risk
 	limits := risk.Limits{
-		OperatorID: s.OperatorID, CodGroupID: uint16(s.CodGroupID), MaxOpenOrders: int(r.MaxOpenOrders), OrdersPerMinute: int(r.OrdersPerMinute),
+		OperatorID: s.OperatorID, CodGroupID: uint16(s.CodGroupID), MaxOpenOrders: int(r.MaxOpenOrders), OrdersPerMinute: int(r.OrdersPerMinute), MaxInFlight: int(r.MaxInFlight),
 		CoolDownLosses: int(r.CoolDownLosses), CoolDown: market.Duration(r.CoolDown), MaxDataAge: market.Duration(r.MaxDataAge), ReduceOnly: r.ReduceOnly,
 	}
 	if s.CodGroupID > 1000 {

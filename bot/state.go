@@ -75,6 +75,14 @@ func (e stateError) Error() string {
 	return e.error.Error()
 }
 
+// aboutState makes damage that shows while a bot starts, behind the opening of its state file, an error about that.
+func aboutState(err error) error {
+	if errors.Is(err, state.ErrCorrupt) && !errors.As(err, new(stateError)) {
+		return stateError{err}
+	}
+	return err
+}
+
 // with opens the state file, calls use and closes it.
 func (f *stateFlags) with(ctx context.Context, open func(ctx context.Context, path string) (*state.BotStore, error), use func(*state.BotStore) error) error {
 	path, err := f.file()

@@ -25,7 +25,8 @@ const (
 
 // statusInfo is how a bot stands, as a program reads it. Money is in Currency. Of a stopped bot what only a running one knows is missing.
 type statusInfo struct {
-	State          string           `json:"state"` // trading, halted, stopping, stopped
+	Protocol       int              `json:"protocol"` // version of these answers, and of what is asked: see protocolVersion
+	State          string           `json:"state"`    // trading, halted, stopping, stopped
 	Folder         string           `json:"folder"`
 	PID            int              `json:"pid,omitempty"`
 	Exchange       string           `json:"exchange,omitempty"`
@@ -42,9 +43,10 @@ type statusInfo struct {
 	Drawdown       string           `json:"drawdown,omitempty"` // from the high-water mark, as a fraction of it
 	Opening        string           `json:"opening,omitempty"`  // why the account's limits let nothing be opened
 	OpenOrders     int              `json:"open_orders"`
-	ForeignOrders  int              `json:"foreign_orders"`    // open orders of the account that are not this bot's
-	Nobodys        []amountInfo     `json:"nobodys,omitempty"` // what the account has beyond the strategies' books
-	Markets        []marketStatus   `json:"markets,omitempty"` // those that do not trade
+	ForeignOrders  int              `json:"foreign_orders"`        // open orders of the account that are not this bot's
+	Unprotected    []bareInfo       `json:"unprotected,omitempty"` // positions without an exit that were to have one
+	Nobodys        []amountInfo     `json:"nobodys,omitempty"`     // what the account has beyond the strategies' books
+	Markets        []marketStatus   `json:"markets,omitempty"`     // those that do not trade
 	Weight         []weightInfo     `json:"weight,omitempty"`
 	Feeds          []feedInfo       `json:"feeds,omitempty"`
 	ClockOffsetMS  int64            `json:"clock_offset_ms"` // of the exchange's clock ahead of this machine's
@@ -60,6 +62,16 @@ type strategyStatus struct {
 	Reason     string `json:"reason,omitempty"` // of a halt
 	HaltedMS   int64  `json:"halted_ms,omitempty"`
 	OpenOrders int    `json:"open_orders"`
+	Waiting    int    `json:"waiting"` // commands that wait to be sent, of a running bot
+}
+
+// bareInfo is a position that was to have an exit at the exchange and has none, or one that is too small.
+type bareInfo struct {
+	Strategy string `json:"strategy"`
+	Market   string `json:"market"`
+	Amount   string `json:"amount"` // without an exit
+	Cause    string `json:"cause"`
+	SinceMS  int64  `json:"since_ms"`
 }
 
 // marketStatus is a market that does not trade, as the exchange last told.
@@ -116,7 +128,7 @@ func (c *control) statusOfLoop(s *statusInfo) error {
 	r, digits := c.r, c.r.plan.currency.Digits
 	for i, name := range r.plan.names() {
 		id := strategyID(i + 1)
-		info := strategyStatus{Name: name, Kind: r.plan.strategies[i].Kind.Name, State: botTrading, OpenOrders: r.account.OpenBy(id)}
+		info := strategyStatus{Name: name, Kind: r.plan.strategies[i].Kind.Name, State: botTrading, OpenOrders: r.account.OpenBy(id), Waiting: r.loop.Waiting(id)}
 		if r.engine.Warming(id) {
 			info.State = "warming up"
 		}
@@ -139,6 +151,10 @@ func (c *control) statusOfLoop(s *statusInfo) error {
 	}
 	s.Opening = c.opening()
 	s.OpenOrders, s.ForeignOrders = len(r.account.Open(nil, 0, 0)), r.loop.Foreign()
+	for _, u := range r.engine.Bare() {
+		m := r.plan.catalog.Market(u.Market)
+		s.Unprotected = append(s.Unprotected, bareInfo{r.nameOf(u.Strategy), m.Name, m.FormatQty(u.Amount), u.Cause.String(), u.Since.Millis()})
+	}
 	s.Nobodys = nobodys(r.plan.catalog, r.journal.agreed)
 	for _, m := range r.journal.notes.rules {
 		if m.Status != market.Trading {
@@ -179,6 +195,7 @@ func (k feedKey) name(c *market.Catalog) string {
 
 // fromStore fills in what the state file knows alone.
 func (s *statusInfo) fromStore(store *state.BotStore) (err error) {
+	s.Protocol = protocolVersion
 	runs, err := store.Runs()
 	if err != nil {
 		return err
@@ -266,6 +283,9 @@ func (s *statusInfo) print(w io.Writer) error {
 		line("limit", "%s", s.Opening)
 	}
 	line("open orders", "%d, of others on the account %d", s.OpenOrders, s.ForeignOrders)
+	for _, x := range s.Unprotected {
+		line("unprotected", "%s: %s %s since %s (%s)", x.Strategy, x.Amount, x.Market, clockOf(x.SinceMS), x.Cause)
+	}
 	for _, x := range s.Nobodys {
 		line("nobody's", "%s %s on the account beyond the strategies' books", x.Amount, x.Asset)
 	}
@@ -304,6 +324,9 @@ func (s *statusInfo) results() string {
 
 func (x *strategyStatus) text() string {
 	text := fmt.Sprintf("%s: %s, %s open", x.Name, x.State, ordersText(x.OpenOrders))
+	if x.Waiting > 0 {
+		text += fmt.Sprintf(", %d commands wait to be sent", x.Waiting)
+	}
 	if x.Reason != "" {
 		text += fmt.Sprintf(" (since %s: %s)", clockOf(x.HaltedMS), x.Reason)
 	}

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange/rest"
@@ -34,6 +36,22 @@ func TestABotThatIsAskedToStopPlacesNothingMore(t *testing.T) {
 		require.Empty(t, s.openAtTheExchange())
 		s.agree(p)
 	})
+}
+
+func TestAStopIsInTheLogAlsoWhenTheLoopEndsFirst(t *testing.T) {
+	ended, stop := context.WithCancel(t.Context())
+	stop()
+	for name, ctx := range map[string]context.Context{"the loop ends first": tardy{ended}, "AfterFunc comes first": ended} {
+		var log journalOfLogs
+		r := &runner{plan: &runPlan{runConfig: &runConfig{}}, log: zerolog.New(&log)}
+		announced := r.announceStop(ctx)
+		announced()
+		r.log.Info().Msg("trading has ended")
+		require.Regexp(t, `^[^\n]*stopping: [^\n]*\n[^\n]*trading has ended[^\n]*\n$`, log.String(), name)
+	}
+	var log journalOfLogs
+	(&runner{plan: &runPlan{runConfig: &runConfig{}}, log: zerolog.New(&log)}).announceStop(t.Context())()
+	require.Empty(t, log.String(), "a loop that failed was not asked to stop")
 }
 
 // ladderKind rests four bids far below the market.

@@ -11,6 +11,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // The feeds, as metrics name them.
@@ -49,6 +50,8 @@ type watch struct {
 	refused  map[refusalKind]int64
 	rejected int64 // by the exchange, since the last sample
 	storm    storm
+	fills    fillNews
+	name     string // of the bot
 }
 
 // flushAlertsWithin is how long a stop waits for alerts.
@@ -61,7 +64,7 @@ func (r *runner) openWatch(ctx context.Context) error {
 	if p.Metrics.Listen == "" && len(p.alertPlaces) == 0 && notify == nil {
 		return nil
 	}
-	w := &watch{r: r, now: time.Now, began: time.Now(), notify: notify, halted: make([]bool, len(p.strategies)+1), refused: map[refusalKind]int64{}, storm: storm{limit: p.Alerts.Refusals}}
+	w := &watch{r: r, name: p.name(), now: time.Now, began: time.Now(), notify: notify, halted: make([]bool, len(p.strategies)+1), refused: map[refusalKind]int64{}, storm: storm{limit: p.Alerts.Refusals}}
 	r.watch = w
 	if p.Metrics.Listen != "" {
 		w.metrics = newMetrics(w)
@@ -130,6 +133,7 @@ func (w *watch) stopped(reason string, open int) {
 		return
 	}
 	w.trading.Store(false)
+	w.tellFills(true)
 	reason, _, _ = strings.Cut(reason, "\n") // the log has all of it
 	w.tell(alertStop, "trading has ended with %d open orders: %s", open, reason)
 }
@@ -149,7 +153,7 @@ func (w *watch) close() {
 // tell raises an alert. Any goroutine may.
 func (w *watch) tell(kind, format string, args ...any) {
 	if w != nil && w.alerts != nil {
-		w.alerts.tell(alert{Kind: kind, At: w.now().UTC(), Run: w.r.run.String(), Text: fmt.Sprintf(format, args...)})
+		w.alerts.tell(alert{Kind: kind, At: w.now().UTC(), Bot: w.name, Run: w.r.run.String(), Text: fmt.Sprintf(format, args...)})
 	}
 }
 
@@ -181,9 +185,21 @@ func (w *watch) filled(o *state.Order, f *market.Fill) {
 		return
 	}
 	m := w.r.plan.catalog.Market(f.Market)
-	w.tell(alertFill, "%s: %s %s %s at %s, fee %s", w.r.nameOf(o.Strategy), f.Side, m.FormatQty(f.Amount), m.Name, m.FormatPrice(f.Price), m.FormatValue(f.Fee))
+	w.fills.add(w.now(), fmt.Sprintf("%s: %s %s %s at %s, fee %s", w.r.nameOf(o.Strategy), f.Side, m.FormatQty(f.Amount), m.Name, m.FormatPrice(f.Price), m.FormatValue(f.Fee)))
 	if w.metrics != nil {
 		w.metrics.fills.WithLabelValues(w.r.nameOf(o.Strategy), m.Name, f.Side.String()).Inc()
+	}
+}
+
+// unprotected hears of a position that cannot have an exit.
+func (w *watch) unprotected(u *strategy.Unprotected) {
+	if w == nil {
+		return
+	}
+	m := w.r.plan.catalog.Market(u.Market)
+	w.tell(alertBare, "%s: %s %s has no exit (%s): %s", w.r.nameOf(u.Strategy), m.FormatQty(u.Amount), m.Name, u.Cause, u.Why)
+	if w.metrics != nil {
+		w.metrics.bare.WithLabelValues(w.r.nameOf(u.Strategy), u.Cause.String()).Inc()
 	}
 }
 

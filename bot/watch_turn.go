@@ -32,6 +32,7 @@ func (w *watch) turn() {
 	w.sampled = now
 	w.lookAtHalts()
 	w.lookAtLimits()
+	w.tellFills(false)
 	fresh, worst := w.countRefusals()
 	fresh += w.rejected
 	w.rejected = 0

@@ -196,7 +196,6 @@ func TestMeaninglessAsksAreRefusedWithWords(t *testing.T) {
 		"market 9":      func(d *strategy.Desk) error { _, err := d.Target(9, btc); return err },
 		"market 0":      func(d *strategy.Desk) error { _, err := d.Protect(0, at1, 0); return err },
 		"market 7":      func(d *strategy.Desk) error { return d.CancelAll(7) },
-		"stop -1":       func(d *strategy.Desk) error { _, err := d.Bracket(1, btc, -1, 0); return err },
 		"stop -2":       func(d *strategy.Desk) error { _, err := d.Protect(1, -2, 0); return err },
 		"market 65000":  func(d *strategy.Desk) error { _, err := d.Protect(65000, 1, 0); return err },
 		"trigger -1234": func(d *strategy.Desk) error { _, err := d.TakeProfit(1, market.Sell, btc, -1234); return err },

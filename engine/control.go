@@ -95,10 +95,10 @@ func (e *Engine) Cancel(at market.Time, ids []market.OrderID) []market.Command {
 	return e.out
 }
 
-// cancelOf cancels the open orders of a strategy, 0 being all, and dissolves the brackets that they belong to.
+// cancelOf cancels the open orders of a strategy, 0 being all, and ends its brackets.
 func (e *Engine) cancelOf(id market.StrategyID) {
+	e.brackets.EndAll(id)
 	for _, o := range e.account.Open(nil, id, 0) {
-		e.brackets.Dissolve(o.ID)
 		e.cancel(o.ID, false)
 	}
 }
@@ -117,6 +117,7 @@ type Unsold struct {
 func (e *Engine) Flatten(at market.Time, id market.StrategyID, reason string) (commands []market.Command, unsold []Unsold) {
 	e.begin(at)
 	e.halt(&e.seats[id-1], reason)
+	e.brackets.EndAll(id)
 	open := e.account.Open(nil, id, 0)
 	for _, o := range open {
 		if o.Tag != tagFlatten {

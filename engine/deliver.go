@@ -103,6 +103,7 @@ func (e *Engine) deliver(ev *market.Event) {
 		if ev.Rules != nil {
 			m.TakeRules(ev.Rules)
 		}
+		e.brackets.Rules(ev.Market)
 	case market.KindTimer:
 		e.ring()
 	}
@@ -125,8 +126,8 @@ func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
 			e.observer.Closed(o)
 		}
 	}
-	if e.brackets.Len() > 0 {
-		e.brackets.Follow(o, ev.Report, ev.Fills[:applied.Fresh])
+	if e.brackets.Len() > 0 || applied.Fresh > 0 && o.Bracket != (market.Bracket{}) {
+		e.brackets.Follow(o, ev.Report, ev.Fills[:applied.Fresh], e.account.Position(o.Strategy, o.Market).Amount)
 	}
 	s := &e.seats[o.Strategy-1]
 	if s.onFill != nil || s.onOrder != nil {
@@ -143,7 +144,8 @@ func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
 
 // tell lets strategies hear of the orders they have just sent, until no callback sends another.
 func (e *Engine) tell() {
-	for round := 0; len(e.told) > 0; round++ {
+	for round := 0; len(e.told) > 0 || e.brackets.Fresh(); round++ {
+		e.tellUnprotected(round)
 		notes := e.told
 		e.told = nil
 		for _, n := range notes {
@@ -161,6 +163,23 @@ func (e *Engine) tell() {
 		}
 		if e.told == nil {
 			e.told = notes[:0]
+		}
+	}
+}
+
+// tellUnprotected lets observer and strategies hear of positions that cannot have an exit.
+func (e *Engine) tellUnprotected(round int) {
+	for _, u := range e.brackets.News() {
+		if e.guardian != nil {
+			e.guardian.Unprotected(&u)
+		}
+		switch s := &e.seats[u.Strategy-1]; {
+		case s.onBare == nil:
+		case round == maxRounds:
+			e.halt(s, fmt.Sprintf("%d rounds of orders in one step", maxRounds))
+		default:
+			e.given.bare = u
+			e.guard(s, CallUnprotected)
 		}
 	}
 }

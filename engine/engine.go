@@ -4,6 +4,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"sync/atomic"
 
@@ -54,6 +55,12 @@ type Refuser interface {
 	Refused(asked, rounded *market.Command, why *risk.Refusal)
 }
 
+// Guard is an Observer that also hears of positions that cannot have an exit.
+type Guard interface {
+	// Unprotected is told what a strategy.ExitHandler is, also of strategies that are not one or are halted.
+	Unprotected(u *strategy.Unprotected)
+}
+
 // Config is what an Engine is made of.
 type Config struct {
 	Catalog   *market.Catalog
@@ -61,14 +68,18 @@ type Config struct {
 	Gate      *risk.Gate
 	Seats     []Seat      // StrategyID 1 is the first
 	TradeFrom market.Time // asks before are refused as warm-up; 0: from the first event
-	Observer  Observer    // nil: nobody; may be an Approver and a Refuser too
+	Observer  Observer    // nil: nobody; may be an Approver, a Refuser and a Guard too
 	Apart     Apart       // calls strategies on goroutines of their own, so that one that ends its goroutine is halted; nil: on the caller's
 	Spoil     bool        // what desks have handed out is overwritten after each callback: see strategy.Spoil
+	SaveLimit int         // most bytes of what a strategy's Save writes; 0: DefaultSaveLimit
 	Run       uuid.UUID   // the run id of a live bot: every order gets its client order id from it, and keeps it over restarts; zero: none
 }
 
 // Apart calls f on another goroutine, waits, and reports whether f returned: goroutine.Call is one.
 type Apart func(f func()) (returned bool)
+
+// DefaultSaveLimit is how many bytes a strategy's Save may write: each commit that follows a callback of the strategy writes all of them.
+const DefaultSaveLimit = 1 << 20
 
 // Engine is the pure core. It is a plain value owned by one goroutine.
 type Engine struct {
@@ -83,6 +94,7 @@ type Engine struct {
 	from     market.Time
 	run      uuid.UUID
 	observed bool // the gate follows the equity
+	saveRoom int  // Config.SaveLimit
 
 	now       market.Time
 	lastID    market.OrderID
@@ -106,6 +118,7 @@ type listeners struct {
 	observer Observer
 	approver Approver
 	refuser  Refuser
+	guardian Guard
 }
 
 // delivery is where the calls of a step stand, so that they can go on behind a strategy that panicked.
@@ -126,6 +139,8 @@ type scratch struct {
 	command market.Command // what the engine itself asks
 	asked   market.Command // what the gate is looking at, as it was asked
 	held    risk.Refusal   // the answer while nothing may be asked
+	exits   risk.Exits     // of a bracket, while they are checked
+	entry   market.Order   // of that bracket, as it shall be
 }
 
 type seat struct {
@@ -135,6 +150,7 @@ type seat struct {
 	onOrder  strategy.OrderHandler
 	onFill   strategy.FillHandler
 	onTimer  strategy.TimerHandler
+	onBare   strategy.ExitHandler
 	quieter  strategy.Quieter
 	saver    strategy.Saver
 	window   strategy.BookWindow
@@ -167,15 +183,16 @@ type Halt struct {
 func New(c Config) *Engine {
 	markets := len(c.Catalog.Markets()) + 1
 	e := &Engine{
-		catalog: c.Catalog, account: c.Account, gate: c.Gate, run: c.Run, from: c.TradeFrom, observed: c.Gate.Observes(),
+		catalog: c.Catalog, account: c.Account, gate: c.Gate, run: c.Run, from: c.TradeFrom, observed: c.Gate.Observes(), saveRoom: cmp.Or(c.SaveLimit, DefaultSaveLimit),
 		seats: make([]seat, len(c.Seats)), candles: make([][]*seat, markets*intervals),
 		tickers: make([][]*seat, markets), books: make([][]*seat, markets),
 	}
-	e.brackets = bracket.New(c.Catalog, exits{e})
+	e.brackets = bracket.New(c.Catalog, &e.now, exits{e})
 	e.book = ledger{changed: true, last: make(map[string][]byte)}
 	e.observer, e.spoil, e.apart = c.Observer, c.Spoil, c.Apart
 	e.approver, _ = c.Observer.(Approver)
 	e.refuser, _ = c.Observer.(Refuser)
+	e.guardian, _ = c.Observer.(Guard)
 	for i := range c.Seats {
 		e.take(&e.seats[i], c.Seats[i], market.StrategyID(i+1))
 	}
@@ -192,6 +209,7 @@ func (e *Engine) take(s *seat, from Seat, id market.StrategyID) {
 	s.onOrder, _ = from.Strategy.(strategy.OrderHandler)
 	s.onFill, _ = from.Strategy.(strategy.FillHandler)
 	s.onTimer, _ = from.Strategy.(strategy.TimerHandler)
+	s.onBare, _ = from.Strategy.(strategy.ExitHandler)
 	s.quieter, _ = from.Strategy.(strategy.Quieter)
 	s.saver, _ = from.Strategy.(strategy.Saver)
 	for _, m := range from.Markets {
@@ -265,7 +283,10 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 	default:
 		e.deliver(ev)
 	}
-	if len(e.told) > 0 {
+	if e.brackets.Len() > 0 {
+		e.brackets.Retry()
+	}
+	if len(e.told) > 0 || e.brackets.Fresh() {
 		e.tell()
 	}
 	return e.out
@@ -319,5 +340,12 @@ func (e *Engine) Refused(id market.StrategyID) []risk.Count { return e.gate.Refu
 // Watches returns what the engine waits for, by market.ID. The slice is the engine's own and changes with every step.
 func (e *Engine) Watches() []market.Watch { return e.brackets.Watches() }
 
-// Unprotected is the time, over all brackets, during which a position that should have had an exit at the venue had none.
+// Unprotected is the time, over all brackets and up to now, during which a position or a part of it that was to have an exit at
+// the venue had none.
 func (e *Engine) Unprotected() market.Duration { return e.brackets.Unprotected() }
+
+// UnprotectedBy is Unprotected by cause, without causes that did not occur.
+func (e *Engine) UnprotectedBy() []strategy.CauseTime { return e.brackets.ByCause() }
+
+// Bare lists the positions that have no exit now, or one that is too small.
+func (e *Engine) Bare() []strategy.Unprotected { return e.brackets.Bare() }

@@ -1,6 +1,9 @@
 package engine
 
-import "github.com/tidemark-trading/tidemark/market"
+import (
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
 
 // given is what the callback under way is given, by its kind. It stands here, not in a closure, because a closure that another
 // goroutine may call is an allocation.
@@ -13,6 +16,7 @@ type given struct {
 	report *market.Report // nil: nothing but fills
 	sent   market.Report
 	timer  int64
+	bare   strategy.Unprotected
 }
 
 // guard calls a strategy with what e.given has; a panic halts it and nothing else.
@@ -48,6 +52,8 @@ func (e *Engine) call(s *seat, kind CallbackKind) {
 		s.Strategy.OnBook(s.desk, s.window.Open(e.given.book))
 	case CallTimer:
 		s.onTimer.OnTimer(s.desk, e.given.timer)
+	case CallUnprotected:
+		s.onBare.OnUnprotected(s.desk, e.given.bare)
 	case CallOrder:
 		e.callOrder(s)
 	}

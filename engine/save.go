@@ -10,8 +10,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// savedVersion is the shape of SavedEngine.
-const savedVersion = 1
+// savedVersion is the shape of SavedEngine. Version 2 keeps why positions have no exit.
+const savedVersion = 2
 
 // The parts that Save writes and Restore reads. A strategy's own part is PartStrategy with its name.
 const (
@@ -31,7 +31,8 @@ type SavedEngine struct {
 	Brackets    []bracket.Saved      `json:"brackets,omitempty"`
 	Timers      []SavedTimer         `json:"timers,omitempty"` // in the order in which they ring
 	Halts       []SavedHalt          `json:"halts,omitempty"`
-	Unprotected market.Duration      `json:"unprotected,omitzero"` // nanoseconds
+	Unprotected market.Duration      `json:"unprotected,omitzero"` // nanoseconds, all causes
+	ByCause     bracket.SavedTimes   `json:"unprotectedBy,omitempty"`
 }
 
 // SavedSeat is how a strategy stands.
@@ -89,7 +90,7 @@ func (e *Engine) saveParts(all bool, write func(part string, data []byte) error)
 		return err
 	}
 	b := &e.book
-	w := partWriter{book: b, all: all, write: write}
+	w := partWriter{book: b, all: all, room: e.saveRoom, write: write}
 	w.part(PartAccount, e.account.Changed(), func(dst []byte) ([]byte, error) { return e.account.Save(dst, names) })
 	w.part(PartPrices, e.account.Priced() != b.priced, e.account.SavePrices)
 	w.part(PartGate, e.gate.Changed(), func(dst []byte) ([]byte, error) { return e.gate.Save(dst, names) })
@@ -118,6 +119,7 @@ func (e *Engine) saveParts(all bool, write func(part string, data []byte) error)
 type partWriter struct {
 	book  *ledger
 	all   bool
+	room  int // bytes of a strategy's own part
 	write func(part string, data []byte) error
 	err   error
 }
@@ -148,7 +150,7 @@ func (w *partWriter) part(name string, changed bool, save func([]byte) ([]byte, 
 // strategy writes what a strategy knows. One that cannot tell is for HaltUnsaved: it keeps nobody else from being saved.
 func (w *partWriter) strategy(s *seat) {
 	w.part(PartStrategy+s.Name, s.called, func(dst []byte) ([]byte, error) {
-		all, err := s.save(dst)
+		all, err := s.save(dst, w.room)
 		if err != nil {
 			s.unsaved = err.Error()
 			return nil, errUnsaved
@@ -173,19 +175,23 @@ func (e *Engine) names() ([]string, error) {
 	return names, nil
 }
 
-// save appends what the strategy knows. A panic is an error.
-func (s *seat) save(dst []byte) (all []byte, err error) {
+// save appends what the strategy knows, room bytes at most. A panic is an error.
+func (s *seat) save(dst []byte, room int) (all []byte, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = fmt.Errorf("panic: %v", reason)
 		}
 	}()
 	data, err := s.saver.Save()
+	if err == nil && len(data) > room {
+		return nil, fmt.Errorf("it has %d bytes, and may have %d; keep less, or raise bot.save_kb", len(data), room)
+	}
 	return append(dst, data...), err
 }
 
 func (e *Engine) saveSelf(dst []byte, names []string) ([]byte, error) {
-	s := SavedEngine{Now: e.now, LastID: e.lastID, Strategies: make(map[string]SavedSeat, len(e.seats)), Brackets: e.brackets.Save(names), Unprotected: e.brackets.Unprotected()}
+	s := SavedEngine{Now: e.now, LastID: e.lastID, Strategies: make(map[string]SavedSeat, len(e.seats)), Brackets: e.brackets.Save(names)}
+	s.ByCause, s.Unprotected = e.brackets.SaveTimes()
 	for i := range e.seats {
 		seat := &e.seats[i]
 		s.Strategies[seat.Name] = SavedSeat{Warmed: !seat.warming || seat.warmed, Halted: seat.halted, Saver: seat.saver != nil}

@@ -243,8 +243,15 @@ type forgetful struct {
 	save, load func() error
 }
 
-func (f *forgetful) Save() ([]byte, error) { return []byte("x"), f.save() }
-func (f *forgetful) Load([]byte) error     { return f.load() }
+// Save writes a byte, or too many where it has no other way to fail.
+func (f *forgetful) Save() ([]byte, error) {
+	if f.save == nil {
+		return make([]byte, engine.DefaultSaveLimit+1), nil
+	}
+	return []byte("x"), f.save()
+}
+
+func (f *forgetful) Load([]byte) error { return f.load() }
 
 // The others go on, and are saved; after a restart it is halted still.
 func TestAStrategyWhoseStateCannotBeSavedIsHaltedAlone(t *testing.T) {
@@ -254,6 +261,7 @@ func TestAStrategyWhoseStateCannotBeSavedIsHaltedAlone(t *testing.T) {
 	}{
 		{func() error { return errors.New("no memory") }, "its state cannot be saved: no memory"},
 		{func() error { panic("too much") }, "its state cannot be saved: panic: too much"},
+		{nil, "its state cannot be saved: it has 1048577 bytes, and may have 1048576; keep less, or raise bot.save_kb"},
 	} {
 		failing, fine := &forgetful{save: c.save}, &forgetful{save: func() error { return nil }}
 		seats := func(a, b strategy.Strategy) []engine.Seat {

@@ -41,17 +41,23 @@ func (e *Engine) SetTimer(id market.StrategyID, at market.Time, name int64) {
 	e.timers[place] = t
 }
 
-// NextTimer returns the earliest time asked for. Whoever drives the engine steps it with a KindTimer event at that time, or
-// at the next event where that is later.
+// NextTimer returns the earliest time that a strategy asked for, or at which a bracket tries to place an exit again. Whoever drives
+// the engine steps it with a KindTimer event at that time, or at the next event where that is later.
 func (e *Engine) NextTimer() (at market.Time, ok bool) {
-	if len(e.timers) == 0 {
-		return 0, false
+	if e.brackets.Len() > 0 {
+		at, ok = e.brackets.Due()
 	}
-	return e.timers[0].at, true
+	if len(e.timers) > 0 && (!ok || e.timers[0].at < at) {
+		return e.timers[0].at, true
+	}
+	return at, ok
 }
 
 // Ringing reports whether a timer's time has come.
-func (e *Engine) Ringing() bool { return len(e.timers) > 0 && e.timers[0].at <= e.now }
+func (e *Engine) Ringing() bool {
+	at, waiting := e.NextTimer()
+	return waiting && at <= e.now
+}
 
 // ring calls the strategies whose time has come. A timer set by one of these calls rings with the next event.
 func (e *Engine) ring() {

@@ -65,6 +65,8 @@ type Trading interface {
 	Ending(ctx context.Context, m market.ID, client, name uuid.UUID) (Record, error)
 	// OpenOrders lists the account's open orders in all markets, without fills.
 	OpenOrders(ctx context.Context) ([]Record, error)
+	// OpenOrdersIn lists like OpenOrders those of one market, for a twentieth of the weight (venue-facts 1.3: 5 points, not 100).
+	OpenOrdersIn(ctx context.Context, m market.ID) ([]Record, error)
 	// Trades lists the account's executions in a market from a time on, oldest first, a bounded number of them. more says that there are later
 	// ones: ask again from the latest time in the list, which brings the trades of that time once more.
 	Trades(ctx context.Context, m market.ID, from market.Time) (trades []Trade, more bool, err error)

@@ -17,7 +17,7 @@ func ExampleGate() {
 	c.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Status: market.Trading, TickSize: 50, QuantityDecimals: 4, MaxOpenOrders: 100})
 	account := state.NewAccount(&c, 1, nil)
 	account.Apply(&market.Event{Kind: market.KindTransfer, Owner: 1, Asset: 1, Money: 5000_00})
-	gate := risk.New(&c, risk.Config{Strategies: []risk.Limits{{MaxOrderValue: 1000_00}}})
+	gate := risk.New(&c, risk.Config{Account: risk.AccountLimits{Currency: 1}, Strategies: []risk.Limits{{MaxOrderValue: 1000_00}}})
 
 	ask := func(amount market.Qty, price market.Price) {
 		order := market.Order{Strategy: 1, Market: 1, Side: market.Buy, Type: market.TypeLimit, TimeInForce: market.GTC, Amount: amount, Price: price}
@@ -34,6 +34,6 @@ func ExampleGate() {
 	fmt.Println(gate.Refused(1))
 	// Output:
 	// price 10050 holds 12407
-	// refused: max_order_value (201000, limit 100000)
+	// refused: max_order_value (2010, limit 1000)
 	// [{max_order_value 1}]
 }

@@ -23,10 +23,13 @@ type Gate struct {
 	now      market.Time
 	changed  bool // since the last Saved
 
-	refusal Refusal // reused
-	updated market.Order
-	facts   exchange.Facts
-	open    []*market.Order
+	currency *market.Asset  // of the account; nil: none
+	asked    *market.Market // of the last Check, once it is known
+	refusal  Refusal        // reused
+	updated  market.Order
+	exits    Exits
+	facts    exchange.Facts
+	open     []*market.Order
 
 	explain bool
 	figures []state.Figure // of the last Check
@@ -62,6 +65,9 @@ func New(catalog *market.Catalog, config Config) *Gate {
 		fees:  make([]exchange.Fees, markets),
 		seats: make([]seat, len(config.Strategies)+1),
 	}
+	if config.Account.Currency != 0 {
+		g.currency = catalog.Asset(config.Account.Currency)
+	}
 	for _, m := range catalog.Markets() {
 		if config.Fees != nil {
 			g.fees[m.ID] = config.Fees(m)
@@ -79,11 +85,12 @@ func New(catalog *market.Catalog, config Config) *Gate {
 // Check decides on a place or an update; cancels always pass. It rounds c in place: prices to the tick (buys down, sells up),
 // trigger prices to the tick on the side where they fire sooner, amounts down to quantityDecimals, quote amounts down to
 // notionalDecimals. Then it asks what the exchange would ask (package exchange, the same code that the venue runs), then the
-// own limits; the first objection wins. An exit of a bracket (Command.Attached) protects what is held already: only the
+// own limits; the first objection wins. The exits of an entry (Order.Bracket) are checked with it, as CheckExits says; of an
+// update they are those that its bracket has now. An exit of a bracket (Command.Attached) protects what is held already: only the
 // exchange's rules are asked of it. The error is a *Refusal, valid until the next Check.
 func (g *Gate) Check(a *state.Account, c *market.Command) (Approved, error) {
 	g.now = c.At
-	g.figures = g.figures[:0]
+	g.figures, g.asked = g.figures[:0], nil
 	switch c.Kind {
 	case market.CommandPlace:
 		return g.checkPlace(a, c)
@@ -100,6 +107,7 @@ func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error)
 		return g.refuse(s, ReasonUnknownMarket, 0, 0)
 	}
 	m := g.catalog.Market(o.Market)
+	g.asked = m
 	g.round(m, o)
 	if o.Amount == 0 && o.AmountQuote == 0 {
 		return g.refuse(s, ReasonTooSmall, 0, 0)
@@ -123,6 +131,9 @@ func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error)
 		g.figure(a, s, m, o, ask{hold: hold, attached: true})
 		return Approved{command: c, hold: hold}, nil
 	}
+	if r := g.checkEntryExits(a, o); r != nil {
+		return Approved{}, r
+	}
 	if r := g.checkLimits(a, s, m, o, o.AmountRemaining, hold); r != nil {
 		return Approved{}, r
 	}
@@ -141,6 +152,7 @@ func (g *Gate) checkUpdate(a *state.Account, c *market.Command) (Approved, error
 		return g.refuse(s, ReasonInFlight, int64(c.Order.ID), 0)
 	}
 	m := g.catalog.Market(old.Market)
+	g.asked = m
 	c.Order.Market, c.Order.Side, c.Order.Type = old.Market, old.Side, old.Type
 	g.round(m, &c.Order)
 	facts := g.factsOf(a, m, &old.Order)
@@ -151,6 +163,9 @@ func (g *Gate) checkUpdate(a *state.Account, c *market.Command) (Approved, error
 	if c.Attached {
 		g.figure(a, s, m, &g.updated, ask{hold: g.updated.OnHold - old.OnHold, attached: true})
 		return Approved{command: c, hold: g.updated.OnHold}, nil
+	}
+	if r := g.checkUpdatedExits(a, c, c.Order.Bracket); r != nil {
+		return Approved{}, r
 	}
 	more := g.updated.AmountRemaining - old.AmountRemaining
 	if r := g.checkSeat(a, s, &g.updated, old.Side == market.Buy && opens(&old.Order, &g.updated)); r != nil {
@@ -184,13 +199,20 @@ func (g *Gate) round(m *market.Market, o *market.Order) {
 	if o.TriggerAmount != 0 {
 		o.TriggerAmount = roundTrigger(m, o.Type.IsStop() == (o.Side == market.Sell), o.TriggerAmount)
 	}
-	if o.Bracket.Stop != 0 {
-		o.Bracket.Stop = roundTrigger(m, true, o.Bracket.Stop)
-	}
-	o.Bracket.Target = market.CeilTo(o.Bracket.Target, m.TickSize)
+	roundLevels(m, &o.Bracket)
 	o.Amount = market.FloorDigits(o.Amount, m.AmountDigits, m.QuantityDecimals)
 	o.AmountRemaining = market.FloorDigits(o.AmountRemaining, m.AmountDigits, m.QuantityDecimals)
 	o.AmountQuote = market.FloorDigits(o.AmountQuote, m.QuoteDigits, m.NotionalDecimals)
+}
+
+// roundLevels brings exits to the tick. A level below zero stays as it is: rounded to zero it would be none.
+func roundLevels(m *market.Market, levels *market.Bracket) {
+	if levels.Stop > 0 {
+		levels.Stop = market.CeilTo(levels.Stop, m.TickSize)
+	}
+	if levels.Target > 0 {
+		levels.Target = market.CeilTo(levels.Target, m.TickSize)
+	}
 }
 
 // roundTrigger rounds to the side where the trigger fires sooner: up where a falling price fires it.
@@ -231,6 +253,8 @@ func (g *Gate) checkSeat(a *state.Account, s *seat, o *market.Order, opening boo
 		return g.objection(s, ReasonWarmUp, 0, 0)
 	case s.full(g.now):
 		return g.objection(s, ReasonOrdersPerMinute, int64(s.limits.OrdersPerMinute), int64(s.limits.OrdersPerMinute))
+	case s.limits.MaxInFlight > 0 && a.InFlightBy(o.Strategy) >= s.limits.MaxInFlight:
+		return g.objection(s, ReasonMaxInFlight, int64(s.limits.MaxInFlight)+1, int64(s.limits.MaxInFlight))
 	case !opening:
 		return nil
 	case s.limits.ReduceOnly:

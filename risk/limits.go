@@ -15,6 +15,7 @@ type Limits struct {
 	MaxPosition     market.Money // worth of position and open buys, in each market
 	PriceCollar     market.Rate  // how far through the best price on the other side, or the latest one, or its own trigger, a limit may be set
 	OrdersPerMinute int          // places and updates
+	MaxInFlight     int          // orders with a command that the exchange has not answered
 	CoolDownLosses  int          // after so many losing exits in a row …
 	CoolDown        market.Duration
 	MaxDataAge      market.Duration // refuse to open on prices older than this

@@ -72,7 +72,8 @@ type Order struct {
 type tally struct {
 	extra     market.Money // part of OnHold: what an update in flight may need more
 	fills     []fillMark
-	counted   market.Qty // of the fills
+	index     map[uuid.UUID]int // where a fill stands in fills, for many of them; nil: there are few, or it is not made yet
+	counted   market.Qty        // of the fills
 	unsettled int
 	doubted   bool // its answer never came: a refusal was inferred and may be taken back
 }
@@ -295,6 +296,16 @@ func (a *Account) OpenIn(m market.ID) int { return a.openIn[m] }
 
 // OpenBy is the number of open orders of a strategy.
 func (a *Account) OpenBy(s market.StrategyID) int { return a.openBy[s] }
+
+// InFlightBy is the number of a strategy's open orders with a command that the exchange has not answered.
+func (a *Account) InFlightBy(s market.StrategyID) (count int) {
+	for _, o := range a.open {
+		if o.Strategy == s && o.InFlight != 0 {
+			count++
+		}
+	}
+	return count
+}
 
 // Foreign is the number of reports so far about orders that are not ours.
 func (a *Account) Foreign() int64 { return a.foreign }

@@ -23,7 +23,7 @@ import (
 //
 // with integers in little endian.
 const (
-	blockMagic = "TMB1"
+	blockMagic = "TMB1" // the last letter is the version of the format
 	blockFront = 40
 	blockLimit = 64 << 20 // no payload is longer, packed or not: what claims to be is damaged
 )
@@ -73,6 +73,12 @@ func readBlock(data []byte) (b blockInfo, size int) {
 	b.to = market.Time(binary.LittleEndian.Uint64(data[32:]))
 	b.payload = data[blockFront:size]
 	return b, size
+}
+
+// newerBlock reports whether data begins with a block of a later version. Without this an older program would take it for a torn end, and cut it off.
+func newerBlock(data []byte) bool {
+	last := len(blockMagic) - 1
+	return len(data) > last && string(data[:last]) == blockMagic[:last] && data[last] > blockMagic[last]
 }
 
 // findBlock returns where the next whole block begins from at on, or -1: it steps over what was damaged.

@@ -116,7 +116,7 @@ func (c *botChecker) parts() {
 		case len(key) == 25 && key[8] == partFill:
 			c.indexed++
 		default:
-			c.flaw("orders", "key %x is no part of an order", key)
+			c.flaw("orders", "key %s is no part of an order", nameKey(key))
 		}
 	})
 	if told != c.told {
@@ -205,7 +205,7 @@ func (c *botChecker) order(key []byte, o *OrderRow) {
 // empty wants nothing behind a key that says all.
 func (c *botChecker) empty(name string, key, value []byte) {
 	if len(value) > 0 {
-		c.flaw(fmt.Sprintf("%s %x", name, key), "%d bytes stand where none should", len(value))
+		c.flaw(fmt.Sprintf("%s %s", name, nameKey(key)), "%d bytes stand where none should", len(value))
 	}
 }
 
@@ -222,13 +222,13 @@ func (c *botChecker) clientIDs() {
 	rows := c.tx.Bucket(bucketOrders)
 	c.each(bucketClientIDs, func(key, value []byte) {
 		list, err := openRow(key, value)
-		c.note(fmt.Sprintf("clientIDs %x", key), err)
+		c.note(fmt.Sprintf("clientIDs %s", nameKey(key)), err)
 		if err != nil {
 			return
 		}
 		for entry := range slices.Chunk(list, idEntry) {
 			if id := clientIDOf(rows.Get(part(entry[16:], partRow, nil))); !bytes.Equal(entry[:16], id[:]) {
-				c.flaw(fmt.Sprintf("clientIDs %x", key), "order %x has another id than %x", entry[16:], entry[:16])
+				c.flaw(fmt.Sprintf("clientIDs %s", nameKey(key)), "order %s has another id than %s", nameKey(entry[16:]), nameKey(entry[:16]))
 			}
 		}
 	})
@@ -244,12 +244,12 @@ func (c *botChecker) index(bucket []byte, order func(key, value []byte) []byte) 
 		id := order(key, value)
 		row := rows.Get(part(id, partRow, nil))
 		if row == nil {
-			c.flaw(fmt.Sprintf("%s %x", bucket, key), "there is no order %x", id)
+			c.flaw(fmt.Sprintf("%s %s", bucket, nameKey(key)), "there is no order %s", nameKey(id))
 			return
 		}
 		o, err := c.store.names.readOrder(part(id, partRow, nil), row)
 		if err == nil && bytes.Equal(bucket, bucketExchangeIDs) && !bytes.HasPrefix(key, o.ExchangeID[:]) {
-			c.flaw(fmt.Sprintf("%s %x", bucket, key), "order %d has another id", o.ID)
+			c.flaw(fmt.Sprintf("%s %s", bucket, nameKey(key)), "order %d has another id", o.ID)
 		}
 	})
 }
@@ -275,7 +275,7 @@ func (c *botChecker) small() {
 		_, err := n.readRun(key, value)
 		c.note("runs", err)
 		if !has(c.tx.Bucket(bucketJournal), key) && bytes.Compare(key, key64(c.from.number)) > 0 {
-			c.flaw(fmt.Sprintf("run %x", key), "the journal does not have its start")
+			c.flaw(fmt.Sprintf("run %s", nameKey(key)), "the journal does not have its start")
 		}
 	})
 	for _, bucket := range [][]byte{bucketBlobs, bucketCursors, bucketUnits} {

@@ -15,7 +15,7 @@ func (c *botChecker) journal() {
 		c.report.Entries++
 		links.jump(c.tx, c.from, key)
 		if err := links.next(key, value); err != nil {
-			c.note(fmt.Sprintf("journal entry %x", key), err)
+			c.note(fmt.Sprintf("journal entry %s", nameKey(key)), err)
 			if len(key) != 8 || len(value) < sha256.Size {
 				return
 			}
@@ -37,17 +37,17 @@ func (c *botChecker) journal() {
 func (c *botChecker) checkpoint(key, value []byte) {
 	switch journal := c.tx.Bucket(bucketJournal); {
 	case len(key) != 8:
-		c.flaw(fmt.Sprintf("checkpoint %x", key), "that is no number")
+		c.flaw(fmt.Sprintf("checkpoint %s", nameKey(key)), "that is no number")
 	case c.from.number > 0 && binary.BigEndian.Uint64(key) == c.from.number:
 		if !bytes.Equal(value, c.from.hash[:]) {
 			c.flaw(fmt.Sprintf("checkpoint %d", c.from.number), "it is not where the journal was cut")
 		}
 	case binary.BigEndian.Uint64(key) < c.from.number:
 		if journal.Get(key64(binary.BigEndian.Uint64(key)+1)) == nil {
-			c.flaw(fmt.Sprintf("checkpoint %x", key), "no journal entry follows it")
+			c.flaw(fmt.Sprintf("checkpoint %s", nameKey(key)), "no journal entry follows it")
 		}
 	case journal.Get(key) == nil:
-		c.flaw(fmt.Sprintf("checkpoint %x", key), "there is no such journal entry")
+		c.flaw(fmt.Sprintf("checkpoint %s", nameKey(key)), "there is no such journal entry")
 	}
 }
 
@@ -55,7 +55,7 @@ func (c *botChecker) checkpoint(key, value []byte) {
 func (c *botChecker) entry(key, value []byte) {
 	e, err := c.store.readEntry(key, value)
 	if err != nil {
-		c.note(fmt.Sprintf("journal entry %x", key), err)
+		c.note(fmt.Sprintf("journal entry %s", nameKey(key)), err)
 		return
 	}
 	for _, id := range ordersOf(nil, 0, e.Record) {

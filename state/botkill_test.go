@@ -80,8 +80,9 @@ func killAfter(t *testing.T, path string, fromFirst bool, after time.Duration) (
 	cmd.Env = append(os.Environ(), killedWriter+"="+path)
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
-	cmd.Stderr = os.Stderr
+	cmd.Stderr, cmd.WaitDelay = os.Stderr, time.Minute
 	require.NoError(t, cmd.Start())
+	defer time.AfterFunc(3*time.Minute, func() { _ = cmd.Process.Kill() }).Stop() // where the first line does not come
 	kill := func() { time.AfterFunc(after, func() { _ = cmd.Process.Kill() }) }
 	if !fromFirst {
 		kill()

@@ -56,7 +56,10 @@ func (s *BotStore) wrap(err error) error {
 func (s *BotStore) OpenOrders() (rows []OrderRow, err error) {
 	err = s.view(func(tx *bbolt.Tx) error {
 		return forEach(tx.Bucket(bucketOpen), func(key, _ []byte) error {
-			row, err := s.orderAt(tx, key, fmt.Sprintf("%x", key))
+			row, err := s.orderAt(tx, key, nameKey(key))
+			if errors.Is(err, ErrNoState) {
+				err = fmt.Errorf("%s: %w: the list of open orders names order %s, which is not there", s.path, ErrCorrupt, nameKey(key))
+			}
 			rows = append(rows, row)
 			return err
 		})

@@ -59,6 +59,7 @@ type BotStore struct {
 	db      *bbolt.DB
 	path    string
 	names   *names
+	file    fs.FileInfo     // of the file that is open
 	reading context.Context // ends long walks
 	commits int             // of this process
 	doubt   error           // of a commit that failed after it may have been written: nothing is committed any more
@@ -110,10 +111,13 @@ func openBot(ctx context.Context, path string, readOnly bool, wanted schema) (st
 	}
 	db.AllocSize = growStep
 	s := &BotStore{db: db, path: path, reading: context.Background()}
+	if s.file, err = opened.Stat(); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	if readOnly {
 		s.reading = ctx
 	}
-	if err := cmp.Or(s.isStill(opened), s.prepare(readOnly, wanted)); err != nil {
+	if err := cmp.Or(s.isStill(), s.prepare(readOnly, wanted)); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return s, nil
@@ -121,13 +125,9 @@ func openBot(ctx context.Context, path string, readOnly bool, wanted schema) (st
 
 // isStill wants the file that was opened to be the one of that name: while waiting for the lock, its holder may have put a compact one
 // in its place.
-func (s *BotStore) isStill(file *os.File) error {
-	opened, err := file.Stat()
-	if err != nil {
-		return err
-	}
+func (s *BotStore) isStill() error {
 	now, err := os.Stat(s.path)
-	if err == nil && !os.SameFile(opened, now) {
+	if err == nil && !os.SameFile(s.file, now) {
 		err = fmt.Errorf("%s was replaced while it was opened: it is %w; try again", s.path, ErrLocked)
 	}
 	return err
@@ -166,9 +166,9 @@ func (s *BotStore) prepare(readOnly bool, wanted schema) (err error) {
 			return err
 		}
 		if err := extend(catalog, tx); err != nil || readOnly {
-			return err
+			return s.wrap(err)
 		}
-		return checkTail(tx)
+		return s.wrap(checkTail(tx))
 	})
 	s.names = newNames(catalog, nil)
 	return err

@@ -108,7 +108,7 @@ func TestEveryCommitIsSyncedBeforeAnybodyHearsOfIt(t *testing.T) {
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	var failed strings.Builder
-	cmd.Stderr = &failed
+	cmd.Stderr, cmd.WaitDelay = &failed, time.Minute
 	require.NoError(t, cmd.Start())
 	stuck := time.AfterFunc(3*time.Minute, func() { _ = cmd.Process.Kill(); _ = out.Close() })
 	defer stuck.Stop()

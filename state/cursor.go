@@ -3,9 +3,12 @@ package state
 import (
 	"bytes"
 	"context"
-	"errors"
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
+	"strconv"
 
+	"github.com/google/uuid"
 	"go.etcd.io/bbolt"
 )
 
@@ -81,7 +84,7 @@ func (c *rowCursor) step(key []byte, direction int) []byte {
 }
 
 func disorder(before, key []byte) error {
-	return fmt.Errorf("the keys of a table are out of order: %x comes after %x", key[:min(len(key), 16)], before[:min(len(before), 16)])
+	return fmt.Errorf("the keys of a table are out of order: %s comes after %s", nameKey(key), nameKey(before))
 }
 
 // forEach calls visit with every key of a bucket, in order, until it returns an error, which is returned.
@@ -122,7 +125,15 @@ func walkUntil(ctx context.Context, b *bbolt.Bucket, first []byte, visit func(ke
 	return nil
 }
 
-// stopped reports whether an error is the end of a context and says nothing of the file.
-func stopped(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+// nameKey is a key as messages have it: a number, an id, a text, or the beginning of its bytes.
+func nameKey(key []byte) string {
+	switch {
+	case len(key) == 8:
+		return strconv.FormatUint(binary.BigEndian.Uint64(key), 10)
+	case len(key) == 16:
+		return uuid.UUID(key).String()
+	case !bytes.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' }):
+		return strconv.Quote(string(key))
+	}
+	return hex.EncodeToString(key[:min(len(key), 12)])
 }

@@ -87,7 +87,7 @@ func (e *encoder) equity(s *EquitySample) {
 // readEquity reads a sample; key is tier, strategy, 0, start of the span.
 func (n *names) readEquity(key, value []byte) (s EquitySample, err error) {
 	if len(key) < 10 {
-		return s, fmt.Errorf("equity %x: %w", key, ErrCorrupt)
+		return s, fmt.Errorf("equity %s: %w", nameKey(key), ErrCorrupt)
 	}
 	var d decoder
 	d.row(n, key, value)
@@ -98,7 +98,7 @@ func (n *names) readEquity(key, value []byte) (s EquitySample, err error) {
 		*into = market.Money(d.int())
 	}
 	if err := d.end(); err != nil {
-		return s, fmt.Errorf("equity %x: %w", key, err)
+		return s, fmt.Errorf("equity %s: %w", nameKey(key), err)
 	}
 	return s, nil
 }

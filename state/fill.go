@@ -3,6 +3,8 @@ package state
 import (
 	"fmt"
 
+	"github.com/google/uuid"
+
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -55,11 +57,40 @@ func (a *Account) fold(o *Order, ev *market.Event) (fresh int, err error) {
 	return fresh, nil
 }
 
+// fewFills is how many fills of an order are searched one by one. Hardly any order has more.
+const fewFills = 32
+
+// addMark remembers a fill that was counted.
+func (o *Order) addMark(f *market.Fill) {
+	o.fills = append(o.fills, fillMark{id: f.ID, settled: f.Settled})
+	if o.index != nil {
+		o.index[f.ID] = len(o.fills) - 1
+	}
+}
+
+// markOf is the mark of a fill that was counted, or nil.
 func (o *Order) markOf(f *market.Fill) *fillMark {
+	if len(o.fills) > fewFills {
+		return o.lookUp(f.ID)
+	}
 	for i := len(o.fills) - 1; i >= 0; i-- {
 		if o.fills[i].id == f.ID {
 			return &o.fills[i]
 		}
+	}
+	return nil
+}
+
+// lookUp finds a fill among many.
+func (o *Order) lookUp(id uuid.UUID) *fillMark {
+	if o.index == nil {
+		o.index = make(map[uuid.UUID]int, 2*len(o.fills))
+		for i := range o.fills {
+			o.index[o.fills[i].id] = i
+		}
+	}
+	if at, known := o.index[id]; known {
+		return &o.fills[at]
 	}
 	return nil
 }
@@ -104,7 +135,7 @@ func (a *Account) applyFill(o *Order, f *market.Fill) error {
 	a.changed = true
 	o.counted += f.Amount
 	a.release(o, max(-amount, -money)) // a sell held the base that left, a buy the quote
-	o.fills = append(o.fills, fillMark{id: f.ID, settled: f.Settled})
+	o.addMark(f)
 	if !f.Settled {
 		o.unsettled++
 	}

@@ -27,7 +27,7 @@ type head struct {
 func headOf(tx *bbolt.Tx) (h head, err error) {
 	value := tx.Bucket(bucketMeta).Get(keyHead)
 	if len(value) != entryFront {
-		return h, fmt.Errorf("%w: the journal's end is written as %x", ErrCorrupt, value)
+		return h, fmt.Errorf("%w: meta: the journal's end is written in %d bytes, not %d", ErrCorrupt, len(value), entryFront)
 	}
 	h.number = binary.BigEndian.Uint64(value)
 	copy(h.hash[:], value[8:])
@@ -59,7 +59,7 @@ type chain struct {
 // next checks one entry.
 func (c *chain) next(key, value []byte) error {
 	if len(key) != 8 || len(value) < entryHead+2 {
-		return fmt.Errorf("%w: journal entry behind number %d: key %x, %d bytes", ErrCorrupt, c.number, key, len(value))
+		return fmt.Errorf("%w: journal entry behind number %d: key %s, %d bytes", ErrCorrupt, c.number, nameKey(key), len(value))
 	}
 	if number := binary.BigEndian.Uint64(key); number != c.number+1 {
 		return fmt.Errorf("%w: journal entry %d follows number %d", ErrCorrupt, number, c.number)
@@ -90,7 +90,7 @@ func checkTail(tx *bbolt.Tx) error {
 	} else if number != nil {
 		key, value = cursor.Seek(number)
 		if !bytes.Equal(key, number) || len(hash) != sha256.Size || !bytes.HasPrefix(value, hash) {
-			return fmt.Errorf("%w: journal entry %x is not the one that its checkpoint names", ErrCorrupt, number)
+			return fmt.Errorf("%w: journal entry %s is not the one that its checkpoint names", ErrCorrupt, nameKey(number))
 		}
 		c.number = binary.BigEndian.Uint64(number)
 		copy(c.hash[:], hash)
@@ -116,7 +116,7 @@ func (c *chain) isHead(tx *bbolt.Tx) error {
 // readEntry decodes a stored entry.
 func (s *BotStore) readEntry(key, value []byte) (Entry, error) {
 	if len(key) != 8 || len(value) < entryHead {
-		return Entry{}, fmt.Errorf("%s: %w: journal key %x", s.path, ErrCorrupt, key)
+		return Entry{}, fmt.Errorf("%s: %w: journal key %s", s.path, ErrCorrupt, nameKey(key))
 	}
 	var d decoder
 	d.open(s.names, value[entryHead:])

@@ -1,6 +1,10 @@
 package state
 
-import "github.com/tidemark-trading/tidemark/market"
+import (
+	"fmt"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
 
 // recordVersion begins every stored order, fill, position and journal entry; a decoder reads this one and all before it.
 //
@@ -9,8 +13,11 @@ const recordVersion = 2
 
 func (d *decoder) version() byte {
 	v := d.byte()
-	if d.err == nil && (v == 0 || v > recordVersion) {
-		d.fail("record of version %d, this program reads %d", v, recordVersion)
+	switch {
+	case d.err == nil && v == 0:
+		d.fail("record of version 0")
+	case d.err == nil && v > recordVersion:
+		d.err, d.src = fmt.Errorf("%w: record of version %d, this program reads %d; update the program", ErrNewer, v, recordVersion), nil
 	}
 	return v
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -93,7 +95,32 @@ func listSegments(dir string) (segments []segment, err error) {
 		segments = append(segments, segment{filepath.Join(dir, entry.Name()), first, info.Size()})
 	}
 	slices.SortFunc(segments, func(a, b segment) int { return cmp.Compare(a.first, b.first) })
+	for i := range segments {
+		if err := segments[i].readable(); err != nil {
+			return nil, err
+		}
+	}
 	return segments, nil
+}
+
+// readable refuses a segment that a newer program began.
+func (s *segment) readable() error {
+	file, err := os.Open(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // a bot that runs has just dropped it
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	var begin [len(blockMagic)]byte
+	if _, err := file.ReadAt(begin[:], 0); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if newerBlock(begin[:]) {
+		return fmt.Errorf("%s: %w: format %q, this program reads %q; update the program, or move the recording away", s.path, ErrNewer, begin, blockMagic)
+	}
+	return nil
 }
 
 // resume finds where the last segment ends and goes on there.

@@ -2,6 +2,7 @@ package state
 
 import (
 	"errors"
+	"flag"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -133,6 +134,11 @@ func TestARecordingReadsAsItWasWritten(t *testing.T) {
 	t.Logf("%.1f bytes an event", float64(x.Bytes)/20_000)
 }
 
+var tear = flag.Int("tear", 23, "TestATornEndIsCutOffWhereverItTears goes on by at most so many bytes from one tear to the next")
+
+// At every byte:
+//
+//	go test ./state -run ATornEnd -tear 1
 func TestATornEndIsCutOffWhereverItTears(t *testing.T) {
 	dir := t.TempDir()
 	events := marketDay(60, rand.New(rand.NewPCG(1, 2)))
@@ -151,7 +157,7 @@ func TestATornEndIsCutOffWhereverItTears(t *testing.T) {
 	path := r.segments[0].path
 	whole, err := os.ReadFile(path)
 	require.NoError(t, err)
-	for cut := 0; cut < len(whole); cut += 1 + cut%5 {
+	for cut := 0; cut < len(whole); cut += 1 + cut%*tear {
 		for _, zeros := range []int{0, 5000} { // what a file system leaves of a file that was growing
 			require.NoError(t, os.WriteFile(path, append(slices.Clone(whole[:cut]), make([]byte, zeros)...), 0o600))
 			blocks, _ := slices.BinarySearch(ends, int64(cut)+1)

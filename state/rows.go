@@ -102,7 +102,7 @@ func (n *names) readOrder(key, value []byte) (o OrderRow, err error) {
 		err = fmt.Errorf("%w: it says that it is order %d", ErrCorrupt, o.ID)
 	}
 	if err != nil {
-		return o, fmt.Errorf("order %x: %w", key[:min(8, len(key))], err)
+		return o, fmt.Errorf("order %s: %w", nameKey(key[:min(8, len(key))]), err)
 	}
 	return o, nil
 }
@@ -116,7 +116,7 @@ func (n *names) readFill(key, value []byte) (f FillRow, err error) {
 		err = fmt.Errorf("%w: it says that it is fill %s of order %d", ErrCorrupt, f.ID, f.Order)
 	}
 	if err != nil {
-		return f, fmt.Errorf("fill %x: %w", key, err)
+		return f, fmt.Errorf("fill %s: %w", nameKey(key), err)
 	}
 	return f, nil
 }
@@ -168,7 +168,7 @@ func (n *names) readRun(key, value []byte) (r RunRow, err error) {
 		err = fmt.Errorf("%w: it is no run", ErrCorrupt)
 	}
 	if err != nil {
-		return r, fmt.Errorf("run %x: %w", key, err)
+		return r, fmt.Errorf("run %s: %w", nameKey(key), err)
 	}
 	return RunRow{*start, at, binary.BigEndian.Uint64(key)}, nil
 }

@@ -14,8 +14,16 @@ type schema struct {
 	migrations map[uint32]func(tx *bbolt.Tx) error // from a format to the next
 }
 
-// botSchema is the present format. A change of buckets or keys adds one to it and a migration from the format before; a change of
-// a record raises recordVersion instead, and its decoder reads both.
+// botSchema is the present format of the state file. What changes it:
+//
+//   - A new kind of journal entry: a number in entry.go, its code in entrycode.go, its words in describe.go. The format stays: an older program
+//     refuses the entry as of an unknown kind. Where that must not happen in the middle of a run, raise the format too.
+//   - A field more in a record: raise recordVersion; its decoder reads both. The format stays.
+//   - A bucket more, other keys, another meaning of what is there: raise format by one, name the bucket in botBuckets, and put the way from the format
+//     before into migrations. apply keeps a copy beside the file (bot.db.formatN), then does all migrations in one transaction, before anything else
+//     reads the file. An older program refuses the file with ErrNewer.
+//
+// Each raise takes a golden file of the format before in testdata, a test that opens it, and a line in CHANGELOG.md.
 var botSchema = schema{format: 1}
 
 // formatCut is set in the format of a file that was pruned: programs that do not know of it call the file newer than they are.
@@ -35,7 +43,7 @@ func formatOf(tx *bbolt.Tx, path string) (uint32, error) {
 		return 0, fmt.Errorf("%s: %w: a candle store, not a state file", path, ErrCorrupt)
 	}
 	if len(value) != 4 {
-		return 0, fmt.Errorf("%s: %w: format %x", path, ErrCorrupt, value)
+		return 0, fmt.Errorf("%s: %w: meta: its format is written in %d bytes, not 4", path, ErrCorrupt, len(value))
 	}
 	return binary.BigEndian.Uint32(value) &^ formatCut, nil
 }
@@ -47,7 +55,7 @@ func (s schema) check(tx *bbolt.Tx, path string) error {
 	case err != nil:
 		return err
 	case format > s.format:
-		return fmt.Errorf("%s: %w: format %d, this program reads %d; update the program", path, ErrNewer, format, s.format)
+		return fmt.Errorf("%s: %w: format %d, this program reads %d; update the program, or take the file from a backup if no newer program wrote it", path, ErrNewer, format, s.format)
 	case format < s.format:
 		return fmt.Errorf("%s: format %d, this program reads %d; start the bot once, it brings the file up to date", path, format, s.format)
 	}

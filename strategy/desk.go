@@ -254,7 +254,7 @@ func (d *Desk) Protect(m market.ID, stop, target market.Price, with ...Option) (
 	case !d.has(m):
 		return 0, d.unknown(m)
 	case o.Bracket.Stop < 0 || o.Bracket.Target < 0:
-		return 0, levelsFault(o.Bracket)
+		return 0, fmt.Errorf("%w: stop %d, target %d: they are positive, or 0 for none", ErrMeaningless, o.Bracket.Stop, o.Bracket.Target)
 	}
 	return d.engine.Protect(d.id, m, o.Bracket)
 }
@@ -378,8 +378,6 @@ func (d *Desk) ask() (market.OrderID, error) {
 		return 0, d.fault
 	case o.Amount < 0 || o.AmountQuote < 0 || o.Price < 0 || o.TriggerAmount < 0:
 		return 0, fmt.Errorf("%w: amount %d, quote amount %d, price %d, trigger %d: none of them can be negative", ErrMeaningless, o.Amount, o.AmountQuote, o.Price, o.TriggerAmount)
-	case o.Bracket.Stop < 0 || o.Bracket.Target < 0:
-		return 0, levelsFault(o.Bracket)
 	}
 	return d.engine.Ask(d.id, &d.command)
 }
@@ -391,10 +389,6 @@ func (d *Desk) change(id market.OrderID) error {
 	}
 	_, err := d.ask()
 	return err
-}
-
-func levelsFault(b market.Bracket) error {
-	return fmt.Errorf("%w: stop %d, target %d: they are positive, or 0 for none", ErrMeaningless, b.Stop, b.Target)
 }
 
 func (d *Desk) unknown(m market.ID) error {

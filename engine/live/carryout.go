@@ -12,6 +12,10 @@ func (l *Loop) carryOut(q *query, r *reply, s step) {
 	command := commandOf(q, r)
 	l.enter(q, r, s.next)
 	l.carryEffect(q, r, s.do, command)
+	q.cancelling = s.next == endedCancelling
+	if q.listed = s.next == endedListed || q.cancelling; !q.listed {
+		q.ended = nil
+	}
 	l.follow(q.id)
 	l.schedule(q, r.asked, s.then)
 }
@@ -73,6 +77,14 @@ func (l *Loop) carryEffect(q *query, r *reply, do effect, c *market.Command) {
 		l.endAbsent(q, c)
 	case endByTrades:
 		l.endByTrades(q, r)
+	case tellListedEnded:
+		l.tellListedEnded(q)
+	case reopen:
+		l.reopen(q, r)
+	case cancelListed:
+		l.cancelListed(q)
+	case haltListed:
+		l.haltListed(q)
 	}
 }
 
@@ -95,7 +107,7 @@ func (l *Loop) schedule(q *query, asked market.Time, then followUp) {
 	case inMinute:
 		q.wait = lastWait
 	case askLists:
-		q.lists = true
+		q.lists, q.listsSince = true, asked
 		q.soon(l.now)
 	case laterList:
 		q.notFoundSince = l.now.Add(laterWait - takenPatience)
@@ -134,6 +146,7 @@ func (l *Loop) report(id market.OrderID, record *exchange.Record, exec market.Ex
 		}
 		record.Fills = own.Fresh(record.Fills)
 	}
+	record.Fills = l.page(id, record.Fills)
 	l.step(&market.Event{Kind: market.KindReport, Market: order.Market, Report: &r, Fills: record.Fills})
 }
 

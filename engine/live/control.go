@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -28,6 +29,20 @@ func (l *Loop) Do(ctx context.Context, f func(at market.Time) []market.Command) 
 func (l *Loop) Look(ctx context.Context, f func(at market.Time)) error {
 	return l.hand(ctx, func() error {
 		f(l.stamp())
+		return nil
+	})
+}
+
+// End ends the loop for a reason that Run returns: all strategies are halted, all orders are cancelled but the exits of brackets, also where orders
+// are to be kept, and then the loop ends. It returns when the loop has taken that up.
+func (l *Loop) End(ctx context.Context, why error) error {
+	return l.hand(ctx, func() error {
+		if l.ending == nil {
+			l.ending = fmt.Errorf("live: nothing more is traded: %w", why)
+		}
+		if !l.stopped {
+			l.take(l.Engine.HaltAll(l.stamp(), why.Error()))
+		}
 		return nil
 	})
 }

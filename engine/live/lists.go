@@ -18,7 +18,7 @@ func (l *Loop) askRegular(work context.Context) {
 		l.workers.Go(func() {
 			records, err := l.Trading.OpenOrders(work)
 			l.replies <- func() {
-				l.open.asking = false
+				l.open.asking, l.open.failed = false, err != nil
 				l.compareOrders(asked, records, err)
 			}
 		})
@@ -28,7 +28,7 @@ func (l *Loop) askRegular(work context.Context) {
 
 // quiet reports whether nothing is in flight that could explain a difference.
 func (l *Loop) quiet() bool {
-	if l.sending > 0 || len(l.outbox) > 0 {
+	if l.sending != [ranks]int{} || !l.outbox.empty() || len(l.pages) > 0 {
 		return false
 	}
 	for id, q := range l.queries {
@@ -47,8 +47,10 @@ func (l *Loop) compareOrders(asked market.Time, records []exchange.Record, err e
 		return
 	}
 	listed := map[uuid.UUID]*market.Order{}
+	l.evidence = evidence{asked: asked, names: map[uuid.UUID]bool{}}
 	for i := range records {
 		listed[records[i].Order.ClientOrderID] = &records[i].Order
+		l.evidence.names[records[i].Order.ClientOrderID] = true
 	}
 	for _, o := range l.Account.Open(nil, 0, 0) {
 		there := listed[o.ClientOrderID]
@@ -61,18 +63,17 @@ func (l *Loop) compareOrders(asked market.Time, records []exchange.Record, err e
 			q.soon(l.now)
 		}
 	}
-	foreign := 0
+	foreign, shown := 0, map[uuid.UUID]int{}
 	for i := range records {
 		name := records[i].Order.ClientOrderID // zero: it has none
 		if _, strange := listed[name]; !strange {
 			continue
 		}
-		if o := l.Account.Absent(name); o != nil {
-			l.queryOf(o.ID).soon(l.now) // it came after all
-		} else if name == uuid.Nil || l.Owns == nil || !l.Owns(name) { // an own one has ended since
+		if !l.shownOpen(name, asked, shown) {
 			foreign++
 		}
 	}
+	l.shownNoMore(shown)
 	if foreign != l.foreign {
 		l.Log.Warn().Int("orders", foreign).Msg("open orders on this account that are not ours: they are left alone")
 		l.Findings.Remark("foreign orders", strconv.Itoa(foreign))

@@ -47,6 +47,8 @@ type Config struct {
 	Agreed map[market.AssetID]Agreement // what the last run noted of the balances; nil: there was none
 	Owns   func(client uuid.UUID) bool  // whether an order of this name that has ended was this bot's, asked in the loop's goroutine; nil: that is not known
 
+	Ended func(client uuid.UUID) *state.Order // the own order of this name as it ended, asked in the loop's goroutine; nil: none is kept
+
 	Stepped func(kind market.EventKind, took time.Duration) // hears of every step of the engine, in the loop's goroutine; nil: that is not measured
 }
 
@@ -57,7 +59,7 @@ type Sent func(id market.OrderID, kind market.CommandKind) (until market.Time, k
 // most is how many events one turn takes, at most: they share one commit.
 const most = 64
 
-// inFlight is how many writes, and how many questions, are under way at a time.
+// inFlight is how many writes of each rank, and how many questions, are under way at a time.
 const inFlight = 4
 
 // lists is how many other questions may be under way: open orders, balances, timers. A worker never waits to hand back its answer.
@@ -71,8 +73,8 @@ type Loop struct {
 	orders  chan request // what others want of the loop
 
 	now     market.Time
-	outbox  []outgoing
-	sending int
+	outbox  outbox
+	sending [ranks]int
 	asking  int
 	queries map[market.OrderID]*query
 	verify  verify // of every answer about an order, before anything is made of it
@@ -85,6 +87,10 @@ type Loop struct {
 	open       regular
 	holdings   holdings
 	began      market.Time
+	pages      map[market.OrderID][]market.Fill // fills that wait to be booked
+	paged      market.OrderID                   // the order whose fills were booked last
+	evidence   evidence
+	shown      map[uuid.UUID]int // by client's name: how many lists in a row show an order open that has ended by the books
 	foreign    int
 	keyRefused int // commands in a row that were refused for the key's sake
 }
@@ -93,6 +99,7 @@ type Loop struct {
 type regular struct {
 	next   market.Time
 	asking bool
+	failed bool // the last time it had no answer
 }
 
 // New returns a loop. Its engine has been warmed up, and restored where there was something to restore.
@@ -108,7 +115,8 @@ func New(c Config) *Loop {
 	if c.Start == nil {
 		c.Start = c.Engine.Start
 	}
-	return &Loop{Config: c, replies: make(chan func(), 2*inFlight+lists), orders: make(chan request), queries: map[market.OrderID]*query{}, verify: believe,
+	return &Loop{Config: c, replies: make(chan func(), (int(ranks)+1)*inFlight+lists), orders: make(chan request),
+		queries: map[market.OrderID]*query{}, pages: map[market.OrderID][]market.Fill{}, verify: believe,
 		holdings: holdings{agreed: c.Agreed, said: map[market.AssetID]market.Money{}}}
 }
 
@@ -196,6 +204,7 @@ func (l *Loop) turn(ctx, work context.Context) {
 		break
 	}
 	l.stamp()
+	l.bookPages()
 	l.ring()
 	l.endHalted()
 	l.endTurn(work)
@@ -203,9 +212,10 @@ func (l *Loop) turn(ctx, work context.Context) {
 
 // endTurn makes the turn durable and then lets the world know.
 func (l *Loop) endTurn(work context.Context) {
+	l.dropUnwanted()
 	l.commit()
 	if l.failed != nil {
-		l.outbox = l.outbox[:0]
+		l.outbox.clear()
 		return
 	}
 	l.dispatch(work)
@@ -282,15 +292,26 @@ func (l *Loop) take(commands []market.Command) {
 			q.unresolved = nil // a new write is in flight: a restored engine sends what the last process left
 		}
 		l.Journal.Intent(&intent)
-		l.outbox = append(l.outbox, outgoing{intent: intent, command: c})
+		l.outbox.put(outgoing{intent: intent, command: c, strategy: l.strategyOf(c.Order.ID)})
 	}
 	for i := range refused { // after the loop: a step makes commands anew
 		l.answer(&refused[i], market.ExecRejected, 0)
 	}
 }
 
+// strategyOf is the strategy of an own order, 0 where the order is not known any more.
+func (l *Loop) strategyOf(id market.OrderID) market.StrategyID {
+	if own := l.Account.Known(id); own != nil {
+		return own.Strategy
+	}
+	return 0
+}
+
 // untilDue is how long nothing is to be done, as far as the loop knows.
 func (l *Loop) untilDue() time.Duration {
+	if len(l.pages) > 0 {
+		return 0
+	}
 	next := l.now.Add(time.Second)
 	if at, any := l.Engine.NextTimer(); any && !l.stopped {
 		next = min(next, at)

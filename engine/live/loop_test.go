@@ -197,12 +197,12 @@ func TestAStopWaitsForADoubtAndForNothingElse(t *testing.T) {
 	})
 }
 
-var lossySeeds = flag.Int("seeds", 100, "how many seeds TestNothingIsLostOrDoubledWhateverGetsLost plays")
+var lossySeeds = flag.Int("seeds", 40, "how many seeds TestNothingIsLostOrDoubledWhateverGetsLost and TestABotThatIsKilledGoesOnAsIfNothingHadHappened play")
 
 // Each seed is three minutes of a restless strategy at an exchange that loses 15 of 100 requests and as many answers, and lets others wait
 // until their window is over. Thousands of them:
 //
-//	go test ./engine/live -run Whatever -seeds 5000
+//	go test ./engine/live -run 'Whatever|Killed' -seeds 5000
 func TestNothingIsLostOrDoubledWhateverGetsLost(t *testing.T) {
 	seeds := *lossySeeds
 	if testing.Short() {

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -19,15 +20,51 @@ func (l *Loop) tellMissing(q *query, asked market.Time) {
 	l.Findings.Remark("missing", orderText(q.id))
 }
 
-// askLists asks the lists for an order that is not found by itself.
+// The weights of GET /ordersOpen (venue-facts 1.3), in points.
+const (
+	listWeight    = 5   // of one market
+	allListWeight = 100 // of all markets
+)
+
+// evidence is the latest list of the open orders of all markets.
+type evidence struct {
+	asked market.Time // 0: there was none
+	names map[uuid.UUID]bool
+}
+
+// counts reports whether the list was asked after the moment that matters for a query: of a place the first 240 that counts, of an order that the
+// exchange had taken the last one.
+func (e *evidence) counts(q *query, now outcome) bool {
+	if now == placeUnresolved {
+		return e.asked > 0 && e.asked >= q.notFoundSince
+	}
+	return e.asked > 0 && e.asked >= q.listsSince
+}
+
+// askLists asks the lists for an order that is not found by itself: its market's, or the list of all markets where that counts, is under way, or is
+// cheaper for the orders that wait.
 func (l *Loop) askLists(work context.Context, q *query) {
 	own := l.Account.Known(q.id)
 	m, client, from := own.Market, own.ClientOrderID, own.Created.Add(-lastWait)
 	r := reply{from: fromLists, asked: l.now}
+	now := l.outcomeOf(q, own)
+	have := l.evidence.counts(q, now)
+	if !have && l.listAllInstead() {
+		q.in(firstWait, l.now)
+		return
+	}
+	if have {
+		r.asked, r.open = l.evidence.asked, l.evidence.names[client]
+	}
 	q.asking = true
 	l.asking++
 	l.workers.Go(func() {
-		r.open, r.trades, r.err = l.lists(work, m, client, from)
+		if !have {
+			r.open, r.err = l.isOpen(work, m, client)
+		}
+		if r.err == nil {
+			r.trades, r.err = l.tradesOf(work, m, client, from)
+		}
 		l.replies <- func() {
 			l.asking--
 			q.asking, q.lists = false, false
@@ -37,19 +74,45 @@ func (l *Loop) askLists(work context.Context, q *query) {
 	})
 }
 
-// lists asks whether an order is open, and for its trades since a time, by the client's name.
-func (l *Loop) lists(work context.Context, m market.ID, client uuid.UUID, from market.Time) (open bool, trades []exchange.Trade, err error) {
-	records, err := l.Trading.OpenOrders(work)
-	if err != nil {
-		return false, nil, err
+// listAllInstead reports whether the list of all markets is worth waiting for, and has it asked: so many orders wait for lists, or will
+// after their second 240, that theirs would cost more.
+func (l *Loop) listAllInstead() bool {
+	waiting := 0
+	for id, q := range l.queries {
+		own := l.Account.Known(id)
+		if own == nil || q.notFoundSince == 0 {
+			continue
+		}
+		now := l.outcomeOf(q, own)
+		if (q.lists || now == placeUnresolved) && !l.evidence.counts(q, now) {
+			waiting++
+		}
 	}
-	for i := range records {
-		open = open || records[i].Order.ClientOrderID == client
+	if waiting*listWeight < allListWeight {
+		return false
 	}
+	switch {
+	case l.open.asking:
+	case l.open.failed:
+		l.open.next = min(l.open.next, l.now.Add(notFoundWait))
+	default:
+		l.open.next = min(l.open.next, l.now)
+	}
+	return true
+}
+
+// isOpen asks the list of a market's open orders for an order, by the client's name.
+func (l *Loop) isOpen(work context.Context, m market.ID, client uuid.UUID) (bool, error) {
+	records, err := l.Trading.OpenOrdersIn(work, m)
+	return slices.ContainsFunc(records, func(r exchange.Record) bool { return r.Order.ClientOrderID == client }), err
+}
+
+// tradesOf asks for the trades of an order since a time, by the client's name.
+func (l *Loop) tradesOf(work context.Context, m market.ID, client uuid.UUID, from market.Time) (trades []exchange.Trade, err error) {
 	for more := true; more; {
 		var page []exchange.Trade
 		if page, more, err = l.Trading.Trades(work, m, from); err != nil {
-			return false, nil, err
+			return nil, err
 		}
 		for i := range page {
 			if page[i].ClientOrderID == client {
@@ -58,7 +121,7 @@ func (l *Loop) lists(work context.Context, m market.ID, client uuid.UUID, from m
 			from = max(from, page[i].Time)
 		}
 	}
-	return open, trades, nil
+	return trades, nil
 }
 
 // endAbsent ends an order that never reached the exchange. A place that the last process sent has not been told as unknown yet; it is, so that

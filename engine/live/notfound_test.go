@@ -14,6 +14,8 @@ import (
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // quoted is a rig that trades three bids; tick lets a second go by.
@@ -91,6 +93,89 @@ func TestAnOrderThatTheExchangeListsAndDoesNotFindStaysOpenAndIsToldOnce(t *test
 		r.forget(uuid.Nil, false)
 		require.NoError(t, stop())
 		r.agree()
+	})
+}
+
+// unresolvedPlaces is a bot with n places that never arrived, whose windows are over at 12 s.
+func unresolvedPlaces(t *testing.T, n int) *play {
+	meets := func(i *exchange.Intent) fate {
+		if i.Command == market.CommandPlace {
+			return isLost
+		}
+		return arrives
+	}
+	r := newRig(t, 1, 0)
+	r.limits = &risk.Limits{OperatorID: 7, MaxOpenOrders: 50}
+	p := &play{rig: r, s: &actor{acts: []func(*strategy.Desk){func(d *strategy.Desk) {
+		for range n {
+			_, _ = d.Limit(1, market.Buy, 12500000, 80_00)
+		}
+	}}}, done: make(chan error, 1)}
+	r.box.meets, r.player = meets, p.s
+	r.begin()
+	p.loop.OpenEvery = time.Hour
+	p.run()
+	p.tick(1)
+	require.Len(t, p.account.Open(nil, 0, 0), n)
+	return p
+}
+
+func TestAnAbsenceIsProvenByTheListsOfTheMarket(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := unresolvedPlaces(t, 3)
+		p.tick(30)
+		require.Empty(t, p.account.Open(nil, 0, 0))
+		require.Equal(t, 3, p.box.cheap)
+		require.Equal(t, 1, p.box.listings-p.box.cheap, "the list of all markets at the start alone")
+		p.end()
+		p.agree()
+	})
+}
+
+func TestManyAbsencesAreProvenByOneListOfAllMarkets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := unresolvedPlaces(t, 30)
+		p.tick(60)
+		require.Empty(t, p.account.Open(nil, 0, 0))
+		require.Less(t, (p.box.listings-p.box.cheap-1)*allListWeight+p.box.cheap*listWeight, 30*listWeight, "points for lists")
+		p.end()
+		p.agree()
+	})
+}
+
+// The lists fail again and again: nothing is concluded, and they are not asked in a hurry.
+func TestAbsencesWaitForListsThatFail(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := unresolvedPlaces(t, 30)
+		p.box.deafen("open")
+		p.tick(60)
+		require.Len(t, p.account.Open(nil, 0, 0), 30)
+		p.box.deafen("")
+		p.tick(60)
+		require.Empty(t, p.account.Open(nil, 0, 0))
+		p.end()
+		p.agree()
+	})
+}
+
+func TestTheListOfEachMinuteCountsWhereItWasAskedLateEnough(t *testing.T) {
+	asked := market.Time(50)
+	place := &query{notFoundSince: 50, listsSince: 52}
+	require.True(t, (&evidence{asked: asked}).counts(place, placeUnresolved))
+	require.False(t, (&evidence{asked: asked - 1}).counts(place, placeUnresolved))
+	require.False(t, (&evidence{}).counts(&query{}, placeUnresolved), "there was no list yet")
+	require.False(t, (&evidence{asked: asked}).counts(place, resolved), "of an order that the exchange had taken the last 240 matters")
+	require.True(t, (&evidence{asked: 52}).counts(place, resolved))
+
+	synctest.Test(t, func(t *testing.T) {
+		p := unresolvedPlaces(t, 1)
+		p.tick(13) // one 240 after the window, the second comes within two seconds
+		require.NoError(t, p.loop.Do(t.Context(), func(market.Time) []market.Command { p.loop.open.next = 0; return nil }))
+		p.tick(8)
+		require.Empty(t, p.account.Open(nil, 0, 0))
+		require.Zero(t, p.box.cheap)
+		p.end()
+		p.agree()
 	})
 }
 

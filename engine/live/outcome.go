@@ -19,6 +19,8 @@ const (
 	cancelUnresolved                       // the answer to a cancel did not come, or it came and the end of the order is not seen yet
 	ended                                  // the order has ended; a fill or a fee of it may still be missing
 	absent                                 // it was concluded that a place never arrived
+	endedListed                            // it has ended by the books, and lists show it open
+	endedCancelling                        // the same, and a cancel of it is on its way
 	outcomes                               // how many there are, and one
 )
 
@@ -42,6 +44,9 @@ const (
 	listsTrades                         // it is not, and trades of it are known
 	listsNothing                        // neither list knows it
 	tradesTold                          // trades of the order, told by themselves
+	listedOpen                          // two lists in a row, asked after its end, show it open
+	listedAgain                         // so do more
+	listedLong                          // so do five: enough for a query and a cancel to have come through
 	accepted                            // the write in flight: done, the order is open
 	acceptedEnded                       // the write in flight: done, and the order has ended
 	acceptedCancel                      // the cancel in flight: accepted, which does not tell what the order had come to
@@ -66,18 +71,22 @@ const (
 type effect uint8
 
 const (
-	nothing     effect = iota
-	fold               // the record is folded
-	foldPlaced         // the record is folded as the answer to the place
-	foldUpdated        // the record is folded as the answer to the update
-	foldRefused        // the record is folded, then the write is told as refused: it did nothing
-	foldTrades         // the fills are folded
-	tellRefused        // the write is told as refused
-	tellUnknown        // the write is told as unknown
-	tellMissing        // log and findings: an order that the exchange had taken is not found
-	tellListed         // log: an order that is not found is listed as open
-	endAbsent          // the place is told as refused: it certainly never arrived
-	endByTrades        // the order ends, with what its trades tell
+	nothing         effect = iota
+	fold                   // the record is folded
+	foldPlaced             // the record is folded as the answer to the place
+	foldUpdated            // the record is folded as the answer to the update
+	foldRefused            // the record is folded, then the write is told as refused: it did nothing
+	foldTrades             // the fills are folded
+	tellRefused            // the write is told as refused
+	tellUnknown            // the write is told as unknown
+	tellMissing            // log and findings: an order that the exchange had taken is not found
+	tellListed             // log: an order that is not found is listed as open
+	endAbsent              // the place is told as refused: it certainly never arrived
+	endByTrades            // the order ends, with what its trades tell
+	tellListedEnded        // log and findings: an order that has ended by the books is listed as open
+	reopen                 // the order is open again, and the record is folded
+	cancelListed           // a cancel is sent for the order, which the books do not have open
+	haltListed             // the same, and all strategies halt
 )
 
 // followUp is when the order is queried next.
@@ -301,6 +310,9 @@ var transitions = [outcomes][answers][moments]step{
 		listsTrades:     always(ended, nothing, inFive),
 		listsNothing:    always(ended, nothing, inFive),
 		tradesTold:      always(ended, foldTrades, inTurn),
+		listedOpen:      always(endedListed, tellListedEnded, soon),  // its end was a lie, or came from an exchange in trouble
+		listedAgain:     always(endedCancelling, cancelListed, soon), // the query says that it has ended, the lists that it has not
+		listedLong:      always(endedCancelling, haltListed, soon),
 		accepted:        always(ended, foldUpdated, inTurn), // an update that the end of the order has overtaken
 		acceptedEnded:   always(ended, foldUpdated, inTurn),
 		acceptedCancel:  always(ended, nothing, soon),
@@ -318,5 +330,58 @@ var transitions = [outcomes][answers][moments]step{
 		foundOpen:     always(resolved, fold, inTurn), // two 240s and both lists were wrong: the order is ours again
 		foundEnded:    always(ended, fold, never),
 		tradesTold:    always(absent, nothing, soon),
+		listedOpen:    always(endedListed, tellListedEnded, soon), // the query that the first list led to did not find it
+		listedAgain:   always(endedCancelling, cancelListed, soon),
+		listedLong:    always(endedCancelling, haltListed, soon),
+	},
+	endedListed: {
+		noAnswer:        always(endedListed, nothing, inTurn),
+		answerRefuted:   always(endedListed, nothing, inTurn), // also: the books do not have what it would hold
+		notFound:        always(endedListed, nothing, inTurn),
+		notFoundAgain:   always(endedListed, nothing, inTurn),
+		notFoundLong:    always(endedListed, nothing, inTurn),
+		foundOpen:       always(resolved, reopen, inTurn),
+		foundEnded:      always(ended, reopen, inTurn), // the lists were old; what it filled after its end is booked
+		listsFailed:     always(endedListed, nothing, inTurn),
+		listsRefuted:    always(endedListed, nothing, inTurn),
+		listsOpen:       always(endedListed, nothing, inTurn),
+		listsTrades:     always(endedListed, nothing, inTurn),
+		listsNothing:    always(endedListed, nothing, inTurn),
+		tradesTold:      always(endedListed, foldTrades, inTurn),
+		listedOpen:      always(endedListed, nothing, soon),
+		listedAgain:     always(endedCancelling, cancelListed, soon),
+		listedLong:      always(endedCancelling, haltListed, soon),
+		accepted:        always(endedListed, foldUpdated, inTurn),
+		acceptedEnded:   always(ended, foldUpdated, inTurn),
+		acceptedCancel:  always(endedListed, nothing, soon),
+		refused:         always(endedListed, tellRefused, inTurn),
+		refusedNotFound: always(endedListed, tellRefused, inTurn),
+		unanswered:      always(endedListed, nothing, soon),
+		writeRefuted:    always(endedListed, nothing, soon),
+	},
+	endedCancelling: {
+		noAnswer:        always(endedCancelling, nothing, inTurn),
+		answerRefuted:   always(endedCancelling, nothing, inTurn), // also: the books do not have what it would hold
+		notFound:        always(endedCancelling, nothing, inTurn),
+		notFoundAgain:   always(endedCancelling, nothing, inTurn),
+		notFoundLong:    always(endedCancelling, nothing, inTurn),
+		foundOpen:       always(cancelInFlight, reopen, inTurn), // the answer to the cancel comes, or fails to, like that of any other
+		foundEnded:      always(ended, reopen, inTurn),          // the lists were old; what it filled after its end is booked
+		listsFailed:     always(endedCancelling, nothing, inTurn),
+		listsRefuted:    always(endedCancelling, nothing, inTurn),
+		listsOpen:       always(endedCancelling, nothing, inTurn),
+		listsTrades:     always(endedCancelling, nothing, inTurn),
+		listsNothing:    always(endedCancelling, nothing, inTurn),
+		tradesTold:      always(endedCancelling, foldTrades, inTurn),
+		listedOpen:      always(endedCancelling, nothing, soon),
+		listedAgain:     always(endedCancelling, nothing, soon),
+		listedLong:      always(endedCancelling, haltListed, soon),
+		accepted:        always(endedCancelling, foldUpdated, inTurn),
+		acceptedEnded:   always(ended, foldUpdated, inTurn),
+		acceptedCancel:  always(endedListed, nothing, soon),
+		refused:         always(endedListed, tellRefused, inTurn),
+		refusedNotFound: always(endedListed, tellRefused, inTurn),
+		unanswered:      always(endedListed, nothing, soon),
+		writeRefuted:    always(endedListed, nothing, soon),
 	},
 }

@@ -66,6 +66,9 @@ func (a answer) found() bool { return a.is(foundOpen, foundChanged, foundEnded, 
 // lists reports whether the answer is one of the lists'.
 func (a answer) lists() bool { return a >= listsFailed && a <= listsNothing }
 
+// listed reports whether the answer is that the list of each minute shows an order open that has ended.
+func (a answer) listed() bool { return a.is(listedOpen, listedAgain, listedLong) }
+
 // stays reports whether a step leaves outcome and books as they are, and queries again at a time.
 func (c cell) stays(then followUp) bool { return c.step == step{c.outcome, nothing, then} }
 
@@ -75,13 +78,15 @@ func canCome(o outcome, a answer) bool {
 	case a.is(foundChanged, foundChangedEnded): // only of an update is it known what it asked for
 		return o == updateUnresolved
 	case a.lists(): // they are asked where a 240 was answered that counts
-		return o.taken() || o.is(placeUnresolved, ended)
+		return o.taken() || o.listed() || o.is(placeUnresolved, ended)
+	case a.listed(): // the list of each minute tells them of orders alone that the books do not have open
+		return o.listed() || o.is(ended, absent)
 	case a.is(accepted, acceptedEnded):
-		return o.is(placeInFlight, updateInFlight, ended)
+		return o.listed() || o.is(placeInFlight, updateInFlight, ended)
 	case a == acceptedCancel:
-		return o.is(cancelInFlight, ended)
+		return o.listed() || o.is(cancelInFlight, ended)
 	case a.is(refused, refusedNotFound, unanswered, writeRefuted): // the answer to a write may be overtaken by the order's end
-		return o.inFlight() || o == ended
+		return o.listed() || o.inFlight() || o == ended
 	}
 	return true
 }
@@ -104,7 +109,7 @@ var rules = []rule{
 		return filled(c) && c.answer.is(noAnswer, answerRefuted, listsFailed, listsRefuted)
 	}, func(c cell) bool {
 		switch {
-		case !c.answer.lists():
+		case !c.answer.lists() || c.outcome.listed():
 			return c.stays(inTurn)
 		case c.outcome == placeUnresolved:
 			return c.stays(inSecond)
@@ -147,7 +152,7 @@ var rules = []rule{
 			return c.step.then == inMinute
 		case absent:
 			return c.step.then == never
-		case placeInFlight:
+		case placeInFlight, endedListed, endedCancelling:
 			return c.step.then == inTurn
 		}
 		return c.answer == notFoundLong || c.step.then == inFive
@@ -225,6 +230,50 @@ var rules = []rule{
 	{"the lists change nothing of an order that ended while they were asked", func(c cell) bool {
 		return c.outcome == ended && c.answer.lists()
 	}, func(c cell) bool { return c.stays(inFive) }},
+	{"nor of one that the list of each minute shows open after its end", func(c cell) bool {
+		return c.outcome.listed() && c.answer.lists()
+	}, func(c cell) bool { return c.stays(inTurn) }},
+	{"an order that two lists show open after its end is queried, then cancelled; a fifth list halts", func(c cell) bool {
+		return c.answer.listed() && filled(c)
+	}, func(c cell) bool {
+		do := map[answer]effect{listedOpen: tellListedEnded, listedAgain: cancelListed, listedLong: haltListed}[c.answer]
+		next := endedCancelling
+		switch {
+		case c.answer == listedOpen && c.outcome.listed(): // it is told already
+			do, next = nothing, c.outcome
+		case c.answer == listedOpen:
+			next = endedListed
+		case c.answer == listedAgain && c.outcome == endedCancelling: // the cancel is on its way already
+			do = nothing
+		}
+		return c.step == step{next, do, soon}
+	}},
+	{"an order is taken back where a query finds it after lists have shown it open", filled, func(c cell) bool {
+		switch {
+		case c.outcome.listed() && c.answer == foundEnded:
+			return c.step == step{ended, reopen, inTurn}
+		case c.outcome.listed() && c.answer == foundOpen:
+			return c.step == step{map[outcome]outcome{endedListed: resolved, endedCancelling: cancelInFlight}[c.outcome], reopen, inTurn}
+		}
+		return c.step.do != reopen
+	}},
+	{"a write is sent, a cancel alone, where lists show an order open that the books cannot take back", filled, func(c cell) bool {
+		sends := c.step.do == cancelListed || c.step.do == haltListed
+		return sends == (c.answer == listedLong || c.answer == listedAgain && c.outcome != endedCancelling)
+	}},
+	{"the answer to the cancel of an order that the books do not have open is told, and resolves nothing but by an end", func(c cell) bool {
+		return c.outcome.listed() && c.answer >= accepted
+	}, func(c cell) bool {
+		switch c.answer {
+		case accepted:
+			return c.step == step{c.outcome, foldUpdated, inTurn}
+		case acceptedEnded:
+			return c.step == step{ended, foldUpdated, inTurn}
+		case refused, refusedNotFound:
+			return c.step == step{endedListed, tellRefused, inTurn}
+		}
+		return c.step == step{endedListed, nothing, soon}
+	}},
 	{"trades by themselves are booked and resolve nothing", func(c cell) bool { return c.answer == tradesTold }, func(c cell) bool {
 		if c.outcome == absent {
 			return c.stays(soon)
@@ -299,7 +348,7 @@ func TestNoCellCanBeAnotherWithoutBreakingARule(t *testing.T) {
 		for next := range outcomes {
 			others = append(others, step{next, c.step.do, c.step.then})
 		}
-		for do := nothing; do <= endByTrades; do++ {
+		for do := nothing; do <= haltListed; do++ {
 			others = append(others, step{c.step.next, do, c.step.then})
 		}
 		for then := inTurn; then <= never; then++ {
@@ -342,8 +391,9 @@ func set(t *testing.T, o outcome) *setting {
 	case absent:
 		p.loop.answer(&c, market.ExecUnknown, 0)
 		p.loop.answer(&c, market.ExecRejected, 0)
-	case ended:
+	case ended, endedListed, endedCancelling:
 		p.loop.report(1, s.record(market.StatusCanceled, 4), market.ExecNew) // its fill is still missing
+		s.q.listed, s.q.cancelling = o.listed(), o == endedCancelling
 	default:
 		p.loop.report(1, s.record(market.StatusNew, 0), market.ExecNew)
 		switch o {
@@ -390,6 +440,8 @@ func (s *setting) reply(a answer, m moment, write outcome) *reply {
 		if s.q.notFoundSince = r.asked; a == listsTrades {
 			r.trades = []exchange.Trade{{Fill: market.Fill{ID: uuid.UUID{7}, Price: 80_00, Amount: 1}}}
 		}
+	case a.listed():
+		r.from, r.record, r.shown = fromRegular, nil, map[answer]int{listedOpen: 2, listedAgain: 3, listedLong: 5}[a]
 	case a == tradesTold:
 		r.from, r.record, r.trades = fromTrades, nil, []exchange.Trade{{Fill: market.Fill{ID: uuid.UUID{7}, Price: 80_00, Amount: 1}}}
 	case a >= accepted:
@@ -437,7 +489,9 @@ func TestTheLoopCarriesOutWhatTheTableSays(t *testing.T) {
 		s.loop.receive(s.q, r)
 
 		require.Equal(t, c.step.next, s.loop.outcomeOf(s.q, s.account.Known(1)), c)
-		require.Empty(t, s.loop.outbox, c)
+		cancels := c.step.do == cancelListed || c.step.do == haltListed && c.outcome != endedCancelling
+		require.Equal(t, cancels, len(s.loop.outbox.waiting) == 1, c)
+		require.False(t, cancels && s.loop.outbox.waiting[0].command.Kind != market.CommandCancel, c)
 		require.Empty(t, s.box.leaves, c)
 		require.NoError(t, s.account.Check(), c)
 		s.requireHeard(c)
@@ -461,6 +515,9 @@ func (s *setting) requireHeard(c cell) {
 	}
 	require.Equal(s.t, slices.Contains(s.journal.remarks, "missing: order 1"), c.step.do == tellMissing, c)
 	require.Equal(s.t, slices.Contains(s.journal.remarks, "gone: order 1"), c.step.do == endByTrades, c)
+	require.Equal(s.t, slices.Contains(s.journal.remarks, "open after its end: order 1"), c.step.do == tellListedEnded, c)
+	_, halted := s.loop.Engine.Halted(1)
+	require.Equal(s.t, c.step.do == haltListed, halted, c)
 	booked := c.step.do == foldTrades || c.step.do == endByTrades && c.answer == listsTrades
 	require.Equal(s.t, booked, s.s.fills == 1, c)
 }

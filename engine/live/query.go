@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
 )
 
 // query is how the loop asks the exchange about one order: when next, and what the answers are to resolve.
@@ -19,7 +20,12 @@ type query struct {
 	unresolved    *unresolved // the write whose outcome is not known; nil: none
 	notFoundSince market.Time // of the first 240 in a row that counts; 0: none
 	lists         bool        // the lists are asked next, not the order itself
+	listsSince    market.Time // when the 240 was asked for that leads to the lists
 	unsent        bool        // the last command could not be sent, and the log has told
+
+	listed     bool         // lists show the order open, which has ended by the books
+	cancelling bool         // a cancel of that order is on its way
+	ended      *state.Order // that order, where the account has forgotten it
 }
 
 // unresolved is a write whose outcome is not known.
@@ -54,9 +60,17 @@ func (l *Loop) queryOf(id market.OrderID) *query {
 	return q
 }
 
+// ownOf is the order of a query, as the account has it or had it; nil: it has ended, and nothing more is expected of it.
+func (l *Loop) ownOf(q *query) *state.Order {
+	if own := l.Account.Known(q.id); own != nil {
+		return own
+	}
+	return q.ended
+}
+
 // follow keeps the query of an order as long as anything is expected of the order.
 func (l *Loop) follow(id market.OrderID) {
-	if !l.Account.Expects(id) {
+	if q := l.queries[id]; !l.Account.Expects(id) && (q == nil || q.ended == nil) {
 		delete(l.queries, id)
 		return
 	}
@@ -112,7 +126,7 @@ func (l *Loop) askDue(work context.Context) {
 		q := l.queries[id]
 		switch {
 		case l.asking >= inFlight || q.asking || q.next > l.now:
-		case l.Account.Known(id) == nil:
+		case l.ownOf(q) == nil:
 			delete(l.queries, id)
 		case q.lists:
 			l.askLists(work, q)
@@ -126,7 +140,7 @@ func (l *Loop) askDue(work context.Context) {
 
 // askOrder asks the exchange for one order.
 func (l *Loop) askOrder(work context.Context, q *query) {
-	own := l.Account.Known(q.id)
+	own := l.ownOf(q)
 	id, client, name := own.Market, own.ClientOrderID, own.ExchangeID
 	question := l.Trading.Order
 	if l.stopped || own.InFlight == market.CommandCancel || own.CancelWanted {

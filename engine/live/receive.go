@@ -13,10 +13,11 @@ import (
 type source uint8
 
 const (
-	fromQuery  source = iota + 1 // GET /order
-	fromLists                    // the open orders and the trades, asked for one order
-	fromTrades                   // the trades, asked for a market
-	fromSend                     // the answer to a place, an update or a cancel
+	fromQuery   source = iota + 1 // GET /order
+	fromLists                     // the open orders and the trades, asked for one order
+	fromTrades                    // the trades, asked for a market
+	fromRegular                   // the open orders, asked each minute
+	fromSend                      // the answer to a place, an update or a cancel
 )
 
 // reply is what the exchange has said of one order. Nothing of it is believed before receive has seen it.
@@ -27,6 +28,7 @@ type reply struct {
 	record *exchange.Record // of a query or a send without an error; of the lists, how the order has ended as far as they tell
 	open   bool             // the lists: it is among the open orders
 	trades []exchange.Trade // of this order alone
+	shown  int              // the regular lists: how many in a row show it open after its end
 	write  *outgoing        // of a send
 }
 
@@ -40,7 +42,7 @@ func believe(*state.Order, *reply) (problem string, ok bool) { return "", true }
 // receive is the one way of an answer about an order into the books, wherever it comes from: it is verified, read, and what transitions says of it
 // is carried out.
 func (l *Loop) receive(q *query, r *reply) {
-	own := l.Account.Known(q.id)
+	own := l.ownOf(q)
 	if own == nil && r.from != fromSend {
 		delete(l.queries, q.id)
 		return
@@ -68,6 +70,10 @@ func (l *Loop) outcomeOf(q *query, own *state.Order) outcome {
 	switch {
 	case own == nil:
 		return ended
+	case q.cancelling && own.State.Terminal():
+		return endedCancelling
+	case q.listed && own.State.Terminal():
+		return endedListed
 	case own.State == state.Rejected:
 		return absent
 	case own.State.Terminal():
@@ -86,6 +92,9 @@ func (l *Loop) outcomeOf(q *query, own *state.Order) outcome {
 	return resolved
 }
 
+// listed reports whether lists show an order open that has ended by the books.
+func (o outcome) listed() bool { return o == endedListed || o == endedCancelling }
+
 // moment is when an answer was asked for.
 func (q *query) moment(asked market.Time) moment {
 	switch u := q.unresolved; {
@@ -99,11 +108,18 @@ func (q *query) moment(asked market.Time) moment {
 
 // read verifies a reply and says which answer it is.
 func (l *Loop) read(q *query, now outcome, own *state.Order, r *reply) answer {
+	if r.from == fromRegular {
+		return readRegular(r)
+	}
 	if r.from == fromLists && r.err == nil {
 		r.record, r.err = l.lastRecord(&own.Order, r.trades)
 	}
 	if r.err == nil && own != nil {
-		if problem, ok := l.verify(own, r); !ok {
+		problem, ok := l.verify(own, r)
+		if ok && now.listed() && r.from == fromQuery {
+			problem, ok = l.canReopen(own, r)
+		}
+		if !ok {
 			l.Log.Error().Int64("order", int64(q.id)).Str("problem", problem).Msg("an answer of the exchange cannot be true of the own order: it counts as none")
 			return refuted[r.from]
 		}
@@ -120,7 +136,18 @@ func (l *Loop) read(q *query, now outcome, own *state.Order, r *reply) answer {
 }
 
 // refuted is the answer that a reply is which cannot be true, by its source.
-var refuted = [...]answer{fromQuery: answerRefuted, fromLists: listsRefuted, fromTrades: answerRefuted, fromSend: writeRefuted}
+var refuted = [...]answer{fromQuery: answerRefuted, fromLists: listsRefuted, fromTrades: answerRefuted, fromRegular: answerRefuted, fromSend: writeRefuted}
+
+// readRegular reads how often the list of each minute has shown an order open that has ended by the books.
+func readRegular(r *reply) answer {
+	switch r.shown {
+	case listsToBelieve:
+		return listedOpen
+	case listsToHalt:
+		return listedLong
+	}
+	return listedAgain
+}
 
 // readQuery reads the answer to GET /order.
 func readQuery(q *query, now outcome, r *reply) answer {

@@ -26,9 +26,11 @@ func (l *Loop) reconcile(ctx context.Context) error {
 		}
 	}
 	err := l.insist(ctx, func() error {
+		asked := l.stamp()
 		records, err := l.Trading.OpenOrders(ctx)
 		if err == nil {
-			l.compareOrders(l.stamp(), records, nil)
+			l.stamp()
+			l.compareOrders(asked, records, nil)
 		}
 		return err
 	})

@@ -3,50 +3,66 @@ package live
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// outgoing is an intent that is durable, or will be at the end of the turn, with the command that it stands for.
-type outgoing struct {
-	intent  exchange.Intent
-	command market.Command
-}
-
-// rank is the order in which intents leave: what frees comes first, then what protects.
-func (o *outgoing) rank() int {
-	switch {
-	case o.command.Kind == market.CommandCancel:
-		return 0
-	case o.command.Attached:
-		return 1
-	}
-	return 2
-}
-
-// dispatch lets intents go, best rank first and the older first within a rank, as many at a time as there may be in flight.
+// dispatch lets intents go, best rank first, as many of each rank at a time as there may be in flight.
 func (l *Loop) dispatch(work context.Context) {
-	for l.sending < inFlight && len(l.outbox) > 0 {
-		first := 0
-		for i := range l.outbox {
-			if l.outbox[i].rank() < l.outbox[first].rank() {
-				first = i
+	for r := range ranks {
+		for l.sending[r] < inFlight {
+			o, any := l.outbox.next(r)
+			if !any {
+				break
 			}
+			l.send(work, r, &o)
 		}
-		o := l.outbox[first]
-		l.outbox = append(l.outbox[:first], l.outbox[first+1:]...)
-		l.sending++
-		l.Journal.Sent(l.now, &o.intent)
-		l.workers.Go(func() {
-			record, err := l.Trading.Send(work, &o.intent)
-			l.replies <- func() {
-				l.sending--
-				l.answered(&o, record, err)
-			}
-		})
 	}
 }
+
+// send lets one intent go.
+func (l *Loop) send(work context.Context, r rank, o *outgoing) {
+	l.sending[r]++
+	l.Journal.Sent(l.now, &o.intent)
+	l.workers.Go(func() {
+		record, err := l.Trading.Send(work, &o.intent)
+		l.replies <- func() {
+			l.sending[r]--
+			l.answered(o, record, err)
+		}
+	})
+}
+
+// dropUnwanted ends the writes that wait for a lane and whose order is to end: a halt, a stop or a cancel came before they left.
+// The books hear what they would hear of an exchange that refuses.
+func (l *Loop) dropUnwanted() {
+	for _, o := range l.outbox.takeBack(l.unwantedWrite) {
+		l.Journal.Outcome(l.now, &o.intent, fmt.Errorf("%w: taken back, because the order is to end", exchange.ErrNotSent))
+		l.answer(&o.command, market.ExecRejected, 0)
+		l.follow(o.command.Order.ID)
+	}
+}
+
+// unwantedWrite reports whether the order of a write is to end.
+func (l *Loop) unwantedWrite(o *outgoing) bool {
+	own := l.Account.Own(o.command.Order.ID)
+	return own == nil || own.CancelWanted
+}
+
+// Waiting is the number of a strategy's writes that wait for a lane to the exchange. Call it within Look.
+func (l *Loop) Waiting(s market.StrategyID) (count int) {
+	for i := range l.outbox.waiting {
+		if l.outbox.waiting[i].strategy == s {
+			count++
+		}
+	}
+	return count
+}
+
+// Waits reports whether a write of an order waits for a lane to the exchange. Call it within Look.
+func (l *Loop) Waits(id market.OrderID) bool { return l.outbox.holds(id) }
 
 // answered receives what came back.
 func (l *Loop) answered(o *outgoing, record exchange.Record, err error) {

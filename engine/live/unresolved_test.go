@@ -336,31 +336,6 @@ func TestACancelOfWhatHasFilledFindsTheFill(t *testing.T) {
 	})
 }
 
-func TestCancelsLeaveFirstThenWhatProtects(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := playing(t, func(*exchange.Intent) fate { return isLost })
-		p.loop.sending = inFlight - 1
-		for i, c := range []market.Command{{Kind: market.CommandPlace}, {Kind: market.CommandUpdate}, {Kind: market.CommandPlace, Attached: true}, {Kind: market.CommandCancel}} {
-			intent := exchange.Intent{Command: c.Kind, Order: market.OrderID(i + 1)}
-			p.journal.Intent(&intent)
-			p.loop.outbox = append(p.loop.outbox, outgoing{intent: intent, command: c})
-		}
-		require.NoError(t, p.journal.Commit(0))
-		for range 4 {
-			p.loop.dispatch(t.Context())
-			synctest.Wait()
-			time.Sleep(time.Second)
-			<-p.loop.replies
-			p.loop.sending--
-		}
-		var left []market.OrderID
-		for i := range p.box.leaves {
-			left = append(left, p.box.leaves[i].Order)
-		}
-		require.Equal(t, []market.OrderID{4, 3, 1, 2}, left)
-	})
-}
-
 func TestACommandThatCannotBeWrittenIsToldAsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := playing(t, nil, bid(80_00))

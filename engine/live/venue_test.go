@@ -51,6 +51,9 @@ type box struct {
 	noTimer   bool                // it has no timers
 	hold      time.Duration       // how long the next timers take
 
+	listings int // how often open orders were listed, of one market or of all
+	cheap    int // how often of one market
+
 	strangers []exchange.Record // open orders of others
 	theirs    []exchange.Trade  // trades of others
 }
@@ -307,12 +310,21 @@ func (b *box) OpenOrders(context.Context) (open []exchange.Record, err error) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.listings++
 	for name, r := range b.records {
 		if !r.Order.Done() && (name != b.forgotten || b.listed) && !b.hides("open") {
 			open = append(open, exchange.Record{Order: r.Order})
 		}
 	}
 	return append(open, b.strangers...), nil
+}
+
+// OpenOrdersIn lists what is open in the one market that there is.
+func (b *box) OpenOrdersIn(ctx context.Context, _ market.ID) ([]exchange.Record, error) {
+	b.mu.Lock()
+	b.cheap++
+	b.mu.Unlock()
+	return b.OpenOrders(ctx)
 }
 
 // Trades lists everything at once.
@@ -408,9 +420,11 @@ type ledger struct {
 	concluded []string // of differences
 	remarks   []string
 	fills     map[uuid.UUID]int // how often they were noted
+	largest   int               // number of fills in an event
 }
 
 func (j *ledger) Event(ev *market.Event) {
+	j.largest = max(j.largest, len(ev.Fills))
 	for i := range ev.Fills {
 		j.fills[ev.Fills[i].ID]++
 	}

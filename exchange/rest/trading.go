@@ -20,7 +20,25 @@ var (
 // OpenOrders lists the account's open orders in all markets, without fills, by OrdersOpen. Orders in markets outside of the catalog are left
 // out; one inside that cannot be read is an error, for it would pass as gone.
 func (c *Client) OpenOrders(ctx context.Context) ([]exchange.Record, error) {
-	list, err := c.OrdersOpen(ctx, nil)
+	return c.openOrders(ctx, nil)
+}
+
+// OpenOrdersIn lists the account's open orders in one market, without fills, by OrdersOpen. One that cannot be read is an error.
+func (c *Client) OpenOrdersIn(ctx context.Context, id market.ID) ([]exchange.Record, error) {
+	d, err := c.directory()
+	if err != nil {
+		return nil, err
+	}
+	m, err := d.marketOf(id)
+	if err != nil {
+		return nil, err
+	}
+	return c.openOrders(ctx, m)
+}
+
+// openOrders lists the open orders of a market, nil being all.
+func (c *Client) openOrders(ctx context.Context, m *market.Market) ([]exchange.Record, error) {
+	list, err := c.OrdersOpen(ctx, m)
 	if err != nil {
 		return nil, err
 	}

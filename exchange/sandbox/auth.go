@@ -187,15 +187,22 @@ func wholeNumber(text string, least, most int64) (int64, bool) {
 	return n, n >= least && n <= most
 }
 
-// signed reports whether the signature is that of the request: timestamp, method, path with /v2 and query as they came, body. Clients
-// that sign a compact body but send it with spaces, or sign none but send {} with GET and DELETE, are right too unless strict.
+// signed reports whether the signature is that of the request: timestamp, method, path with /v2 and query as they came, body. The body
+// part of a GET is empty, whatever it has (specification 5). Clients that sign a compact body but send it with spaces, that sign none but
+// send {} with DELETE, or that sign the body of a GET, are right too unless strict.
 func (k *key) signed(v *visit, r *http.Request, strict bool) bool {
 	v.message = append(v.message[:0], v.shown.timestamp...)
 	v.message = append(v.message, r.Method...)
 	v.message = append(v.message, requestURI(r)...)
 	head := len(v.message)
-	v.message = append(v.message, v.body...)
+	if r.Method != http.MethodGet {
+		v.message = append(v.message, v.body...)
+	}
 	if k.matches(v) {
+		return true
+	}
+	v.message = append(v.message[:head], v.body...)
+	if !strict && r.Method == http.MethodGet && k.matches(v) {
 		return true
 	}
 	if strict || len(v.body) == 0 {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -72,6 +73,7 @@ func walkScript(t *testing.T, interpreter, script string, change func(*Config), 
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	command := exec.CommandContext(ctx, program, "testdata/clients/"+script)
+	command.WaitDelay = time.Second
 	command.Env = append(os.Environ(), "EXCHANGE_URL="+server.URL, "CREDENTIALS="+keys)
 	out, err := command.CombinedOutput()
 	require.NoError(t, err, "%s", out)

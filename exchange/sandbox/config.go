@@ -47,7 +47,7 @@ type Rules struct {
 
 // Budget is how many weight points a minute has, and how long exceeding it is punished (venue-facts 2.4).
 type Budget struct {
-	PerKey, PerIP int             // points a minute; 0: 1000; below 0: no limit
+	PerKey, PerIP int             // points a minute; 0: 1000 for a key, 500 for an IP address; below 0: no limit
 	KeyBan, IPBan market.Duration // 0: 1 and 15 minutes
 	PerAccount    bool            // the keys of an account share the budget of its first
 }
@@ -124,8 +124,9 @@ type Tier struct {
 }
 
 const (
-	defaultBudget = 1000
-	defaultKeyBan = time.Minute
-	defaultIPBan  = 15 * time.Minute
-	defaultKeep   = 10_000
+	defaultBudget   = 1000
+	defaultIPBudget = 500 // specification 8: lower than with a key; the number is not known
+	defaultKeyBan   = time.Minute
+	defaultIPBan    = 15 * time.Minute
+	defaultKeep     = 10_000
 )

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -214,13 +215,15 @@ func raise(t *testing.T) int {
 	return int(min(limit.Cur, 1<<20))
 }
 
+var idlers = flag.Int("idle", 1000, "how many connections TestIdleAndSlowClientsDoNotKeepOthersWaiting leaves open, where the system lets it")
+
+// Ten thousand of them:
+//
+//	go test -run IdleAndSlow -v ./exchange/sandbox -idle 10000
 func TestIdleAndSlowClientsDoNotKeepOthersWaiting(t *testing.T) {
 	r := newRig(t)
 	address := r.listen()
-	idle := min(10_000, (raise(t)-500)/2) // both ends are in this process
-	if testing.Short() {
-		idle = min(idle, 500)
-	}
+	idle := min(*idlers, (raise(t)-500)/2) // both ends are in this process
 	t.Logf("%d idle connections", idle)
 	open := func(first string) {
 		c, err := net.Dial("tcp", address)

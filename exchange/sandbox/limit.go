@@ -48,7 +48,7 @@ type bill struct {
 }
 
 func newLimiter(b Budget) *limiter {
-	l := &limiter{perIP: points(b.PerIP, defaultBudget), keyBan: b.KeyBan, ipBan: b.IPBan, peers: map[netip.Addr]*meter{}}
+	l := &limiter{perIP: points(b.PerIP, defaultIPBudget), keyBan: b.KeyBan, ipBan: b.IPBan, peers: map[netip.Addr]*meter{}}
 	if l.keyBan == 0 {
 		l.keyBan = defaultKeyBan
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var manyOrders = flag.Int("orders", 0, "how many open orders TestAMillionOpenOrdersFitInAGigabyte places; 0: 20,000, of which it reckons what a million needs")
+var manyOrders = flag.Int("orders", 0, "how many open orders the tests of a million open orders place; 0: so few that what a million needs can be reckoned of them")
 
 // TestAMillionOpenOrdersFitInAGigabyte places open orders with everything that an order can have, a client id and a group, and reckons from what
 // is alive after a collection. Told to place a million, which takes a minute, it collects as often as `bot exchange` does and asks the system what

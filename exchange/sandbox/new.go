@@ -41,6 +41,8 @@ func (ex *Exchange) open() error {
 		return err
 	}
 	ex.install(script)
+	ex.mu.Lock() // nobody else has the exchange yet, but save lets go of it
+	defer ex.mu.Unlock()
 	return ex.save(true)
 }
 

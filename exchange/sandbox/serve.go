@@ -175,6 +175,7 @@ func (ex *Exchange) carryOut(c *call) (refusal *exchange.Error) {
 	ex.advance(c.now)
 	ex.unsettled = c.fate.settlement()
 	refusal = c.endpoint.do(ex, c)
+	ex.unsettled = 0 // before save lets others in
 	if ex.save(c.operates()) != nil {
 		return exchange.ErrCode(exchange.CodeUnknownResult)
 	}

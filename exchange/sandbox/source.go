@@ -55,6 +55,33 @@ func (f Fixed) Movements(s Start) (Movements, error) {
 	}, nil
 }
 
+// Steady is a price that stands still, as Fixed, around which the house offers anew again and again: what was taken of its levels is there
+// again after Refill at the latest.
+type Steady struct {
+	Price  string
+	Refill market.Duration // 0: never
+}
+
+// Movements returns the trade of the beginning, and then the same price, without a trade, at every multiple of Refill.
+func (f Steady) Movements(s Start) (Movements, error) {
+	first, err := Fixed(f.Price).Movements(s)
+	if err != nil || f.Refill <= 0 {
+		return first, err
+	}
+	at := s.Beginning + (s.From-s.Beginning)/market.Time(f.Refill)*market.Time(f.Refill)
+	var again Movement
+	return func(m *Movement) (bool, error) {
+		if again.Price == 0 {
+			_, err := first(m)
+			again = Movement{At: at, Price: m.Price, Side: m.Side}
+			return true, err
+		}
+		again.At = again.At.Add(f.Refill)
+		*m = again
+		return true, nil
+	}, nil
+}
+
 // priceOf reads a price that a source is configured with: positive and a multiple of the tick.
 func priceOf(m *market.Market, text string) (market.Price, error) {
 	price, err := m.ParsePrice(text)

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -167,10 +168,10 @@ func TestSyntheticPricesStartAtTheAnchorAndKeepTheTick(t *testing.T) {
 	require.InDelta(t, 3*86400, len(all), 3000)
 	last := all[0]
 	for _, move := range all {
-		require.Zero(t, move.Price%50)
-		require.Positive(t, move.Amount)
-		require.LessOrEqual(t, last.At, move.At)
-		require.InEpsilon(t, float64(last.Price), float64(move.Price), 0.03, "no cliffs, at midnight neither: %s", move.At)
+		cliff := math.Abs(float64(move.Price-last.Price)) > 0.03*float64(last.Price) // none, at midnight neither
+		if move.Price%50 != 0 || move.Amount <= 0 || move.At < last.At || cliff {
+			require.Fail(t, "a price off the tick, of no amount, before its time or beyond a cliff", "%+v after %+v", move, last)
+		}
 		last = move
 	}
 	require.NotEqual(t, all[0].Price, last.Price)
@@ -229,6 +230,37 @@ func TestAFixedPriceIsTradedOnce(t *testing.T) {
 	require.Equal(t, []Movement{{At: noon, Price: 95000_50, Amount: 6100, Side: market.Buy}}, all)
 	all = collect(t, Fixed("0.5"), Start{Market: newMarkets(t).Market(2), From: noon}, never)
 	require.EqualValues(t, 100, all[0].Amount, "without a minimum, the smallest of quantityDecimals")
+}
+
+func TestASteadyPriceComesAgainAndAgainWithoutATrade(t *testing.T) {
+	m := newMarkets(t).Market(1)
+	start := Start{Market: m, Beginning: noon, From: noon.Add(2500 * time.Millisecond)}
+	all := collect(t, Steady{Price: "95000.50", Refill: time.Second}, start, start.From.Add(2*time.Second))
+	require.Equal(t, []Movement{
+		{At: start.From, Price: 95000_50, Amount: 6100, Side: market.Buy},
+		{At: noon.Add(3 * time.Second), Price: 95000_50, Side: market.Buy}, {At: noon.Add(4 * time.Second), Price: 95000_50, Side: market.Buy},
+	}, all[:3])
+	require.Len(t, collect(t, Steady{Price: "95000.50"}, start, never), 1)
+}
+
+func TestAHouseAroundAPriceThatStandsStillFillsUpAgain(t *testing.T) {
+	for refill, full := range map[market.Duration]bool{time.Second: true, 0: false} {
+		r := newRig(t, func(c *Config) {
+			c.Markets[0].Source, c.Markets[0].House = Steady{Price: "95000", Refill: refill}, House{Levels: 1, HalfSpread: 5_000, Size: "0.05"}
+		})
+		asks := func() string { return r.do(r.request("", "GET", "/BTC-EUR/book", "")).body }
+		before := asks()
+		r.do(r.request("bob", "POST", "/order", `{"market":"BTC-EUR","operatorId":1,"side":"buy","orderType":"market","amount":"0.01"}`)).ok(t)
+		require.NotEqual(t, levels(before), levels(asks()), refill)
+		r.pass(time.Second)
+		require.Equal(t, full, levels(before) == levels(asks()), "%s\n%s", before, asks())
+	}
+}
+
+// levels is what a book's text has of bids and asks.
+func levels(book string) string {
+	from, to := strings.Index(book, `"bids"`), strings.Index(book, `"timestamp"`)
+	return book[from:max(from, to)]
 }
 
 func TestNonsenseSourcesAreRefused(t *testing.T) {

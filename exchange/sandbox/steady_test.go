@@ -25,7 +25,10 @@ func TestMemoryStaysFlatUnderSteadyLoad(t *testing.T) {
 		c.Markets[0].House = House{Levels: 20, HalfSpread: 10_000, Size: "0.5"}
 	})
 	load := &steadyLoad{r: r, chance: rand.New(rand.NewPCG(1, 1))}
-	const warm = 3000
+	warm := 1200
+	if *steady > 0 {
+		warm = 3000
+	}
 	load.run(warm)
 	began, full, requests := time.Now(), alive(), warm
 	for rounds := 0; rounds < 3 || time.Since(began) < *steady; rounds++ {

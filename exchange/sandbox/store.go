@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -60,11 +62,13 @@ type store struct {
 	ex      *Exchange
 	db      *bbolt.DB
 	path    string
-	err     error // why nothing is written any more
-	past    *life // what the file held when it was opened; nil: nothing
+	file    os.FileInfo // of the file that is open
+	err     error       // why nothing is written any more
+	past    *life       // what the file held when it was opened; nil: nothing
 	shelves []shelf
 	saved   market.Time // that the file has reached
 	marks
+	batches
 }
 
 // openStore opens the state file of the config, if it names one, and holds the config against what is in it.
@@ -96,13 +100,17 @@ func (ex *Exchange) openFile() (err error) {
 	if err := notFolder(path); err != nil {
 		return err
 	}
-	db, _, err := boltfile.Open(context.Background(), path, 0o600, boltfile.Options{Levels: bucketLevels,
+	db, file, err := boltfile.Open(context.Background(), path, 0o600, boltfile.Options{Levels: bucketLevels,
 		Bolt: bbolt.Options{Timeout: lockWait, FreelistType: bbolt.FreelistMapType, InitialMmapSize: addressSpace}})
 	if err != nil {
 		return openError(err)
 	}
 	db.AllocSize = growStep
-	s := &store{ex: ex, db: db, path: path, marks: marks{records: map[*record]struct{}{}}}
+	opened, err := file.Stat()
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	s := &store{ex: ex, db: db, path: path, file: opened, marks: marks{records: map[*record]struct{}{}}, batches: batches{landed: sync.Cond{L: &ex.mu}}}
 	ex.store = s
 	if s.past, err = s.readLife(); err != nil || s.past == nil {
 		return err
@@ -181,7 +189,8 @@ func (ex *Exchange) stopped() *exchange.Error {
 }
 
 // save writes what has changed where it must be in the file before anybody hears of it, and else once a minute of the exchange's
-// time; always writes in any case. An error is that of the store: the exchange takes nothing more.
+// time; always writes in any case. It returns when everything that the caller can have seen is in the file. The caller holds the lock, which
+// is let go of while the disk works. An error is that of the store: the exchange takes nothing more.
 //
 // What only the clock has made due need not be written when it is told: from the same state, it happens again in the same way.
 func (ex *Exchange) save(always bool) error {
@@ -192,25 +201,12 @@ func (ex *Exchange) save(always bool) error {
 		return nil
 	case s.err != nil:
 		return s.err
-	case !always && !s.urgent && ex.reached.Sub(s.saved) < saveEvery:
-		return nil
+	case s.open == nil && (always || s.urgent || ex.reached.Sub(s.saved) >= saveEvery):
+		s.open = &batch{}
 	}
-	err := ex.venue.Err() // what it stood still in the middle of is not to be kept
-	if err == nil {
-		err = s.update()
+	if seen := cmp.Or(s.open, s.flight); seen != nil {
+		return s.settle(seen)
 	}
-	s.stop(err)
-	return s.err
-}
-
-// update writes the marks in one transaction and clears them.
-func (s *store) update() (err error) {
-	defer catchCorrupt(&err, debug.SetPanicOnFault(true))
-	if err = s.db.Update(s.write); err != nil {
-		return err
-	}
-	s.saved = s.ex.reached
-	s.marks.clear()
 	return nil
 }
 
@@ -229,7 +225,17 @@ func (ex *Exchange) Close() error {
 	if ex.store == nil || errors.Is(ex.store.err, errClosed) {
 		return nil
 	}
-	err := errors.Join(ex.save(true), ex.store.db.Close())
+	err := ex.save(true)
+	for err == nil && (ex.store.open != nil || ex.store.flight != nil) { // of requests that came meanwhile
+		err = ex.save(false)
+	}
+	for ex.store.flight != nil {
+		ex.store.landed.Wait()
+	}
+	if errors.Is(ex.store.err, errClosed) {
+		return nil // by another Close meanwhile
+	}
+	err = errors.Join(err, ex.store.db.Close())
 	ex.store.err = errClosed
 	return err
 }

@@ -2,12 +2,17 @@ package sandbox
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.etcd.io/bbolt"
 )
 
 // BenchmarkStoredOrder places signed orders in an exchange that keeps them in a file, beside the least that a disk takes: one page
@@ -61,4 +66,42 @@ func BenchmarkRecall(b *testing.B) {
 		require.NoError(b, r.ex.Close())
 	}
 	b.ReportMetric(float64(info.Size())/orders, "bytes/order")
+}
+
+// BenchmarkStoredOrders places signed orders over several connections at a time in an exchange that keeps them in a file: those that wait
+// for the disk share a commit.
+func BenchmarkStoredOrders(b *testing.B) {
+	for _, connections := range []int{1, 4, 8, 16} {
+		b.Run(fmt.Sprint(connections), func(b *testing.B) {
+			r := newRig(b, stateful(filepath.Join(b.TempDir(), "exchange.db")), func(c *Config) {
+				c.Budget = Budget{PerKey: -1, PerIP: -1}
+				c.Markets[0].MaxOpenOrders = 0
+			})
+			header := r.request("alice", "POST", "/order", benchOrder).Header
+			server := httptest.NewServer(r.ex)
+			client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: connections}}
+			var sent atomic.Int64
+			var sending sync.WaitGroup
+			commits := func() (id int) {
+				require.NoError(b, r.ex.store.db.View(func(tx *bbolt.Tx) error { id = tx.ID(); return nil }))
+				return id
+			}
+			before := commits()
+			b.ResetTimer()
+			for range connections {
+				sending.Go(func() {
+					l := &load{b: b, client: client, url: server.URL + version + "/order", header: header}
+					for sent.Add(1) <= int64(b.N) {
+						l.send()
+					}
+				})
+			}
+			sending.Wait()
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "req/s")
+			b.ReportMetric(float64(b.N)/float64(commits()-before), "orders/commit")
+			client.CloseIdleConnections()
+			server.Close()
+			require.NoError(b, r.ex.Close())
+		})
+	}
 }

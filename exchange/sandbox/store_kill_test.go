@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -63,10 +64,11 @@ type child struct {
 
 func startChild(t *testing.T, state string) *child {
 	c := &child{Cmd: exec.Command(os.Args[0], "-test.run=^TestAChildServesUntilItIsKilled$")}
-	c.Env = append(os.Environ(), childState+"="+state)
+	c.Env, c.WaitDelay = append(os.Environ(), childState+"="+state), patience
 	out, err := c.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, c.Start())
+	defer time.AfterFunc(patience, func() { _ = c.Process.Kill() }).Stop()
 	lines, said := bufio.NewScanner(out), ""
 	for lines.Scan() {
 		if address, ok := strings.CutPrefix(lines.Text(), "listening on "); ok {
@@ -75,7 +77,7 @@ func startChild(t *testing.T, state string) *child {
 		}
 		said += lines.Text() + "\n"
 	}
-	t.Fatalf("the child did not come up: %s", said)
+	t.Fatalf("the child did not come up: %s (%v)", said, c.Wait())
 	return nil
 }
 
@@ -89,6 +91,7 @@ func (c *child) end(t *testing.T) {
 type witness struct {
 	*rand.Rand
 	account string
+	number  int // of several of the account
 	address string
 	names   int
 	orders  map[string]*testimony // by clientOrderId
@@ -180,7 +183,7 @@ func (w *witness) live() {
 }
 
 func (w *witness) name(n int) string {
-	return fmt.Sprintf("00000000-0000-4000-8000-%s%08d", map[string]string{"alice": "00a1", "bob": "00b0"}[w.account], n)
+	return fmt.Sprintf("00000000-0000-4000-8000-%s%02d%06d", map[string]string{"alice": "00a1", "bob": "00b0"}[w.account], w.number, n)
 }
 
 // record remembers an order that was told.
@@ -267,16 +270,16 @@ func (w *witness) requireBalanced(t *testing.T) {
 }
 
 func TestAKillLosesNothingThatWasAnswered(t *testing.T) {
-	kills := 8
-	if testing.Short() {
-		kills = 3
-	}
+	kills := 4 * *seeds
 	seed := uint64(time.Now().UnixNano())
 	random := rand.New(rand.NewPCG(seed, 0))
 	state := filepath.Join(t.TempDir(), "exchange.db")
-	witnesses := [...]*witness{{account: "alice"}, {account: "bob"}}
-	for _, w := range witnesses {
-		w.Rand, w.orders, w.fills, w.arrived = rand.New(rand.NewPCG(seed, uint64(len(w.account)))), map[string]*testimony{}, map[string]string{}, map[string]bool{}
+	var witnesses []*witness // sixteen at a time, so that commits have several orders
+	for n := range 8 {
+		witnesses = append(witnesses, &witness{account: "alice", number: n}, &witness{account: "bob", number: n})
+	}
+	for n, w := range witnesses {
+		w.Rand, w.orders, w.fills, w.arrived = rand.New(rand.NewPCG(seed, uint64(n))), map[string]*testimony{}, map[string]string{}, map[string]bool{}
 	}
 	orders := 0
 	for n := range kills {
@@ -292,7 +295,9 @@ func TestAKillLosesNothingThatWasAnswered(t *testing.T) {
 		}
 		time.Sleep(time.Duration(20+random.IntN(200)) * time.Millisecond)
 		if n == kills-1 { // a slow machine may not have come so far before
-			require.Eventually(t, func() bool { return witnesses[0].told.Load()+witnesses[1].told.Load() > 0 }, patience, time.Millisecond)
+			require.Eventually(t, func() bool {
+				return slices.ContainsFunc(witnesses, func(w *witness) bool { return w.told.Load() > 0 })
+			}, patience, time.Millisecond)
 		}
 		c.end(t)
 		all.Wait()

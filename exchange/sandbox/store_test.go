@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -219,13 +220,17 @@ func (l *whims) order(m string) string {
 	return text + "}"
 }
 
-// An exchange that is killed now and then, and one that keeps nothing and is never killed, give the same answers to everything.
+var seeds = flag.Int("seeds", 1, "how many seeds TestAnExchangeThatIsKilledLivesOnAsIfItHadNotBeen plays; TestAKillLosesNothingThatWasAnswered kills 4 times for each")
+
+// An exchange that is killed now and then, and one that keeps nothing and is never killed, give the same answers to everything. More seeds:
+//
+//	go test -run Killed ./exchange/sandbox -seeds 20
 func TestAnExchangeThatIsKilledLivesOnAsIfItHadNotBeen(t *testing.T) {
 	steps := 250
 	if testing.Short() {
 		steps = 80
 	}
-	for seed := range uint64(3) {
+	for seed := range uint64(*seeds) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			l := &whims{Rand: rand.New(rand.NewPCG(seed, 7))}
 			mortal, other := newRig(t, kept(filepath.Join(t.TempDir(), "exchange.db"))), newRig(t, kept(""))

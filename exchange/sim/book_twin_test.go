@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -230,10 +231,15 @@ func (w *twins) place(kind market.OrderType) {
 	w.command(account, market.Command{Kind: market.CommandPlace, Order: o})
 }
 
+var operations = flag.Int("operations", 250_000, "how many operations TestTheBookTradesLikeANaiveOne does; with -short at most 50,000")
+
+// Four million operations:
+//
+//	go test ./exchange/sim -run Naive -operations 4000000
 func TestTheBookTradesLikeANaiveOne(t *testing.T) {
-	operations := 1_000_000
+	operations := *operations
 	if testing.Short() {
-		operations = 50_000
+		operations = min(operations, 50_000)
 	}
 	const seed = 20261121
 	w := newTwins(t, seed)

@@ -1,0 +1,187 @@
+package bot
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// firstFiles has what the program of commit 31b5e46 stored and answered in a real run: see the README there.
+const firstFiles = "testdata/31b5e46"
+
+// unpackFirst unpacks one of these files to a path and returns its bytes.
+func unpackFirst(t *testing.T, name, path string) []byte {
+	t.Helper()
+	file, err := os.Open(filepath.Join(firstFiles, name+".gz"))
+	require.NoError(t, err)
+	defer file.Close()
+	in, err := gzip.NewReader(file)
+	require.NoError(t, err)
+	data, err := io.ReadAll(in)
+	require.NoError(t, err)
+	if path != "" {
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, data, 0o600))
+	}
+	return data
+}
+
+// unpackBot unpacks the state folder of the live or the paper bot.
+func unpackBot(t *testing.T, mode string) (folder string) {
+	folder = filepath.Join(t.TempDir(), "state")
+	unpackFirst(t, mode+"-bot.db", filepath.Join(folder, stateFile))
+	unpackFirst(t, mode+".rec", filepath.Join(folder, recordingFolder, "0000000000000001.rec"))
+	if mode == modePaper {
+		unpackFirst(t, "paper.db", filepath.Join(folder, "paper.db"))
+	}
+	return folder
+}
+
+func TestAStateFileOf31b5e46IsWholeAndIsWrittenOn(t *testing.T) {
+	for _, mode := range []string{modeLive, modePaper} {
+		path := filepath.Join(unpackBot(t, mode), stateFile)
+		for range 2 { // as it was, then as this program left it
+			store, err := state.OpenBot(path)
+			require.NoError(t, err)
+			require.NoError(t, store.Bind(store.Catalog(), []string{"breaketh", "breakout", "dca", "grid"}))
+			report, err := store.Check()
+			require.NoError(t, err)
+			require.Empty(t, report.Flaws)
+			open, err := store.OpenOrders()
+			require.NoError(t, err)
+			stop := slices.IndexFunc(open, func(o state.OrderRow) bool { return o.Type == market.TypeStopLoss })
+			require.Equal(t, "breakout", open[stop].StrategyName, "beside it the paper bot had six orders of its grid")
+			story, err := storyOf(store, "19")
+			require.NoError(t, err)
+			require.Equal(t, "filled", story.Order.State)
+			require.NotEmpty(t, story.Fills)
+			halts, err := store.Halts()
+			require.NoError(t, err)
+			if mode == modeLive {
+				require.Len(t, halts, 1)
+				require.Equal(t, "halted by the operator", halts[0].Reason)
+			}
+			parts, resumed, err := savedParts(store, []string{"breaketh", "breakout", "dca", "grid"})
+			require.NoError(t, err)
+			require.True(t, resumed)
+			require.NotEmpty(t, parts["account"])
+			b := store.NewBatch()
+			b.Cursor(1, "candles BTC-EUR 1m", []byte{1})
+			require.NoError(t, store.Commit(b))
+			require.NoError(t, store.Close())
+		}
+	}
+}
+
+func TestARecordingOf31b5e46IsReadAndGoesOn(t *testing.T) {
+	for _, mode := range []string{modeLive, modePaper} {
+		folder := unpackBot(t, mode)
+		store, err := state.ReadBot(filepath.Join(folder, stateFile))
+		require.NoError(t, err)
+		reader, err := state.ReadRecording(filepath.Join(folder, recordingFolder), store.Catalog(), 0)
+		require.NoError(t, err)
+		kinds := map[market.EventKind]int{}
+		for {
+			_, ev, err := reader.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			require.NoError(t, err)
+			kinds[ev.Kind]++
+		}
+		reader.Close()
+		require.Positive(t, kinds[market.KindCandles])
+		recording, err := state.OpenRecording(filepath.Join(folder, recordingFolder), state.RecordingOptions{Catalog: store.Catalog()})
+		require.NoError(t, err)
+		require.Greater(t, recording.Next(), uint64(1))
+		require.NoError(t, recording.Close())
+		require.NoError(t, store.Close())
+	}
+}
+
+func TestARecordingOfALaterFormatIsRefusedAndStaysAsItIs(t *testing.T) {
+	folder := filepath.Join(unpackBot(t, modeLive), recordingFolder)
+	path := filepath.Join(folder, "0000000000000001.rec")
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	data[3]++
+	require.NoError(t, os.WriteFile(path, data, 0o600))
+	_, err = state.OpenRecording(folder, state.RecordingOptions{Catalog: &market.Catalog{}})
+	require.ErrorIs(t, err, state.ErrNewer)
+	require.ErrorContains(t, err, "update the program")
+	_, err = state.ReadRecording(folder, &market.Catalog{}, 0)
+	require.ErrorIs(t, err, state.ErrNewer)
+	after, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, data, after)
+}
+
+// Each field that a program could read in 31b5e46 is there still, with a value of its kind.
+func TestTheAnswersOf31b5e46AreUnderstood(t *testing.T) {
+	status, refused, halted := &statusInfo{}, &refusedInfo{}, &actReport{}
+	orders, all, held, story := &ordersInfo{}, &ordersInfo{}, &positionsInfo{}, &storyInfo{}
+	for name, into := range map[string]any{"status": status, "orders": orders, "orders-all": all, "positions": held, "explain": story, "refused": refused, "halt": halted} {
+		decoder := json.NewDecoder(bytes.NewReader(unpackFirst(t, name+".json", "")))
+		decoder.DisallowUnknownFields()
+		require.NoError(t, decoder.Decode(into), name)
+	}
+	require.Zero(t, status.Protocol, "it did not name one")
+	require.Equal(t, "6498.02", status.Equity)
+	require.Len(t, status.Strategies, 4)
+	require.Equal(t, "95128", orders.Orders[0].Trigger)
+	require.Len(t, all.Orders, 20)
+	require.Equal(t, "601.49", held.Positions[0].Cost)
+	require.NotEmpty(t, story.Steps)
+	require.Equal(t, "warm_up", refused.Strategies[2].Refused[0].Reason)
+	require.Equal(t, 6, halted.Cancelled)
+	for _, print := range []func(io.Writer) error{story.print, refused.print} {
+		require.NoError(t, print(io.Discard))
+	}
+}
+
+func TestBothSidesRefuseANewerProtocol(t *testing.T) {
+	bot := answer(nil)
+	request := httptest.NewRequest(http.MethodPost, "/status", bytes.NewReader([]byte("{}")))
+	request.Header.Set(protocolHeader, "2")
+	heard := httptest.NewRecorder()
+	bot(heard, request)
+	require.Equal(t, http.StatusBadRequest, heard.Code)
+	require.Contains(t, heard.Body.String(), "the command speaks protocol 2, this program 1 at most")
+	require.Equal(t, "1", heard.Header().Get(protocolHeader))
+	require.ErrorContains(t, checkAnswer(request.Header), "the bot speaks protocol 2")
+	require.ErrorContains(t, checkAnswer(http.Header{protocolHeader: {"x"}}), "is no version")
+	require.NoError(t, checkAnswer(http.Header{}), "a program of 31b5e46 names none")
+}
+
+// A result.json of the first schema has no field that one of today lacks, unless the schema is another.
+func TestAResultOf31b5e46HasTheFieldsOfItsSchema(t *testing.T) {
+	var then, now map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal(unpackFirst(t, "result.json", ""), &then))
+	require.Equal(t, "1", string(then["schema"]))
+	if backtest.Schema > 1 {
+		return
+	}
+	text, err := json.Marshal(&backtest.Result{})
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &now))
+	for field := range then {
+		require.Contains(t, now, field)
+	}
+}
+
+// UnpackBot is unpackBot for the tests outside the package.
+func UnpackBot(t *testing.T, mode string) string { return unpackBot(t, mode) }

@@ -1,0 +1,89 @@
+package live
+
+import (
+	"slices"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// outgoing is an intent that is durable, or will be at the end of the turn, with the command that it stands for.
+type outgoing struct {
+	intent   exchange.Intent
+	command  market.Command
+	strategy market.StrategyID
+}
+
+// rank is the order in which intents leave: what frees comes first, then what protects. Each rank has lanes of its own, so that
+// orders which wait for the weight budget hold up neither cancels nor exits.
+type rank uint8
+
+const (
+	cancels rank = iota
+	exits
+	others
+	ranks // how many there are
+)
+
+func (o *outgoing) rank() rank {
+	switch {
+	case o.command.Kind == market.CommandCancel:
+		return cancels
+	case o.command.Attached:
+		return exits
+	}
+	return others
+}
+
+// outbox holds the intents that wait for a lane to the exchange. Within a rank the strategies take turns, so that one that asks
+// for a thousand orders holds up no other; the intents of one strategy leave in the order of their decision.
+type outbox struct {
+	waiting []outgoing                   // in the order of their decision
+	served  map[market.StrategyID]uint64 // by strategy: the count when its latest intent left
+	count   uint64                       // of the intents that have left
+}
+
+func (b *outbox) put(o outgoing) { b.waiting = append(b.waiting, o) }
+
+func (b *outbox) empty() bool { return len(b.waiting) == 0 }
+
+func (b *outbox) clear() { b.waiting = b.waiting[:0] }
+
+// next takes out the intent of a rank that is to leave first: of the strategy that has waited longest for its turn.
+func (b *outbox) next(r rank) (o outgoing, any bool) {
+	first := -1
+	for i := range b.waiting {
+		w := &b.waiting[i]
+		if w.rank() == r && (first < 0 || b.served[w.strategy] < b.served[b.waiting[first].strategy]) {
+			first = i
+		}
+	}
+	if first < 0 {
+		return o, false
+	}
+	o = b.waiting[first]
+	b.waiting = slices.Delete(b.waiting, first, first+1)
+	if b.served == nil {
+		b.served = map[market.StrategyID]uint64{}
+	}
+	b.count++
+	b.served[o.strategy] = b.count
+	return o, true
+}
+
+// takeBack takes out the places and updates that are not wanted any more. They never left, so they never will.
+func (b *outbox) takeBack(unwanted func(*outgoing) bool) (taken []outgoing) {
+	b.waiting = slices.DeleteFunc(b.waiting, func(o outgoing) bool {
+		gone := o.command.Kind != market.CommandCancel && unwanted(&o)
+		if gone {
+			taken = append(taken, o)
+		}
+		return gone
+	})
+	return taken
+}
+
+// holds reports whether a write of an order waits here.
+func (b *outbox) holds(id market.OrderID) bool {
+	return slices.ContainsFunc(b.waiting, func(o outgoing) bool { return o.command.Order.ID == id })
+}

@@ -1,0 +1,61 @@
+package state
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// endedRow is an order of 2 for 10, canceled by the books after a fill of 1, as the state file has it; the account has forgotten it.
+func endedRow(t *testing.T) (d *desk, row *OrderRow, fills []FillRow) {
+	d = newDesk(t, 1, nil)
+	d.deposit(1, d.m.Quote, 1000*eur)
+	o := d.send(market.Buy, 2*btc, 10*at1, 20*eur)
+	fill := market.Fill{ID: [16]byte{1}, Order: o.ID, Market: o.Market, Strategy: 1, Side: market.Buy, Price: 10 * at1, Amount: btc, Settled: true}
+	r := d.report(o, market.ExecCanceled, market.StatusCanceled)
+	r.FilledAmount, r.AmountRemaining = btc, btc
+	d.tell(r, fill)
+	require.Nil(t, d.Known(o.ID))
+	return d, &OrderRow{Order: o.Order, State: o.State, Reported: true}, []FillRow{{Fill: fill}}
+}
+
+func TestAnEndedOrderIsOpenAgainAndItsFillsAreNotBookedTwice(t *testing.T) {
+	d, row, fills := endedRow(t)
+	has := d.Total(d.m.Quote).Total
+	require.NoError(t, d.CanReopen(EndedOrder(row, fills), 10*eur))
+	o := EndedOrder(row, fills)
+	d.Reopen(o)
+	require.NoError(t, d.Check())
+	require.Equal(t, 1, d.OpenBy(1))
+	require.Equal(t, 1, d.OpenIn(o.Market))
+
+	r := d.report(o, market.ExecTrade, market.StatusPartiallyFilled)
+	r.FilledAmount, r.AmountRemaining, r.OnHold = btc, btc, 10*eur
+	r.Updated = 1 // older than what the books have: it is the truth all the same
+	applied := d.tell(r, fills[0].Fill)
+	require.Same(t, o, applied.Order)
+	require.Zero(t, applied.Fresh)
+	require.Equal(t, PartiallyFilled, o.State)
+	require.Equal(t, has, d.Total(d.m.Quote).Total)
+	require.EqualValues(t, 10*eur, d.Total(d.m.Quote).Held)
+	require.NoError(t, d.Check())
+}
+
+func TestAnOrderIsNotReopenedWithoutItsFunds(t *testing.T) {
+	d, row, fills := endedRow(t)
+	o := EndedOrder(row, fills)
+	require.ErrorContains(t, d.CanReopen(o, 2000*eur), "is available")
+	require.ErrorContains(t, d.CanReopen(o, -1), "would hold -1")
+	o.Strategy = 0
+	require.ErrorContains(t, d.CanReopen(o, 0), "a strategy that this bot does not have")
+}
+
+func TestAnOpenOrderIsNotReopened(t *testing.T) {
+	d, o := inState(t, Open)
+	d.Reopen(o)
+	require.Equal(t, Open, o.State)
+	require.Equal(t, 1, d.OpenBy(1))
+	require.NoError(t, d.Check())
+}
