@@ -7,8 +7,8 @@ import (
 	"github.com/tidemark-trading/tidemark/risk"
 )
 
-// tagFlatten is the tag of the orders by which Flatten sells.
-const tagFlatten = "flatten"
+// TagFlatten is the tag of the orders by which Flatten sells.
+const TagFlatten = "flatten"
 
 // HaltAll halts every strategy, for a reason from outside, and cancels their orders but for the exits of brackets, which protect.
 func (e *Engine) HaltAll(at market.Time, reason string) []market.Command {
@@ -115,7 +115,7 @@ func (e *Engine) Flatten(at market.Time, id market.StrategyID, reason string) (c
 	e.halt(&e.seats[id-1], reason)
 	open := e.account.Open(nil, id, 0)
 	for _, o := range open {
-		if o.Tag != tagFlatten {
+		if o.Tag != TagFlatten {
 			e.cancelOf(id)
 			break
 		}
@@ -138,7 +138,7 @@ func (e *Engine) sellOff(id market.StrategyID, m market.ID, amount market.Qty) *
 	c := &e.command
 	*c = market.Command{Kind: market.CommandPlace, At: e.now, Attached: true}
 	o := &c.Order
-	o.Strategy, o.Market, o.Side, o.Type, o.Amount, o.Tag = id, m, market.Sell, market.TypeMarket, amount, tagFlatten
+	o.Strategy, o.Market, o.Side, o.Type, o.Amount, o.Tag = id, m, market.Sell, market.TypeMarket, amount, TagFlatten
 	o.TimeInForce, o.SelfTradePrevention = market.GTC, market.DecrementAndCancel
 	_, err := e.place(c, true)
 	var refusal *risk.Refusal
