@@ -384,7 +384,7 @@ func (b *trader) admin(path, body string) {
 
 func TestTheStatusNamesMarketsThatDoNotTrade(t *testing.T) {
 	t.Parallel()
-	b := trade(t, "--set", "poll.rules=200ms")
+	b := trade(t, "--set", "poll.rules=500ms")
 	tell := func() string {
 		code, out, failed := call(t.Context(), "status", "--state", b.folder)
 		require.Zero(t, code, failed)
@@ -400,7 +400,7 @@ func TestTheStatusNamesMarketsThatDoNotTrade(t *testing.T) {
 
 func TestFlattenIsDoneWhereOnlyDustIsLeft(t *testing.T) {
 	t.Parallel()
-	b := trade(t, "--set", "poll.rules=200ms")
+	b := trade(t, "--set", "poll.rules=500ms")
 	b.waitToHold()
 	b.admin("/rules", `{"market":"BTC-EUR","minOrderInQuoteAsset":"100000"}`)
 	var done struct {
