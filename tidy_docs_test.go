@@ -178,32 +178,6 @@ func TestTheCommandsOfTheDocumentsFindTheirTests(t *testing.T) {
 	require.Greater(t, found, 15, "the search found too few commands to be right")
 }
 
-// A long variant is of use to a person who finds it.
-func TestEveryFlagOfATestIsOnThePageOfTests(t *testing.T) {
-	text, err := os.ReadFile("docs/testing.md")
-	require.NoError(t, err)
-	kinds, found := []string{"Bool", "Duration", "Float64", "Int", "Int64", "String", "Uint", "Uint64"}, 0
-	for _, s := range sources(t) {
-		ast.Inspect(s.File, func(node ast.Node) bool {
-			call, ok := node.(*ast.CallExpr)
-			if !ok || !s.test || len(call.Args) == 0 {
-				return true
-			}
-			called, ok := call.Fun.(*ast.SelectorExpr)
-			name, literal := call.Args[0].(*ast.BasicLit)
-			if !ok || !literal || !slices.Contains(kinds, called.Sel.Name) || selector(called) != "flag."+called.Sel.Name {
-				return true
-			}
-			found++
-			if flag := "-" + strings.Trim(name.Value, `"`); !regexp.MustCompile(flag + `\b`).Match(text) {
-				t.Errorf("%s: docs/testing.md has no command with %s", s.at(call), flag)
-			}
-			return true
-		})
-	}
-	require.Greater(t, found, 10, "the search found too few flags to be right")
-}
-
 func TestTheTableOfPackagesIsTheOneThatIsEnforced(t *testing.T) {
 	text, err := os.ReadFile("ARCHITECTURE.md")
 	require.NoError(t, err)

@@ -103,6 +103,7 @@ type driver struct {
 	last     market.Time // close of the last group
 	sees     market.Time // for the tracer: see decision
 	rejected map[int]int64
+	bare     []bareCount // positions that could not have an exit
 	ticker   market.Ticker
 	book     market.OrderBook
 	levels   [2]market.Level

@@ -111,7 +111,7 @@ func envelope(ctx context.Context, p *Plan, progress func(market.Time)) (others 
 func (d *driver) info(o Options) finishInfo {
 	info := finishInfo{
 		About: o.About, To: d.last, Path: d.plan.Venue.Path.String(),
-		Ambiguous: d.venue.Ambiguous(), Unprotected: d.engine.Unprotected(),
+		Ambiguous: d.venue.Ambiguous(), Unprotected: d.engine.Unprotected(), Causes: d.causes(),
 	}
 	info.Warnings, info.Data = slices.Clone(o.Warnings), slices.Clone(o.Data)
 	d.countCandles(info.Data)
@@ -126,6 +126,7 @@ func (d *driver) info(o Options) finishInfo {
 	for code, n := range d.rejected {
 		info.Refusals = append(info.Refusals, Count{Reason: fmt.Sprintf("exchange answered %d", code), Count: n})
 	}
+	info.Warnings = append(info.Warnings, d.bareWarnings()...)
 	for _, h := range d.engine.Halts() {
 		info.Warnings = append(info.Warnings, fmt.Sprintf("strategy %s was halted at %s: %s", h.Name, h.At, h.Reason))
 	}

@@ -99,7 +99,8 @@ func syntaxText(message string) string {
 	case !slices.Contains(plainBeginnings, first):
 		return "this is no TOML"
 	}
-	quotation := regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^']*'|: \S.*$`) // a character, or as much of the line as was read
+	// what the library quotes: a character, or as much of the line as was read
+	quotation := regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^']*'|: \S.*$`)
 	return quotation.ReplaceAllStringFunc(message, func(quoted string) string {
 		if quoted[0] != ':' && len([]rune(quoted)) <= 4 || strings.Trim(quoted, `'"[]{}`) == "" {
 			return quoted

@@ -18,10 +18,11 @@ const (
 	CallSave
 	CallLoad
 	CallQuiet
+	CallUnprotected
 	callbacks
 )
 
-var callbackNames = [callbacks]string{"", "OnStart", "OnStop", "OnCandle", "OnTicker", "OnBook", "OnOrder", "OnFill", "OnTimer", "Save", "Load", "Quiet"}
+var callbackNames = [callbacks]string{"", "OnStart", "OnStop", "OnCandle", "OnTicker", "OnBook", "OnOrder", "OnFill", "OnTimer", "Save", "Load", "Quiet", "OnUnprotected"}
 
 // String returns the name of the method.
 func (k CallbackKind) String() string {

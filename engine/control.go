@@ -2,13 +2,17 @@ package engine
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 )
 
-// TagFlatten is the tag of the orders by which Flatten sells.
-const TagFlatten = "flatten"
+// tagFlatten begins the tag of the orders by which Flatten sells, and of sales that Adopt takes in.
+const tagFlatten = "flatten"
+
+// SellsOff reports whether an order sells off what a halted strategy holds: it is one of Flatten, or a sale that Adopt took in.
+func SellsOff(o *market.Order) bool { return strings.HasPrefix(o.Tag, tagFlatten) }
 
 // HaltAll halts every strategy, for a reason from outside, and cancels their orders but for the exits of brackets, which protect.
 func (e *Engine) HaltAll(at market.Time, reason string) []market.Command {
@@ -91,10 +95,10 @@ func (e *Engine) Cancel(at market.Time, ids []market.OrderID) []market.Command {
 	return e.out
 }
 
-// cancelOf cancels the open orders of a strategy, 0 being all, and dissolves the brackets that they belong to.
+// cancelOf cancels the open orders of a strategy, 0 being all, and ends its brackets.
 func (e *Engine) cancelOf(id market.StrategyID) {
+	e.brackets.EndAll(id)
 	for _, o := range e.account.Open(nil, id, 0) {
-		e.brackets.Dissolve(o.ID)
 		e.cancel(o.ID, false)
 	}
 }
@@ -113,9 +117,10 @@ type Unsold struct {
 func (e *Engine) Flatten(at market.Time, id market.StrategyID, reason string) (commands []market.Command, unsold []Unsold) {
 	e.begin(at)
 	e.halt(&e.seats[id-1], reason)
+	e.brackets.EndAll(id)
 	open := e.account.Open(nil, id, 0)
 	for _, o := range open {
-		if o.Tag != TagFlatten {
+		if !SellsOff(o) {
 			e.cancelOf(id)
 			break
 		}
@@ -138,7 +143,7 @@ func (e *Engine) sellOff(id market.StrategyID, m market.ID, amount market.Qty) *
 	c := &e.command
 	*c = market.Command{Kind: market.CommandPlace, At: e.now, Attached: true}
 	o := &c.Order
-	o.Strategy, o.Market, o.Side, o.Type, o.Amount, o.Tag = id, m, market.Sell, market.TypeMarket, amount, TagFlatten
+	o.Strategy, o.Market, o.Side, o.Type, o.Amount, o.Tag = id, m, market.Sell, market.TypeMarket, amount, tagFlatten
 	o.TimeInForce, o.SelfTradePrevention = market.GTC, market.DecrementAndCancel
 	_, err := e.place(c, true)
 	var refusal *risk.Refusal

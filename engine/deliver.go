@@ -87,6 +87,7 @@ func (e *Engine) deliver(ev *market.Event) {
 		if ev.Rules != nil {
 			m.TakeRules(ev.Rules)
 		}
+		e.brackets.Rules(ev.Market)
 	case market.KindTimer:
 		e.ring()
 	}
@@ -109,8 +110,8 @@ func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
 			e.observer.Closed(o)
 		}
 	}
-	if e.brackets.Len() > 0 {
-		e.brackets.Follow(o, ev.Report, ev.Fills[:applied.Fresh])
+	if e.brackets.Len() > 0 || applied.Fresh > 0 && o.Bracket != (market.Bracket{}) {
+		e.brackets.Follow(o, ev.Report, ev.Fills[:applied.Fresh], e.account.Position(o.Strategy, o.Market).Amount)
 	}
 	s := &e.seats[o.Strategy-1]
 	if s.onFill != nil || s.onOrder != nil {
@@ -137,7 +138,8 @@ func (e *Engine) pass(s *seat, o *state.Order, ev *market.Event, applied state.A
 
 // tell lets strategies hear of the orders they have just sent, until no callback sends another.
 func (e *Engine) tell() {
-	for round := 0; len(e.told) > 0; round++ {
+	for round := 0; len(e.told) > 0 || e.brackets.Fresh(); round++ {
+		e.tellUnprotected(round)
 		notes := e.told
 		e.told = nil
 		for _, n := range notes {
@@ -154,6 +156,22 @@ func (e *Engine) tell() {
 		}
 		if e.told == nil {
 			e.told = notes[:0]
+		}
+	}
+}
+
+// tellUnprotected lets observer and strategies hear of positions that cannot have an exit.
+func (e *Engine) tellUnprotected(round int) {
+	for _, u := range e.brackets.News() {
+		if e.guardian != nil {
+			e.guardian.Unprotected(&u)
+		}
+		switch s := &e.seats[u.Strategy-1]; {
+		case s.onBare == nil:
+		case round == maxRounds:
+			e.halt(s, fmt.Sprintf("%d rounds of orders in one step", maxRounds))
+		default:
+			e.guard(s, CallUnprotected, func(s *seat) { s.onBare.OnUnprotected(s.desk, u) })
 		}
 	}
 }
@@ -220,7 +238,7 @@ func (e *Engine) halt(s *seat, reason string) {
 // cancelUnprotected asks for the orders of a strategy to end that neither protect nor sell off what it holds. It returns how many there are.
 func (e *Engine) cancelUnprotected(s *seat) (count int) {
 	for _, o := range e.account.Open(nil, s.id, 0) {
-		if !e.brackets.IsExit(o.ID) && o.Tag != TagFlatten {
+		if !e.brackets.IsExit(o.ID) && !SellsOff(o) {
 			e.cancel(o.ID, false)
 			count++
 		}

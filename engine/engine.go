@@ -54,6 +54,12 @@ type Refuser interface {
 	Refused(asked, rounded *market.Command, why *risk.Refusal)
 }
 
+// Guard is an Observer that also hears of positions that cannot have an exit.
+type Guard interface {
+	// Unprotected is told what a strategy.ExitHandler is, also of strategies that are not one or are halted.
+	Unprotected(u *strategy.Unprotected)
+}
+
 // Config is what an Engine is made of.
 type Config struct {
 	Catalog   *market.Catalog
@@ -61,7 +67,7 @@ type Config struct {
 	Gate      *risk.Gate
 	Seats     []Seat      // StrategyID 1 is the first
 	TradeFrom market.Time // asks before are refused as warm-up; 0: from the first event
-	Observer  Observer    // nil: nobody; may be an Approver and a Refuser too
+	Observer  Observer    // nil: nobody; may be an Approver, a Refuser and a Guard too
 	Spoil     bool        // what desks have handed out is overwritten after each callback: see strategy.Spoil
 	SaveLimit int         // most bytes of what a strategy's Save writes; 0: DefaultSaveLimit
 	Run       uuid.UUID   // the run id of a live bot: every order gets its client order id from it, and keeps it over restarts; zero: none
@@ -106,6 +112,7 @@ type listeners struct {
 	observer Observer
 	approver Approver
 	refuser  Refuser
+	guardian Guard
 }
 
 // delivery is where the calls of a step stand, so that they can go on behind a strategy that panicked.
@@ -124,6 +131,8 @@ type scratch struct {
 	command market.Command // what the engine itself asks
 	asked   market.Command // what the gate is looking at, as it was asked
 	held    risk.Refusal   // the answer while nothing may be asked
+	exits   risk.Exits     // of a bracket, while they are checked
+	entry   market.Order   // of that bracket, as it shall be
 }
 
 type seat struct {
@@ -133,6 +142,7 @@ type seat struct {
 	onOrder strategy.OrderHandler
 	onFill  strategy.FillHandler
 	onTimer strategy.TimerHandler
+	onBare  strategy.ExitHandler
 	quieter strategy.Quieter
 	saver   strategy.Saver
 	warming bool
@@ -165,11 +175,12 @@ func New(c Config) *Engine {
 		seats: make([]seat, len(c.Seats)), candles: make([][]*seat, markets*intervals),
 		tickers: make([][]*seat, markets), books: make([][]*seat, markets),
 	}
-	e.brackets = bracket.New(c.Catalog, exits{e})
+	e.brackets = bracket.New(c.Catalog, &e.now, exits{e})
 	e.book = ledger{changed: true, last: make(map[string][]byte)}
 	e.observer, e.spoil = c.Observer, c.Spoil
 	e.approver, _ = c.Observer.(Approver)
 	e.refuser, _ = c.Observer.(Refuser)
+	e.guardian, _ = c.Observer.(Guard)
 	for i := range c.Seats {
 		e.take(&e.seats[i], c.Seats[i], market.StrategyID(i+1))
 	}
@@ -185,6 +196,7 @@ func (e *Engine) take(s *seat, from Seat, id market.StrategyID) {
 	s.onOrder, _ = from.Strategy.(strategy.OrderHandler)
 	s.onFill, _ = from.Strategy.(strategy.FillHandler)
 	s.onTimer, _ = from.Strategy.(strategy.TimerHandler)
+	s.onBare, _ = from.Strategy.(strategy.ExitHandler)
 	s.quieter, _ = from.Strategy.(strategy.Quieter)
 	s.saver, _ = from.Strategy.(strategy.Saver)
 	for _, m := range from.Markets {
@@ -258,7 +270,10 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 	default:
 		e.deliver(ev)
 	}
-	if len(e.told) > 0 {
+	if e.brackets.Len() > 0 {
+		e.brackets.Retry()
+	}
+	if len(e.told) > 0 || e.brackets.Fresh() {
 		e.tell()
 	}
 	return e.out
@@ -308,5 +323,12 @@ func (e *Engine) Refused(id market.StrategyID) []risk.Count { return e.gate.Refu
 // Watches returns what the engine waits for, by market.ID. The slice is the engine's own and changes with every step.
 func (e *Engine) Watches() []market.Watch { return e.brackets.Watches() }
 
-// Unprotected is the time, over all brackets, during which a position that should have had an exit at the venue had none.
+// Unprotected is the time, over all brackets and up to now, during which a position or a part of it that was to have an exit at
+// the venue had none.
 func (e *Engine) Unprotected() market.Duration { return e.brackets.Unprotected() }
+
+// UnprotectedBy is Unprotected by cause, without causes that did not occur.
+func (e *Engine) UnprotectedBy() []strategy.CauseTime { return e.brackets.ByCause() }
+
+// Bare lists the positions that have no exit now, or one that is too small.
+func (e *Engine) Bare() []strategy.Unprotected { return e.brackets.Bare() }

@@ -66,7 +66,8 @@ func (e *Engine) restoreSelf(s *SavedEngine, names []string) error {
 			return fmt.Errorf("order %d is open and the last one was %d: engine and account were not saved together", o.ID, s.LastID)
 		}
 	}
-	if err := e.brackets.Restore(s.Brackets, names, s.LastID, s.Unprotected); err != nil {
+	err := errors.Join(e.brackets.RestoreTimes(s.ByCause, s.Unprotected), e.brackets.Restore(s.Brackets, names, s.LastID))
+	if err != nil {
 		return err
 	}
 	for _, t := range s.Timers {

@@ -60,6 +60,9 @@ func (a *Account) Unsettled(asset market.AssetID) bool {
 	return false
 }
 
+// Counted is the sum of the fills of an order that have been counted.
+func (o *Order) Counted() market.Qty { return o.counted }
+
 // UnsettledBy is the number of a strategy's orders that wait for a fee. Cost and realised profit lack it until then.
 func (a *Account) UnsettledBy(s market.StrategyID) (count int) {
 	for _, o := range a.orders.All {
@@ -69,6 +72,9 @@ func (a *Account) UnsettledBy(s market.StrategyID) (count int) {
 	}
 	return count
 }
+
+// Booked is the base of the fills that have been counted; it is less than FilledAmount while fills are missing.
+func (o *Order) Booked() market.Qty { return o.counted }
 
 // Knows reports whether a fill of an order has been counted.
 func (o *Order) Knows(f *market.Fill) bool { return o.markOf(f) != nil }
