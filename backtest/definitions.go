@@ -24,6 +24,7 @@ func definitions() []Definition {
 		{"expectancy", "Σ pnl ÷ trips"},
 		{"losing run", "most trips in a row with pnl < 0, in the order in which they were closed"},
 		{"buy and hold", "S × close(last) ÷ (open(first) × (1 + taker fee)); its other figures from closes of the charted market alone"},
-		{"unprotected", "time during which a bracketed position had neither exit at the venue, because one was being swapped for the other"},
+		{"unprotected", "time, over all brackets, during which a position or a part of it that was to have an exit at the venue had none, and why: " +
+			"the exit was arriving, or was swapped for the other; it was too small, refused, cancelled, expired without buyers; the market was halted"},
 	}
 }

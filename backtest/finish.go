@@ -36,6 +36,7 @@ type finishInfo struct {
 	Refusals    []Count
 	Ambiguous   int64 // candles in which own orders could have filled in either order
 	Unprotected time.Duration
+	Causes      []CauseSeconds // of it
 }
 
 // pathEquity is the final equity of the run under another order of the prices within a candle.
@@ -78,7 +79,7 @@ func (r *recorder) result(info finishInfo) *Result {
 		Performance: r.performance(info.To), Hold: r.hodl(info.To),
 		Trips: r.tally.figures(r.held.open()), Orders: r.tally.orders, Months: r.months,
 		Files: []string{}, Envelope: r.envelope(info), Refusals: append([]Count{}, info.Refusals...), Candles: r.candles(info),
-		Unprotected: Seconds(info.Unprotected), Assumptions: info.Assumptions, Definitions: definitions(),
+		Unprotected: Seconds(info.Unprotected), UnprotectedBy: append([]CauseSeconds{}, info.Causes...), Assumptions: info.Assumptions, Definitions: definitions(),
 	}
 	slices.SortFunc(res.Refusals, func(a, b Count) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason, b.Reason))

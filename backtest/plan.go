@@ -103,6 +103,7 @@ type driver struct {
 	last     market.Time // close of the last group
 	sees     market.Time // for the tracer: see decision
 	rejected map[int]int64
+	bare     []bareCount // positions that could not have an exit
 	ticker   market.Ticker
 	book     market.OrderBook
 	levels   [2]market.Level
@@ -140,7 +141,7 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 	d.account = state.NewAccount(p.Catalog, len(p.Strategies), own)
 	gate := risk.New(p.Catalog, risk.Config{Account: p.Account, Strategies: limits, Fees: p.Fees.of,
 		Spread: exchange.Spread{Half: p.Venue.HalfSpread, Slippage: p.Venue.Slippage}})
-	d.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: d.account, Gate: gate, Seats: seats, TradeFrom: p.From, Observer: d.observer(o.witness), Spoil: o.overwrite})
+	d.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: d.account, Gate: gate, Seats: seats, TradeFrom: p.From, Observer: d.observer(o.witness), Spoil: o.overwrite, Apart: o.apart})
 	config := p.Venue
 	config.Fees, config.Watches = p.Fees.of, d.engine.Watches()
 	config.Followed, config.Point = d.follow(), d.makeTicker

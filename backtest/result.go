@@ -39,9 +39,12 @@ type Result struct {
 	Refusals    []Count        `json:"refusals"`
 	Candles     CandleFigures  `json:"candles"`
 	Unprotected Seconds        `json:"unprotected_seconds"`
-	Assumptions []string       `json:"assumptions"`
-	Definitions []Definition   `json:"definitions"`
-	Files       []string       `json:"files"` // names within Dir
+
+	UnprotectedBy []CauseSeconds `json:"unprotected_by"` // the same by cause; causes that did not occur are left out
+
+	Assumptions []string     `json:"assumptions"`
+	Definitions []Definition `json:"definitions"`
+	Files       []string     `json:"files"` // names within Dir
 
 	Dir   string   `json:"-"` // the folder of the files
 	curve []sample // for the chart of the summary; nil when the recorder kept none

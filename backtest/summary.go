@@ -22,7 +22,7 @@ type figureRow struct{ Name, Strategy, Hold string }
 func (res *Result) Rows() []figureRow {
 	p, h, t, o := &res.Performance, &res.Hold, &res.Trips, &res.Orders
 	money := func(a Amount) string { return a.Short() + " " + res.Currency }
-	return []figureRow{
+	return append([]figureRow{
 		{"final equity", money(p.Final), money(h.Final)},
 		{"return", p.Return.Percent(2), h.Return.Percent(2)},
 		{"CAGR", p.CAGR.Percent(2), h.CAGR.Percent(2)},
@@ -46,8 +46,7 @@ func (res *Result) Rows() []figureRow {
 		{"fees", money(p.Fees), ""},
 		{"rounding", money(p.Rounding), ""},
 		{"turnover", p.Turnover.Text(2) + "×", ""},
-		{"unprotected", res.Unprotected.String(), ""},
-	}
+	}, res.unprotectedRows()...)
 }
 
 // recovery says when the fall was made good.

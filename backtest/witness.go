@@ -4,6 +4,7 @@ import (
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // Witness hears everything that a run does, in its order: every command that the gate lets pass, every fill, every order that has ended. It
@@ -32,6 +33,9 @@ func (w witnessed) Closed(o *state.Order) {
 	w.own.Closed(o)
 	w.Witness.Closed(o)
 }
+
+// Unprotected tells the driver.
+func (w witnessed) Unprotected(u *strategy.Unprotected) { w.own.Unprotected(u) }
 
 // observer is who the engine of a run tells.
 func (d *driver) observer(w Witness) engine.Observer {

@@ -4,6 +4,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // Filled tells of a fill of an own order: an engine.Observer.
@@ -52,6 +53,20 @@ func (r *runner) Refused(asked, rounded *market.Command, why *risk.Refusal) {
 		return // the history of the warm-up is no trading
 	}
 	r.journal.refused(asked, rounded, why)
+}
+
+// Unprotected tells of a position that cannot have an exit: an engine.Guard.
+func (r *runner) Unprotected(u *strategy.Unprotected) {
+	m := r.plan.catalog.Market(u.Market)
+	line := r.log.Warn().Str("strategy", r.nameOf(u.Strategy)).Int64("bracket", int64(u.Bracket)).Str("market", m.Name).Str("amount", m.FormatQty(u.Amount))
+	if u.Levels.Stop != 0 {
+		line.Str("stop", m.FormatPrice(u.Levels.Stop))
+	}
+	if u.Levels.Target != 0 {
+		line.Str("target", m.FormatPrice(u.Levels.Target))
+	}
+	line.Stringer("cause", u.Cause).Str("why", u.Why).Msg("a position has no exit at the exchange; the bracket stays and tries again")
+	r.watch.unprotected(u)
 }
 
 // nameOf is a strategy's name.

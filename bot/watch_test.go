@@ -36,13 +36,17 @@ type busy struct {
 }
 
 type busyParams struct {
-	Panic bool `toml:"panic" default:"true" doc:"panic at the fourth price"`
+	Panic   bool `toml:"panic" default:"true" doc:"panic at the fourth price"`
+	Bracket bool `toml:"bracket" default:"false" doc:"buy with exits, and nothing else"`
 }
 
 func (s *busy) OnTicker(d *strategy.Desk, t market.Ticker) {
 	s.seen++
 	unit := market.Qty(market.Pow10(d.Market(t.Market).AmountDigits))
 	switch {
+	case s.Bracket && s.seen == 1:
+		_, _ = d.Bracket(t.Market, unit/1000, t.Last/2, 2*t.Last)
+	case s.Bracket:
 	case s.seen == 1:
 		_, _ = d.Buy(t.Market, unit/1000)
 	case s.seen == 2:

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tidemark-trading/tidemark/engine/bracket"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
@@ -38,6 +39,10 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command) (market.OrderID, e
 	case market.CommandUpdate:
 		return c.Order.ID, e.update(c)
 	case market.CommandCancel:
+		if c.Order.ID > e.lastID {
+			e.held = risk.Refusal{Reason: risk.ReasonNoSuchOrder, Have: int64(c.Order.ID)}
+			return 0, &e.held
+		}
 		e.brackets.End(id, c.Order.ID)
 		if o := e.account.Own(c.Order.ID); o != nil && o.Strategy == id {
 			e.cancel(o.ID, false)
@@ -66,9 +71,7 @@ func (e *Engine) check(c *market.Command) (risk.Approved, error) {
 	approved, err := e.gate.Check(e.account, c)
 	if err != nil && e.refuser != nil {
 		e.asked.Order.Market, e.asked.Order.Side, e.asked.Order.Type = c.Order.Market, c.Order.Side, c.Order.Type // of a change: those of its order
-		var why *risk.Refusal
-		errors.As(err, &why)
-		e.refuser.Refused(&e.asked, c, why)
+		e.refusedTo(c, err)
 	}
 	return approved, err
 }
@@ -92,9 +95,7 @@ func (e *Engine) place(c *market.Command, attached bool) (market.OrderID, error)
 	}
 	o := e.account.Send(&c.Order, approved.Hold())
 	e.send(approved, attached)
-	if o.Bracket != (market.Bracket{}) {
-		e.brackets.Open(&o.Order)
-	}
+	e.brackets.Open(&o.Order)
 	if s := &e.seats[o.Strategy-1]; s.onOrder != nil {
 		e.told = append(e.told, note{seat: s, order: o.ID})
 	}
@@ -102,13 +103,57 @@ func (e *Engine) place(c *market.Command, attached bool) (market.OrderID, error)
 }
 
 func (e *Engine) update(c *market.Command) error {
+	terms, found := e.brackets.Terms(c.Order.Strategy, c.Order.ID)
 	if c.Changed.Has(market.ChangeExits) {
 		c.Changed &^= market.ChangeExits // the rest, if any, is for the entry itself; the gate refuses a change of nothing
-		if found, err := e.brackets.Move(c); found && (err != nil || c.Changed == 0) {
-			return err
+		if found {
+			if err := e.moveExits(c, &terms); err != nil || c.Changed == 0 {
+				return err
+			}
+			terms.Entry = 0 // they were checked against the entry as it shall be
 		}
 	}
+	c.Order.Bracket = market.Bracket{}
+	if found && terms.Entry == c.Order.ID {
+		c.Order.Bracket = terms.Levels // the gate holds them against the changed entry
+	}
 	return e.change(c, false)
+}
+
+// moveExits sets new levels for a bracket: c.Order.Bracket. Of an entry that has bought nothing they are held against its price, as
+// the same command may change it, otherwise against the market's.
+func (e *Engine) moveExits(c *market.Command, terms *bracket.Terms) error {
+	own := e.account.Own(terms.Entry)
+	x := &e.exits
+	*x = risk.Exits{Strategy: c.Order.Strategy, Market: terms.Market, Levels: c.Order.Bracket, Stands: terms.Levels, Amount: terms.Amount}
+	if own != nil {
+		x.Amount += own.AmountRemaining
+	}
+	if own != nil && terms.Untouched {
+		e.entry = own.Order
+		exchange.ApplyChange(&e.entry, c)
+		x.Entry, x.Amount = &e.entry, 0
+		if c.Changed != 0 {
+			x.Stands = market.Bracket{} // the entry moves away from levels that stay
+		}
+	}
+	if e.refuser != nil {
+		e.asked = *c
+		e.asked.Order.Market, e.asked.Order.Side = x.Market, market.Buy
+	}
+	if err := e.gate.CheckExits(e.account, x); err != nil {
+		e.refusedTo(c, err)
+		return err
+	}
+	return e.brackets.Move(c.Order.ID, x.Levels.Stop, x.Levels.Target)
+}
+
+// refusedTo tells the observer of a refusal of what is in asked.
+func (e *Engine) refusedTo(c *market.Command, err error) {
+	var why *risk.Refusal
+	if e.refuser != nil && errors.As(err, &why) {
+		e.refuser.Refused(&e.asked, c, why)
+	}
 }
 
 // change passes a change of an open order through the gate and sends it.
@@ -200,8 +245,11 @@ func (e *Engine) dropCallback(s *seat) {
 // exits is the engine as its brackets see it.
 type exits struct{ *Engine }
 
-// Own is an own open order.
-func (e exits) Own(id market.OrderID) *state.Order { return e.account.Own(id) }
+// Last is the latest price of a market.
+func (e exits) Last(m market.ID) market.Price { return e.account.Last(m) }
+
+// Own is an own order of which something is expected.
+func (e exits) Own(id market.OrderID) *state.Order { return e.account.Known(id) }
 
 // Place passes an exit through the gate.
 func (e exits) Place(c *market.Command, inPath bool) (market.OrderID, error) {
@@ -213,54 +261,3 @@ func (e exits) Update(c *market.Command, inPath bool) error { return e.change(c,
 
 // Cancel asks for an entry or an exit to end.
 func (e exits) Cancel(id market.OrderID, inPath bool) { e.cancel(id, inPath) }
-
-// timer is a time that a strategy asked for.
-type timer struct {
-	at   market.Time
-	seat *seat
-	name int64
-}
-
-// SetTimer asks for an OnTimer; timers of one time ring in the order in which they were set.
-func (e *Engine) SetTimer(id market.StrategyID, at market.Time, name int64) {
-	if e.recalling {
-		return
-	}
-	e.book.changed = true
-	t := timer{at: at, seat: &e.seats[id-1], name: name}
-	place := len(e.timers)
-	for place > 0 && e.timers[place-1].at > at {
-		place--
-	}
-	e.timers = append(e.timers, timer{})
-	copy(e.timers[place+1:], e.timers[place:])
-	e.timers[place] = t
-}
-
-// NextTimer returns the earliest time asked for. Whoever drives the engine steps it with a KindTimer event at that time, or
-// at the next event where that is later.
-func (e *Engine) NextTimer() (at market.Time, ok bool) {
-	if len(e.timers) == 0 {
-		return 0, false
-	}
-	return e.timers[0].at, true
-}
-
-// Ringing reports whether a timer's time has come.
-func (e *Engine) Ringing() bool { return len(e.timers) > 0 && e.timers[0].at <= e.now }
-
-// ring calls the strategies whose time has come. A timer set by one of these calls rings with the next event.
-func (e *Engine) ring() {
-	due := 0
-	for due < len(e.timers) && e.timers[due].at <= e.now {
-		due++
-	}
-	e.book.changed = e.book.changed || due > 0
-	ringing := append([]timer(nil), e.timers[:due]...)
-	e.timers = append(e.timers[:0], e.timers[due:]...)
-	for _, t := range ringing {
-		if t.seat.onTimer != nil {
-			e.guard(t.seat, CallTimer, func(s *seat) { s.onTimer.OnTimer(s.desk, t.name) })
-		}
-	}
-}

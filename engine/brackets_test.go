@@ -60,7 +60,7 @@ var lives = []life{
 		sent: []string{"stop 1 @ 90 attached"}, told: []string{"1 new", "1 trade 1 @ 95", "2 new", "2 trade 1 @ 90"}, realised: -5 * eur},
 	{name: "a limit entry fills in the path and the target acts in the same candle", with: []strategy.Option{strategy.At(95 * at1)}, path: sim.OLHC, bars: []bar{{100, 120, 94, 100}},
 		sent: []string{"stop 1 @ 90 attached", "cancel 2 attached", "sell 1 @ 110 attached"}, told: []string{"1 new", "1 trade 1 @ 95", "2 new", "2 canceled", "3 trade 1 @ 110"}, realised: 15 * eur},
-	{name: "a limit entry that does not fill has no exits", with: []strategy.Option{strategy.At(50 * at1)}, bars: []bar{{100, 130, 60, 100}},
+	{name: "a limit entry that does not fill has no exits", with: []strategy.Option{strategy.At(50 * at1), strategy.Exits(40*at1, 110*at1)}, bars: []bar{{100, 130, 60, 100}},
 		told: []string{"1 new"}},
 	{name: "the target rests, and is hit", with: []strategy.Option{strategy.Keep(market.KeepTarget)}, bars: []bar{{100, 100, 100, 100}, {100, 115, 95, 100}},
 		sent: []string{"sell 1 @ 110 attached"}, told: []string{"1 trade 1 @ 100", "2 new", "2 trade 1 @ 110"}, realised: 10 * eur},
@@ -136,6 +136,8 @@ func TestAnExitTooSmallForTheExchangeWaitsForMoreOfTheEntry(t *testing.T) {
 			require.Equal(t, []string{"stop 0.8 @ 90 attached"}, b.sent[1:])
 			require.Equal(t, market.Watch{Above: 110 * at1}, b.engine.Watches()[1])
 			require.Equal(t, market.Duration(minute), b.engine.Unprotected(), "from one fill to the next")
+			b.candle(101, 101, 100, 101)
+			require.Equal(t, "update 2 1 attached", b.sent[2], "it grows with the entry")
 			continue
 		}
 		require.True(t, b.venue.Cancel(1, 0, market.CancelOnAdminRequest))
@@ -242,21 +244,6 @@ func TestCancellingTheEntryDissolvesTheBracket(t *testing.T) {
 	require.Equal(t, []string{"buy 1", "stop 1 @ 90 attached", "cancel 2"}, b.sent)
 	require.Equal(t, btc, b.position())
 	require.Empty(t, b.account.Open(nil, 0, 0))
-}
-
-func TestAnExitThatKeepsEndingIsGivenUp(t *testing.T) {
-	s := &script{candle: once(func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1) })}
-	b := one(t, s)
-	b.flat(2, 100)
-	for id := market.OrderID(2); id <= 4; id++ {
-		require.True(t, b.venue.Cancel(id, 0, market.CancelOnAdminRequest), "exit %d", id)
-		b.flat(1, 100)
-	}
-	b.flat(2, 100)
-	require.Equal(t, []string{"buy 1", "stop 1 @ 90 attached", "stop 1 @ 90", "stop 1 @ 90"}, b.sent) // the others wait for the next open
-	require.Equal(t, btc, b.position())
-	require.Equal(t, market.Watch{}, b.engine.Watches()[1])
-	require.Zero(t, b.engine.Unprotected(), "each was replaced at the open of the same instant, and the last is the strategy's own affair")
 }
 
 func TestAStopThatFindsNobodyIsTriedAgainWithEveryOpen(t *testing.T) {

@@ -2,13 +2,17 @@ package engine
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 )
 
-// tagFlatten is the tag of the orders by which Flatten sells.
+// tagFlatten begins the tag of the orders by which Flatten sells, and of sales that Adopt takes in.
 const tagFlatten = "flatten"
+
+// sellsOff reports whether an order sells off what a halted strategy holds.
+func sellsOff(o *market.Order) bool { return strings.HasPrefix(o.Tag, tagFlatten) }
 
 // HaltAll halts every strategy, for a reason from outside, and cancels their orders but for the exits of brackets, which protect.
 func (e *Engine) HaltAll(at market.Time, reason string) []market.Command {
@@ -69,6 +73,10 @@ func (e *Engine) Halted(id market.StrategyID) (latest Halt, halted bool) {
 	return latest, e.seats[id-1].halted
 }
 
+// Stack is where a strategy was when it was halted last: the goroutine's stack where it panicked, ended its goroutine, or used its desk from
+// elsewhere; nil where it was halted for another reason.
+func (e *Engine) Stack(id market.StrategyID) []byte { return e.seats[id-1].stack }
+
 // Warming reports whether a strategy's warm-up still holds its orders.
 func (e *Engine) Warming(id market.StrategyID) bool { return e.seats[id-1].warming }
 
@@ -91,10 +99,10 @@ func (e *Engine) Cancel(at market.Time, ids []market.OrderID) []market.Command {
 	return e.out
 }
 
-// cancelOf cancels the open orders of a strategy, 0 being all, and dissolves the brackets that they belong to.
+// cancelOf cancels the open orders of a strategy, 0 being all, and ends its brackets.
 func (e *Engine) cancelOf(id market.StrategyID) {
+	e.brackets.EndAll(id)
 	for _, o := range e.account.Open(nil, id, 0) {
-		e.brackets.Dissolve(o.ID)
 		e.cancel(o.ID, false)
 	}
 }
@@ -113,9 +121,10 @@ type Unsold struct {
 func (e *Engine) Flatten(at market.Time, id market.StrategyID, reason string) (commands []market.Command, unsold []Unsold) {
 	e.begin(at)
 	e.halt(&e.seats[id-1], reason)
+	e.brackets.EndAll(id)
 	open := e.account.Open(nil, id, 0)
 	for _, o := range open {
-		if o.Tag != tagFlatten {
+		if !sellsOff(o) {
 			e.cancelOf(id)
 			break
 		}

@@ -6,6 +6,7 @@ package engine
 import (
 	"cmp"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/google/uuid"
 	"github.com/rs/zerolog"
@@ -54,6 +55,12 @@ type Refuser interface {
 	Refused(asked, rounded *market.Command, why *risk.Refusal)
 }
 
+// Guard is an Observer that also hears of positions that cannot have an exit.
+type Guard interface {
+	// Unprotected is told what a strategy.ExitHandler is, also of strategies that are not one or are halted.
+	Unprotected(u *strategy.Unprotected)
+}
+
 // Config is what an Engine is made of.
 type Config struct {
 	Catalog   *market.Catalog
@@ -61,11 +68,15 @@ type Config struct {
 	Gate      *risk.Gate
 	Seats     []Seat      // StrategyID 1 is the first
 	TradeFrom market.Time // asks before are refused as warm-up; 0: from the first event
-	Observer  Observer    // nil: nobody; may be an Approver and a Refuser too
+	Observer  Observer    // nil: nobody; may be an Approver, a Refuser and a Guard too
+	Apart     Apart       // calls strategies on goroutines of their own, so that one that ends its goroutine is halted; nil: on the caller's
 	Spoil     bool        // what desks have handed out is overwritten after each callback: see strategy.Spoil
 	SaveLimit int         // most bytes of what a strategy's Save writes; 0: DefaultSaveLimit
 	Run       uuid.UUID   // the run id of a live bot: every order gets its client order id from it, and keeps it over restarts; zero: none
 }
+
+// Apart calls f on another goroutine, waits, and reports whether f returned: goroutine.Call is one.
+type Apart func(f func()) (returned bool)
 
 // DefaultSaveLimit is how many bytes a strategy's Save may write: each commit that follows a callback of the strategy writes all of them.
 const DefaultSaveLimit = 1 << 20
@@ -99,6 +110,7 @@ type Engine struct {
 	listeners
 	delivery
 	scratch
+	admission
 }
 
 // listeners are the observer and its optional abilities, nil where it has them not.
@@ -106,6 +118,7 @@ type listeners struct {
 	observer Observer
 	approver Approver
 	refuser  Refuser
+	guardian Guard
 }
 
 // delivery is where the calls of a step stand, so that they can go on behind a strategy that panicked.
@@ -115,8 +128,10 @@ type delivery struct {
 	calls   Callback // which strategy is in which callback; read from beside the loop
 	mark    int      // commands in out before the callback under way; the brackets mark theirs
 	coasted int
+	given   given
 	spoil   bool // what desks have handed out is overwritten after each callback
-	window  strategy.BookWindow
+	apart   Apart
+	ringing *timer // whose OnTimer is being called
 }
 
 // scratch is memory that is used again: a pointer to a local through an interface would allocate on every ask.
@@ -124,23 +139,30 @@ type scratch struct {
 	command market.Command // what the engine itself asks
 	asked   market.Command // what the gate is looking at, as it was asked
 	held    risk.Refusal   // the answer while nothing may be asked
+	exits   risk.Exits     // of a bracket, while they are checked
+	entry   market.Order   // of that bracket, as it shall be
 }
 
 type seat struct {
 	Seat
-	id      market.StrategyID
-	desk    *strategy.Desk
-	onOrder strategy.OrderHandler
-	onFill  strategy.FillHandler
-	onTimer strategy.TimerHandler
-	quieter strategy.Quieter
-	saver   strategy.Saver
-	warming bool
-	missing []int // by market: candles until the warm-up is over
-	warmed  bool  // its warm-up was over before a restart: the start of trading holds it no more
-	halted  bool
-	called  bool   // since its state was last saved
-	unsaved string // why its state could not be saved; "": it could
+	id       market.StrategyID
+	desk     *strategy.Desk
+	onOrder  strategy.OrderHandler
+	onFill   strategy.FillHandler
+	onTimer  strategy.TimerHandler
+	onBare   strategy.ExitHandler
+	quieter  strategy.Quieter
+	saver    strategy.Saver
+	window   strategy.BookWindow
+	warming  bool
+	missing  []int // by market: candles until the warm-up is over
+	warmed   bool  // its warm-up was over before a restart: the start of trading holds it no more
+	halted   bool
+	called   bool                     // since its state was last saved
+	trespass atomic.Pointer[trespass] // its desk was used from elsewhere; any goroutine may set it
+	overrun  bool                     // its timers set one another without end
+	stack    []byte                   // where it was when it was halted, if that is known
+	unsaved  string                   // why its state could not be saved; "": it could
 }
 
 // note is an own order that was sent during a callback and that its strategy is to hear of afterwards.
@@ -165,11 +187,12 @@ func New(c Config) *Engine {
 		seats: make([]seat, len(c.Seats)), candles: make([][]*seat, markets*intervals),
 		tickers: make([][]*seat, markets), books: make([][]*seat, markets),
 	}
-	e.brackets = bracket.New(c.Catalog, exits{e})
+	e.brackets = bracket.New(c.Catalog, &e.now, exits{e})
 	e.book = ledger{changed: true, last: make(map[string][]byte)}
-	e.observer, e.spoil = c.Observer, c.Spoil
+	e.observer, e.spoil, e.apart = c.Observer, c.Spoil, c.Apart
 	e.approver, _ = c.Observer.(Approver)
 	e.refuser, _ = c.Observer.(Refuser)
+	e.guardian, _ = c.Observer.(Guard)
 	for i := range c.Seats {
 		e.take(&e.seats[i], c.Seats[i], market.StrategyID(i+1))
 	}
@@ -180,11 +203,13 @@ const intervals = int(market.Interval1M) + 1
 
 // take seats one strategy.
 func (e *Engine) take(s *seat, from Seat, id market.StrategyID) {
-	*s = seat{Seat: from, id: id, missing: make([]int, len(e.tickers))}
+	s.Seat, s.id, s.missing = from, id, make([]int, len(e.tickers))
+	s.window.Admit = func(call string) bool { return e.Admit(id, call) }
 	s.desk = strategy.NewDesk(e, id, from.Log)
 	s.onOrder, _ = from.Strategy.(strategy.OrderHandler)
 	s.onFill, _ = from.Strategy.(strategy.FillHandler)
 	s.onTimer, _ = from.Strategy.(strategy.TimerHandler)
+	s.onBare, _ = from.Strategy.(strategy.ExitHandler)
 	s.quieter, _ = from.Strategy.(strategy.Quieter)
 	s.saver, _ = from.Strategy.(strategy.Saver)
 	for _, m := range from.Markets {
@@ -205,11 +230,11 @@ func (e *Engine) take(s *seat, from Seat, id market.StrategyID) {
 }
 
 // Start calls the strategies' OnStart. Call it once, before the first Step.
-func (e *Engine) Start(at market.Time) []market.Command { return e.each(at, CallStart, start) }
+func (e *Engine) Start(at market.Time) []market.Command { return e.each(at, CallStart) }
 
 // Stop calls the strategies' OnStop. Call it once. In later steps strategies hear what becomes of their orders, and can only cancel.
 func (e *Engine) Stop(at market.Time) []market.Command {
-	commands := e.each(at, CallStop, stop)
+	commands := e.each(at, CallStop)
 	e.stopped = true
 	return commands
 }
@@ -226,10 +251,10 @@ func stop(s *seat) {
 	}
 }
 
-func (e *Engine) each(at market.Time, kind CallbackKind, call func(*seat)) []market.Command {
+func (e *Engine) each(at market.Time, kind CallbackKind) []market.Command {
 	e.begin(at)
 	for i := range e.seats {
-		e.guard(&e.seats[i], kind, call)
+		e.guard(&e.seats[i], kind)
 	}
 	e.tell()
 	return e.out
@@ -258,7 +283,10 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 	default:
 		e.deliver(ev)
 	}
-	if len(e.told) > 0 {
+	if e.brackets.Len() > 0 {
+		e.brackets.Retry()
+	}
+	if len(e.told) > 0 || e.brackets.Fresh() {
 		e.tell()
 	}
 	return e.out
@@ -291,9 +319,13 @@ func backInTime(ev *market.Event, now market.Time) {
 }
 
 func (e *Engine) begin(at market.Time) {
+	e.own()
 	e.now = at
 	e.out = e.out[:0]
 	e.at = 0
+	if e.trespassed.Load() {
+		e.expel(nil)
+	}
 }
 
 // Err returns the arithmetic error that stopped the engine, or nil.
@@ -308,5 +340,12 @@ func (e *Engine) Refused(id market.StrategyID) []risk.Count { return e.gate.Refu
 // Watches returns what the engine waits for, by market.ID. The slice is the engine's own and changes with every step.
 func (e *Engine) Watches() []market.Watch { return e.brackets.Watches() }
 
-// Unprotected is the time, over all brackets, during which a position that should have had an exit at the venue had none.
+// Unprotected is the time, over all brackets and up to now, during which a position or a part of it that was to have an exit at
+// the venue had none.
 func (e *Engine) Unprotected() market.Duration { return e.brackets.Unprotected() }
+
+// UnprotectedBy is Unprotected by cause, without causes that did not occur.
+func (e *Engine) UnprotectedBy() []strategy.CauseTime { return e.brackets.ByCause() }
+
+// Bare lists the positions that have no exit now, or one that is too small.
+func (e *Engine) Bare() []strategy.Unprotected { return e.brackets.Bare() }

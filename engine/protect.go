@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -15,10 +16,17 @@ func (e *Engine) Protect(id market.StrategyID, m market.ID, levels market.Bracke
 	if amount <= 0 || levels.Stop == 0 && levels.Target == 0 {
 		return 0, strategy.ErrNoPosition
 	}
-	rules := e.catalog.Market(m)
-	levels.Stop, levels.Target = market.CeilTo(levels.Stop, rules.TickSize), market.CeilTo(levels.Target, rules.TickSize)
+	x := &e.exits
+	*x = risk.Exits{Strategy: id, Market: m, Levels: levels, Amount: amount, Passed: true}
+	c := &e.command
+	*c = market.Command{Kind: market.CommandPlace, At: e.now, Order: market.Order{Strategy: id, Market: m, Side: market.Sell, Amount: amount, Bracket: levels}}
+	e.asked = *c
+	if err := e.gate.CheckExits(e.account, x); err != nil {
+		e.refusedTo(c, err)
+		return 0, err
+	}
 	name := e.nextID()
-	if err := e.brackets.Protect(name, id, m, amount, levels); err != nil {
+	if err := e.brackets.Protect(name, id, m, amount, x.Levels); err != nil {
 		return 0, err
 	}
 	return name, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// savedVersion is the shape of SavedEngine.
-const savedVersion = 1
+// savedVersion is the shape of SavedEngine. Version 2 keeps why positions have no exit.
+const savedVersion = 2
 
 // The parts that Save writes and Restore reads. A strategy's own part is PartStrategy with its name.
 const (
@@ -31,7 +31,8 @@ type SavedEngine struct {
 	Brackets    []bracket.Saved      `json:"brackets,omitempty"`
 	Timers      []SavedTimer         `json:"timers,omitempty"` // in the order in which they ring
 	Halts       []SavedHalt          `json:"halts,omitempty"`
-	Unprotected market.Duration      `json:"unprotected,omitzero"` // nanoseconds
+	Unprotected market.Duration      `json:"unprotected,omitzero"` // nanoseconds, all causes
+	ByCause     bracket.SavedTimes   `json:"unprotectedBy,omitempty"`
 }
 
 // SavedSeat is how a strategy stands.
@@ -189,7 +190,8 @@ func (s *seat) save(dst []byte, room int) (all []byte, err error) {
 }
 
 func (e *Engine) saveSelf(dst []byte, names []string) ([]byte, error) {
-	s := SavedEngine{Now: e.now, LastID: e.lastID, Strategies: make(map[string]SavedSeat, len(e.seats)), Brackets: e.brackets.Save(names), Unprotected: e.brackets.Unprotected()}
+	s := SavedEngine{Now: e.now, LastID: e.lastID, Strategies: make(map[string]SavedSeat, len(e.seats)), Brackets: e.brackets.Save(names)}
+	s.ByCause, s.Unprotected = e.brackets.SaveTimes()
 	for i := range e.seats {
 		seat := &e.seats[i]
 		s.Strategies[seat.Name] = SavedSeat{Warmed: !seat.warming || seat.warmed, Halted: seat.halted, Saver: seat.saver != nil}

@@ -258,6 +258,9 @@ func exceeds(n, limit int64, digits uint8) bool {
 	return over == 0 && uint64(n) > most
 }
 
+// TooHigh reports whether a price is above that of any market (venue-facts 2.1, code 211).
+func TooHigh(m *market.Market, p market.Price) bool { return tooHigh(p, m.PriceDigits) }
+
 // tooHigh reports whether a price is above that of any market, or so near the end of int64 that a spread on top of it has no
 // room.
 func tooHigh(p market.Price, digits uint8) bool {

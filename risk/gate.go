@@ -27,6 +27,7 @@ type Gate struct {
 	asked    *market.Market // of the last Check, once it is known
 	refusal  Refusal        // reused
 	updated  market.Order
+	exits    Exits
 	facts    exchange.Facts
 	open     []*market.Order
 
@@ -84,7 +85,8 @@ func New(catalog *market.Catalog, config Config) *Gate {
 // Check decides on a place or an update; cancels always pass. It rounds c in place: prices to the tick (buys down, sells up),
 // trigger prices to the tick on the side where they fire sooner, amounts down to quantityDecimals, quote amounts down to
 // notionalDecimals. Then it asks what the exchange would ask (package exchange, the same code that the venue runs), then the
-// own limits; the first objection wins. An exit of a bracket (Command.Attached) protects what is held already: only the
+// own limits; the first objection wins. The exits of an entry (Order.Bracket) are checked with it, as CheckExits says; of an
+// update they are those that its bracket has now. An exit of a bracket (Command.Attached) protects what is held already: only the
 // exchange's rules are asked of it. The error is a *Refusal, valid until the next Check.
 func (g *Gate) Check(a *state.Account, c *market.Command) (Approved, error) {
 	g.now = c.At
@@ -129,6 +131,9 @@ func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error)
 		g.figure(a, s, m, o, ask{hold: hold, attached: true})
 		return Approved{command: c, hold: hold}, nil
 	}
+	if r := g.checkEntryExits(a, o); r != nil {
+		return Approved{}, r
+	}
 	if r := g.checkLimits(a, s, m, o, o.AmountRemaining, hold); r != nil {
 		return Approved{}, r
 	}
@@ -158,6 +163,9 @@ func (g *Gate) checkUpdate(a *state.Account, c *market.Command) (Approved, error
 	if c.Attached {
 		g.figure(a, s, m, &g.updated, ask{hold: g.updated.OnHold - old.OnHold, attached: true})
 		return Approved{command: c, hold: g.updated.OnHold}, nil
+	}
+	if r := g.checkUpdatedExits(a, c, c.Order.Bracket); r != nil {
+		return Approved{}, r
 	}
 	more := g.updated.AmountRemaining - old.AmountRemaining
 	if r := g.checkSeat(a, s, &g.updated, old.Side == market.Buy && opens(&old.Order, &g.updated)); r != nil {
@@ -191,13 +199,20 @@ func (g *Gate) round(m *market.Market, o *market.Order) {
 	if o.TriggerAmount != 0 {
 		o.TriggerAmount = roundTrigger(m, o.Type.IsStop() == (o.Side == market.Sell), o.TriggerAmount)
 	}
-	if o.Bracket.Stop != 0 {
-		o.Bracket.Stop = roundTrigger(m, true, o.Bracket.Stop)
-	}
-	o.Bracket.Target = market.CeilTo(o.Bracket.Target, m.TickSize)
+	roundLevels(m, &o.Bracket)
 	o.Amount = market.FloorDigits(o.Amount, m.AmountDigits, m.QuantityDecimals)
 	o.AmountRemaining = market.FloorDigits(o.AmountRemaining, m.AmountDigits, m.QuantityDecimals)
 	o.AmountQuote = market.FloorDigits(o.AmountQuote, m.QuoteDigits, m.NotionalDecimals)
+}
+
+// roundLevels brings exits to the tick. A level below zero stays as it is: rounded to zero it would be none.
+func roundLevels(m *market.Market, levels *market.Bracket) {
+	if levels.Stop > 0 {
+		levels.Stop = market.CeilTo(levels.Stop, m.TickSize)
+	}
+	if levels.Target > 0 {
+		levels.Target = market.CeilTo(levels.Target, m.TickSize)
+	}
 }
 
 // roundTrigger rounds to the side where the trigger fires sooner: up where a falling price fires it.

@@ -32,6 +32,8 @@ const (
 	ReasonMaxExposure
 	ReasonPriceCollar
 	ReasonSelfCross
+	ReasonStop   // the stop of a bracket could not rest, or is on the wrong side
+	ReasonTarget // the same of the target
 	ReasonDailyLoss
 	ReasonDrawdown
 	reasons
@@ -39,7 +41,7 @@ const (
 
 var reasonNames = [reasons]string{"", "exchange", "unknown_market", "no_such_order", "in_flight", "too_small", "warm_up", "halted", "stopping", "stale",
 	"reduce_only", "cool_down", "orders_per_minute", "max_in_flight", "max_open_orders", "max_order_value", "max_position", "max_exposure",
-	"price_collar", "self_cross", "max_daily_loss", "max_drawdown"}
+	"price_collar", "self_cross", "stop", "target", "max_daily_loss", "max_drawdown"}
 
 // String returns the reason's name; those of limits are the names of the config.
 func (r Reason) String() string {
@@ -53,11 +55,13 @@ func (r Reason) String() string {
 type Refusal struct {
 	Reason      Reason
 	Code        int    // ReasonExchange: the exchange's error code
-	Message     string // ReasonExchange: the exchange's message
+	Message     string // ReasonExchange: the exchange's message; ReasonStop, ReasonTarget: what is wrong with the level, in decimals
 	Have, Limit int64  // the value and its limit, in the unit of the rule; 0 where the rule has none. Of an order that cannot be changed, Have is the id
 
 	market   *market.Market // whose units Have and Limit have; nil: none
 	currency *market.Asset  // of the account; nil: it is not known
+
+	have, limit string // ReasonStop, ReasonTarget: the values in decimals
 }
 
 // Error says what was refused and why, in decimals where the gate made it.
@@ -65,6 +69,8 @@ func (r *Refusal) Error() string {
 	switch {
 	case r.Reason == ReasonExchange:
 		return fmt.Sprintf("refused: the exchange would answer %d: %s", r.Code, r.Message)
+	case r.Reason == ReasonStop || r.Reason == ReasonTarget:
+		return "refused: " + r.Reason.String() + ": " + r.Message
 	case r.Reason == ReasonNoSuchOrder || r.Reason == ReasonInFlight:
 		return fmt.Sprintf("refused: %s (order %d)", r.Reason, r.Have)
 	case r.currency != nil:

@@ -22,6 +22,8 @@ func (r *Refusal) Values(m *market.Market, currency *market.Asset) (have, limit 
 	switch r.Reason {
 	case ReasonOrdersPerMinute, ReasonMaxInFlight, ReasonMaxOpenOrders:
 		return both(decimal)
+	case ReasonStop, ReasonTarget:
+		return r.have, r.limit
 	case ReasonNoSuchOrder, ReasonInFlight:
 		return "order " + decimal(r.Have), ""
 	case ReasonStale, ReasonCoolDown:
@@ -51,6 +53,8 @@ func (r *Refusal) Words(m *market.Market, currency *market.Asset) string {
 	switch {
 	case r.Reason == ReasonExchange:
 		return "the exchange would answer " + strconv.Itoa(r.Code) + ": " + r.Message
+	case r.Reason == ReasonStop || r.Reason == ReasonTarget:
+		return r.Message
 	case r.Reason == ReasonSelfCross:
 		return "at " + have + " it would meet an own order at " + limit
 	case r.Reason == ReasonCoolDown:

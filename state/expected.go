@@ -70,6 +70,9 @@ func (a *Account) UnsettledBy(s market.StrategyID) (count int) {
 	return count
 }
 
+// Booked is the base of the fills that have been counted; it is less than FilledAmount while fills are missing.
+func (o *Order) Booked() market.Qty { return o.counted }
+
 // Knows reports whether a fill of an order has been counted.
 func (o *Order) Knows(f *market.Fill) bool { return o.markOf(f) != nil }
 

@@ -1,11 +1,17 @@
 package bracket
 
-import "github.com/tidemark-trading/tidemark/market"
+import (
+	"math"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
 
 // bracket is an entry with two exits. One exit rests at the venue and the other is watched. The life of a bracket: the entry
 // fills → the exit to keep is placed over what was filled → the price reaches the other exit → the resting one is cancelled →
 // once that is confirmed the other is placed. At no time do two exits rest, and no exit is placed before the base it sells is
-// free.
+// free. A bracket lasts until its base is sold: where no exit can rest it is bare, says so, and tries again.
 type bracket struct {
 	entry    market.OrderID
 	strategy market.StrategyID
@@ -16,24 +22,81 @@ type bracket struct {
 	leg      market.Leg     // the leg that the exit is, or is to be next
 	swapping bool           // the exit's cancel is on its way, leg says what comes next
 	closed   bool           // the entry can fill no more
-	bare     market.Time    // since when amount has no exit at the venue; 0: it has one
-	failures int            // exits in a row that were refused or cancelled without a fill
-	thin     bool           // the last exit expired without a fill, for want of buyers
+	sold     bool           // an exit has sold some: a rest too small to sell is dust
+	stands   bool           // the resting exit stands in for the other leg, which could not rest
+
+	bare    market.Time    // since when amount, or a part of it, has no exit at the venue; 0: it has one
+	counted market.Time    // up to when that time is counted
+	cause   strategy.Cause // of the time that is not counted yet
+	said    strategy.Cause // the cause that the strategy was told last; 0: none since there was an exit
+
+	failures int         // attempts in a row that came to nothing
+	spurned  legs        // exits that came to nothing again: they wait for next, and the other leg is tried
+	next     market.Time // when the next attempt is to be made
+	thin     bool        // the last exit expired without a fill, for want of buyers
 }
 
-// maxFailures is how often a bracket's exit may be refused or cancelled unfilled before the bracket gives up and leaves the
-// position to the strategy. An exit that expires for want of liquidity is tried again with every open.
-const maxFailures = 3
+// legs is a set of market.Leg.
+type legs uint8
+
+// other is the leg that is not this one.
+func other(leg market.Leg) market.Leg { return market.KeepTarget - leg }
+
+func (l legs) has(leg market.Leg) bool { return l&(1<<leg) != 0 }
+
+// The waits between attempts to place, enlarge or swap an exit. The second attempt is made at once, the others after a second,
+// two, four, and so on.
+const (
+	longestWait = market.Duration(10 * time.Minute)
+	thinWait    = market.Duration(30 * time.Second) // after an exit that expired: buyers may be back with every candle
+)
+
+// never is a time that does not come.
+const never = market.Time(math.MaxInt64)
+
+// wait is the time between the latest failed attempt and the next.
+func (b *bracket) wait() market.Duration {
+	if b.failures < 2 {
+		return 0
+	}
+	longest := longestWait
+	if b.thin {
+		longest = thinWait
+	}
+	return min(market.Duration(time.Second)<<min(b.failures-2, 10), longest)
+}
+
+// fail counts an attempt that came to nothing. One that held for longer than the longest wait is no failure of the row.
+func (b *bracket) fail(now market.Time, lasted market.Duration) {
+	if lasted >= longestWait {
+		b.failures, b.spurned = 0, 0
+	}
+	b.failures++
+	b.next = now.Add(b.wait())
+}
+
+// forget forgets failed attempts.
+func (b *bracket) forget() {
+	b.failures, b.spurned, b.next, b.thin = 0, 0, 0, false
+}
 
 // firstLeg is the exit that rests first: the one to keep, or the only one there is.
 func firstLeg(levels market.Bracket) market.Leg {
 	switch {
 	case levels.Stop == 0:
 		return market.KeepTarget
-	case levels.Target == 0:
+	case levels.Target == 0 || levels.Keep != market.KeepTarget:
 		return market.KeepStop
 	}
-	return levels.Keep
+	return market.KeepTarget
+}
+
+// level is the price of a leg, 0 where the bracket has none.
+func (b *bracket) level(leg market.Leg) market.Price {
+	if leg == market.KeepTarget {
+		return b.levels.Target
+	}
+	return b.levels.Stop
 }
 
 // watching reports whether the bracket has a second leg to wait for.
@@ -53,11 +116,14 @@ func (b *bracket) reached(price market.Price) bool {
 // entry buys before the cancel arrives is protected.
 func (b *bracket) untouched() bool { return !b.closed && b.amount == 0 && b.exit == 0 }
 
+// done reports whether nothing is left to sell and nothing can be bought.
+func (b *bracket) done() bool { return b.amount <= 0 && b.closed && b.exit == 0 }
+
 // takeBack deals with a change of the resting exit that the exchange refused: the exit is as it was, and so is the bracket.
 func (b *bracket) takeBack(resting *market.Order, command market.CommandKind) {
 	switch {
 	case command == market.CommandCancel && b.swapping:
-		b.swapping, b.leg = false, market.KeepTarget-b.leg
+		b.swapping, b.leg = false, other(b.leg)
 	case command == market.CommandUpdate && b.leg == market.KeepStop:
 		b.levels.Stop = resting.TriggerAmount
 	case command == market.CommandUpdate:

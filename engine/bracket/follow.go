@@ -3,49 +3,97 @@ package bracket
 import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// Follow moves on the bracket that a reported order belongs to. fresh are the fills that the account had not seen before. What
-// the bracket asks for acts inside the path under way.
-func (s *Set) Follow(o *state.Order, r *market.Report, fresh []market.Fill) {
+// Follow moves on the bracket that a reported order belongs to. fresh are the fills that the account had not counted before, r is
+// nil where fills came alone. What the bracket asks for acts inside the path under way. held is what the order's strategy has of
+// the market now: a sale beside the brackets leaves them less to protect.
+func (s *Set) Follow(o *state.Order, r *market.Report, fresh []market.Fill, held market.Qty) {
 	b := s.of(o.ID)
-	if b == nil {
-		return
+	if b == nil && len(fresh) > 0 && o.Side == market.Buy && hasLevels(o.Bracket) {
+		s.Open(&o.Order) // an entry that was held to have come to nothing has bought after all
+		b = s.of(o.ID)
 	}
-	if o.ID == b.entry {
-		b.closed = b.closed || o.State.Terminal()
-		for i := range fresh {
-			b.amount += fresh[i].Amount
-		}
-	} else {
-		for i := range fresh {
-			b.amount -= fresh[i].Amount
-			b.failures, b.thin = 0, false
-		}
-		if r != nil && r.Exec == market.ExecRejected {
-			b.takeBack(&o.Order, r.Command)
-		}
-		s.followExit(b, o)
+	switch {
+	case b == nil && len(fresh) > 0 && o.Side == market.Sell:
+		s.shrink(o.Strategy, o.Market, held)
+		return
+	case b == nil:
+		return
+	case o.ID == b.entry:
+		b.follow(o, fresh)
+	default:
+		s.followExit(b, o, r, fresh)
 	}
 	s.settle(b)
 }
 
-// followExit deals with the end of an exit: swapped, filled, refused, or ended by somebody else.
-func (s *Set) followExit(b *bracket, o *state.Order) {
-	if !o.State.Terminal() {
-		s.protected(b)
-		b.thin = false // somebody may want to buy again by the time that the other exit is due
+// follow takes in what became of the entry.
+func (b *bracket) follow(o *state.Order, fresh []market.Fill) {
+	b.closed = b.closed || o.State.Terminal()
+	for i := range fresh {
+		b.amount += fresh[i].Amount
+	}
+}
+
+func (s *Set) followExit(b *bracket, o *state.Order, r *market.Report, fresh []market.Fill) {
+	for i := range fresh {
+		b.amount -= fresh[i].Amount
+		b.sold = true
+		b.forget()
+	}
+	switch {
+	case o.State.Terminal():
+		s.ended(b, o)
+		return
+	case r != nil && r.Exec == market.ExecRejected:
+		s.changeRefused(b, o, r.Command)
+	case r != nil && r.Exec == market.ExecUpdated:
+		b.forget()
+	case o.State == state.Unknown:
+		s.expose(b, strategy.CauseUnknown)
 		return
 	}
-	b.exit = 0
-	switch {
-	case b.amount <= 0 || b.swapping || o.FilledAmount > 0:
-	case o.State == state.Expired:
-		b.thin = true
-	case !s.cancelEntry(b):
-		b.failures++
+	if o.AmountRemaining < b.amount && !b.swapping && o.Booked() == o.FilledAmount {
+		s.expose(b, strategy.CausePartly)
+		return
 	}
-	b.swapping = false
+	s.protect(b)
+	b.thin = false // buyers may be back by the time that the other exit is due
+}
+
+// changeRefused deals with a cancel or a change of the resting exit that the exchange refused.
+func (s *Set) changeRefused(b *bracket, o *state.Order, command market.CommandKind) {
+	swap := command == market.CommandCancel && b.swapping
+	b.takeBack(&o.Order, command)
+	b.fail(s.now(), 0)
+	if swap && b.failures > 1 {
+		b.spurned |= 1 << other(b.leg)
+	}
+}
+
+// ended deals with the end of an exit: swapped, filled, refused, or ended by the exchange.
+func (s *Set) ended(b *bracket, o *state.Order) {
+	swapped, leg, now := b.swapping, b.leg, s.now()
+	b.exit, b.swapping = 0, false
+	if b.stands { // it stood in for the other leg, which is wanted still
+		b.leg, b.stands = other(leg), false
+	}
+	switch {
+	case b.amount <= 0 || o.FilledAmount > 0:
+	case swapped:
+		s.expose(b, strategy.CauseSwap)
+	case o.State != state.Expired && s.cancelEntry(b):
+		s.expose(b, strategy.CauseCancelled)
+	default:
+		b.thin = o.State == state.Expired
+		b.fail(now, now.Sub(o.Created))
+		if b.failures > 1 {
+			b.spurned |= 1 << leg
+		}
+		s.tell(b, endCause(o), o.Code, endWords(o))
+	}
 }
 
 // cancelEntry stops the entry from buying on once an exit has come to nothing: what still rests of it is in the way of a stop
@@ -60,66 +108,58 @@ func (s *Set) cancelEntry(b *bracket) bool {
 	return true
 }
 
-// settle places, enlarges or ends: it brings the venue to what the bracket is.
+// settle brings the venue to what the bracket is: it places, enlarges, swaps back or ends.
 func (s *Set) settle(b *bracket) {
 	switch {
-	case b.amount <= 0 && b.closed && b.exit == 0, b.failures >= maxFailures:
+	case b.amount > 0 && b.exit == 0:
+		// a second try waits for the next open: the same moment would refuse it again
+		_ = s.attempt(b, b.failures == 0 || b.cause == strategy.CauseSwap)
+	case b.amount > 0 && b.stands && !b.swapping && s.swappable(b):
+		s.swap(b)
+	case b.amount > 0 && !b.swapping:
+		s.enlarge(b)
+	}
+	if b.done() {
 		s.remove(b)
 		return
-	case b.amount > 0 && b.exit == 0:
-		_ = s.placeExit(b, b.failures == 0 && !b.thin) // a second try waits for the next open: the same moment would refuse it again
-	case b.amount > 0 && b.exit != 0 && !b.swapping:
-		s.enlarge(b)
 	}
 	s.watch(b.market)
 }
 
-// placeExit sends the bracket's next exit: a stopLoss or limit that rests, or after a swap the order that takes the price it
-// has reached. inPath lets it act inside the path under way. A refusal ends the bracket, unless its entry may still fill:
-// what was bought so far may be too little to sell.
-func (s *Set) placeExit(b *bracket, inPath bool) error {
-	if b.bare == 0 {
-		b.bare = s.orders.Now()
-	}
-	c := &s.command
-	*c = market.Command{Kind: market.CommandPlace, At: s.orders.Now(), Attached: true}
-	o := &c.Order
-	o.Strategy, o.Market, o.Side, o.Amount = b.strategy, b.market, market.Sell, b.amount
-	o.TimeInForce, o.SelfTradePrevention = market.GTC, market.DecrementAndCancel
-	if b.leg == market.KeepTarget {
-		o.Type, o.Price, o.Tag = market.TypeLimit, b.levels.Target, "target"
-	} else {
-		o.Type, o.Tag = market.TypeStopLoss, "stop"
-		o.TriggerAmount, o.TriggerType, o.TriggerReference = b.levels.Stop, market.TriggerPrice, market.LastTrade
-	}
-	id, err := s.orders.Place(c, inPath)
-	if err != nil {
-		if b.closed {
-			s.remove(b)
-		}
-		return err
-	}
-	b.exit = id
-	return nil
-}
-
-// protected ends the count of the time without an exit.
-func (s *Set) protected(b *bracket) {
-	if b.bare != 0 {
-		s.unprotected += s.orders.Now().Sub(b.bare)
-		b.bare = 0
-	}
-}
-
 // enlarge brings the resting exit to the amount that the entry has bought by now.
 func (s *Set) enlarge(b *bracket) {
-	o := s.orders.Own(b.exit)
-	if o == nil || o.InFlight != 0 || o.AmountRemaining == b.amount {
+	o, now := s.orders.Own(b.exit), s.now()
+	if o == nil || o.InFlight != 0 || o.AmountRemaining == b.amount || o.Booked() < o.FilledAmount || now < b.next {
 		return
 	}
+	if o.AmountRemaining < b.amount {
+		s.expose(b, strategy.CausePartly)
+	}
 	c := &s.command
-	*c = market.Command{Kind: market.CommandUpdate, Changed: market.ChangeAmount, At: s.orders.Now(), Attached: true}
+	*c = market.Command{Kind: market.CommandUpdate, Changed: market.ChangeAmount, At: now, Attached: true}
 	c.Order.ID, c.Order.Strategy = b.exit, b.strategy
 	c.Order.Amount = o.FilledAmount + b.amount
-	_ = s.orders.Update(c, true) // a refusal leaves the smaller exit and is counted
+	if err := s.orders.Update(c, true); err != nil { // the smaller exit stays
+		b.fail(now, 0)
+		s.tellRefused(b, strategy.CausePartly, err)
+	}
+}
+
+// shrink takes back from brackets without an exit what their strategy no longer holds: it sold beside them.
+func (s *Set) shrink(id market.StrategyID, m market.ID, held market.Qty) {
+	over := s.Covered(id, m) - max(0, held)
+	for i := len(s.all) - 1; i >= 0 && over > 0; i-- {
+		b := &s.all[i]
+		if b.strategy != id || b.market != m || b.exit != 0 {
+			continue
+		}
+		less := min(over, b.amount)
+		b.amount, over = b.amount-less, over-less
+		if b.amount <= 0 {
+			s.protect(b)
+		}
+		if b.done() {
+			s.remove(b)
+		}
+	}
 }

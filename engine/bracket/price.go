@@ -7,13 +7,17 @@ func (s *Set) Price(m market.ID, price market.Price) {
 	if len(s.all) == 0 || price == 0 {
 		return
 	}
+	swapped := false
 	for i := range s.all {
 		b := &s.all[i]
-		if b.market == m && b.watching() && b.reached(price) {
+		if b.market == m && b.watching() && b.reached(price) && s.swappable(b) {
 			s.swap(b)
+			swapped = true
 		}
 	}
-	s.watch(m)
+	if swapped {
+		s.watch(m)
+	}
 }
 
 // Candles is Price for the closes of a group of candles.
@@ -23,9 +27,39 @@ func (s *Set) Candles(group []market.Candle) {
 	}
 }
 
+// swappable reports whether the leg that a price has reached could rest: one that could not is not worth the exit that rests.
+func (s *Set) swappable(b *bracket) bool {
+	return s.may(b, other(b.leg))
+}
+
 // swap cancels the resting exit; the other is placed when the cancel is confirmed.
 func (s *Set) swap(b *bracket) {
-	b.swapping = true
-	b.leg = market.KeepTarget - b.leg
+	b.swapping, b.stands = true, false
+	b.leg = other(b.leg)
 	s.orders.Cancel(b.exit, true)
+}
+
+func (s *Set) watchAll() {
+	for m := range s.watches {
+		s.watch(market.ID(m))
+	}
+}
+
+// watch works out the nearest watched prices of a market.
+func (s *Set) watch(m market.ID) {
+	w := market.Watch{}
+	for i := range s.all {
+		b := &s.all[i]
+		if b.market != m || !b.watching() || s.fault(b, other(b.leg)).Found() {
+			continue
+		}
+		if b.leg == market.KeepStop {
+			if w.Above == 0 || b.levels.Target < w.Above {
+				w.Above = b.levels.Target
+			}
+			continue
+		}
+		w.Below = max(w.Below, b.levels.Stop)
+	}
+	s.watches[m] = w
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // Saved is a bracket, in whatever phase, as an engine's snapshot holds it: strategy and market by name, amounts in the units
@@ -24,7 +26,19 @@ type Saved struct {
 	Bare     market.Time    `json:"bare,omitzero"`   // since when Amount has no exit at the venue
 	Failures int            `json:"failures,omitzero"`
 	Thin     bool           `json:"thin,omitzero"`
+
+	// since version 2
+	Counted market.Time    `json:"counted,omitzero"` // up to when the time since Bare is counted
+	Cause   strategy.Cause `json:"cause,omitzero"`   // of the time since Counted
+	Said    strategy.Cause `json:"said,omitzero"`    // what the strategy was told last
+	Spurned uint8          `json:"spurned,omitzero"` // bit 0: the stop, bit 1: the target
+	Next    market.Time    `json:"next,omitzero"`    // of the next attempt
+	Sold    bool           `json:"sold,omitzero"`
+	Stands  bool           `json:"stands,omitzero"` // the exit stands in for the other leg
 }
+
+// SavedTimes is the time without exits by cause, in nanoseconds.
+type SavedTimes map[string]market.Duration
 
 // Changed reports whether the brackets differ from those that were there at the last MarkSaved.
 func (s *Set) Changed() bool { return !slices.Equal(s.saved, s.all) }
@@ -40,22 +54,69 @@ func (s *Set) Save(names []string) (all []Saved) {
 			Entry: b.entry, Strategy: names[b.strategy-1], Market: s.catalog.Market(b.market).Name,
 			Stop: b.levels.Stop, Target: b.levels.Target, Keep: b.levels.Keep, Amount: b.amount, Exit: b.exit, Leg: b.leg,
 			Swapping: b.swapping, Closed: b.closed, Bare: b.bare, Failures: b.failures, Thin: b.thin,
+			Counted: b.counted, Cause: b.cause, Said: b.said, Spurned: uint8(b.spurned), Next: b.next, Sold: b.sold, Stands: b.stands,
 		})
 	}
 	return all
 }
 
-// Restore takes over what was saved of a set without brackets. last is the last order of the engine, unprotected what
-// Unprotected was. An error names the bracket and what does not fit to the account or the config.
-func (s *Set) Restore(all []Saved, names []string, last market.OrderID, unprotected market.Duration) error {
-	s.unprotected = unprotected
+// SaveTimes returns the time without exits that is counted, by cause, and their sum.
+func (s *Set) SaveTimes() (times SavedTimes, sum market.Duration) {
+	for _, c := range strategy.Causes() {
+		if took := s.unprotected[c]; took > 0 {
+			if times == nil {
+				times = SavedTimes{}
+			}
+			times[c.String()], sum = took, sum+took
+		}
+	}
+	return times, sum
+}
+
+// RestoreTimes takes over what SaveTimes returned. Version 1 kept the sum alone.
+func (s *Set) RestoreTimes(times SavedTimes, sum market.Duration) error {
+	for name, took := range times {
+		var c strategy.Cause
+		if err := c.UnmarshalText([]byte(name)); err != nil {
+			return err
+		}
+		s.unprotected[c] = took
+		sum -= took
+	}
+	s.unprotected[strategy.CauseEarlier] += max(0, sum)
+	return nil
+}
+
+// Restore takes over what was saved of a set without brackets. last is the last order of the engine. An error names the bracket and
+// what does not fit to the account or the config. A bracket whose exits would be refused now is kept, and News tells of it.
+func (s *Set) Restore(all []Saved, names []string, last market.OrderID) error {
 	for i := range all {
 		if err := s.restore(&all[i], names, last); err != nil {
 			return fmt.Errorf("bracket %d: %w", all[i].Entry, err)
 		}
+		s.warn(&s.all[len(s.all)-1])
 	}
 	s.watchAll()
 	return nil
+}
+
+// warn tells of a restored bracket of which a leg could not rest today: one of an older version, or of other rules.
+func (s *Set) warn(b *bracket) {
+	amount := b.amount
+	if o := s.orders.Own(b.entry); o != nil && !b.closed {
+		amount += o.AmountRemaining
+	}
+	m := s.catalog.Market(b.market)
+	for _, leg := range [...]market.Leg{market.KeepStop, market.KeepTarget} {
+		if b.level(leg) == 0 {
+			continue
+		}
+		if fault := risk.LevelFault(m, leg, b.level(leg), amount); fault.Found() {
+			s.news = append(s.news, strategy.Unprotected{Bracket: b.entry, Strategy: b.strategy, Market: b.market, Amount: s.uncovered(b),
+				Levels: b.levels, Cause: causeOf(fault), Why: "kept from before, and would be refused now: " + fault.Words(m)})
+			return
+		}
+	}
 }
 
 func (s *Set) restore(from *Saved, names []string, last market.OrderID) error {
@@ -67,7 +128,7 @@ func (s *Set) restore(from *Saved, names []string, last market.OrderID) error {
 		return fmt.Errorf("market %q is gone", from.Market)
 	case from.Entry <= 0 || from.Entry > last || from.Exit > last:
 		return fmt.Errorf("the last order was %d, and its exit is %d", last, from.Exit)
-	case from.Exit != 0 && s.orders.Own(from.Exit) == nil:
+	case from.Exit != 0 && !s.open(from.Exit):
 		return fmt.Errorf("its exit %d is not open: engine and account were not saved together", from.Exit)
 	case from.Keep > market.KeepTarget || from.Leg > market.KeepTarget:
 		return fmt.Errorf("keeps %d and has %d of two exits", from.Keep, from.Leg)
@@ -77,6 +138,16 @@ func (s *Set) restore(from *Saved, names []string, last market.OrderID) error {
 		levels: market.Bracket{Stop: from.Stop, Target: from.Target, Keep: from.Keep},
 		amount: from.Amount, exit: from.Exit, leg: from.Leg, swapping: from.Swapping, closed: from.Closed,
 		bare: from.Bare, failures: from.Failures, thin: from.Thin,
+		counted: max(from.Counted, from.Bare), cause: from.Cause, said: from.Said, spurned: legs(from.Spurned), next: from.Next, sold: from.Sold,
+		stands: from.Stands,
 	})
+	if b := &s.all[len(s.all)-1]; b.bare != 0 && b.cause == 0 { // of version 1
+		b.cause = strategy.CauseEarlier
+	}
 	return nil
+}
+
+func (s *Set) open(id market.OrderID) bool {
+	o := s.orders.Own(id)
+	return o != nil && !o.State.Terminal()
 }

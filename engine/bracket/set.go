@@ -1,6 +1,6 @@
-// Package bracket keeps the exits of positions: which of a bracket's two exits rests at the venue, when they are swapped, and
-// how large they are. It sends nothing itself: it asks the engine through Orders. Start at Set; follow.go answers reports,
-// price.go answers prices, levels.go moves levels.
+// Package bracket keeps the exits of positions: which of a bracket's two exits rests at the venue, when they are swapped, how
+// large they are, and how long a position had none. It sends nothing itself: it asks the engine through Orders. Start at Set;
+// follow.go answers reports, attempt.go places, price.go answers prices, levels.go moves levels.
 package bracket
 
 import (
@@ -8,14 +8,15 @@ import (
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // Orders is what brackets need of an engine. inPath says that the command acts inside the path of a candle under way, not at
 // the next open: it was attached to the entry before.
 type Orders interface {
-	// Now is the arrival time of the event in hand.
-	Now() market.Time
-	// Own returns an own open order, or nil.
+	// Last is the latest price of a market, 0 before the first.
+	Last(m market.ID) market.Price
+	// Own returns an own order of which something is expected, open or not, or nil.
 	Own(id market.OrderID) *state.Order
 	// Place asks for an order; the engine copies it. It returns the order's id, or why the gate refused.
 	Place(c *market.Command, inPath bool) (market.OrderID, error)
@@ -29,19 +30,23 @@ type Orders interface {
 type Set struct {
 	orders  Orders
 	catalog *market.Catalog
+	clock   *market.Time // arrival of the event in hand
 	all     []bracket
 	watches []market.Watch // by market
 	before  []bracket      // as they were before the callback under way
 	saved   []bracket      // as they were when they were saved last
 	command market.Command // reused: a pointer to a local through an interface would allocate on every ask
 
-	unprotected market.Duration
+	news, spare []strategy.Unprotected
+	unprotected [strategy.CauseEarlier + 1]market.Duration // by cause, without what brackets that are bare now have not counted
 }
 
-// New returns a set without brackets.
-func New(catalog *market.Catalog, orders Orders) *Set {
-	return &Set{orders: orders, catalog: catalog, watches: make([]market.Watch, len(catalog.Markets())+1)}
+// New returns a set without brackets. clock is the engine's time: the arrival of the event in hand.
+func New(catalog *market.Catalog, clock *market.Time, orders Orders) *Set {
+	return &Set{orders: orders, catalog: catalog, clock: clock, watches: make([]market.Watch, len(catalog.Markets())+1)}
 }
+
+func (s *Set) now() market.Time { return *s.clock }
 
 // Len is the number of brackets.
 func (s *Set) Len() int { return len(s.all) }
@@ -49,21 +54,27 @@ func (s *Set) Len() int { return len(s.all) }
 // Watches returns the nearest prices that brackets wait for, by market.ID. The slice is the set's own and changes.
 func (s *Set) Watches() []market.Watch { return s.watches }
 
-// Unprotected is the time, over all brackets, during which a position that should have had an exit at the venue had none.
-func (s *Set) Unprotected() market.Duration { return s.unprotected }
+// hasLevels reports whether there is a stop or a target.
+func hasLevels(levels market.Bracket) bool { return levels.Stop != 0 || levels.Target != 0 }
 
 // Open takes in an entry that was sent with exits attached.
 func (s *Set) Open(o *market.Order) {
+	if !hasLevels(o.Bracket) {
+		return
+	}
 	s.all = append(s.all, bracket{entry: o.ID, strategy: o.Strategy, market: o.Market, levels: o.Bracket, leg: firstLeg(o.Bracket)})
 }
 
-// Protect opens a bracket over base that is held already, under a name of its own: one whose entry has filled. A refusal of its
-// first exit is returned, and there is no bracket.
+// Protect opens a bracket over base that is held already, under a name of its own: one whose entry has filled. Where no exit can
+// be placed, the refusal is returned, and there is no bracket.
 func (s *Set) Protect(name market.OrderID, id market.StrategyID, m market.ID, amount market.Qty, levels market.Bracket) error {
 	s.all = append(s.all, bracket{
 		entry: name, strategy: id, market: m, levels: levels, leg: firstLeg(levels), amount: amount, closed: true,
 	})
-	if err := s.placeExit(s.of(name), false); err != nil {
+	b, news := &s.all[len(s.all)-1], len(s.news)
+	if err := s.attempt(b, false); b.exit == 0 {
+		s.news = s.news[:news] // the refusal says it
+		s.remove(b)
 		return err
 	}
 	s.watch(m)
@@ -117,10 +128,21 @@ func (s *Set) Dissolve(order market.OrderID) {
 	}
 }
 
+// EndAll ends the brackets of a strategy, 0 being all, whatever their phase.
+func (s *Set) EndAll(id market.StrategyID) {
+	for i := len(s.all) - 1; i >= 0; i-- {
+		if b := &s.all[i]; id == 0 || b.strategy == id {
+			s.dissolve(b)
+		}
+	}
+}
+
 func (s *Set) dissolve(b *bracket) {
-	exit, m := b.exit, b.market
+	exit := b.exit
+	if o := s.orders.Own(b.entry); o != nil {
+		o.Bracket = market.Bracket{} // what it buys from now on is not protected
+	}
 	s.remove(b)
-	s.watch(m)
 	if exit != 0 {
 		s.orders.Cancel(exit, false)
 	}
@@ -129,7 +151,7 @@ func (s *Set) dissolve(b *bracket) {
 func (s *Set) remove(b *bracket) {
 	m := b.market
 	at := slices.IndexFunc(s.all, func(x bracket) bool { return x.entry == b.entry })
-	s.protected(b)
+	s.protect(b)
 	s.all = slices.Delete(s.all, at, at+1)
 	s.watch(m)
 }
@@ -150,29 +172,4 @@ func (s *Set) Rollback(keep func(exit market.OrderID)) {
 		}
 	}
 	s.watchAll()
-}
-
-func (s *Set) watchAll() {
-	for m := range s.watches {
-		s.watch(market.ID(m))
-	}
-}
-
-// watch works out the nearest watched prices of a market.
-func (s *Set) watch(m market.ID) {
-	w := market.Watch{}
-	for i := range s.all {
-		b := &s.all[i]
-		if b.market != m || !b.watching() {
-			continue
-		}
-		if b.leg == market.KeepStop {
-			if w.Above == 0 || b.levels.Target < w.Above {
-				w.Above = b.levels.Target
-			}
-			continue
-		}
-		w.Below = max(w.Below, b.levels.Stop)
-	}
-	s.watches[m] = w
 }

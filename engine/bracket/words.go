@@ -1,0 +1,61 @@
+package bracket
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/risk"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// tellRefused tells of a refusal by the gate.
+func (s *Set) tellRefused(b *bracket, cause strategy.Cause, err error) {
+	var why *risk.Refusal
+	code := 0
+	if errors.As(err, &why) {
+		code = why.Code
+	}
+	if haltCode(code) {
+		cause = strategy.CauseHalted
+	}
+	s.tell(b, cause, code, err.Error())
+}
+
+// haltCode reports whether an exchange's code says that the market takes no orders now.
+func haltCode(code int) bool {
+	switch code {
+	case exchange.CodeHalted, exchange.CodeCancelOnly, exchange.CodeAuction, exchange.CodeAuctionMatching, exchange.CodeNotTrading:
+		return true
+	}
+	return false
+}
+
+// endCause is why an exit that ended without a fill protects no more.
+func endCause(o *state.Order) strategy.Cause {
+	switch {
+	case o.State == state.Expired:
+		return strategy.CauseExpired
+	case o.State != state.Rejected:
+		return strategy.CauseCancelled
+	case haltCode(o.Code):
+		return strategy.CauseHalted
+	}
+	return strategy.CauseRefused
+}
+
+// endWords say how the exchange ended an exit.
+func endWords(o *state.Order) string {
+	switch {
+	case o.State == state.Expired:
+		return fmt.Sprintf("exit %d found no buyers", o.ID)
+	case o.State == state.Rejected && o.Code != 0:
+		return fmt.Sprintf("the exchange refused exit %d: %s", o.ID, exchange.ErrCode(o.Code))
+	case o.State == state.Rejected:
+		return fmt.Sprintf("exit %d did not come to the exchange", o.ID)
+	case o.RestatementReason != 0:
+		return fmt.Sprintf("the exchange cancelled exit %d: %s", o.ID, o.RestatementReason)
+	}
+	return fmt.Sprintf("exit %d was cancelled", o.ID)
+}

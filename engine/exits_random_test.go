@@ -1,0 +1,82 @@
+package engine_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/exchange/sim"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// exposed measures from outside how long a position had no exit, or too small a one: what is held against the sells that the
+// exchange has confirmed.
+type exposed struct {
+	b    *bench
+	last market.Time
+	bare bool
+	sum  market.Duration
+}
+
+func (x *exposed) look(*market.Event) {
+	now := x.b.engine.Now()
+	if x.bare {
+		x.sum += now.Sub(x.last)
+	}
+	x.last = now
+	held := x.b.position()
+	for _, o := range x.b.account.Open(nil, 0, 0) {
+		own := x.b.account.Own(o.ID)
+		if o.Side == market.Sell && own.State != state.Sent && own.State != state.Unknown {
+			held -= o.AmountRemaining
+		}
+	}
+	x.bare = held > 0
+}
+
+// An exchange with latency, little volume and a hand that cancels exits: the time without an exit is what an onlooker measures, no
+// two exits sell the same base, and once it is left alone the position is protected.
+func TestTheTimeWithoutAnExitIsWhatAnOnlookerMeasures(t *testing.T) {
+	total := market.Duration(0)
+	for seed := range uint64(150) {
+		chance := rand.New(rand.NewPCG(seed, 17))
+		s := &script{candle: func(d *strategy.Desk, c market.Candle) {
+			if d.Position(1).Amount > 0 || len(d.OpenOrders(1)) > 0 {
+				return
+			}
+			stop, target := c.Close-market.Price(1+chance.IntN(6))*at1, c.Close+market.Price(1+chance.IntN(6))*at1
+			d.Bracket(1, btc/8, stop, target, strategy.Keep(market.Leg(chance.IntN(2))))
+		}}
+		config := sim.Config{Latency: market.Duration(chance.IntN(3)) * 7e9}
+		if chance.IntN(2) == 0 {
+			config.VolumeShare = market.Rate(1 + chance.IntN(20_000_000))
+		}
+		b := newBench(t, setup{seats: []engine.Seat{{Strategy: s}}, venue: config})
+		x := &exposed{b: b, last: b.now}
+		b.before = x.look
+		b.oneSell = true
+		price := market.Price(100)
+		for range 120 {
+			for _, o := range b.account.Open(nil, 0, 0) {
+				if o.Side == market.Sell && chance.IntN(6) == 0 {
+					b.venue.Cancel(o.ID, 0, market.CancelOnAdminRequest)
+				}
+			}
+			next := max(20, price+market.Price(chance.IntN(7)-3))
+			b.candle(price, max(price, next)+market.Price(chance.IntN(3)), min(price, next)-market.Price(chance.IntN(3)), next)
+			price = next
+		}
+		x.look(nil)
+		require.Equal(t, x.sum, b.engine.Unprotected(), "seed %d: %v", seed, b.causes())
+		total += x.sum
+		b.flat(3, price)
+		if b.position() > 0 && config.VolumeShare == 0 {
+			require.Empty(t, b.engine.Bare(), "seed %d", seed)
+		}
+	}
+	require.Positive(t, total)
+}

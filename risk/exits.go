@@ -1,0 +1,295 @@
+package risk
+
+import (
+	"strings"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// Exits are the stop and the target of an entry or of a position, for CheckExits.
+type Exits struct {
+	Strategy market.StrategyID
+	Market   market.ID
+	Levels   market.Bracket // CheckExits rounds them to the tick, to the side where they fire sooner
+	Stands   market.Bracket // the levels so far: a level that stays as it is was checked before
+	Entry    *market.Order  // the entry as it shall be, held against its worst price; nil: the levels are held against the latest price
+	Amount   market.Qty     // what each exit must be able to sell; 0: what the entry buys at its worst price
+	Passed   bool           // the price may have passed a level already: that exit then sells at once
+}
+
+// CheckExits decides whether both exits of a bracket could rest at the exchange. A stop lies below the worst price that the entry
+// may get and a target above it; each is above zero and within the bounds of the market; and each sells the whole amount, at its
+// own price, for no less than the market's minimum. The error is a *Refusal that names the level, its value and the bound.
+func (g *Gate) CheckExits(a *state.Account, x *Exits) error {
+	m := g.catalog.Market(x.Market)
+	if g.rounding {
+		roundLevels(m, &x.Levels)
+	}
+	low, high := a.Last(x.Market), a.Last(x.Market)
+	if x.Entry != nil {
+		low, high = g.entryPrices(a, m, x.Entry)
+	}
+	if x.Amount == 0 && x.Entry != nil {
+		x.Amount = g.bought(m, x.Entry, high)
+	}
+	if x.Levels.Stop == 0 && x.Levels.Target == 0 {
+		return g.refuseExit(m, x, Fault{rule: faultNone})
+	}
+	if f := x.stopFault(m, low); f.Found() {
+		return g.refuseExit(m, x, f)
+	}
+	if f := x.targetFault(m, high); f.Found() {
+		return g.refuseExit(m, x, f)
+	}
+	return nil
+}
+
+func (x *Exits) stopFault(m *market.Market, low market.Price) Fault {
+	stop := x.Levels.Stop
+	if stop == 0 || stop == x.Stands.Stop {
+		return Fault{}
+	}
+	if x.Entry != nil && x.Entry.Side == market.Sell {
+		return Fault{leg: market.KeepStop, rule: faultOfSell}
+	}
+	f := LevelFault(m, market.KeepStop, stop, x.Amount)
+	switch {
+	case f.Found() && f.rule < faultSizes: // a price that cannot be is worse than one on the wrong side
+	case !x.Passed && low != 0 && stop >= low:
+		return Fault{market.KeepStop, x.side(faultNotBelowEntry), int64(stop), int64(low)}
+	case x.Levels.Target > 0 && stop >= x.Levels.Target:
+		return Fault{market.KeepStop, faultNotBelowTarget, int64(stop), int64(x.Levels.Target)}
+	}
+	return f
+}
+
+func (x *Exits) targetFault(m *market.Market, high market.Price) Fault {
+	target := x.Levels.Target
+	if target == 0 || target == x.Stands.Target {
+		return Fault{}
+	}
+	if x.Entry != nil && x.Entry.Side == market.Sell {
+		return Fault{leg: market.KeepTarget, rule: faultOfSell}
+	}
+	f := LevelFault(m, market.KeepTarget, target, x.Amount)
+	switch {
+	case f.Found() && f.rule < faultSizes:
+	case !x.Passed && high != 0 && target <= high:
+		return Fault{market.KeepTarget, x.side(faultNotAboveEntry), int64(target), int64(high)}
+	}
+	return f
+}
+
+// side is the rule of a level on the wrong side of the entry, or of the market where there is no entry to compare with.
+func (x *Exits) side(rule faultRule) faultRule {
+	if x.Entry == nil {
+		rule++
+	}
+	return rule
+}
+
+// checkEntryExits is CheckExits for an entry that is about to be sent.
+func (g *Gate) checkEntryExits(a *state.Account, o *market.Order) error {
+	if o.Bracket.Stop == 0 && o.Bracket.Target == 0 {
+		return nil
+	}
+	x := &g.exits
+	*x = Exits{Strategy: o.Strategy, Market: o.Market, Levels: o.Bracket, Entry: o}
+	return g.CheckExits(a, x)
+}
+
+// checkUpdatedExits is CheckExits for an entry that is about to change: levels are the exits of its bracket.
+func (g *Gate) checkUpdatedExits(a *state.Account, c *market.Command, levels market.Bracket) error {
+	if levels.Stop == 0 && levels.Target == 0 {
+		return nil
+	}
+	moved := c.Changed.Has(market.ChangePrice) || c.Changed.Has(market.ChangeTriggerAmount)
+	x := &g.exits
+	*x = Exits{Strategy: g.updated.Strategy, Market: g.updated.Market, Levels: levels, Entry: &g.updated}
+	x.Passed = g.updated.FilledAmount != 0 && !moved // the levels may have been moved past the entry since it began to fill
+	return g.CheckExits(a, x)
+}
+
+// entryPrices are the price at which the market will stand when a buy fills, and the worst price that it may get.
+func (g *Gate) entryPrices(a *state.Account, m *market.Market, o *market.Order) (stands, worst market.Price) {
+	last := a.Last(m.ID)
+	waits := o.Type.HasTrigger() && !o.Triggered && !firesAt(o, last)
+	switch {
+	case o.Type.HasPrice() && waits:
+		return min(o.Price, o.TriggerAmount), o.Price
+	case o.Type.HasPrice() && (last == 0 || o.Price < last):
+		return o.Price, o.Price
+	case o.Type.HasPrice():
+		return last, o.Price
+	case waits:
+		return o.TriggerAmount, g.spread.Taken(o.Side, g.spread.Offered(o.Side, o.TriggerAmount))
+	}
+	offered, known := a.Quote(m.ID, o.Side)
+	if !known {
+		offered = g.spread.Offered(o.Side, last)
+	}
+	worst = max(last, g.spread.Taken(o.Side, offered))
+	return last, worst
+}
+
+// firesAt reports whether a price fires the trigger of a buy; 0 is no price.
+func firesAt(o *market.Order, last market.Price) bool {
+	if o.Type.IsStop() {
+		return last >= o.TriggerAmount
+	}
+	return last != 0 && last <= o.TriggerAmount
+}
+
+// bought is the least that an entry buys where it fills whole: of an entry by amountQuote, what is left of that money at the
+// worst price after the higher of the two fees. 0: that is not known, because the market never had a price.
+func (g *Gate) bought(m *market.Market, o *market.Order, worst market.Price) market.Qty {
+	if !o.ByQuote() {
+		return o.Amount
+	}
+	if worst == 0 {
+		return 0
+	}
+	return max(1, exchange.Affordable(m, o.AmountQuote, worst, g.fees[m.ID].Highest()))
+}
+
+// refuseExit counts the refusal of a level and returns it.
+func (g *Gate) refuseExit(m *market.Market, x *Exits, f Fault) error {
+	s, reason := &g.seats[x.Strategy], ReasonStop
+	if f.leg == market.KeepTarget {
+		reason = ReasonTarget
+	}
+	s.refused[reason]++
+	g.refusal = Refusal{Reason: reason, Have: f.have, Limit: f.limit, Message: f.text(m), market: m, currency: g.currency}
+	g.refusal.have, g.refusal.limit = f.values(m)
+	return &g.refusal
+}
+
+// Fault is why an exit cannot rest at the exchange. The zero Fault is none.
+type Fault struct {
+	leg         market.Leg
+	rule        faultRule
+	have, limit int64
+}
+
+type faultRule uint8
+
+const (
+	faultNone faultRule = iota + 1
+	faultOfSell
+	faultSign
+	faultTooHigh
+	faultTick
+	faultSizes // those before make a price impossible, those behind depend on amount and side
+	faultMinBase
+	faultMaxBase
+	faultMinQuote
+	faultMaxQuote
+	faultNotBelowTarget
+	faultNotBelowEntry
+	faultNotBelowMarket // of each entry's rule the next is the market's
+	faultNotAboveEntry
+	faultNotAboveMarket
+)
+
+// LevelFault asks the rules of a market whether an exit could sell an amount at a level. An amount of 0 is not known, and only
+// the level is checked. It looks at no price and no balance.
+func LevelFault(m *market.Market, leg market.Leg, level market.Price, amount market.Qty) Fault {
+	switch {
+	case level < 0:
+		return Fault{leg, faultSign, int64(level), 0}
+	case exchange.TooHigh(m, level):
+		return Fault{leg, faultTooHigh, int64(level), 0}
+	case market.FloorTo(level, m.TickSize) != level:
+		return Fault{leg, faultTick, int64(level), int64(m.TickSize)}
+	case amount <= 0:
+		return Fault{}
+	}
+	amount = market.FloorDigits(amount, m.AmountDigits, m.QuantityDecimals)
+	switch {
+	case amount < max(1, m.MinOrderInBase):
+		return Fault{leg, faultMinBase, int64(amount), int64(max(1, m.MinOrderInBase))}
+	case m.MaxOrderInBase > 0 && amount > m.MaxOrderInBase:
+		return Fault{leg, faultMaxBase, int64(amount), int64(m.MaxOrderInBase)}
+	case m.MinOrderInQuote == 0 && m.MaxOrderInQuote == 0:
+		return Fault{}
+	}
+	return worthFault(m, leg, level, amount)
+}
+
+func worthFault(m *market.Market, leg market.Leg, level market.Price, amount market.Qty) Fault {
+	value, err := m.Value(level, amount)
+	if err != nil {
+		return Fault{leg, faultMaxBase, int64(amount), int64(m.MaxOrderInBase)}
+	}
+	rule, limit := faultRule(0), market.Money(0)
+	switch {
+	case value.Cmp(m.MoneyValue(m.MinOrderInQuote)) < 0:
+		rule, limit = faultMinQuote, m.MinOrderInQuote
+	case m.MaxOrderInQuote > 0 && value.Cmp(m.MoneyValue(m.MaxOrderInQuote)) > 0:
+		rule, limit = faultMaxQuote, m.MaxOrderInQuote
+	default:
+		return Fault{}
+	}
+	worth, _ := m.Worth(level, amount)
+	return Fault{leg, rule, int64(worth), int64(limit)}
+}
+
+// Found reports whether there is a fault.
+func (f Fault) Found() bool { return f.rule != 0 }
+
+// TooSmall reports whether the fault is that amount or worth are below the minimum.
+func (f Fault) TooSmall() bool { return f.rule == faultMinBase || f.rule == faultMinQuote }
+
+// Words name the level and say what is wrong with it, in decimals: "stop: 4.67 EUR is below the minimum of 5".
+func (f Fault) Words(m *market.Market) string {
+	name := "stop: "
+	if f.leg == market.KeepTarget {
+		name = "target: "
+	}
+	return name + f.text(m)
+}
+
+func (f Fault) text(m *market.Market) string {
+	have, limit := f.values(m)
+	switch f.rule {
+	case faultNone:
+		return "neither stop nor target is left; Cancel ends the bracket"
+	case faultOfSell:
+		return "exits belong to a buy; leave Exits out of a sell, or use Protect"
+	case faultSign:
+		return have + " is not above 0"
+	case faultTooHigh:
+		return have + " is above the highest price of any market"
+	case faultTick:
+		return have + " is no multiple of the tick size " + limit
+	case faultMinBase, faultMinQuote:
+		return have + " is below the minimum of " + limit
+	case faultMaxBase, faultMaxQuote:
+		return have + " is above the maximum of " + limit
+	case faultNotBelowTarget:
+		return have + " is not below the target " + limit
+	case faultNotBelowEntry:
+		return have + " is not below " + limit + ", the price of the entry"
+	case faultNotBelowMarket:
+		return have + " is not below " + limit + ", the latest price"
+	case faultNotAboveEntry:
+		return have + " is not above " + limit + ", the worst price of the entry"
+	}
+	return have + " is not above " + limit + ", the latest price"
+}
+
+// values are what the fault is about, with its unit, and the bound.
+func (f Fault) values(m *market.Market) (have, limit string) {
+	base, quote, _ := strings.Cut(m.Name, "-")
+	switch f.rule {
+	case faultNone, faultOfSell:
+		return "", ""
+	case faultMinBase, faultMaxBase:
+		return m.FormatQty(market.Qty(f.have)) + " " + base, m.FormatQty(market.Qty(f.limit))
+	case faultMinQuote, faultMaxQuote:
+		return m.FormatMoney(market.Money(f.have)) + " " + quote, m.FormatMoney(market.Money(f.limit))
+	}
+	return m.FormatPrice(market.Price(f.have)), m.FormatPrice(market.Price(f.limit))
+}

@@ -1,0 +1,87 @@
+package strategy
+
+import (
+	"fmt"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// ExitHandler hears of positions that were to have an exit at the exchange and cannot have one now: too small, refused,
+// cancelled, the market halted. The bracket stays and tries again; the strategy may sell, move the levels (Update with Exits), or
+// end the bracket (Cancel). It is called once for each Cause until the position has an exit again.
+type ExitHandler interface {
+	OnUnprotected(d *Desk, u Unprotected)
+}
+
+// Unprotected is a position, or a part of one, that was to have an exit at the exchange and has none.
+type Unprotected struct {
+	Bracket  market.OrderID // the entry's id, or the one that Protect returned
+	Strategy market.StrategyID
+	Market   market.ID
+	Amount   market.Qty // without an exit; 0: what its entry will buy
+	Levels   market.Bracket
+	Cause    Cause
+	Code     int         // the exchange's code, where it refused or would
+	Since    market.Time // since when; 0 in OnUnprotected, which is called at once
+	Why      string      // in words and decimals: "stop: 4.67 EUR is below the minimum of 5"
+}
+
+// Cause is why a position has no exit.
+type Cause uint8
+
+// The causes. Of the first three a strategy is not told: they are part of how exits come to the exchange.
+const (
+	CauseArriving  Cause = iota + 1 // the exit is on its way
+	CauseSwap                       // one exit is gone, the other is on its way
+	CauseUnknown                    // what became of the exit is not known
+	CausePartly                     // the exit is there and smaller than the position
+	CauseTooSmall                   // neither exit could sell the amount at its price
+	CauseRefused                    // by the gate or the exchange
+	CauseCancelled                  // the exchange ended the exit before it filled
+	CauseExpired                    // the exit found no buyers
+	CauseHalted                     // the market takes no orders
+	CauseEarlier                    // counted by a version that did not keep causes apart
+	causes
+)
+
+var causeNames = [causes]string{"", "arriving", "swap", "unknown", "partly", "too small", "refused", "cancelled", "expired", "halted", "earlier"}
+
+// String returns the cause as reports and metrics name it.
+func (c Cause) String() string {
+	if c < causes {
+		return causeNames[c]
+	}
+	return fmt.Sprintf("cause(%d)", c)
+}
+
+// MarshalText writes the name.
+func (c Cause) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText reads the name.
+func (c *Cause) UnmarshalText(text []byte) error {
+	for i, name := range causeNames {
+		if name == string(text) {
+			*c = Cause(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown cause %q of a position without an exit", text)
+}
+
+// Transient reports whether the cause is part of how exits come to the exchange: a strategy is not told of it.
+func (c Cause) Transient() bool { return c <= CauseUnknown }
+
+// CauseTime is how long positions were without an exit for one cause.
+type CauseTime struct {
+	Cause Cause
+	Time  market.Duration
+}
+
+// Causes are all causes, in their order.
+func Causes() []Cause {
+	all := make([]Cause, 0, causes-1)
+	for c := CauseArriving; c < causes; c++ {
+		all = append(all, c)
+	}
+	return all
+}
