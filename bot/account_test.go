@@ -36,7 +36,7 @@ func TestAStateFileOfAnotherAccountIsRefused(t *testing.T) {
 			s.config = strings.Replace(own, c.old, c.new, 1)
 			require.NotEqual(t, own, s.config, c.old)
 			d := &doctor{plan: s.plan(&wire{traffic: s.traffic})}
-			d.stateFile()
+			d.stateFile(t.Context())
 			accounts := slices.DeleteFunc(d.findings, func(f finding) bool { return f.Check != "account" })
 			require.Equal(t, c.says != "" || strings.Contains(c.new, "AUDITOR"), len(accounts) == 1, "%v", accounts)
 			p, err := s.open()

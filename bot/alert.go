@@ -47,11 +47,12 @@ const (
 	alertBan        = "ban"
 	alertStale      = "stale"
 	alertBare       = "unprotected"
+	alertBlocked    = "blocked"
 	alertTest       = "test" // of bot doctor; nobody can skip it
 )
 
 // alertKinds are the kinds that a running bot sends.
-var alertKinds = []string{alertStart, alertStop, alertHalt, alertResume, alertFill, alertRefusals, alertDifference, alertBan, alertStale, alertBare}
+var alertKinds = []string{alertStart, alertStop, alertHalt, alertResume, alertFill, alertRefusals, alertDifference, alertBan, alertStale, alertBare, alertBlocked}
 
 // alert is something that a person is told.
 type alert struct {

@@ -36,19 +36,32 @@ type Process struct {
 	Stdout, Stderr io.Writer
 	Getenv         func(name string) string
 	Kinds          []strategy.Kind // the strategies that configs may name
+
+	// Again returns a context that ends with the next signal to stop, from the time of the call on; nil: nobody signals.
+	Again func() (context.Context, context.CancelFunc)
+
+	faults func(point string) // of tests: called between two steps of the kill switch and of what books it; nil: nobody
 }
 
 // Main runs the program with these strategies on the process's own arguments and ends the process: 0 done, 1 failed, 3
-// refused by a limit, 64 bad usage, 78 bad config. The first Ctrl-C ends the run in good order, the second at once; so do SIGTERM, and the end of the
+// refused by a limit, 64 bad usage, 78 bad config. The first Ctrl-C ends the run in good order, the second at once (`bot run` cancels its orders
+// first); so do SIGTERM, and the end of the
 // terminal unless nohup has it ignored.
-func Main(kinds ...strategy.Kind) {
+func Main(kinds ...strategy.Kind) { mainWith(nil, kinds...) }
+
+func mainWith(faults func(point string), kinds ...strategy.Kind) {
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
 		ends = append(ends, syscall.SIGHUP)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	context.AfterFunc(ctx, stop)
-	os.Exit(Run(ctx, Process{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Kinds: kinds}))
+	again := func() (context.Context, context.CancelFunc) {
+		next, stop := signal.NotifyContext(context.Background(), ends...)
+		context.AfterFunc(next, stop)
+		return next, stop
+	}
+	os.Exit(Run(ctx, Process{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Kinds: kinds, Again: again, faults: faults}))
 }
 
 // Run is Main without a process around it: it returns the exit code. An error is written to Stderr in one line.

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	testscript.Main(leakless{m}, map[string]func(){"bot": func() { bot.Main(shipped.Kinds()...) }, "flipper": flipper})
+	testscript.Main(leakless{m}, map[string]func(){"bot": func() { bot.Main(shipped.Kinds()...) }, "flipper": flipper, "faultybot": bot.FaultyMain})
 }
 
 // leakless runs tests and then looks for goroutines that they have left behind.

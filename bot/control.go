@@ -86,6 +86,7 @@ const (
 	pathCancelAll = "/cancel-all"
 	pathFlatten   = "/flatten"
 	pathBackup    = "/backup"
+	pathResolve   = "/resolve"
 )
 
 func (c *control) routes() http.Handler {
@@ -96,7 +97,7 @@ func (c *control) routes() http.Handler {
 		mux.HandleFunc("POST "+path, answer(look))
 	}
 	for path, act := range map[string]func(context.Context, *operatorAsk) (*actReport, error){
-		pathHalt: c.halt, pathResume: c.resume, pathCancelAll: c.cancelAll, pathFlatten: c.flatten,
+		pathHalt: c.halt, pathResume: c.resume, pathCancelAll: c.cancelAll, pathFlatten: c.flatten, pathResolve: c.resolve,
 	} {
 		mux.HandleFunc("POST "+path, answer(func(_ context.Context, ask *operatorAsk) (any, error) { return c.act(ask, act) }))
 	}
@@ -110,6 +111,7 @@ type operatorAsk struct {
 	All      bool   `json:"all,omitempty"`
 	Foreign  bool   `json:"foreign,omitempty"`
 	Reason   string `json:"reason,omitempty"`
+	As       string `json:"as,omitempty"` // resolve: "exchange" or "absent"
 	File     string `json:"file,omitempty"`
 	WaitMS   int64  `json:"wait_ms,omitempty"`
 	SinceMS  int64  `json:"since_ms,omitempty"` // how long ago
@@ -148,7 +150,7 @@ func statusOf(err error) int {
 	switch {
 	case errors.As(err, new(usageError)):
 		return http.StatusBadRequest
-	case errors.Is(err, live.ErrStopping), errors.Is(err, errNotTrading):
+	case errors.Is(err, live.ErrStopping), errors.Is(err, errNotTrading), errors.As(err, new(blockedError)):
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusInternalServerError
@@ -159,19 +161,29 @@ var errNotTrading = errors.New("the bot's loop does not answer: it is reconcilin
 
 // look asks the loop.
 func (c *control) look(ctx context.Context, f func(at market.Time)) error {
+	return c.hear(ctx, func(ctx context.Context) error { return c.r.loop.Look(ctx, f) })
+}
+
+// hear waits for the loop's answer, but not where a strategy blocks it.
+func (c *control) hear(ctx context.Context, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	return unheard(c.r.loop.Look(ctx, f))
+	defer c.r.dog.waits(cancel)()
+	err := unheard(ask(ctx))
+	if b := c.r.dog.blockage(); err == errNotTrading && b != nil {
+		return blockedError{b.text(c.r.dog.now())}
+	}
+	return err
 }
 
 // do lets the loop do something.
 func (c *control) do(ctx context.Context, f func(at market.Time) []market.Command) error {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
-	defer cancel()
-	return unheard(c.r.loop.Do(ctx, func(at market.Time) []market.Command {
-		c.r.journal.operate()
-		return f(at)
-	}))
+	return c.hear(ctx, func(ctx context.Context) error {
+		return c.r.loop.Do(ctx, func(at market.Time) []market.Command {
+			c.r.journal.operate()
+			return f(at)
+		})
+	})
 }
 
 func unheard(err error) error {

@@ -82,9 +82,6 @@ func tableAt(path []string) bool {
 	return false
 }
 
-// quotation is what an error of the TOML library quotes: a character, or as much of the line as was read.
-var quotation = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^']*'|: \S.*$`)
-
 // plainBeginnings begin the errors of the TOML library that have nothing of the file outside of quotes.
 var plainBeginnings = []string{"expected", "unexpected", "keys", "floats", "strings", "newlines", "invalid", "Invalid", "cannot", "not", "files", "control", "Escaped"}
 
@@ -102,6 +99,8 @@ func syntaxText(message string) string {
 	case !slices.Contains(plainBeginnings, first):
 		return "this is no TOML"
 	}
+	// what the library quotes: a character, or as much of the line as was read
+	quotation := regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^']*'|: \S.*$`)
 	return quotation.ReplaceAllStringFunc(message, func(quoted string) string {
 		if quoted[0] != ':' && len([]rune(quoted)) <= 4 || strings.Trim(quoted, `'"[]{}`) == "" {
 			return quoted

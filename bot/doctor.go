@@ -89,7 +89,7 @@ func (a *app) doctor(ctx context.Context, f *runFlags, asJSON, tryAlerts bool) e
 	d.secrets()
 	d.limits(needed)
 	d.disk()
-	d.stateFile()
+	d.stateFile(ctx)
 	d.units(foldersOfUnits(a.Getenv))
 	d.alerts(ctx, tryAlerts)
 	if err := d.atExchange(ctx); err != nil {

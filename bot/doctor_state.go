@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -27,10 +28,10 @@ func (k *knownState) missed(client uuid.UUID) bool {
 }
 
 // stateFile checks the state file as `bot state check` does.
-func (d *doctor) stateFile() {
+func (d *doctor) stateFile(ctx context.Context) {
 	d.known = &knownState{orders: map[uuid.UUID]struct{}{}}
 	path := filepath.Join(d.plan.Bot.State, stateFile)
-	store, err := state.ReadBot(path)
+	store, err := state.ReadBotUntil(ctx, path)
 	switch {
 	case errors.Is(err, state.ErrNoState):
 		d.known.readable = true

@@ -71,3 +71,6 @@ func (s *stage) flatten(p *process) (*actReport, error) {
 	c := &control{r: p.runner, ctx: context.Background()}
 	return c.act(&operatorAsk{WaitMS: 60_000}, c.flatten)
 }
+
+// noPrice knows no price.
+func noPrice(market.ID) market.Price { return 0 }

@@ -20,13 +20,13 @@ type metrics struct {
 	registry *prometheus.Registry
 	watch    *watch
 
-	orders, ended, refusals, fills, differences, bans, bare *prometheus.CounterVec
-	stale                                                   prometheus.Counter
-	commits                                                 prometheus.Histogram
-	steps                                                   *prometheus.HistogramVec
-	equity, exposure, drawdown, open, foreign               prometheus.Gauge
-	bareNow                                                 prometheus.Gauge
-	halted, bareFor                                         *prometheus.GaugeVec
+	orders, ended, refusals, fills, differences, bans, bare, blocks, refuted *prometheus.CounterVec
+	stale                                                                    prometheus.Counter
+	commits                                                                  prometheus.Histogram
+	steps                                                                    *prometheus.HistogramVec
+	equity, exposure, drawdown, open, foreign                                prometheus.Gauge
+	bareNow                                                                  prometheus.Gauge
+	halted, bareFor                                                          *prometheus.GaugeVec
 }
 
 // namespace begins the name of every metric.
@@ -44,8 +44,10 @@ func newMetrics(w *watch) *metrics {
 	m.refusals = m.counters("refusals_total", "Orders that the gate refused.", "strategy", "reason")
 	m.fills = m.counters("fills_total", "Fills of own orders.", "strategy", "market", "side")
 	m.differences = m.counters("differences_total", "What was found to differ from the exchange's books.", "kind")
+	m.refuted = m.counters("answers_refuted_total", "Answers about own orders that cannot be true and were not booked, by the rule that they break.", "rule")
 	m.bans = m.counters("bans_total", "Bans by the exchange.", "budget")
 	m.bare = m.counters("unprotected_total", "Positions that could not have an exit at the exchange.", "strategy", "cause")
+	m.blocks = m.counters("callbacks_blocked_total", "Callbacks of strategies that took longer than a second.", "strategy", "callback")
 	m.stale = prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "stale_total", Help: "How often prices stopped coming."})
 	m.commits = prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: namespace, Name: "journal_commit_seconds", Help: "Time of a durable commit of the journal.", Buckets: shortTimes()})
 	m.steps = prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: "step_seconds", Help: "Time of a step of the engine, by kind of event.", Buckets: shortTimes()}, []string{"event"})
@@ -61,6 +63,7 @@ func newMetrics(w *watch) *metrics {
 	m.registry.MustRegister(m.stale, m.commits, m.steps, m.halted, m.bareFor)
 	m.function("build_info", "What runs.", prometheus.Labels{"version": codeVersion(debug.ReadBuildInfo()), "go": runtime.Version()}, func() float64 { return 1 })
 	m.function("turn_age_seconds", "Time since the last turn of the loop.", nil, func() float64 { return m.age(w.turned.Load()) })
+	m.registry.MustRegister(newBlockedAge(w))
 	return m
 }
 

@@ -56,8 +56,8 @@ func newMetricsServer(w *watch) (*metricsServer, error) {
 	}
 	routes := http.NewServeMux()
 	routes.Handle("GET /metrics", promhttp.HandlerFor(w.metrics.registry, promhttp.HandlerOpts{}))
-	routes.HandleFunc("GET /healthz", func(rw http.ResponseWriter, _ *http.Request) { answerHealth(rw, w.healthy()) })
-	routes.HandleFunc("GET /readyz", func(rw http.ResponseWriter, _ *http.Request) { answerHealth(rw, w.ready()) })
+	routes.HandleFunc("GET /healthz", func(rw http.ResponseWriter, _ *http.Request) { answerHealth(rw, w.healthy(), w.concern()) })
+	routes.HandleFunc("GET /readyz", func(rw http.ResponseWriter, _ *http.Request) { answerHealth(rw, w.ready(), "") })
 	s := &metricsServer{listener: listener, server: &http.Server{
 		Handler: guardHosts(routes, config.Listen, config.Hosts), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 14,
 		ErrorLog: log.New(io.Discard, "", 0),
@@ -66,15 +66,15 @@ func newMetricsServer(w *watch) (*metricsServer, error) {
 	return s, nil
 }
 
-// answerHealth says that all is well, or what is not.
-func answerHealth(w http.ResponseWriter, err error) {
+// answerHealth says that all is well, perhaps with a concern, or what is not.
+func answerHealth(w http.ResponseWriter, err error, concern string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	if err != nil {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		_, _ = fmt.Fprintln(w, err)
 		return
 	}
-	_, _ = io.WriteString(w, "ok\n")
+	_, _ = io.WriteString(w, "ok"+concern+"\n")
 }
 
 // close stops serving. A nil one has never begun.

@@ -15,7 +15,7 @@ import (
 
 // operatorCommands are the commands that talk to a running bot.
 func (a *app) operatorCommands() []*cobra.Command {
-	return []*cobra.Command{a.statusCommand(), a.ordersCommand(), a.positionsCommand(), a.explainCommand(), a.haltCommand(), a.resumeCommand(), a.cancelAllCommand(), a.flattenCommand()}
+	return []*cobra.Command{a.statusCommand(), a.ordersCommand(), a.positionsCommand(), a.explainCommand(), a.haltCommand(), a.resumeCommand(), a.cancelAllCommand(), a.flattenCommand(), a.resolveCommand()}
 }
 
 func (a *app) statusCommand() *cobra.Command {
@@ -42,7 +42,7 @@ func (a *app) ordersCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "orders", Short: "List a bot's open orders, or all", Args: onlyFlags, Example: "  bot orders -c configs/sandbox.toml\n  bot orders --state state --all --json",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			answer, err := askOrRead(ctx, f, pathOrders, &operatorAsk{All: all}, func(store *state.BotStore) (*ordersInfo, error) { return ordersOf(store, all) })
+			answer, err := askOrRead(ctx, f, pathOrders, &operatorAsk{All: all}, func(store *state.BotStore) (*ordersInfo, error) { return stoppedOrders(store, all) })
 			if err != nil {
 				return err
 			}
@@ -59,7 +59,7 @@ func (a *app) positionsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "positions", Short: "List what a bot's strategies hold", Args: onlyFlags, Example: "  bot positions -c configs/sandbox.toml\n  bot positions --state state --json",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			answer, err := askOrRead(ctx, f, pathPositions, &operatorAsk{}, func(store *state.BotStore) (*positionsInfo, error) { return positionsOf(store, noPrice) })
+			answer, err := askOrRead(ctx, f, pathPositions, &operatorAsk{}, stoppedPositions)
 			if err != nil {
 				return err
 			}
@@ -73,6 +73,7 @@ func (a *app) positionsCommand() *cobra.Command {
 // actFlags are those of commands that act.
 type actFlags struct {
 	callerFlags
+	directFlags
 	wait    time.Duration
 	reason  string
 	foreign bool
@@ -81,6 +82,12 @@ type actFlags struct {
 // actCommand makes a command that acts, on one strategy or on all.
 func (a *app) actCommand(c *cobra.Command, path string, f *actFlags, print func(*actReport) string) *cobra.Command {
 	c.RunE = a.enter(func(ctx context.Context, args []string) error {
+		if f.direct {
+			return a.direct(ctx, f)
+		}
+		if f.flatten || f.log != "" || len(f.sets) > 0 {
+			return usagef("--flatten, --log and --set belong to --direct; bot flatten asks a running bot")
+		}
 		ask := &operatorAsk{Strategy: strings.Join(args, ""), Reason: f.reason, Foreign: f.foreign, WaitMS: f.wait.Milliseconds()}
 		return a.act(ctx, f, path, ask, print)
 	})
@@ -101,7 +108,7 @@ func (a *app) act(ctx context.Context, f *actFlags, path string, ask *operatorAs
 	report := &actReport{}
 	raw, err := call(ctx, folder, path, ask, f.wait+2*answerWithin, report)
 	if errors.Is(err, errNoBot) {
-		return absent(folder, err)
+		return absent(ctx, folder, err)
 	}
 	if err != nil {
 		return err
@@ -125,9 +132,9 @@ func ordersText(n int) string {
 }
 
 // absent is why no bot answers: there is none, as said tells, or it is not ready.
-func absent(folder string, said error) error {
+func absent(ctx context.Context, folder string, said error) error {
 	file := filepath.Join(folder, stateFile)
-	store, err := state.ReadBot(file)
+	store, err := state.ReadBotUntil(ctx, file)
 	switch {
 	case errors.Is(err, state.ErrLocked):
 		return heldError(file)
@@ -197,10 +204,14 @@ func (a *app) resumeCommand() *cobra.Command {
 func (a *app) cancelAllCommand() *cobra.Command {
 	f := &actFlags{}
 	c := a.actCommand(&cobra.Command{
-		Use: "cancel-all", Short: "Cancel all open orders of a bot", Args: onlyFlags, Example: "  bot cancel-all -c configs/sandbox.toml\n  bot cancel-all --including-foreign --wait 1m",
-		Long: "Cancels every open order of the bot, exits that protect positions included, and succeeds once the exchange has confirmed each. Strategies go on: halt\nthem first, or they place new ones. Orders of others on the account are left alone unless --including-foreign names them, and then those in the\nmarkets that this bot trades are cancelled.",
+		Use: "cancel-all", Short: "Cancel all open orders of a bot", Args: onlyFlags, Example: "  bot cancel-all -c configs/sandbox.toml\n  bot cancel-all --including-foreign --wait 1m\n  bot cancel-all --direct --flatten -c live.toml",
+		Long: "Cancels every open order of the bot, exits that protect positions included, and succeeds once the exchange has confirmed each. Strategies go on: halt\nthem first, or they place new ones. Orders of others on the account are left alone unless --including-foreign names them, and then those in the\nmarkets that this bot trades are cancelled." + directHelp,
 	}, pathCancelAll, f, func(r *actReport) string { return ordersText(r.Cancelled) + " cancelled\n" })
 	c.Flags().BoolVar(&f.foreign, "including-foreign", false, "orders of others on the same account too")
+	c.Flags().BoolVar(&f.direct, "direct", false, "without a bot: straight at the exchange of -c")
+	c.Flags().BoolVar(&f.flatten, "flatten", false, "with --direct: sell what the strategies hold, too")
+	c.Flags().StringVar(&f.log, "log", "", "with --direct: write what is sent to this `FILE` instead of direct.log in the state folder")
+	c.Flags().StringArrayVar(&f.sets, "set", nil, "with --direct: change one setting, `a.b.c=value`; may be repeated")
 	return c
 }
 

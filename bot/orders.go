@@ -91,9 +91,13 @@ func (o *orderInfo) how() string {
 	return o.State
 }
 
+// updated is when the exchange last told of the order, or when it was made.
+func (o *orderInfo) updated() int64 { return max(o.UpdatedMS, o.CreatedMS) }
+
 // ordersInfo is a list of orders.
 type ordersInfo struct {
 	Running bool        `json:"running"`
+	AsOfMS  int64       `json:"as_of_ms,omitempty"` // of a stopped bot: when its file was last written; each order has its updated_ms
 	Orders  []orderInfo `json:"orders"`
 }
 
@@ -142,10 +146,19 @@ func printOrders(w io.Writer, orders []orderInfo) error {
 		return err
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "number\tclient order id\tstrategy\tmarket\torder\tfilled\tstate\ttag")
+	fmt.Fprintln(table, "number\tclient order id\tstrategy\tmarket\torder\tfilled\tstate\tupdated\ttag")
 	for i := range orders {
 		o := &orders[i]
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", o.Number, o.ClientOrderID, o.Strategy, o.Market, o.terms(), o.Filled, o.how(), o.Tag)
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", o.Number, o.ClientOrderID, o.Strategy, o.Market, o.terms(), o.Filled, o.how(), clockOrNone(o.updated()), o.Tag)
 	}
 	return table.Flush()
+}
+
+// stoppedOrders lists the orders of a bot that does not run.
+func stoppedOrders(store *state.BotStore, all bool) (*ordersInfo, error) {
+	list, err := ordersOf(store, all)
+	if err == nil {
+		list.AsOfMS, err = lastEntryMS(store)
+	}
+	return list, err
 }

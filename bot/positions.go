@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -22,6 +23,9 @@ type positionInfo struct {
 	Realised string `json:"realised"`        // profit of what was sold, fees included
 	Fees     string `json:"fees"`
 	OpenedMS int64  `json:"opened_ms,omitempty"`
+
+	LastMS    int64 `json:"last_ms,omitempty"`    // of a stopped bot: when that price was seen
+	ChangedMS int64 `json:"changed_ms,omitempty"` // of a stopped bot: when the position last changed
 }
 
 func positionInfoOf(m *market.Market, p *state.PositionRow, last market.Price) positionInfo {
@@ -41,6 +45,7 @@ func positionInfoOf(m *market.Market, p *state.PositionRow, last market.Price) p
 // positionsInfo is a list of positions.
 type positionsInfo struct {
 	Running   bool           `json:"running"`
+	AsOfMS    int64          `json:"as_of_ms,omitempty"` // of a stopped bot: when its file was last written
 	Positions []positionInfo `json:"positions"`
 }
 
@@ -56,7 +61,13 @@ func positionsOf(store *state.BotStore, last func(market.ID) market.Price) (*pos
 	return list, err
 }
 
-func noPrice(market.ID) market.Price { return 0 }
+// clockOrNone is a time for a person, "-" where it is not known.
+func clockOrNone(ms int64) string {
+	if ms == 0 {
+		return "-"
+	}
+	return clockOf(ms)
+}
 
 // positions answers `bot positions`.
 func (c *control) positions(ctx context.Context, _ *operatorAsk) (any, error) {
@@ -66,8 +77,13 @@ func (c *control) positions(ctx context.Context, _ *operatorAsk) (any, error) {
 			prices[m.ID] = c.r.account.Last(m.ID)
 		}
 	})
-	if err != nil {
+	if err != nil && !errors.As(err, new(blockedError)) {
 		return nil, err
+	}
+	if err != nil { // a strategy blocks: this is what the last commit knows
+		list, err := stoppedPositions(c.r.store)
+		list.Running = true
+		return list, err
 	}
 	list, err := positionsOf(c.r.store, func(id market.ID) market.Price { return prices[id] })
 	list.Running = true
@@ -79,10 +95,19 @@ func printPositions(w io.Writer, positions []positionInfo) error {
 		_, err := fmt.Fprintln(w, "no positions")
 		return err
 	}
+	timed := slices.ContainsFunc(positions, func(p positionInfo) bool { return p.LastMS+p.ChangedMS != 0 })
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "strategy\tmarket\tamount\tcost\tlast\tworth\trealised\tfees")
+	fmt.Fprint(table, "strategy\tmarket\tamount\tcost\tlast\tworth\trealised\tfees")
+	if timed {
+		fmt.Fprint(table, "\tlast seen\tchanged")
+	}
+	fmt.Fprintln(table)
 	for _, p := range positions {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", p.Strategy, p.Market, p.Amount, p.Cost, orElse(p.Last, "-"), orElse(p.Worth, "-"), p.Realised, p.Fees)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", p.Strategy, p.Market, p.Amount, p.Cost, orElse(p.Last, "-"), orElse(p.Worth, "-"), p.Realised, p.Fees)
+		if timed {
+			fmt.Fprintf(table, "\t%s\t%s", clockOrNone(p.LastMS), clockOrNone(p.ChangedMS))
+		}
+		fmt.Fprintln(table)
 	}
 	return table.Flush()
 }

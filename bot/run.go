@@ -18,7 +18,7 @@ const runHelp = `Trade: run strategies on an exchange that speaks the API, such 
 
 What the bot sends is on disk before it leaves, and what the exchange did not answer is asked for, never sent again. Kill the bot at any
 moment and start it again: it goes on where it was. Ctrl-C stops the strategies, cancels their orders (or keeps them, as configured), waits
-for the exchange to confirm, and says what is left; a second Ctrl-C ends at once. docs/running.md tells the way from sandbox to live.`
+for the exchange to confirm, and says what is left; a second Ctrl-C cancels them without the strategies, and ends. docs/running.md tells the way from sandbox to live.`
 
 const runExample = `  bot exchange                                  # in one terminal
   bot run -c configs/sandbox.toml               # in another
@@ -67,7 +67,7 @@ func (a *app) runConfigOf(f *runFlags) (*runConfig, error) {
 }
 
 // run runs the command.
-func (a *app) run(ctx context.Context, f *runFlags) (err error) {
+func (a *app) run(ctx context.Context, f *runFlags) error {
 	p, err := a.runPlanOf(f)
 	if err != nil {
 		return err
@@ -75,11 +75,20 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 	outlive()
 	log := a.logger(p.Bot.Log)
 	log.Info().Str("mode", p.Bot.Mode).Str("exchange", p.Exchange.origin()).Str("state", p.Bot.State).Str("version", codeVersion(debug.ReadBuildInfo())).Msg("the bot starts")
-	r, err := openRunner(ctx, p, log)
-	if r != nil {
-		defer func() { err = errors.Join(err, r.close()) }()
-	}
-	if err != nil {
+	p.faults = a.faults
+	return a.supervise(ctx, newRunner(p, log))
+}
+
+// serve opens a bot, lets it trade until ctx ends, and closes it.
+func (a *app) serve(ctx context.Context, r *runner) (err error) {
+	defer func() { err = errors.Join(err, r.close()) }()
+	p, log := r.plan, r.log
+	watching, rest := context.WithCancel(context.WithoutCancel(ctx))
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	defer rest()
+	beside.Go(func() { r.dog.run(watching) })
+	if err := r.open(ctx); err != nil {
 		err = withMend(aboutState(err))
 		r.watch.stopped("it could not start: "+err.Error(), 0)
 		return r.early(ctx, err)
@@ -95,7 +104,12 @@ func (a *app) run(ctx context.Context, f *runFlags) (err error) {
 		r.watch.stopped("it could not start: "+err.Error(), 0)
 		return err
 	}
+	if r.plan.Bot.Mode == modeLive {
+		beside.Go(func() { r.followDirect(watching) })
+	}
 	failed := errors.Join(withMend(r.trade(ctx)), operator.close())
+	rest()
+	beside.Wait() // before the file is closed
 	err = errors.Join(failed, r.leave(failed))
 	if err != nil {
 		return tradingError{err}
@@ -132,6 +146,13 @@ func (r *runner) trade(ctx context.Context) error {
 	if r.paper != nil {
 		feed.Go(func() { r.paper.relay(feeding, r.feed.Events()) })
 	}
+	if r.keeper != nil {
+		if err := r.leaveHoldings(r.holdings(r.trading.Now())); err != nil {
+			r.log.Error().Err(err).Msg("bot cancel-all --direct --flatten would not know what to sell")
+		}
+		r.journal.left = func(at market.Time) { r.keeper.take(r.holdings(at)) }
+		feed.Go(func() { r.keepHoldings(feeding) })
+	}
 	announced := r.announceStop(ctx)
 	err := r.loop.Run(ctx)
 	announced()
@@ -148,7 +169,8 @@ func (r *runner) announceStop(ctx context.Context) (announced func()) {
 		orders = "are kept"
 	}
 	announce := sync.OnceFunc(func() {
-		r.log.Info().Str("orders", orders).Stringer("within", time.Duration(r.stopWithin())).Msg("stopping: the exchange's answers are awaited; a second Ctrl-C ends at once")
+		r.asked.CompareAndSwap(0, time.Now().UnixNano())
+		r.log.Info().Str("orders", orders).Stringer("within", time.Duration(r.stopWithin())).Msg("stopping: the exchange's answers are awaited")
 	})
 	unregister := context.AfterFunc(ctx, announce)
 	return func() {

@@ -59,30 +59,49 @@ type runner struct {
 	banned  atomic.Bool       // a ban has begun since the weight ledger was last written down
 	rescued rescuer
 	asked   atomic.Int64 // when the bot was asked to stop while it opened, in Unix ns; 0: it was not
+	booked  directBooked // how much of the kill switch's log is in the books
+	valve   *valve       // through which the loop's orders leave
+	dog     *watchdog
+	armed   atomic.Pointer[armed] // what the kill switch of this process needs; nil: markets are not learnt yet
+	late    bool                  // stop_within is over, and the loop turns
+	own     atomic.Bool           // the kill switch's log is this process's own: the next start books it
+	keeper  *holdingsKeeper       // of the holdings; nil: nobody needs them
 }
 
 // openRunner makes a bot of a plan: it locks the state file, asks the exchange what there is, and brings the engine to where it was, or
 // warms it up. Close it, also after an error. Where ctx ends meanwhile, a bot that may have orders at the exchange is opened all the same, to
 // end them.
 func openRunner(ctx context.Context, p *runPlan, log zerolog.Logger) (r *runner, err error) {
-	r = &runner{plan: p, log: log, run: uuid.New()}
+	r = newRunner(p, log)
+	return r, r.open(ctx)
+}
+
+// newRunner returns a bot that is nothing yet but its plan.
+func newRunner(p *runPlan, log zerolog.Logger) *runner {
+	r := &runner{plan: p, log: log, run: uuid.New()}
+	r.dog = newWatchdog(r)
+	return r
+}
+
+// open makes the bot.
+func (r *runner) open(ctx context.Context) error {
 	if err := r.openStore(ctx); err != nil {
-		return r, err
+		return err
 	}
 	if err := r.openWatch(ctx); err != nil {
-		return r, err
+		return err
 	}
 	opening, end, err := r.opening(ctx)
 	if err != nil {
-		return r, err
+		return err
 	}
 	defer end()
 	for _, step := range [...]func(context.Context) error{r.openClient, r.openTrading, r.openEngine, r.openFeed, r.begin, r.openLoop} {
 		if err := step(opening); err != nil {
-			return r, err
+			return err
 		}
 	}
-	return r, nil
+	return nil
 }
 
 // close gives back the state file and the connections.
@@ -164,6 +183,7 @@ func (r *runner) openEngine(ctx context.Context) (err error) {
 	if r.journal.reserve, err = setAside(p.Bot.State); err != nil {
 		return err
 	}
+	r.dog.cell.Store(r.engine.Callback())
 	return r.openRecording()
 }
 
@@ -213,9 +233,14 @@ func (r *runner) begin(ctx context.Context) (err error) {
 // openLoop makes the loop, on an engine that is restored where an earlier run left something.
 func (r *runner) openLoop(ctx context.Context) error {
 	p := r.plan
+	r.valve = &valve{Trading: r.trading}
+	r.armed.Store(&armed{client: r.client, catalog: p.catalog, store: r.store, watch: r.watch})
+	if p.Bot.Mode == modeLive {
+		r.keeper = newHoldingsKeeper()
+	}
 	config := live.Config{
-		Engine: r.engine, Account: r.account, Trading: r.trading, Journal: r.watch.journal(r.journal), Findings: r.watch.findings(r.journal), Events: r.events(), Clock: r.client.Now, Log: r.log,
-		OpenEvery: market.Duration(p.Poll.Orders), HoldingsEvery: market.Duration(p.Poll.Balances), StopWithin: r.stopWithin(), KeepOrders: p.Bot.KeepOrders,
+		Engine: r.engine, Account: r.account, Trading: r.valve, Journal: r.watch.journal(r.journal), Findings: r.watch.findings(r.journal), Events: r.events(), Clock: r.client.Now, Log: r.log,
+		StopLeft: r.stopWithin, OpenEvery: market.Duration(p.Poll.Orders), HoldingsEvery: market.Duration(p.Poll.Balances), StopWithin: r.stopWithin(), KeepOrders: p.Bot.KeepOrders,
 		Groups: p.groups(), GroupExpiry: market.Duration(p.Exchange.CancelAfter), Start: func(market.Time) []market.Command { return nil }, Stepped: r.watch.stepped(),
 		Ready: r.ready, Sent: r.lastChance,
 	}
@@ -225,12 +250,17 @@ func (r *runner) openLoop(ctx context.Context) error {
 			return err
 		}
 		config.Start = func(market.Time) []market.Command { return commands }
+	} else if _, err := r.bookAtStart(); err != nil {
+		return err
 	}
 	var err error
 	if config.Agreed, err = r.agreements(); err != nil {
 		return err
 	}
 	config.Owns, config.Ended = r.owns, r.ended
+	if err := r.auditBy(ctx, &config); err != nil {
+		return err
+	}
 	r.watch.attach()
 	r.loop = live.New(config)
 	return nil
@@ -254,7 +284,11 @@ func (r *runner) goOn(ctx context.Context) ([]market.Command, error) {
 	}
 	commands = slices.Clone(commands)
 	r.journal.halts = len(r.engine.Halts())
-	return commands, r.fund(ctx, r.trading.Now())
+	direct, err := r.bookAtStart()
+	if err != nil {
+		return nil, err
+	}
+	return append(commands, direct...), r.fund(ctx, r.trading.Now())
 }
 
 // misfit is what kept the last run from being gone on with: a mistake in the config, which a restart does not mend, where that has changed since.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -25,11 +24,7 @@ func (r *runner) openClient(ctx context.Context) (err error) {
 		return err
 	}
 	r.log.Info().Str("exchange", r.plan.Exchange.origin()).Msg("asking the exchange for its markets")
-	var offered listing
-	err = live.Insist(ctx, r.log, func() (err error) {
-		offered, err = r.plan.ask(ctx, r.client)
-		return err
-	})
+	offered, err := r.plan.askUntil(ctx, r.client, r.log)
 	if err != nil {
 		return err
 	}

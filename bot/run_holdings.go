@@ -78,13 +78,14 @@ func (r *runner) agreements() (map[market.AssetID]live.Agreement, error) {
 type amountInfo struct {
 	Asset  string `json:"asset"`
 	Amount string `json:"amount"`
+	AtMS   int64  `json:"at_ms,omitempty"` // when the balances were last compared
 }
 
 // nobodys is what an account has beyond the books, by symbol, as of the last look at its balances.
 func nobodys(catalog *market.Catalog, agreed map[string]savedAgreement) (list []amountInfo) {
 	for _, symbol := range slices.Sorted(maps.Keys(agreed)) {
 		if asset := catalog.AssetNamed(symbol); asset != nil && agreed[symbol].Surplus > 0 {
-			list = append(list, amountInfo{symbol, market.FormatFixed(int64(agreed[symbol].Surplus), asset.Digits)})
+			list = append(list, amountInfo{symbol, market.FormatFixed(int64(agreed[symbol].Surplus), asset.Digits), agreed[symbol].At.Millis()})
 		}
 	}
 	return list

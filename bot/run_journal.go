@@ -40,6 +40,8 @@ type botJournal struct {
 	rules  func()                    // told that a command broke a market's rules; nil: nobody
 	agreed map[string]savedAgreement // by symbol
 	riding int                       // entries of the batch that can wait for the next commit that is needed anyway
+	moved  bool                      // a position has changed since the last commit
+	left   func(at market.Time)      // leaves the holdings for the kill switch; nil: nobody needs them
 	refusals
 	notes
 }
@@ -71,6 +73,7 @@ func (j *botJournal) event(ev *market.Event) {
 		return
 	}
 	j.batch.Event(ev)
+	j.moved = j.moved || len(ev.Fills) > 0 || ev.Kind == market.KindTransfer
 	if ev.Report != nil {
 		j.order(ev.Report.Order)
 	} else if len(ev.Fills) > 0 {
@@ -207,6 +210,10 @@ func (j *botJournal) Commit(at market.Time) error {
 		j.riding = 0
 	}
 	j.forgetTurn()
+	if (j.moved || all) && j.left != nil {
+		j.left(at)
+	}
+	j.moved = false
 	j.halts = len(j.engine.Halts())
 	if all {
 		j.whole = at

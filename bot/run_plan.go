@@ -9,8 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
@@ -29,6 +32,7 @@ type runPlan struct {
 	slept       func() market.Duration          // how far that has run ahead of the machine's uptime; nil: as it is
 	witness     witness                         // hears of what is traded; nil: nobody
 	within      func(http.Handler) http.Handler // stands before the exchange of paper mode; nil: nothing
+	faults      func(point string)              // of tests: called between two steps of the kill switch and of what books it; nil: nobody
 
 	catalog    *market.Catalog
 	currency   *market.Asset
@@ -193,6 +197,15 @@ func (p *runPlan) ask(ctx context.Context, c *rest.Client) (l listing, err error
 	if err == nil && (len(l.assets) == 0 || len(l.markets) == 0) {
 		err = errors.New("the exchange lists no markets, or no assets") // which is an answer that went wrong
 	}
+	return l, err
+}
+
+// askUntil asks until the exchange answers, or ctx ends.
+func (p *runPlan) askUntil(ctx context.Context, c *rest.Client, log zerolog.Logger) (l listing, err error) {
+	err = live.Insist(ctx, log, func() (err error) {
+		l, err = p.ask(ctx, c)
+		return err
+	})
 	return l, err
 }
 

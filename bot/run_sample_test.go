@@ -79,7 +79,7 @@ func TestTheSandboxConfigTradesAndLeavesNothingOpen(t *testing.T) {
 	ended := r.said("trading has ended")
 	require.Len(t, ended, 1, r.text)
 	require.Zero(t, ended[0]["open_orders"], r.text)
-	stopping := r.said("stopping: the exchange's answers are awaited; a second Ctrl-C ends at once")
+	stopping := r.said("stopping: the exchange's answers are awaited")
 	require.Len(t, stopping, 1, r.text)
 	require.Equal(t, "are cancelled", stopping[0]["orders"])
 	c, err := rest.New(rest.Config{BaseURL: s.facts.BaseURL, Key: rest.NewSecret(key.Key), Secret: rest.NewSecret(key.Secret)})

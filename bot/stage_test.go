@@ -40,6 +40,7 @@ type stage struct {
 	slept    func() market.Duration
 	witness  witness // of what the bot trades; nil: nobody
 	within   func(http.Handler) http.Handler
+	wrap     func(http.RoundTripper) http.RoundTripper // what stands between the bot and the wire; nil: nothing
 	log      journalOfLogs
 	starts   int
 	everySet []override
@@ -183,6 +184,9 @@ func (s *stage) plan(w *wire) *runPlan {
 	})
 	require.NoError(s.t, err)
 	p.transport, p.now, p.slept, p.witness, p.within = w, s.now, s.slept, s.witness, s.within
+	if s.wrap != nil {
+		p.transport = s.wrap(w)
+	}
 	return p
 }
 

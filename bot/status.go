@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -20,13 +21,15 @@ const (
 	botTrading  = "trading"
 	botHalted   = "halted" // every strategy is
 	botStopping = "stopping"
+	botBlocked  = "blocked" // a strategy does not return from a callback
 	botStopped  = "stopped"
 )
 
 // statusInfo is how a bot stands, as a program reads it. Money is in Currency. Of a stopped bot what only a running one knows is missing.
 type statusInfo struct {
-	Protocol       int              `json:"protocol"` // version of these answers, and of what is asked: see protocolVersion
-	State          string           `json:"state"`    // trading, halted, stopping, stopped
+	Protocol       int              `json:"protocol"`          // version of these answers, and of what is asked: see protocolVersion
+	State          string           `json:"state"`             // trading, halted, stopping, blocked, stopped
+	Blocked        string           `json:"blocked,omitempty"` // by which strategy, in which callback, since when
 	Folder         string           `json:"folder"`
 	PID            int              `json:"pid,omitempty"`
 	Exchange       string           `json:"exchange,omitempty"`
@@ -34,7 +37,9 @@ type statusInfo struct {
 	Version        string           `json:"version"`
 	Run            string           `json:"run"`
 	SinceMS        int64            `json:"since_ms"`
-	AtMS           int64            `json:"at_ms,omitempty"` // of the figures, on the exchange's clock
+	AtMS           int64            `json:"at_ms,omitempty"`     // of the figures, on the exchange's clock; of a stopped bot, of equity and exposure
+	AsOfMS         int64            `json:"as_of_ms,omitempty"`  // of a stopped bot: when its file was last written
+	OrdersMS       int64            `json:"orders_ms,omitempty"` // of a stopped bot: when the exchange last told of an open order
 	Strategies     []strategyStatus `json:"strategies"`
 	Currency       string           `json:"currency"`
 	Equity         string           `json:"equity,omitempty"`
@@ -110,6 +115,9 @@ func (c *control) status(ctx context.Context, _ *operatorAsk) (any, error) {
 			s.State = botHalted
 		}
 	})
+	if errors.As(err, new(blockedError)) {
+		return c.blockedStatus(s)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -121,6 +129,24 @@ func (c *control) status(ctx context.Context, _ *operatorAsk) (any, error) {
 		s.Weight = append(s.Weight, weightInfo{Of: payer.String(), Left: left, ResetMS: reset.Millis(), BannedUntilMS: r.ledger.BannedUntil(payer).Millis()})
 	}
 	return s, s.fromStore(r.store)
+}
+
+// blockedStatus is the status of a bot whose loop a strategy holds: what the last commit knows.
+func (c *control) blockedStatus(running *statusInfo) (*statusInfo, error) {
+	s, err := stoppedStatus(c.r.store, running.Folder)
+	if err != nil {
+		return nil, err
+	}
+	s.State, s.PID, s.Exchange, s.Mode, s.ClockOffsetMS, s.RoundTripMS = botBlocked, running.PID, running.Exchange, running.Mode, running.ClockOffsetMS, running.RoundTripMS
+	if b := c.r.dog.blockage(); b != nil {
+		s.Blocked = b.text(c.r.dog.now())
+	}
+	for i := range s.Strategies {
+		if s.Strategies[i].State == botStopped {
+			s.Strategies[i].State = botBlocked
+		}
+	}
+	return s, nil
 }
 
 // statusOfLoop fills in what belongs to the loop.
@@ -227,6 +253,12 @@ func stoppedStatus(store *state.BotStore, folder string) (*statusInfo, error) {
 		return nil, err
 	}
 	s.OpenOrders = len(open)
+	for i := range open {
+		s.OrdersMS = max(s.OrdersMS, open[i].Updated.Millis(), open[i].Created.Millis())
+	}
+	if s.AsOfMS, err = lastEntryMS(store); err != nil {
+		return nil, err
+	}
 	agreed, err := readAgreed(store)
 	if err != nil {
 		return nil, err
@@ -269,6 +301,9 @@ func (s *statusInfo) print(w io.Writer) error {
 		fmt.Fprintf(table, "%s\t%s\n", name, fmt.Sprintf(format, args...))
 	}
 	line("state", "%s%s", s.State, s.process())
+	if s.Blocked != "" {
+		line("blocked", "%s; bot cancel-all --direct -c CONFIG cancels without the loop", s.Blocked)
+	}
 	if s.Exchange != "" {
 		line("exchange", "%s, %s", s.Exchange, s.Mode)
 	}
@@ -277,17 +312,21 @@ func (s *statusInfo) print(w io.Writer) error {
 		line("strategy", "%s", x.text())
 	}
 	if s.Equity != "" {
-		line("equity", "%s %s, exposed %s%s", s.Equity, s.Currency, s.Exposure, s.results())
+		line("equity", "%s %s, exposed %s%s%s", s.Equity, s.Currency, s.Exposure, s.results(), s.stamp(s.AtMS))
 	}
 	if s.Opening != "" {
 		line("limit", "%s", s.Opening)
 	}
-	line("open orders", "%d, of others on the account %d", s.OpenOrders, s.ForeignOrders)
+	if s.AsOfMS != 0 {
+		line("open orders", "%d%s", s.OpenOrders, s.stamp(s.OrdersMS))
+	} else {
+		line("open orders", "%d, of others on the account %d", s.OpenOrders, s.ForeignOrders)
+	}
 	for _, x := range s.Unprotected {
 		line("unprotected", "%s: %s %s since %s (%s)", x.Strategy, x.Amount, x.Market, clockOf(x.SinceMS), x.Cause)
 	}
 	for _, x := range s.Nobodys {
-		line("nobody's", "%s %s on the account beyond the strategies' books", x.Amount, x.Asset)
+		line("nobody's", "%s %s on the account beyond the strategies' books%s", x.Amount, x.Asset, s.stamp(x.AtMS))
 	}
 	for _, x := range s.Markets {
 		line("market", "%s: %s; what it would refuse is not sent", x.Market, x.Status)
@@ -304,8 +343,16 @@ func (s *statusInfo) print(w io.Writer) error {
 	if s.State != botStopped {
 		line("clock", "the exchange's is %d ms ahead; %.1f ms there and back", s.ClockOffsetMS, s.RoundTripMS)
 	}
-	line("journal", "%d entries", s.JournalEntries)
+	line("journal", "%d entries%s", s.JournalEntries, s.stamp(s.AsOfMS))
 	return table.Flush()
+}
+
+// stamp is the time of a figure behind it, where the figure is not of now.
+func (s *statusInfo) stamp(ms int64) string {
+	if s.AsOfMS == 0 {
+		return ""
+	}
+	return saidAt(ms)
 }
 
 func (s *statusInfo) process() string {

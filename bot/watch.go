@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -210,9 +211,22 @@ func (w *watch) closed(o *state.Order) {
 	}
 }
 
+// blocked hears, from the watchdog's goroutine, that a strategy blocks, or does no more.
+func (w *watch) blocked(b *blockage, now bool) {
+	if w == nil || w.metrics == nil {
+		return
+	}
+	if now {
+		w.metrics.blocks.WithLabelValues(b.Strategy, b.Callback).Inc()
+	}
+}
+
 // healthy reports whether the loop turns. One that has not begun is waiting for the exchange. Any goroutine may ask.
 func (w *watch) healthy() error {
 	turned := w.turned.Load()
+	if b := w.blockage(); b != nil && w.now().Sub(b.Since) >= alertAfter {
+		return errors.New(b.text(w.now()))
+	}
 	if age := time.Duration(w.since() - turned); turned != 0 && age > stillAfter {
 		return fmt.Errorf("the loop has stood still for %s", age.Round(time.Second))
 	}
@@ -224,6 +238,9 @@ const stillAfter = 30 * time.Second
 
 // ready reports whether the bot can trade. Any goroutine may ask.
 func (w *watch) ready() error {
+	if b := w.blockage(); b != nil {
+		return errors.New(b.text(w.now()))
+	}
 	if !w.trading.Load() {
 		return fmt.Errorf("the bot has not reconciled with the exchange, or is stopping")
 	}
@@ -238,4 +255,20 @@ func (w *watch) ready() error {
 		return fmt.Errorf("nothing was heard from the exchange for %s", age.Round(time.Second))
 	}
 	return w.healthy()
+}
+
+// concern is what /healthz adds while all is still well. Any goroutine may ask.
+func (w *watch) concern() string {
+	if b := w.blockage(); b != nil {
+		return ": " + b.text(w.now())
+	}
+	return ""
+}
+
+// blockage is the strategy that blocks now, nil where none does. Any goroutine may ask.
+func (w *watch) blockage() *blockage {
+	if w.r == nil {
+		return nil
+	}
+	return w.r.dog.blockage()
 }

@@ -2,13 +2,17 @@ package engine
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 )
 
-// tagFlatten is the tag of the orders by which Flatten sells.
+// tagFlatten begins the tag of the orders by which Flatten sells, and of sales that Adopt takes in.
 const tagFlatten = "flatten"
+
+// sellsOff reports whether an order sells off what a halted strategy holds.
+func sellsOff(o *market.Order) bool { return strings.HasPrefix(o.Tag, tagFlatten) }
 
 // HaltAll halts every strategy, for a reason from outside, and cancels their orders but for the exits of brackets, which protect.
 func (e *Engine) HaltAll(at market.Time, reason string) []market.Command {
@@ -116,7 +120,7 @@ func (e *Engine) Flatten(at market.Time, id market.StrategyID, reason string) (c
 	e.brackets.EndAll(id)
 	open := e.account.Open(nil, id, 0)
 	for _, o := range open {
-		if o.Tag != tagFlatten {
+		if !sellsOff(o) {
 			e.cancelOf(id)
 			break
 		}

@@ -82,7 +82,7 @@ func ParseOrder(data []byte, cat *market.Catalog) (market.Order, []market.Fill, 
 	order := r.order(&record)
 	fills := r.fills(record.Fills, order.Side)
 	if r.err != nil {
-		return market.Order{}, nil, fmt.Errorf("order record %s: %w", clip(record.OrderID), r.err)
+		return market.Order{}, nil, False(fmt.Errorf("order record %s: %w", clip(record.OrderID), r.err))
 	}
 	return order, fills, nil
 }

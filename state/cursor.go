@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -124,11 +123,6 @@ func walkUntil(ctx context.Context, b *bbolt.Bucket, first []byte, visit func(ke
 		release.consumed(value)
 	}
 	return nil
-}
-
-// stopped reports whether an error is the end of a context and says nothing of the file.
-func stopped(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // nameKey is a key as messages have it: a number, an id, a text, or the beginning of its bytes.

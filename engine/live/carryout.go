@@ -12,7 +12,8 @@ func (l *Loop) carryOut(q *query, r *reply, s step) {
 	command := commandOf(q, r)
 	l.enter(q, r, s.next)
 	l.carryEffect(q, r, s.do, command)
-	if q.listed = s.next == endedListed; !q.listed {
+	q.cancelling = s.next == endedCancelling
+	if q.listed = s.next == endedListed || q.cancelling; !q.listed {
 		q.ended = nil
 	}
 	l.follow(q.id)
@@ -78,8 +79,8 @@ func (l *Loop) carryEffect(q *query, r *reply, do effect, c *market.Command) {
 		l.endByTrades(q, r)
 	case tellListedEnded:
 		l.tellListedEnded(q)
-	case takeBack:
-		l.takeBack(q, r)
+	case reopen:
+		l.reopen(q, r)
 	case cancelListed:
 		l.cancelListed(q)
 	case haltListed:

@@ -35,11 +35,12 @@ func (s *eager) OnTicker(d *strategy.Desk, t market.Ticker) {
 // forgetful is Journal and Findings; it keeps nothing and prints what it is told. A bot's writes to its state file.
 type forgetful struct{}
 
-func (forgetful) Event(*market.Event)                    {}
-func (forgetful) Differs(market.Time, *state.Difference) {}
-func (forgetful) Agreed(market.AssetID, live.Agreement)  {}
-func (forgetful) Sent(market.Time, *exchange.Intent)     {}
-func (forgetful) Intent(i *exchange.Intent)              { fmt.Println("intent:", i.Method, i.Path) }
+func (forgetful) Event(*market.Event)                               {}
+func (forgetful) Differs(market.Time, *state.Difference)            {}
+func (forgetful) Breached(market.Time, *live.Breach, []live.Breach) {}
+func (forgetful) Agreed(market.AssetID, live.Agreement)             {}
+func (forgetful) Sent(market.Time, *exchange.Intent)                {}
+func (forgetful) Intent(i *exchange.Intent)                         { fmt.Println("intent:", i.Method, i.Path) }
 func (forgetful) Outcome(_ market.Time, _ *exchange.Intent, e error) {
 	fmt.Println("outcome:", exchange.OutcomeOf(e))
 }
@@ -94,7 +95,7 @@ func ExampleLoop() {
 	events := make(chan market.Event, 2)
 	now := client.Now()
 	events <- market.Event{Kind: market.KindTransfer, At: now, Asset: catalog.MarketNamed("BTC-EUR").Quote, Money: 1000_00}
-	events <- market.Event{Kind: market.KindTicker, At: now, Ticker: &market.Ticker{Market: 1, Last: 50_000, Bid: 49_999, Ask: 50_001}}
+	events <- market.Event{Kind: market.KindTicker, At: now, Ticker: &market.Ticker{Market: 1, Last: 50_000_00, Bid: 49_999_00, Ask: 50_001_00}}
 	loop := live.New(live.Config{Engine: e, Account: account, Trading: client, Journal: forgetful{}, Findings: forgetful{}, Events: events, Log: zerolog.Nop()})
 	fmt.Println("ended:", loop.Run(ctx))
 	// Output:

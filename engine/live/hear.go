@@ -25,6 +25,10 @@ func (l *Loop) hear(ev *market.Event) {
 			}
 		}
 	}
+	if l.stamp(); !l.believes(ev) {
+		return
+	}
+	l.auditor.see(ev, l.now)
 	l.step(ev)
 }
 

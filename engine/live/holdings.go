@@ -27,6 +27,9 @@ type holdings struct {
 	said   map[market.AssetID]market.Money // shortfalls that halted already
 }
 
+// mostMoney is the largest balance that is believed, in an asset's units: sums of it stay within what can be counted.
+const mostMoney = market.Money(1) << 60
+
 // askHoldings asks for the balances when they are due. They speak only while nothing is in flight.
 func (l *Loop) askHoldings(work context.Context) {
 	if h := &l.holdings; h.asking || h.next > l.now || !l.quiet() {
@@ -63,7 +66,14 @@ func (l *Loop) books() map[market.AssetID]market.Money {
 func (l *Loop) compareHoldings(work context.Context, asked market.Time, books map[market.AssetID]market.Money, held []exchange.Holding) {
 	there := map[market.AssetID]market.Money{}
 	for _, h := range held {
-		there[h.Asset] = h.Available + h.Orders
+		total, err := market.Add(h.Available, h.Orders)
+		if err != nil || h.Available < 0 || h.Orders < 0 || total > mostMoney {
+			symbol := l.Account.Catalog().Asset(h.Asset).Symbol
+			l.Log.Error().Str("asset", symbol).Int64("available", int64(h.Available)).Int64("in_order", int64(h.Orders)).Msg("a balance of the exchange cannot be true: none of this answer is compared")
+			l.Findings.Remark("false balance", symbol)
+			return
+		}
+		there[h.Asset] = total
 	}
 	h := &l.holdings
 	q, differ := inquiry{asked: asked, surplus: map[market.AssetID]market.Money{}}, map[market.AssetID]market.Money{}

@@ -66,7 +66,7 @@ func (l *Loop) shownOpen(client uuid.UUID, asked market.Time, shown map[uuid.UUI
 func (l *Loop) shownNoMore(shown map[uuid.UUID]int) {
 	for id, q := range l.queries {
 		if own := l.ownOf(q); q.listed && own != nil && shown[own.ClientOrderID] == 0 {
-			q.listed, q.ended = false, nil
+			q.listed, q.cancelling, q.ended = false, false, nil
 			l.follow(id)
 		}
 	}
@@ -81,8 +81,8 @@ func (l *Loop) tellListedEnded(q *query) {
 	l.Findings.Remark("open after its end", orderText(q.id))
 }
 
-// takeBack opens an order again that had ended by the books, as its record says. A record that says nothing new changes nothing.
-func (l *Loop) takeBack(q *query, r *reply) {
+// reopen opens an order again that had ended by the books, as its record says. A record that says nothing new changes nothing.
+func (l *Loop) reopen(q *query, r *reply) {
 	own := l.ownOf(q)
 	order := r.record.Order
 	order.ID = q.id
@@ -91,11 +91,14 @@ func (l *Loop) takeBack(q *query, r *reply) {
 	}
 	l.Log.Warn().Int64("order", int64(q.id)).Stringer("books", own.State).Stringer("exchange", order.Status).Msg("an order that had ended by the books is taken back into them")
 	l.Account.Reopen(own)
+	if q.cancelling && !order.Done() {
+		l.Account.SendCancel(own)
+	}
 	l.report(q.id, r.record, market.ExecTrade)
 }
 
-// canTakeBack says why an order cannot be taken back as its record says.
-func (l *Loop) canTakeBack(own *state.Order, r *reply) (problem string, ok bool) {
+// canReopen says why an order cannot be taken back as its record says.
+func (l *Loop) canReopen(own *state.Order, r *reply) (problem string, ok bool) {
 	hold := r.record.Order.OnHold
 	if r.record.Order.Done() {
 		hold = 0
@@ -114,7 +117,9 @@ func (l *Loop) cancelListed(q *query) {
 
 // haltListed halts all strategies, because an order is open that the books do not have.
 func (l *Loop) haltListed(q *query) {
-	l.cancelListed(q)
+	if !q.cancelling {
+		l.cancelListed(q)
+	}
 	text := "the exchange lists " + orderText(q.id) + " as open, which has ended by the books: it could be neither taken back nor cancelled"
 	l.Log.Error().Int64("order", int64(q.id)).Msg(text + ": all strategies are halted")
 	l.take(l.Engine.HaltAll(l.stamp(), text))

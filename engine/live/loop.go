@@ -36,18 +36,27 @@ type Config struct {
 	Ready    func()                                // hears that trading has begun, in the loop's goroutine; nil: nothing does. A run that is stopped before has no such moment
 	Sent     Sent                                  // what is known of writes that were in flight when the last process died; nil: nothing
 
-	OpenEvery     market.Duration // between two lists of open orders; a minute
-	HoldingsEvery market.Duration // between two comparisons of the balances; 30 s
-	Margin        market.Duration // beyond an intent's window, until what was not found is certainly not there; 2 s
-	StopWithin    market.Duration // for a stop in good order; 75 s, longer than an outcome can stay unresolved
-	KeepOrders    bool            // leave open orders at the exchange when stopping
-	Groups        []uint16        // cancel-on-disconnect groups to keep armed while the loop is well
-	GroupExpiry   market.Duration // of their timers, 150 s at least; 150 s
+	OpenEvery     market.Duration        // between two lists of open orders; a minute
+	HoldingsEvery market.Duration        // between two comparisons of the balances; 30 s
+	Margin        market.Duration        // beyond an intent's window, until what was not found is certainly not there; 2 s
+	StopWithin    market.Duration        // for a stop in good order; 75 s, longer than an outcome can stay unresolved
+	StopLeft      func() market.Duration // what of StopWithin is left when the loop comes to its stop; nil: all of it
+	KeepOrders    bool                   // leave open orders at the exchange when stopping
+	Groups        []uint16               // cancel-on-disconnect groups to keep armed while the loop is well
+	GroupExpiry   market.Duration        // of their timers, 150 s at least; 150 s
 
 	Agreed map[market.AssetID]Agreement // what the last run noted of the balances; nil: there was none
 	Owns   func(client uuid.UUID) bool  // whether an order of this name that has ended was this bot's, asked in the loop's goroutine; nil: that is not known
 
 	Ended func(client uuid.UUID) *state.Order // the own order of this name as it ended, asked in the loop's goroutine; nil: none is kept
+
+	// What answers are held against; all are asked in the loop's goroutine.
+	Fees     func(m *market.Market) exchange.Fees                       // the highest that the account can be charged; nil: the highest tier's (venue-facts 3.5)
+	Booked   func(visit func(*market.Fill))                             // fills that earlier runs have booked, the latest at least; nil: there were none. With it comes FillsOf
+	FillsOf  func(id market.OrderID) []market.Fill                      // all fills of an order that earlier runs have booked
+	OrderOf  func(m market.ID, name uuid.UUID) market.OrderID           // the own order, of any run, that the exchange names so; 0: none. nil: that is not known
+	Asked    func(id market.OrderID) (changed market.Order, known bool) // an order as the update makes it that was in flight when the last process died; nil: that is not known
+	Breaches []Breach                                                   // what the last run noted
 
 	Stepped func(kind market.EventKind, took time.Duration) // hears of every step of the engine, in the loop's goroutine; nil: that is not measured
 }
@@ -78,6 +87,8 @@ type Loop struct {
 	asking  int
 	queries map[market.OrderID]*query
 	verify  verify // of every answer about an order, before anything is made of it
+	auditor auditor
+	marked  []marked // by market: whose data is not believed
 	failed  error
 	ending  error // why the loop ends by itself, in good order as far as that goes; nil: it does not
 	stopped bool  // the engine has stopped: the world's events are let go by, for the next run to ask for
@@ -115,9 +126,15 @@ func New(c Config) *Loop {
 	if c.Start == nil {
 		c.Start = c.Engine.Start
 	}
-	return &Loop{Config: c, replies: make(chan func(), (int(ranks)+1)*inFlight+lists), orders: make(chan request),
-		queries: map[market.OrderID]*query{}, pages: map[market.OrderID][]market.Fill{}, verify: believe,
+	l := &Loop{Config: c, replies: make(chan func(), (int(ranks)+1)*inFlight+lists), orders: make(chan request),
+		queries: map[market.OrderID]*query{}, pages: map[market.OrderID][]market.Fill{},
 		holdings: holdings{agreed: c.Agreed, said: map[market.AssetID]market.Money{}}}
+	l.verify, l.auditor = l.hold, newAuditor(&l.Config)
+	if c.Account != nil {
+		markets := len(c.Account.Catalog().Markets()) + 1
+		l.marked, l.auditor.prices = make([]marked, markets), make([]priceLog, markets)
+	}
+	return l
 }
 
 func defaults(d *market.Duration, otherwise market.Duration) {
@@ -262,6 +279,7 @@ func (l *Loop) step(ev *market.Event) {
 	ev.At = l.stamp()
 	commands := l.stepEngine(ev)
 	l.Journal.Event(ev)
+	l.auditor.booked(l.Account, ev)
 	l.take(commands)
 	l.notice(ev)
 }
@@ -282,6 +300,9 @@ func (l *Loop) take(commands []market.Command) {
 	var refused []market.Command
 	for i := range commands {
 		c := commands[i]
+		if c.Kind == market.CommandUpdate {
+			l.auditor.changes[c.Order.ID] = c.Order
+		}
 		intent, err := l.Trading.Prepare(&c)
 		if err != nil {
 			l.Log.Error().Err(err).Stringer("command", c.Kind).Int64("order", int64(c.Order.ID)).Msg("a command cannot be written as a request")

@@ -20,6 +20,7 @@ const (
 	ended                                  // the order has ended; a fill or a fee of it may still be missing
 	absent                                 // it was concluded that a place never arrived
 	endedListed                            // it has ended by the books, and lists show it open
+	endedCancelling                        // the same, and a cancel of it is on its way
 	outcomes                               // how many there are, and one
 )
 
@@ -83,7 +84,7 @@ const (
 	endAbsent              // the place is told as refused: it certainly never arrived
 	endByTrades            // the order ends, with what its trades tell
 	tellListedEnded        // log and findings: an order that has ended by the books is listed as open
-	takeBack               // the order is open again, and the record is folded
+	reopen                 // the order is open again, and the record is folded
 	cancelListed           // a cancel is sent for the order, which the books do not have open
 	haltListed             // the same, and all strategies halt
 )
@@ -309,9 +310,9 @@ var transitions = [outcomes][answers][moments]step{
 		listsTrades:     always(ended, nothing, inFive),
 		listsNothing:    always(ended, nothing, inFive),
 		tradesTold:      always(ended, foldTrades, inTurn),
-		listedOpen:      always(endedListed, tellListedEnded, soon), // its end was a lie, or came from an exchange in trouble
-		listedAgain:     always(endedListed, cancelListed, soon),    // the query says that it has ended, the lists that it has not
-		listedLong:      always(endedListed, haltListed, soon),
+		listedOpen:      always(endedListed, tellListedEnded, soon),  // its end was a lie, or came from an exchange in trouble
+		listedAgain:     always(endedCancelling, cancelListed, soon), // the query says that it has ended, the lists that it has not
+		listedLong:      always(endedCancelling, haltListed, soon),
 		accepted:        always(ended, foldUpdated, inTurn), // an update that the end of the order has overtaken
 		acceptedEnded:   always(ended, foldUpdated, inTurn),
 		acceptedCancel:  always(ended, nothing, soon),
@@ -330,8 +331,8 @@ var transitions = [outcomes][answers][moments]step{
 		foundEnded:    always(ended, fold, never),
 		tradesTold:    always(absent, nothing, soon),
 		listedOpen:    always(endedListed, tellListedEnded, soon), // the query that the first list led to did not find it
-		listedAgain:   always(endedListed, cancelListed, soon),
-		listedLong:    always(endedListed, haltListed, soon),
+		listedAgain:   always(endedCancelling, cancelListed, soon),
+		listedLong:    always(endedCancelling, haltListed, soon),
 	},
 	endedListed: {
 		noAnswer:        always(endedListed, nothing, inTurn),
@@ -339,8 +340,8 @@ var transitions = [outcomes][answers][moments]step{
 		notFound:        always(endedListed, nothing, inTurn),
 		notFoundAgain:   always(endedListed, nothing, inTurn),
 		notFoundLong:    always(endedListed, nothing, inTurn),
-		foundOpen:       always(resolved, takeBack, inTurn),
-		foundEnded:      always(ended, takeBack, inTurn), // the lists were old; what it filled after its end is booked
+		foundOpen:       always(resolved, reopen, inTurn),
+		foundEnded:      always(ended, reopen, inTurn), // the lists were old; what it filled after its end is booked
 		listsFailed:     always(endedListed, nothing, inTurn),
 		listsRefuted:    always(endedListed, nothing, inTurn),
 		listsOpen:       always(endedListed, nothing, inTurn),
@@ -348,9 +349,34 @@ var transitions = [outcomes][answers][moments]step{
 		listsNothing:    always(endedListed, nothing, inTurn),
 		tradesTold:      always(endedListed, foldTrades, inTurn),
 		listedOpen:      always(endedListed, nothing, soon),
-		listedAgain:     always(endedListed, cancelListed, soon),
-		listedLong:      always(endedListed, haltListed, soon),
+		listedAgain:     always(endedCancelling, cancelListed, soon),
+		listedLong:      always(endedCancelling, haltListed, soon),
 		accepted:        always(endedListed, foldUpdated, inTurn),
+		acceptedEnded:   always(ended, foldUpdated, inTurn),
+		acceptedCancel:  always(endedListed, nothing, soon),
+		refused:         always(endedListed, tellRefused, inTurn),
+		refusedNotFound: always(endedListed, tellRefused, inTurn),
+		unanswered:      always(endedListed, nothing, soon),
+		writeRefuted:    always(endedListed, nothing, soon),
+	},
+	endedCancelling: {
+		noAnswer:        always(endedCancelling, nothing, inTurn),
+		answerRefuted:   always(endedCancelling, nothing, inTurn), // also: the books do not have what it would hold
+		notFound:        always(endedCancelling, nothing, inTurn),
+		notFoundAgain:   always(endedCancelling, nothing, inTurn),
+		notFoundLong:    always(endedCancelling, nothing, inTurn),
+		foundOpen:       always(cancelInFlight, reopen, inTurn), // the answer to the cancel comes, or fails to, like that of any other
+		foundEnded:      always(ended, reopen, inTurn),          // the lists were old; what it filled after its end is booked
+		listsFailed:     always(endedCancelling, nothing, inTurn),
+		listsRefuted:    always(endedCancelling, nothing, inTurn),
+		listsOpen:       always(endedCancelling, nothing, inTurn),
+		listsTrades:     always(endedCancelling, nothing, inTurn),
+		listsNothing:    always(endedCancelling, nothing, inTurn),
+		tradesTold:      always(endedCancelling, foldTrades, inTurn),
+		listedOpen:      always(endedCancelling, nothing, soon),
+		listedAgain:     always(endedCancelling, nothing, soon),
+		listedLong:      always(endedCancelling, haltListed, soon),
+		accepted:        always(endedCancelling, foldUpdated, inTurn),
 		acceptedEnded:   always(ended, foldUpdated, inTurn),
 		acceptedCancel:  always(endedListed, nothing, soon),
 		refused:         always(endedListed, tellRefused, inTurn),

@@ -78,15 +78,15 @@ func canCome(o outcome, a answer) bool {
 	case a.is(foundChanged, foundChangedEnded): // only of an update is it known what it asked for
 		return o == updateUnresolved
 	case a.lists(): // they are asked where a 240 was answered that counts
-		return o.taken() || o.is(placeUnresolved, ended, endedListed)
+		return o.taken() || o.listed() || o.is(placeUnresolved, ended)
 	case a.listed(): // the list of each minute tells them of orders alone that the books do not have open
-		return o.is(ended, absent, endedListed)
+		return o.listed() || o.is(ended, absent)
 	case a.is(accepted, acceptedEnded):
-		return o.is(placeInFlight, updateInFlight, ended, endedListed)
+		return o.listed() || o.is(placeInFlight, updateInFlight, ended)
 	case a == acceptedCancel:
-		return o.is(cancelInFlight, ended, endedListed)
+		return o.listed() || o.is(cancelInFlight, ended)
 	case a.is(refused, refusedNotFound, unanswered, writeRefuted): // the answer to a write may be overtaken by the order's end
-		return o.inFlight() || o.is(ended, endedListed)
+		return o.listed() || o.inFlight() || o == ended
 	}
 	return true
 }
@@ -109,7 +109,7 @@ var rules = []rule{
 		return filled(c) && c.answer.is(noAnswer, answerRefuted, listsFailed, listsRefuted)
 	}, func(c cell) bool {
 		switch {
-		case !c.answer.lists() || c.outcome == endedListed:
+		case !c.answer.lists() || c.outcome.listed():
 			return c.stays(inTurn)
 		case c.outcome == placeUnresolved:
 			return c.stays(inSecond)
@@ -152,7 +152,7 @@ var rules = []rule{
 			return c.step.then == inMinute
 		case absent:
 			return c.step.then == never
-		case placeInFlight, endedListed:
+		case placeInFlight, endedListed, endedCancelling:
 			return c.step.then == inTurn
 		}
 		return c.answer == notFoundLong || c.step.then == inFive
@@ -231,39 +231,48 @@ var rules = []rule{
 		return c.outcome == ended && c.answer.lists()
 	}, func(c cell) bool { return c.stays(inFive) }},
 	{"nor of one that the list of each minute shows open after its end", func(c cell) bool {
-		return c.outcome == endedListed && c.answer.lists()
+		return c.outcome.listed() && c.answer.lists()
 	}, func(c cell) bool { return c.stays(inTurn) }},
 	{"an order that two lists show open after its end is queried, then cancelled; a fifth list halts", func(c cell) bool {
 		return c.answer.listed() && filled(c)
 	}, func(c cell) bool {
 		do := map[answer]effect{listedOpen: tellListedEnded, listedAgain: cancelListed, listedLong: haltListed}[c.answer]
-		if c.answer == listedOpen && c.outcome == endedListed {
-			do = nothing // it is told already
+		next := endedCancelling
+		switch {
+		case c.answer == listedOpen && c.outcome.listed(): // it is told already
+			do, next = nothing, c.outcome
+		case c.answer == listedOpen:
+			next = endedListed
+		case c.answer == listedAgain && c.outcome == endedCancelling: // the cancel is on its way already
+			do = nothing
 		}
-		return c.step == step{endedListed, do, soon}
+		return c.step == step{next, do, soon}
 	}},
 	{"an order is taken back where a query finds it after lists have shown it open", filled, func(c cell) bool {
-		if c.outcome == endedListed && c.answer.found() {
-			return c.step == step{map[answer]outcome{foundOpen: resolved, foundEnded: ended}[c.answer], takeBack, inTurn}
+		switch {
+		case c.outcome.listed() && c.answer == foundEnded:
+			return c.step == step{ended, reopen, inTurn}
+		case c.outcome.listed() && c.answer == foundOpen:
+			return c.step == step{map[outcome]outcome{endedListed: resolved, endedCancelling: cancelInFlight}[c.outcome], reopen, inTurn}
 		}
-		return c.step.do != takeBack
+		return c.step.do != reopen
 	}},
 	{"a write is sent, a cancel alone, where lists show an order open that the books cannot take back", filled, func(c cell) bool {
 		sends := c.step.do == cancelListed || c.step.do == haltListed
-		return sends == c.answer.is(listedAgain, listedLong)
+		return sends == (c.answer == listedLong || c.answer == listedAgain && c.outcome != endedCancelling)
 	}},
 	{"the answer to the cancel of an order that the books do not have open is told, and resolves nothing but by an end", func(c cell) bool {
-		return c.outcome == endedListed && c.answer >= accepted
+		return c.outcome.listed() && c.answer >= accepted
 	}, func(c cell) bool {
 		switch c.answer {
 		case accepted:
-			return c.step == step{endedListed, foldUpdated, inTurn}
+			return c.step == step{c.outcome, foldUpdated, inTurn}
 		case acceptedEnded:
 			return c.step == step{ended, foldUpdated, inTurn}
 		case refused, refusedNotFound:
 			return c.step == step{endedListed, tellRefused, inTurn}
 		}
-		return c.stays(soon)
+		return c.step == step{endedListed, nothing, soon}
 	}},
 	{"trades by themselves are booked and resolve nothing", func(c cell) bool { return c.answer == tradesTold }, func(c cell) bool {
 		if c.outcome == absent {
@@ -382,9 +391,9 @@ func set(t *testing.T, o outcome) *setting {
 	case absent:
 		p.loop.answer(&c, market.ExecUnknown, 0)
 		p.loop.answer(&c, market.ExecRejected, 0)
-	case ended, endedListed:
+	case ended, endedListed, endedCancelling:
 		p.loop.report(1, s.record(market.StatusCanceled, 4), market.ExecNew) // its fill is still missing
-		s.q.listed = o == endedListed
+		s.q.listed, s.q.cancelling = o.listed(), o == endedCancelling
 	default:
 		p.loop.report(1, s.record(market.StatusNew, 0), market.ExecNew)
 		switch o {
@@ -419,6 +428,7 @@ func (s *setting) record(status market.Status, filled market.Qty) *exchange.Reco
 
 // reply makes a reply that reads as an answer.
 func (s *setting) reply(a answer, m moment, write outcome) *reply {
+	s.loop.verify = believe // its replies are about outcomes, and say little else
 	r := &reply{from: fromQuery, asked: s.sent.Add([moments]time.Duration{5 * time.Second, 15 * time.Second, 25 * time.Second}[m])}
 	status := market.StatusNew
 	if a.is(foundEnded, foundChangedEnded, acceptedEnded) {
@@ -454,6 +464,9 @@ func (s *setting) reply(a answer, m moment, write outcome) *reply {
 	return r
 }
 
+// believe is a verify that finds nothing wrong.
+func believe(*state.Order, *reply) (problem string, ok bool) { return "", true }
+
 // kindOf is the write that an answer answers.
 func kindOf(a answer, o outcome) market.CommandKind {
 	switch {
@@ -480,7 +493,7 @@ func TestTheLoopCarriesOutWhatTheTableSays(t *testing.T) {
 		s.loop.receive(s.q, r)
 
 		require.Equal(t, c.step.next, s.loop.outcomeOf(s.q, s.account.Known(1)), c)
-		cancels := c.step.do == cancelListed || c.step.do == haltListed
+		cancels := c.step.do == cancelListed || c.step.do == haltListed && c.outcome != endedCancelling
 		require.Equal(t, cancels, len(s.loop.outbox.waiting) == 1, c)
 		require.False(t, cancels && s.loop.outbox.waiting[0].command.Kind != market.CommandCancel, c)
 		require.Empty(t, s.box.leaves, c)

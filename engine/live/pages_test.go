@@ -18,8 +18,9 @@ func (p *play) inFills(n int) *exchange.Record {
 	o := p.account.Own(1).Order
 	r := &exchange.Record{}
 	o.Status, o.FilledAmount, o.AmountRemaining, o.OnHold, o.Updated = market.StatusFilled, o.Amount, 0, 0, p.loop.now
+	o.FilledAmountQuote, _ = p.account.Catalog().Market(o.Market).Value(o.Price, o.Amount)
 	for i := range n {
-		f := market.Fill{Price: o.Price, Amount: o.Amount / market.Qty(n), Time: o.Updated, Settled: true}
+		f := market.Fill{Market: o.Market, Side: o.Side, Price: o.Price, Amount: o.Amount / market.Qty(n), Time: o.Updated, Settled: true}
 		binary.BigEndian.PutUint64(f.ID[:], uint64(i+1))
 		r.Fills = append(r.Fills, f)
 	}

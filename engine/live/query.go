@@ -20,11 +20,14 @@ type query struct {
 	unresolved    *unresolved // the write whose outcome is not known; nil: none
 	notFoundSince market.Time // of the first 240 in a row that counts; 0: none
 	lists         bool        // the lists are asked next, not the order itself
+	short         *reply      // a record that lacks fills: the trades are asked for next; nil: none does
 	listsSince    market.Time // when the 240 was asked for that leads to the lists
+	trusted       bool        // the next record is booked, whatever it says: a person has decided
 	unsent        bool        // the last command could not be sent, and the log has told
 
-	listed bool         // lists show the order open, which has ended by the books
-	ended  *state.Order // that order, where the account has forgotten it
+	listed     bool         // lists show the order open, which has ended by the books
+	cancelling bool         // a cancel of that order is on its way
+	ended      *state.Order // that order, where the account has forgotten it
 }
 
 // unresolved is a write whose outcome is not known.
@@ -127,6 +130,8 @@ func (l *Loop) askDue(work context.Context) {
 		case l.asking >= inFlight || q.asking || q.next > l.now:
 		case l.ownOf(q) == nil:
 			delete(l.queries, id)
+		case q.short != nil:
+			l.askTrades(work, q)
 		case q.lists:
 			l.askLists(work, q)
 		default:
@@ -145,7 +150,7 @@ func (l *Loop) askOrder(work context.Context, q *query) {
 	if l.stopped || own.InFlight == market.CommandCancel || own.CancelWanted {
 		question = l.Trading.Ending
 	}
-	r := reply{from: fromQuery, asked: l.now}
+	r := reply{from: fromQuery, asked: l.now, trusted: q.trusted}
 	q.asking = true
 	l.asking++
 	l.workers.Go(func() {

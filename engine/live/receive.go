@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/tidemark-trading/tidemark/engine/audit"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
@@ -30,14 +31,14 @@ type reply struct {
 	trades []exchange.Trade // of this order alone
 	shown  int              // the regular lists: how many in a row show it open after its end
 	write  *outgoing        // of a send
+
+	whole   bool // the fills of record are completed by the trades
+	trusted bool // a person has said that the exchange is right
 }
 
 // verify holds a reply without an error against the own order. Where the reply cannot be true it says which rule it breaks, with both values: then
 // the reply counts as no answer.
 type verify func(own *state.Order, r *reply) (problem string, ok bool)
-
-// believe is a verify that finds nothing wrong.
-func believe(*state.Order, *reply) (problem string, ok bool) { return "", true }
 
 // receive is the one way of an answer about an order into the books, wherever it comes from: it is verified, read, and what transitions says of it
 // is carried out.
@@ -70,6 +71,8 @@ func (l *Loop) outcomeOf(q *query, own *state.Order) outcome {
 	switch {
 	case own == nil:
 		return ended
+	case q.cancelling && own.State.Terminal():
+		return endedCancelling
 	case q.listed && own.State.Terminal():
 		return endedListed
 	case own.State == state.Rejected:
@@ -89,6 +92,9 @@ func (l *Loop) outcomeOf(q *query, own *state.Order) outcome {
 	}
 	return resolved
 }
+
+// listed reports whether lists show an order open that has ended by the books.
+func (o outcome) listed() bool { return o == endedListed || o == endedCancelling }
 
 // moment is when an answer was asked for.
 func (q *query) moment(asked market.Time) moment {
@@ -111,13 +117,16 @@ func (l *Loop) read(q *query, now outcome, own *state.Order, r *reply) answer {
 	}
 	if r.err == nil && own != nil {
 		problem, ok := l.verify(own, r)
-		if ok && now == endedListed && r.from == fromQuery {
-			problem, ok = l.canTakeBack(own, r)
+		if ok && now.listed() && r.from == fromQuery {
+			problem, ok = l.canReopen(own, r)
 		}
 		if !ok {
-			l.Log.Error().Int64("order", int64(q.id)).Str("problem", problem).Msg("an answer of the exchange cannot be true of the own order: it counts as none")
+			l.Log.Debug().Int64("order", int64(q.id)).Str("problem", problem).Msg("an answer of the exchange counts as none")
 			return refuted[r.from]
 		}
+	}
+	if own != nil && errors.Is(r.err, exchange.ErrFalse) {
+		l.breach(own, []audit.Broken{{Rule: audit.RuleRecord, Wanted: "a record of this order", Seen: r.err.Error()}})
 	}
 	switch r.from {
 	case fromSend:

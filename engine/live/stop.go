@@ -28,7 +28,11 @@ func (l *Loop) stopEarly(work context.Context) error {
 
 // end cancels all orders, or keeps them with their timers stopped, and waits for every answer.
 func (l *Loop) end(work context.Context) error {
-	ctx, cancel := context.WithTimeout(work, l.StopWithin)
+	within := l.StopWithin
+	if l.StopLeft != nil {
+		within = min(within, l.StopLeft())
+	}
+	ctx, cancel := context.WithTimeout(work, within)
 	defer cancel()
 	l.endTurn(work)
 	if l.KeepOrders && l.ending == nil { // a disk that is full is not left to itself

@@ -511,7 +511,8 @@ func TestAWriteIsResolvedWithTheEndOfItsOrder(t *testing.T) {
 		q := p.loop.queryOf(1)
 		q.unresolved = &unresolved{outcome: cancelUnresolved, command: market.Command{Kind: market.CommandCancel, Order: o}, until: p.loop.now.Add(time.Minute)}
 		o.Status, o.FilledAmount, o.AmountRemaining, o.Updated = market.StatusCanceled, 4, 4, p.loop.now
-		fill := market.Fill{ID: uuid.UUID{2}, Amount: 4, Price: 1}
+		fill := market.Fill{ID: uuid.UUID{2}, Market: 1, Amount: 4, Price: 1, Time: p.loop.now}
+		p.loop.verify = believe
 		p.loop.receive(q, &reply{from: fromQuery, asked: p.loop.now, record: &exchange.Record{Order: o, Fills: []market.Fill{fill}}})
 		require.NotNil(t, p.account.Known(1), "its fee is waited for")
 		require.True(t, p.loop.quiet())

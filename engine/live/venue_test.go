@@ -419,6 +419,7 @@ type ledger struct {
 	full      error    // what the next commit returns that is durable all the same
 	concluded []string // of differences
 	remarks   []string
+	breached  []Breach
 	fills     map[uuid.UUID]int // how often they were noted
 	largest   int               // number of fills in an event
 }
@@ -435,6 +436,9 @@ func (j *ledger) Outcome(market.Time, *exchange.Intent, error) {}
 func (j *ledger) Remark(kind, text string)                     { j.remarks = append(j.remarks, kind+": "+text) }
 func (j *ledger) Differs(_ market.Time, d *state.Difference) {
 	j.concluded = append(j.concluded, d.Conclusion)
+}
+func (j *ledger) Breached(_ market.Time, b *Breach, _ []Breach) {
+	j.breached = append(j.breached, *b)
 }
 func (j *ledger) Agreed(market.AssetID, Agreement) {}
 

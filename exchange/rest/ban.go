@@ -18,8 +18,12 @@ func rateHeadersOf(prefix string) rateHeaders {
 	return rateHeaders{name("limit"), name("remaining"), name("resetat")}
 }
 
-// believable is how far from now a time of the exchange may lie.
+// believable is how far from now a time of an earlier process may lie.
 const believable = 24 * time.Hour
+
+// longestReset is how long a reset or the end of a ban that the exchange tells is believed: a minute's budget is back in a minute, and a ban of a
+// key lasts another (venue-facts 2.4). A ban that lasts longer is told again by the next answer.
+const longestReset = 2 * time.Minute
 
 // read reads the headers; false where one is missing or cannot be what the specification says.
 func (n *rateHeaders) read(h http.Header, now market.Time) (r rate, ok bool) {
@@ -34,7 +38,8 @@ func (n *rateHeaders) read(h http.Header, now market.Time) (r rate, ok bool) {
 
 // resetOf reads the header of the time at which the points are back, in Unix milliseconds.
 func (n *rateHeaders) resetOf(h http.Header, now market.Time) (market.Time, bool) {
-	return timeNear(h.Get(n.resetAt), now)
+	reset, known := timeNear(h.Get(n.resetAt), now)
+	return min(reset, now.Add(longestReset)), known
 }
 
 func timeNear(text string, now market.Time) (market.Time, bool) {
@@ -61,16 +66,18 @@ func banEnd(text string, now market.Time) (market.Time, bool) {
 
 // ban stops the budget until the later of what the text and the header say, or for the usual time where neither says anything.
 func (l *Ledger) ban(a *allowance, h http.Header, status int, body []byte, now market.Time) {
+	length := l.config.IPBan
+	if a.payer == PaidByKey {
+		length = l.config.KeyBan
+	}
+	usual := minuteEnd(now).Add(length)
 	until, _ := banEnd(exchange.ParseError(status, body).Message, now)
+	until = min(until, max(usual, now.Add(longestReset))) // the next answer tells of one that lasts longer
 	if reset, ok := l.names.resetOf(h, now); ok {
 		until = max(until, reset)
 	}
 	if until <= now {
-		length := l.config.IPBan
-		if a.payer == PaidByKey {
-			length = l.config.KeyBan
-		}
-		until = minuteEnd(now).Add(length)
+		until = usual
 	}
 	if until = until.Add(a.margin); until > a.banned {
 		a.banned = until

@@ -422,10 +422,10 @@ func TestTheEndOfABanIsWhatTheAnswerSays(t *testing.T) {
 		want    string // 00:00:00: no ban
 	}{
 		{"text", 429, fmt.Sprintf(text, at("00:01:40")), "", rest.PaidByKey, "00:01:40"},
-		{"header", 429, "too many requests", strconv.FormatInt(at("00:03:00"), 10), rest.PaidByKey, "00:03:00"},
-		{"the later of both", 429, fmt.Sprintf(text, at("00:01:40")), strconv.FormatInt(at("00:03:00"), 10), rest.PaidByKey, "00:03:00"},
-		{"the later of both, which is the text's", 429, fmt.Sprintf(text, at("00:03:00")), strconv.FormatInt(at("00:01:40"), 10), rest.PaidByKey, "00:03:00"},
-		{"code with another status", 403, fmt.Sprintf(text, at("00:04:00")), "", rest.PaidByKey, "00:04:00"},
+		{"header", 429, "too many requests", strconv.FormatInt(at("00:03:00"), 10), rest.PaidByKey, "00:02:10"},
+		{"the later of both", 429, fmt.Sprintf(text, at("00:01:40")), strconv.FormatInt(at("00:03:00"), 10), rest.PaidByKey, "00:02:10"},
+		{"the later of both, which is the text's", 429, fmt.Sprintf(text, at("00:03:00")), strconv.FormatInt(at("00:01:40"), 10), rest.PaidByKey, "00:02:10"},
+		{"code with another status", 403, fmt.Sprintf(text, at("00:04:00")), "", rest.PaidByKey, "00:02:10"},
 		{"neither: a minute after the minute", 429, "", "", rest.PaidByKey, "00:02:00"},
 		{"neither: a quarter of an hour", 429, "", "", rest.PaidByIP, "00:16:00"},
 		{"in the past", 429, fmt.Sprintf(text, at("00:00:00")), "", rest.PaidByKey, "00:02:00"},

@@ -3,6 +3,7 @@ package rest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/tidemark-trading/tidemark/market"
@@ -71,6 +72,25 @@ func decodeList[T any](body []byte) (list []T, err error) {
 	return list, decode(body, &list)
 }
 
+// makesSense refuses rules by which no order could be placed, or any: a smallest order above the largest, decimals beyond all units, a tickSize of
+// 0 where one is told, a number of open orders below 0.
+func (w *Market) makesSense(next *market.Market) error {
+	switch {
+	case w.QuantityDecimals > market.MaxDigits || w.NotionalDecimals > market.MaxDigits:
+		return fmt.Errorf("market %s: quantityDecimals %d, notionalDecimals %d: more than %d: %w", w.Name, w.QuantityDecimals, w.NotionalDecimals, market.MaxDigits, errSenseless)
+	case w.TickSize != "" && next.TickSize == 0:
+		return fmt.Errorf("market %s: tickSize %s: %w", w.Name, w.TickSize, errSenseless)
+	case next.MaxOrderInBase > 0 && next.MinOrderInBase > next.MaxOrderInBase, next.MaxOrderInQuote > 0 && next.MinOrderInQuote > next.MaxOrderInQuote:
+		return fmt.Errorf("market %s: the smallest order is above the largest: %w", w.Name, errSenseless)
+	case w.MaxOpenOrders < 0:
+		return fmt.Errorf("market %s: maxOpenOrders %d: %w", w.Name, w.MaxOpenOrders, errSenseless)
+	}
+	return nil
+}
+
+// errSenseless says that rules of a market make no sense: those in force stay.
+var errSenseless = errors.New("the rule makes no sense")
+
 // Apply sets the rules of m, in its units, to those that the exchange tells: status, tickSize, decimals, limits. A status that is not
 // known counts as halted. It wraps market.ErrInexact where the units of m are too coarse for a rule, and leaves m as it was.
 func (w *Market) Apply(m *market.Market) error {
@@ -91,6 +111,9 @@ func (w *Market) Apply(m *market.Market) error {
 	next.MaxOrderInBase = market.Qty(read("maxOrderInBaseAsset", w.MaxOrderInBaseAsset, m.AmountDigits))
 	next.MaxOrderInQuote = market.Money(read("maxOrderInQuoteAsset", w.MaxOrderInQuoteAsset, m.QuoteDigits))
 	if err != nil {
+		return err
+	}
+	if err := w.makesSense(&next); err != nil {
 		return err
 	}
 	next.QuantityDecimals, next.NotionalDecimals = w.QuantityDecimals, w.NotionalDecimals

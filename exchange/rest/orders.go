@@ -58,7 +58,7 @@ func (c *Client) order(ctx context.Context, lane Lane, id market.ID, client, nam
 		return exchange.Record{}, err
 	}
 	if o := &record.Order; o.Market != id || client != uuid.Nil && o.ClientOrderID != client || client == uuid.Nil && o.ExchangeID != name {
-		return exchange.Record{}, fmt.Errorf("GET /order: order %s: %w", o.ExchangeID, ErrMismatch)
+		return exchange.Record{}, exchange.False(fmt.Errorf("GET /order: order %s: %w", o.ExchangeID, ErrMismatch))
 	}
 	return record, nil
 }

@@ -43,7 +43,10 @@ func (c *Client) Send(ctx context.Context, intent *exchange.Intent) (exchange.Re
 		if err != nil {
 			return err
 		}
-		return belongs(&record.Order, intent)
+		if err := belongs(&record.Order, intent); err != nil {
+			return exchange.False(err)
+		}
+		return nil
 	})
 	if err != nil {
 		return exchange.Record{}, err

@@ -1,0 +1,328 @@
+package bot
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/tidemark-trading/tidemark/direct"
+	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// directFlags are those of the kill switch.
+type directFlags struct {
+	direct, flatten bool
+	log             string
+	sets            []string
+}
+
+// directHelp says what --direct is.
+const directHelp = `
+
+With --direct it needs no bot, no socket and no bot.db: it asks the exchange that -c names for the bot's open orders and cancels them itself, as when the
+bot hangs or cannot start. --flatten sells at market what holdings.json in the state folder says that the strategies hold, less what was sold since; where that file
+is missing, it reads markets and amounts from standard input. What is sent stands in direct.log first, which the next start of the bot books, or
+the running one, which halts its strategies. docs/running.md tells more.`
+
+// openWait is how long the switch waits for a bot that is booking the log.
+const openWait = 5 * time.Second
+
+// openDirect opens the kill switch's log for writing.
+func openDirect(path string) (log *direct.Log, err error) {
+	for began := time.Now(); ; time.Sleep(followEvery) {
+		if log, err = direct.Open(path); !errors.Is(err, direct.ErrBusy) || time.Since(began) > openWait {
+			return log, err
+		}
+	}
+}
+
+// killSwitch is `bot cancel-all --direct` at work.
+type killSwitch struct {
+	*app
+	plan     *runPlan
+	flags    *actFlags
+	client   *rest.Client
+	catalog  *market.Catalog
+	holdings *direct.Holdings // nil: there are none
+	typed    []typedSale
+	names    *direct.Names
+}
+
+// typedSale is what a person wants to be sold.
+type typedSale struct{ market, amount string }
+
+// direct cancels, and sells, without a bot.
+func (a *app) direct(ctx context.Context, f *actFlags) error {
+	c, err := a.runConfigOf(&runFlags{config: f.config, sets: f.sets})
+	if err != nil {
+		return err
+	}
+	k := &killSwitch{app: a, flags: f, plan: &runPlan{runConfig: c, kinds: a.Kinds, getenv: a.Getenv}}
+	if f.state != "" {
+		c.Bot.State = f.state
+	}
+	if c.Bot.Mode == modePaper {
+		fmt.Fprintln(a.Stdout, "nothing to cancel: in paper mode no order leaves the bot's process; its orders are in paper.db, and end with the bot's next stop in good order")
+		return nil
+	}
+	if err := k.plan.readKeys(a.Getenv); err != nil {
+		return c.source.place(err)
+	}
+	if err := k.read(); err != nil {
+		return err
+	}
+	path := orElse(f.log, filepath.Join(c.Bot.State, direct.LogFile))
+	log, err := openDirect(path)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, f.wait)
+	defer cancel()
+	report, err := k.turn(ctx, log)
+	return errors.Join(k.show(report, err), log.Close())
+}
+
+// read reads what the bot has left, and what a person types instead.
+func (k *killSwitch) read() (err error) {
+	folder := k.plan.Bot.State
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return usagef("there is no state folder %s: bot.state of the config, or --state, names the bot's", folder)
+	}
+	if k.holdings, err = direct.ReadHoldings(folder); err != nil {
+		fmt.Fprintf(k.Stderr, "%v\n", err)
+	}
+	if h := k.holdings; h != nil && !sameExchange(h.Exchange, originOf(k.plan.Exchange.BaseURL)) {
+		return usagef("%s in %s is of %s, and exchange.base_url of the config is at %s", direct.HoldingsFile, folder, h.Exchange, originOf(k.plan.Exchange.BaseURL))
+	}
+	if k.holdings == nil && k.flags.flatten {
+		return k.readTyped()
+	}
+	return nil
+}
+
+// readTyped reads markets and amounts from standard input, up to its end or an empty line.
+func (k *killSwitch) readTyped() error {
+	fmt.Fprintf(k.Stderr, "there is no %s: type what to sell, MARKET AMOUNT in each line, such as BTC-EUR 0.25; an empty line ends\n", direct.HoldingsFile)
+	lines := bufio.NewScanner(k.Stdin)
+	for lines.Scan() && strings.TrimSpace(lines.Text()) != "" {
+		words := strings.Fields(lines.Text())
+		if len(words) != 2 {
+			return usagef("%q is no market and amount, such as BTC-EUR 0.25", clip(lines.Text()))
+		}
+		k.typed = append(k.typed, typedSale{words[0], words[1]})
+	}
+	return lines.Err()
+}
+
+// turn cancels, and then sells.
+func (k *killSwitch) turn(ctx context.Context, log *direct.Log) (*direct.Report, error) {
+	if err := k.connect(ctx, log); err != nil {
+		return nil, fmt.Errorf("nothing was sent: %w", err)
+	}
+	defer k.client.Close()
+	k.names = direct.NewNames(k.holdings, log.Lines())
+	s := &direct.Switch{Exchange: k.client, Catalog: k.catalog, Log: log, Own: k.own, Foreign: k.flags.foreign, Operator: k.plan.operator(""), Say: k.say, Fault: k.faults}
+	by := "bot cancel-all --direct"
+	if k.flags.flatten {
+		by += " --flatten"
+	}
+	err := s.Begin(by, k.flags.flatten)
+	if err == nil {
+		err = s.Cancel(ctx)
+	}
+	if err == nil && k.flags.flatten {
+		if err = k.outwait(ctx, s); err == nil {
+			err = k.flatten(ctx, s)
+		}
+	}
+	report, ended := s.End()
+	return report, errors.Join(err, ended)
+}
+
+// outwait lets the window of what the bot may have sent last pass, and cancels what has still arrived: a sale of the bot's own that is on its way
+// would be one too many. Its state file was last written before.
+func (k *killSwitch) outwait(ctx context.Context, s *direct.Switch) error {
+	info, err := os.Stat(filepath.Join(k.plan.Bot.State, stateFile))
+	if err != nil {
+		return nil // no bot has sent anything
+	}
+	left := min(time.Duration(k.plan.Exchange.Window), time.Until(info.ModTime().Add(time.Duration(k.plan.Exchange.Window))))
+	if left <= 0 {
+		return nil
+	}
+	k.say("the bot may have sent something in the last %s: waiting until the exchange cannot take it any more", time.Duration(k.plan.Exchange.Window))
+	timer := time.NewTimer(left)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+		return s.Fail(fmt.Errorf("nothing is sold: %w", ctx.Err()))
+	}
+	return s.Cancel(ctx)
+}
+
+// flatten sells what is held, but where it is not known what became of an earlier sale.
+func (k *killSwitch) flatten(ctx context.Context, s *direct.Switch) error {
+	unknown, err := s.Settle(ctx)
+	if err != nil {
+		return err
+	}
+	k.names = direct.NewNames(k.holdings, s.Log.Lines())
+	wants, err := k.wants(ctx, s)
+	if err != nil {
+		return s.Fail(err)
+	}
+	wants = slices.DeleteFunc(wants, func(w direct.Want) bool { return unknown[k.catalog.Market(w.Market).Name] || w.Amount <= 0 })
+	return s.Sell(ctx, wants)
+}
+
+// wants is what is to be sold.
+func (k *killSwitch) wants(ctx context.Context, s *direct.Switch) (wants []direct.Want, err error) {
+	if k.holdings != nil {
+		return s.Wants(ctx, k.names, k.plan.operator)
+	}
+	if len(k.typed) == 0 {
+		return nil, errors.New("nothing is sold: what is held is not known, and nothing was typed")
+	}
+	for _, t := range k.typed {
+		m := k.catalog.MarketNamed(t.market)
+		if m == nil {
+			return nil, fmt.Errorf("nothing is sold: the exchange has no market %q", clip(t.market))
+		}
+		amount, err := m.ParseQty(t.amount)
+		if err != nil || amount <= 0 {
+			return nil, fmt.Errorf("nothing is sold: %q is no amount of %s", clip(t.amount), m.Name)
+		}
+		wants = append(wants, direct.Want{Market: m.ID, Amount: amount, Operator: k.plan.operator("")})
+	}
+	return wants, nil
+}
+
+// own reports whether an order is the bot's: by its client order id or, where the bot has left no holdings, by its operatorId.
+func (k *killSwitch) own(o *market.Order) bool {
+	if k.names.Own(o.ClientOrderID) {
+		return true
+	}
+	if k.holdings != nil {
+		return false
+	}
+	for _, s := range k.plan.Strategies {
+		if s.OperatorID == o.OperatorID && o.OperatorID != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// operator is the operatorId of a strategy, or of the first that has one.
+func (p *runPlan) operator(strategy string) int64 {
+	if s, known := p.Strategies[strategy]; known && s.OperatorID != 0 {
+		return s.OperatorID
+	}
+	for _, name := range sortedKeys(p.Strategies) {
+		if id := p.Strategies[name].OperatorID; id != 0 {
+			return id
+		}
+	}
+	return 1
+}
+
+// connect learns the exchange's time and those markets that matter.
+func (k *killSwitch) connect(ctx context.Context, log *direct.Log) (err error) {
+	e := &k.plan.Exchange
+	ledger := rest.NewLedger(rest.LedgerConfig{Now: func() market.Time { return k.client.Now() }, After: after, Prefix: e.Prefix, PerKey: int(e.PerKey), PerIP: int(e.PerIP),
+		Warn: func(w rest.Warning) { k.say("%s", w) }})
+	if k.client, err = k.plan.client(ledger); err != nil {
+		return err
+	}
+	var offered listing
+	quiet := zerolog.New(k.Stderr).Level(zerolog.ErrorLevel)
+	if offered, err = k.plan.askUntil(ctx, k.client, quiet); err != nil {
+		return err
+	}
+	wanted := k.markets(log)
+	markets := slices.DeleteFunc(offered.markets, func(m rest.Market) bool { return !wanted[m.Name] })
+	symbols := map[string]bool{}
+	for i := range markets {
+		symbols[markets[i].Base], symbols[markets[i].Quote] = true, true
+	}
+	catalog, leftOut := rest.BuildCatalog(slices.DeleteFunc(offered.assets, func(a rest.Asset) bool { return !symbols[a.Symbol] }), markets)
+	for _, why := range leftOut {
+		k.say("left out: %v", why)
+	}
+	k.catalog = catalog
+	k.client.Use(catalog)
+	return nil
+}
+
+// markets are those of the config's strategies, of the holdings, of what was typed and of the log.
+func (k *killSwitch) markets(log *direct.Log) map[string]bool {
+	names := map[string]bool{}
+	for _, s := range k.plan.Strategies {
+		for _, name := range s.Markets {
+			names[name] = true
+		}
+	}
+	for _, t := range k.typed {
+		names[t.market] = true
+	}
+	for _, l := range log.Lines() {
+		names[l.Market] = true
+	}
+	if k.holdings != nil {
+		for _, p := range k.holdings.Positions {
+			names[p.Market] = true
+		}
+		for _, o := range k.holdings.Orders {
+			names[o.Market] = true
+		}
+	}
+	return names
+}
+
+func (k *killSwitch) say(format string, args ...any) {
+	to := k.Stdout
+	if k.flags.json {
+		to = k.Stderr
+	}
+	fmt.Fprintf(to, format+"\n", args...)
+}
+
+// show prints what was done. It is an error where not all was confirmed.
+func (k *killSwitch) show(report *direct.Report, failed error) error {
+	if report == nil {
+		return failed
+	}
+	if k.flags.json {
+		if err := k.printJSON(report); err != nil {
+			return errors.Join(failed, err)
+		}
+	} else {
+		k.print(report)
+	}
+	if failed == nil && !report.Done {
+		return errors.New("not everything was confirmed: the same command goes on; cancels are repeated, sales are not")
+	}
+	return failed
+}
+
+// print writes a report for a person.
+func (k *killSwitch) print(report *direct.Report) {
+	fmt.Fprintf(k.Stdout, "%s cancelled\n", ordersText(report.Cancelled))
+	for _, o := range report.Open {
+		fmt.Fprintf(k.Stdout, "still open: %s %s: %s\n", o.Market, o.Client, o.Reason)
+	}
+	for _, why := range report.Unsold {
+		fmt.Fprintf(k.Stdout, "not sold: %s\n", why)
+	}
+	fmt.Fprintf(k.Stdout, "what was sent stands in %s: the bot books it\n", report.Log)
+}

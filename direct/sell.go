@@ -1,0 +1,232 @@
+package direct
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// rounds is how many sales follow each other for one position, at most: the exchange may end one before it is whole.
+const rounds = 5
+
+// Want is something to be sold.
+type Want struct {
+	Strategy string // whose it is; empty: a person typed it
+	Market   market.ID
+	Amount   market.Qty
+	Operator int64
+}
+
+// Sell sells at market. A sale leaves once; how it ended is asked for, and another follows only for what is certainly left. What may not be
+// sold, for the market's minimum or status or because the account has less, is listed in the report. The error is of the log.
+func (s *Switch) Sell(ctx context.Context, wants []Want) error {
+	for i := range wants {
+		if err := s.sell(ctx, &wants[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sell sells one position in as many sales as that takes.
+func (s *Switch) sell(ctx context.Context, w *Want) error {
+	m, left := s.Catalog.Market(w.Market), w.Amount
+	for range rounds {
+		o, dust, why := s.order(ctx, w, left)
+		if why != "" {
+			s.unsold(w, left, why)
+			s.report.Done = s.report.Done && dust
+			return nil
+		}
+		filled, certain, err := s.sellOnce(ctx, w, o)
+		if err != nil {
+			return err
+		}
+		if !certain {
+			s.unsold(w, left, fmt.Sprintf("it is not known what became of sale %s; it is asked for by the next start, and by the next bot cancel-all --direct", o.ClientOrderID))
+			s.report.Done = false
+			return nil
+		}
+		if left -= filled; left <= 0 {
+			return nil
+		}
+		s.Say("%s of %s %s are left to sell", m.FormatQty(left), m.FormatQty(w.Amount), m.Name)
+	}
+	s.unsold(w, left, fmt.Sprintf("not all could be sold in %d sales", rounds))
+	s.report.Done = false
+	return nil
+}
+
+func (s *Switch) unsold(w *Want, left market.Qty, why string) {
+	m := s.Catalog.Market(w.Market)
+	s.report.Unsold = append(s.report.Unsold, fmt.Sprintf("%s%s %s: %s", owner(w.Strategy), m.FormatQty(left), m.Name, why))
+}
+
+func owner(strategy string) string {
+	if strategy == "" {
+		return ""
+	}
+	return strategy + ": "
+}
+
+// order makes the next sale by the market's rules. why says that there is none; dust, that no more can be sold because it is too little.
+func (s *Switch) order(ctx context.Context, w *Want, left market.Qty) (o *market.Order, dust bool, why string) {
+	m := s.Catalog.Market(w.Market)
+	var held []exchange.Holding
+	var prices []market.Ticker
+	err := insist(ctx, func() (err error) {
+		if held, err = s.Exchange.Holdings(ctx); err == nil {
+			prices, err = s.Exchange.TickerPrices(ctx, prices[:0])
+		}
+		return err
+	})
+	if err != nil {
+		return nil, false, "the account could not be asked: " + err.Error()
+	}
+	facts := exchange.Facts{}
+	for _, t := range prices {
+		if t.Market == m.ID {
+			facts.Reference = t.Last
+		}
+	}
+	for _, h := range held {
+		if h.Asset == m.Base {
+			facts.Available = h.Available
+		}
+	}
+	amount := min(left, market.Qty(facts.Available))
+	if m.MaxOrderInBase > 0 {
+		amount = min(amount, m.MaxOrderInBase)
+	}
+	if unit := market.Qty(market.Pow10(m.AmountDigits - m.QuantityDecimals)); unit > 1 {
+		amount -= amount % unit
+	}
+	if amount <= 0 {
+		return nil, left <= market.Qty(facts.Available), "the account has " + m.FormatQty(market.Qty(facts.Available)) + " available"
+	}
+	o = &market.Order{Market: m.ID, Side: market.Sell, Type: market.TypeMarket, Amount: amount, AmountRemaining: amount, OperatorID: w.Operator,
+		TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel, ClientOrderID: uuid.New()}
+	if _, refused := exchange.CheckPlace(m, o, &facts); refused != nil {
+		return nil, amount == left && (refused.Code == exchange.CodeMinBase || refused.Code == exchange.CodeMinQuote), refused.Error()
+	}
+	return o, false, ""
+}
+
+// sellOnce sends a sale that is on disk before, and waits until its end is certain.
+func (s *Switch) sellOnce(ctx context.Context, w *Want, o *market.Order) (filled market.Qty, certain bool, err error) {
+	m := s.Catalog.Market(o.Market)
+	intent, err := s.Exchange.Prepare(&market.Command{Kind: market.CommandPlace, Order: *o})
+	if err != nil {
+		return 0, false, err
+	}
+	line := Line{Kind: KindSell, AtMS: s.Exchange.Now().Millis(), Client: o.ClientOrderID, Market: m.Name, Strategy: w.Strategy, Operator: o.OperatorID,
+		Amount: m.FormatQty(o.Amount), Method: intent.Method, Path: intent.Path, Body: string(intent.Body), SignedMS: intent.Timestamp, WindowMS: intent.Window}
+	if err := s.note(&line); err != nil {
+		return 0, false, err
+	}
+	_, sent := s.Exchange.Send(ctx, &intent)
+	s.at("sell sent")
+	if err := s.outcome(o, sent); err != nil {
+		return 0, false, err
+	}
+	if exchange.OutcomeOf(sent) == exchange.Rejected {
+		s.Say("the exchange refused to sell %s %s: %v", m.FormatQty(o.Amount), m.Name, sent)
+		return 0, true, s.note(&Line{Kind: KindEnd, AtMS: s.Exchange.Now().Millis(), Client: o.ClientOrderID, Market: m.Name, Strategy: w.Strategy, Answer: "rejected", Amount: "0"})
+	}
+	return s.settle(ctx, &line)
+}
+
+// settle waits until it is certain how a sale has ended, or that it never reached the exchange, and notes it.
+func (s *Switch) settle(ctx context.Context, sale *Line) (filled market.Qty, certain bool, err error) {
+	m := s.Catalog.MarketNamed(sale.Market)
+	if m == nil {
+		return 0, false, nil
+	}
+	record, absent := s.outcomeOf(ctx, m, sale)
+	if record == nil && !absent {
+		return 0, false, nil
+	}
+	l := Line{Kind: KindEnd, AtMS: s.Exchange.Now().Millis(), Client: sale.Client, Market: m.Name, Strategy: sale.Strategy, Answer: "absent", Amount: "0"}
+	if record != nil {
+		o := &record.Order
+		filled, l.Order, l.Answer = o.FilledAmount, o.ExchangeID, o.Status.String()
+		l.Amount, l.Value = m.FormatQty(o.FilledAmount), m.FormatValue(o.FilledAmountQuote)
+		s.report.Sold = append(s.report.Sold, Sale{Client: sale.Client, Strategy: sale.Strategy, Market: m.Name, Amount: l.Amount, Value: l.Value})
+		s.Say("sold: %s%s %s for %s", owner(sale.Strategy), l.Amount, m.Name, l.Value)
+	}
+	return filled, true, s.note(&l)
+}
+
+// outcomeOf asks for a sale until it has ended, or is certainly not there: two questions apart, both after the end of its window, do not find
+// it, and neither the open orders nor the trades have it.
+func (s *Switch) outcomeOf(ctx context.Context, m *market.Market, sale *Line) (record *exchange.Record, absent bool) {
+	until := time.Duration(sale.SignedMS+sale.WindowMS)*time.Millisecond + margin
+	var first market.Time // of the answers that it is not there
+	for wait := firstWait; ; wait = min(2*wait, lastWait) {
+		asked := s.Exchange.Now()
+		found, err := s.Exchange.Order(ctx, m.ID, sale.Client, uuid.Nil)
+		switch {
+		case err == nil && found.Order.Done():
+			return &found, false
+		case !notFound(err), asked.Millis() <= until.Milliseconds():
+		case first == 0:
+			first = asked
+		case asked.Sub(first) >= margin:
+			if s.unlisted(ctx, m, sale) {
+				return nil, true
+			}
+			first = 0
+		}
+		if !pause(ctx, wait) {
+			return nil, false
+		}
+	}
+}
+
+// unlisted reports whether neither open orders nor trades show a sale.
+func (s *Switch) unlisted(ctx context.Context, m *market.Market, sale *Line) bool {
+	open, err := s.Exchange.OpenOrders(ctx)
+	if err != nil {
+		return false
+	}
+	for i := range open {
+		if open[i].Order.ClientOrderID == sale.Client {
+			return false
+		}
+	}
+	from, err := market.TimeOfMillis(sale.SignedMS)
+	if err != nil {
+		return false
+	}
+	there := false
+	err = s.trades(ctx, m, from.Add(-margin), func(t *exchange.Trade) { there = there || t.ClientOrderID == sale.Client })
+	return err == nil && !there
+}
+
+// trades pages through the account's trades in a market. Each is told once.
+func (s *Switch) trades(ctx context.Context, m *market.Market, from market.Time, tell func(*exchange.Trade)) error {
+	seen := map[uuid.UUID]bool{}
+	for more := true; more; {
+		var trades []exchange.Trade
+		err := insist(ctx, func() (err error) {
+			trades, more, err = s.Exchange.Trades(ctx, m.ID, max(from, 1))
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for i := range trades {
+			from = max(from, trades[i].Time)
+			if !seen[trades[i].ID] {
+				seen[trades[i].ID] = true
+				tell(&trades[i])
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,232 @@
+package audit_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/engine/audit"
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// The example is a buy of 0.0011 BTC at 40,000 in a market that stands at 39,900 to 40,100, with a fee of 0.25 %.
+const began = market.Time(1_700_000_000_000_000_000)
+
+func example(t *testing.T) (*audit.Check, *audit.Order, *exchange.Record) {
+	catalog := &market.Catalog{}
+	_, err := catalog.AddAsset("EUR", 2)
+	require.NoError(t, err)
+	_, err = catalog.AddAsset("BTC", 8)
+	require.NoError(t, err)
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, QuantityDecimals: 8, NotionalDecimals: 2, TickSize: 1}
+	require.NoError(t, catalog.AddMarket(m))
+	check := &audit.Check{Catalog: catalog, Market: m, Fees: exchange.Fees{Maker: 150_000, Taker: 250_000}, Now: began.Add(time.Minute),
+		Prices: func(market.Time) audit.Prices { return audit.Prices{Low: 3_990_000, High: 4_010_000} },
+		FillOf: func(id uuid.UUID) market.OrderID { return map[uuid.UUID]market.OrderID{{5}: 4, {8}: 3}[id] },
+		OrderOf: func(id uuid.UUID) market.OrderID {
+			return map[uuid.UUID]market.OrderID{{6}: 4}[id]
+		}}
+	own := market.Order{ID: 3, ClientOrderID: uuid.UUID{1}, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, TimeInForce: market.GTC,
+		SelfTradePrevention: market.DecrementAndCancel, Price: 4_000_000, Amount: 110_000, AmountRemaining: 110_000, Created: began}
+	record := &exchange.Record{Order: own}
+	record.Order.ID, record.Order.ExchangeID, record.Order.Status = 0, uuid.UUID{2}, market.StatusFilled
+	record.Order.FilledAmount, record.Order.AmountRemaining = 110_000, 0
+	record.Order.FilledAmountQuote, record.Order.FeePaid = market.ValueOf(4_000_000*110_000), market.ValueOf(11*1e8)
+	record.Order.Updated = began.Add(time.Second)
+	record.Fills = []market.Fill{{ID: uuid.UUID{3}, Market: 1, Side: market.Buy, Taker: true, Settled: true, FeeCurrency: 1, Price: 4_000_000, Amount: 110_000,
+		Fee: market.ValueOf(11 * 1e8), Time: began.Add(time.Second)}}
+	return check, &audit.Order{Order: &own}, record
+}
+
+// million is 1,000,000 EUR at ten decimals.
+var million = []market.Value{must(market.ValueOf(1e8).ScaleUp(8))}
+
+func TestEachRuleHasAnAnswerThatBreaksIt(t *testing.T) {
+	type told = exchange.Record
+	for name, c := range map[string]struct {
+		rule audit.Rule // empty: the answer holds
+		tell func(o *audit.Order, r *told)
+	}{
+		"as sent":                           {"", func(*audit.Order, *told) {}},
+		"a fill of 0.5 for a buy of 0.0011": {audit.RuleFilled, func(_ *audit.Order, r *told) { r.Fills[0].Amount = 50_000_000 }},
+		"price 0":                           {audit.RuleFillPrice, func(_ *audit.Order, r *told) { r.Fills[0].Price = 0 }},
+		"ten times the limit of a buy":      {audit.RuleFillPrice, func(_ *audit.Order, r *told) { r.Fills[0].Price *= 10 }},
+		"a tick above the limit":            {audit.RuleFillPrice, func(_ *audit.Order, r *told) { r.Fills[0].Price++ }},
+		"a tenth of the market's price":     {audit.RuleFillPrice, func(_ *audit.Order, r *told) { r.Fills[0].Price /= 10 }},
+		"a fee of a million":                {audit.RuleFillFee, func(_ *audit.Order, r *told) { r.Fills[0].Fee = million[0] }},
+		"a rebate of a million":             {audit.RuleFillFee, func(_ *audit.Order, r *told) { r.Fills[0].Fee = million[0].Neg() }},
+		"a fee in BTC":                      {audit.RuleFillCurrency, func(_ *audit.Order, r *told) { r.Fills[0].FeeCurrency = 2 }},
+		"a fill id of another order":        {audit.RuleFillID, func(_ *audit.Order, r *told) { r.Fills[0].ID = uuid.UUID{5} }},
+		"a fill without an id":              {audit.RuleFillID, func(_ *audit.Order, r *told) { r.Fills[0].ID = uuid.Nil }},
+		"a fill of another market":          {audit.RuleFillMarket, func(_ *audit.Order, r *told) { r.Fills[0].Market = 2 }},
+		"a fill that sells":                 {audit.RuleFillSide, func(_ *audit.Order, r *told) { r.Fills[0].Side = market.Sell }},
+		"a fill of nothing":                 {audit.RuleFillAmount, func(_ *audit.Order, r *told) { r.Fills[0].Amount = 0 }},
+		"a fill before the order":           {audit.RuleFillTime, func(_ *audit.Order, r *told) { r.Fills[0].Time = began.Add(-time.Hour) }},
+		"a fill in the future":              {"", func(_ *audit.Order, r *told) { r.Fills[0].Time = began.Add(time.Hour) }},
+		"an orderId that another order has": {audit.RuleOrderID, func(_ *audit.Order, r *told) { r.Order.ExchangeID = uuid.UUID{6} }},
+		"another orderId than before":       {audit.RuleOrderID, func(o *audit.Order, _ *told) { o.ExchangeID = uuid.UUID{9} }},
+		"another clientOrderId":             {audit.RuleClientOrderID, func(_ *audit.Order, r *told) { r.Order.ClientOrderID = uuid.UUID{9} }},
+		"another market":                    {audit.RuleMarket, func(_ *audit.Order, r *told) { r.Order.Market = 0 }},
+		"a sell":                            {audit.RuleSide, func(_ *audit.Order, r *told) { r.Order.Side = market.Sell }},
+		"a stop":                            {audit.RuleType, func(_ *audit.Order, r *told) { r.Order.Type = market.TypeStopLossLimit }},
+		"another limit":                     {audit.RulePrice, func(_ *audit.Order, r *told) { r.Order.Price++ }},
+		"another time in force":             {audit.RuleTimeInForce, func(_ *audit.Order, r *told) { r.Order.TimeInForce = market.IOC }},
+		"post-only":                         {audit.RulePostOnly, func(_ *audit.Order, r *told) { r.Order.PostOnly = true }},
+		"another self-trade prevention":     {audit.RuleSelfTrade, func(_ *audit.Order, r *told) { r.Order.SelfTradePrevention = market.CancelBoth }},
+		"a larger amount":                   {audit.RuleAmount, func(_ *audit.Order, r *told) { r.Order.Amount++ }},
+		"filled with something left": {audit.RuleStatus, func(_ *audit.Order, r *told) {
+			r.Order.Amount, r.Order.RestatementReason = 110_001, 1
+			r.Order.Amount = 109_999
+		}},
+		"open with nothing left":                  {audit.RuleStatus, func(_ *audit.Order, r *told) { r.Order.Status = market.StatusPartiallyFilled }},
+		"waiting for a trigger that there is not": {audit.RuleStatus, func(_ *audit.Order, r *told) { r.Order.Status = market.StatusAwaitingTrigger }},
+		"a value that the fills do not have":      {audit.RuleFilledQuote, func(_ *audit.Order, r *told) { r.Order.FilledAmountQuote = million[0] }},
+		"fees that the fills do not have":         {audit.RuleFeePaid, func(_ *audit.Order, r *told) { r.Order.FeePaid = million[0] }},
+		"the fee of the order in BTC":             {audit.RuleFeeCurrency, func(_ *audit.Order, r *told) { r.Order.FeeCurrency = 2 }},
+		"a hold in BTC":                           {audit.RuleHoldCurrency, func(_ *audit.Order, r *told) { r.Order.OnHoldCurrency = 2 }},
+		"an update in the future":                 {"", func(_ *audit.Order, r *told) { r.Order.Updated = began.Add(time.Hour) }},
+		"a fill that changes its price":           {audit.RuleFillChanged, func(o *audit.Order, r *told) { o.Fills, o.Counted = r.Fills, 110_000; r.Fills = lower(r.Fills) }},
+		"a fill that loses its fee":               {"", func(o *audit.Order, r *told) { o.Fills, o.Counted = r.Fills, 110_000; r.Fills = unsettle(r.Fills) }},
+		"a fee that comes late":                   {"", func(o *audit.Order, r *told) { o.Fills, o.Counted = unsettle(r.Fills), 110_000 }},
+		"a late fee of a million": {audit.RuleFillFee, func(o *audit.Order, r *told) {
+			o.Fills, o.Counted = unsettle(r.Fills), 110_000
+			r.Fills[0].Fee = million[0]
+		}},
+		"a fill booked by an earlier process": {"", func(o *audit.Order, r *told) { o.Counted = 110_000; r.Fills[0].ID = uuid.UUID{8} }},
+		"a fee as far as rounding goes": {"", func(_ *audit.Order, r *told) {
+			r.Fills[0].Fee = market.ValueOf(111e7)
+			r.Order.FeePaid = market.ValueOf(111e7)
+		}},
+		"more fills than steps": {audit.RuleFillCount, func(_ *audit.Order, r *told) {
+			for i := range 110_001 {
+				r.Fills = append(r.Fills, market.Fill{ID: uuid.UUID{9, byte(i), byte(i >> 8), byte(i >> 16)}, Market: 1, Side: market.Buy, Price: 4_000_000, Amount: 0, Time: began})
+			}
+		}},
+		"canceled with less than was known": {audit.RuleFilled, func(o *audit.Order, r *told) {
+			o.FilledAmount, o.Updated = 110_000, began
+			r.Order.Status, r.Fills, r.Order.FilledAmount, r.Order.FilledAmountQuote, r.Order.FeePaid = market.StatusCanceled, nil, 0, market.Value{}, market.Value{}
+		}},
+		"a better price": {"", func(_ *audit.Order, r *told) {
+			r.Fills[0].Price, r.Order.FilledAmountQuote = 3_995_000, market.ValueOf(3_995_000*110_000)
+		}},
+		"fields left out": {"", func(_ *audit.Order, r *told) {
+			r.Order.TimeInForce, r.Order.SelfTradePrevention, r.Order.FeeCurrency, r.Order.OnHoldCurrency, r.Order.Type = 0, 0, 0, 0, 0
+		}},
+		"sums without end": {audit.RuleRange, func(_ *audit.Order, r *told) {
+			r.Fills = append(r.Fills, market.Fill{ID: uuid.UUID{4}, Market: 1, Side: market.Buy, Price: 1, Amount: math.MaxInt64, Time: began})
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			check, own, record := example(t)
+			c.tell(own, record)
+			verdict := check.Record(own, 0, record)
+			if c.rule == "" {
+				require.Empty(t, verdict.Broken)
+				require.True(t, verdict.Holds())
+				return
+			}
+			var rules []audit.Rule
+			for _, b := range verdict.Broken {
+				rules = append(rules, b.Rule)
+			}
+			require.Contains(t, rules, c.rule)
+		})
+	}
+}
+
+func lower(fills []market.Fill) []market.Fill {
+	f := fills[0]
+	f.Price--
+	return []market.Fill{f}
+}
+
+func unsettle(fills []market.Fill) []market.Fill {
+	f := fills[0]
+	f.Settled, f.Fee, f.FeeCurrency = false, market.Value{}, 0
+	return []market.Fill{f}
+}
+
+// open is the example order resting with nothing filled.
+func open(r *exchange.Record) {
+	r.Order.Status, r.Order.FilledAmount, r.Order.AmountRemaining, r.Fills = market.StatusNew, 0, 110_000, nil
+	r.Order.FilledAmountQuote, r.Order.FeePaid, r.Order.OnHold = market.Value{}, market.Value{}, 4411
+}
+
+func TestAnOpenOrderHoldsWhatItsRestCosts(t *testing.T) {
+	for hold, holds := range map[market.Money]bool{4411: true, 4400: true, 4420: false, 4000: false, 0: false, -1: false, math.MaxInt64: false} {
+		check, own, record := example(t)
+		open(record)
+		record.Order.OnHold = hold
+		require.Equal(t, holds, len(check.Record(own, 0, record).Broken) == 0, "%d", hold)
+	}
+}
+
+func TestFilledAmountAboveTheFillsIsAReasonToAsk(t *testing.T) {
+	check, own, record := example(t)
+	record.Fills = nil
+	verdict := check.Record(own, 0, record)
+	require.Empty(t, verdict.Broken)
+	require.True(t, verdict.Short)
+}
+
+func TestTheTermsOfAChangeUnderWayAreBelieved(t *testing.T) {
+	for name, c := range map[string]struct {
+		kind  market.CommandKind
+		blind bool
+		price market.Price
+		holds bool
+	}{
+		"the query shows the new price":                  {0, false, 4_005_000, true},
+		"the query shows the old price":                  {0, false, 4_000_000, true},
+		"the query shows a third price":                  {0, false, 4_003_000, false},
+		"the answer shows the new price":                 {market.CommandUpdate, false, 4_005_000, true},
+		"the answer shows the old price":                 {market.CommandUpdate, false, 4_000_000, false},
+		"the query shows what a process that died asked": {0, true, 4_003_000, true},
+	} {
+		check, own, record := example(t)
+		open(record)
+		changed := *own.Order
+		changed.Price = 4_005_000
+		own.Change = &audit.Change{Order: changed, Blind: c.blind}
+		record.Order.Price = c.price
+		record.Order.OnHold, _ = exchange.Cost(check.Market, c.price, 110_000, 250_000)
+		require.Equal(t, c.holds, len(check.Record(own, c.kind, record).Broken) == 0, name)
+	}
+}
+
+func TestAMarketOrderStaysNearTheKnownPrices(t *testing.T) {
+	for name, c := range map[string]struct {
+		price market.Price
+		blind bool
+		holds bool
+	}{
+		"in the book": {4_000_000, false, true}, "a fifth away": {4_800_000, false, true}, "a third away": {5_300_000, false, false},
+		"a third away, seen by nobody": {5_300_000, true, true}, "ten times": {40_000_000, true, false}, "a tenth": {400_000, true, false},
+	} {
+		check, own, record := example(t)
+		own.Type, own.Price, record.Order.Type, record.Order.Price = market.TypeMarket, 0, market.TypeMarket, 0
+		check.Prices = func(market.Time) audit.Prices { return audit.Prices{Low: 3_990_000, High: 4_010_000, Blind: c.blind} }
+		record.Fills[0].Price, record.Order.FilledAmountQuote = c.price, must(check.Market.Value(c.price, 110_000))
+		record.Fills[0].Fee, record.Order.FeePaid = market.Value{}, market.Value{}
+		require.Equal(t, c.holds, check.Record(own, 0, record).Broken == nil, "%s: %v", name, check.Record(own, 0, record).Broken)
+	}
+}
+
+func TestABuyOverAQuoteAmountPaysForTheStepThatItDoesNotGet(t *testing.T) {
+	for name, c := range map[string]struct {
+		fee   int64 // in cents
+		holds bool
+	}{"rate": {11, true}, "rate and a step": {412, true}, "more than a step": {425, false}} {
+		check, own, record := example(t)
+		check.Market.QuantityDecimals = 4 // a step is worth 4 EUR
+		own.Type, own.Price, own.Amount, own.AmountQuote = market.TypeMarket, 0, 0, 6100
+		record.Order.Type, record.Order.Amount, record.Order.AmountQuote = market.TypeMarket, 0, 6100
+		record.Fills[0].Fee = market.ValueOf(c.fee * 1e8)
+		record.Order.FeePaid = record.Fills[0].Fee
+		require.Equal(t, c.holds, check.Record(own, 0, record).Broken == nil, "%s: %v", name, check.Record(own, 0, record).Broken)
+	}
+}

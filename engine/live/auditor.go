@@ -1,0 +1,222 @@
+package live
+
+import (
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/engine/audit"
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// auditor is what the loop knows about own orders beside the account, to hold answers against: the fills that are booked, the terms that updates
+// under way ask for, the prices that the markets have had, and the rules that answers have broken.
+type auditor struct {
+	fills    map[market.OrderID][]market.Fill // of orders of which something is expected
+	owners   owners
+	changes  map[market.OrderID]market.Order // updates that are not answered: the orders as they make them
+	prices   []priceLog                      // by market
+	breaches []Breach                        // of the last day, the latest last
+}
+
+// HighestFees are the rates of the exchange's highest tier (venue-facts 3.5).
+var HighestFees = exchange.Fees{Maker: 200_000, Taker: 250_000}
+
+func newAuditor(c *Config) auditor {
+	j := auditor{fills: map[market.OrderID][]market.Fill{}, owners: owners{of: map[fillName]market.OrderID{}}, changes: map[market.OrderID]market.Order{}, breaches: slices.Clone(c.Breaches)}
+	if c.Booked != nil {
+		c.Booked(func(f *market.Fill) { j.owners.add(f) })
+		for _, o := range c.Account.Pending(nil) {
+			j.fills[o.ID] = slices.Clone(c.FillsOf(o.ID))
+			for i := range j.fills[o.ID] {
+				j.owners.add(&j.fills[o.ID][i])
+			}
+		}
+	}
+	return j
+}
+
+// fillName is how an exchange names a fill: ids are unique in a market.
+type fillName struct {
+	market market.ID
+	id     uuid.UUID
+}
+
+// mostOwners is how many booked fills are remembered at least, so that none is booked for another order.
+const mostOwners = 50_000
+
+// owners are the orders that fills were booked for. It holds between mostOwners and twice as many and is trimmed in bulk.
+type owners struct {
+	of    map[fillName]market.OrderID
+	order []fillName
+}
+
+func (w *owners) add(f *market.Fill) {
+	name := fillName{f.Market, f.ID}
+	if _, known := w.of[name]; !known {
+		w.order = append(w.order, name)
+	}
+	w.of[name] = f.Order
+	if len(w.order) >= 2*mostOwners {
+		for _, old := range w.order[:mostOwners] {
+			delete(w.of, old)
+		}
+		w.order = slices.Delete(w.order, 0, mostOwners)
+	}
+}
+
+// booked keeps the fills of an event that the engine has folded.
+func (j *auditor) booked(a *state.Account, ev *market.Event) {
+	for i := range ev.Fills {
+		f := &ev.Fills[i]
+		j.owners.add(f)
+		known := j.fills[f.Order]
+		at := slices.IndexFunc(known, func(b market.Fill) bool { return b.ID == f.ID })
+		switch {
+		case at < 0:
+			j.fills[f.Order] = append(known, *f)
+		case f.Settled:
+			known[at] = *f
+		}
+	}
+	var id market.OrderID
+	switch {
+	case ev.Report != nil:
+		id = ev.Report.Order
+	case len(ev.Fills) > 0:
+		id = ev.Fills[0].Order
+	}
+	if id != 0 && !a.Expects(id) {
+		delete(j.fills, id)
+		delete(j.changes, id)
+	}
+}
+
+// hold is the verify of the loop: it holds a reply against the own order.
+func (l *Loop) hold(own *state.Order, r *reply) (problem string, ok bool) {
+	if r.from == fromRegular { // a list is a reason to ask, nothing of it is booked
+		return "", true
+	}
+	known, check := l.knownOf(own, r), l.checkOf(own.Market)
+	var verdict audit.Verdict
+	switch {
+	case r.from == fromTrades:
+		verdict.Broken = tradesBroken(check, known, r.trades)
+	case r.from == fromLists:
+		verdict = check.Record(known, 0, r.record)
+		verdict.Broken = append(verdict.Broken, tradesBroken(check, known, r.trades)...)
+		verdict.Short = false // no more can be asked for
+	case r.write != nil && r.write.command.Kind == market.CommandCancel:
+		verdict.Broken = cancelBroken(known, r.record)
+	case r.write != nil:
+		verdict = check.Record(known, r.write.command.Kind, r.record)
+	default:
+		verdict = check.Record(known, 0, r.record)
+	}
+	switch {
+	case r.trusted && (r.record == nil || r.record.Order.Market == own.Market):
+		l.believeAnyway(own, r, verdict.Broken)
+	case len(verdict.Broken) > 0:
+		l.breach(own, verdict.Broken)
+		return verdict.Broken[0].String(), false
+	case verdict.Short && r.whole:
+		m := l.Account.Catalog().Market(own.Market)
+		b := audit.Broken{Rule: audit.RuleFilled, Wanted: "the sum of the market's trades", Seen: m.FormatQty(r.record.Order.FilledAmount)}
+		l.breach(own, []audit.Broken{b})
+		return b.String(), false
+	case verdict.Short:
+		l.askRest(own.ID, r)
+		return "filledAmount is above the fills: the trades are asked for", false
+	}
+	return "", true
+}
+
+// knownOf is what is known of an order before an answer.
+func (l *Loop) knownOf(own *state.Order, r *reply) *audit.Order {
+	fills, kept := l.auditor.fills[own.ID]
+	if !kept && l.FillsOf != nil && own.FilledAmount > 0 { // the account has forgotten it
+		fills = l.FillsOf(own.ID)
+	}
+	known := &audit.Order{Order: &own.Order, Ended: own.State.Terminal(), Fills: fills, Counted: max(own.Booked(), sumOf(fills))}
+	if own.InFlight == market.CommandUpdate {
+		known.Change = l.changeOf(own, r)
+	} else if own.InFlight == 0 {
+		delete(l.auditor.changes, own.ID)
+	}
+	return known
+}
+
+func sumOf(fills []market.Fill) (sum market.Qty) {
+	for i := range fills {
+		sum += fills[i].Amount
+	}
+	return sum
+}
+
+// changeOf is the update of an order that is under way.
+func (l *Loop) changeOf(own *state.Order, r *reply) *audit.Change {
+	if r.write != nil && r.write.command.Kind == market.CommandUpdate {
+		return &audit.Change{Order: r.write.command.Order}
+	}
+	if order, known := l.auditor.changes[own.ID]; known {
+		return &audit.Change{Order: order}
+	}
+	if l.Asked != nil {
+		if order, known := l.Asked(own.ID); known {
+			l.auditor.changes[own.ID] = order
+			return &audit.Change{Order: order}
+		}
+	}
+	return &audit.Change{Order: own.Order, Blind: true}
+}
+
+// checkOf is what answers about orders of a market are held against.
+func (l *Loop) checkOf(id market.ID) *audit.Check {
+	catalog := l.Account.Catalog()
+	m := catalog.Market(id)
+	c := &audit.Check{Catalog: catalog, Market: m, Fees: HighestFees, Now: l.now,
+		Prices:  func(at market.Time) audit.Prices { return l.auditor.prices[id].about(at, l.Account.Last(id)) },
+		FillOf:  func(fill uuid.UUID) market.OrderID { return l.auditor.owners.of[fillName{id, fill}] },
+		OrderOf: func(name uuid.UUID) market.OrderID { return l.named(id, name) }}
+	if l.Fees != nil {
+		c.Fees = l.Fees(m)
+	}
+	return c
+}
+
+// named is the own order of a market that the exchange names so, 0 where there is none.
+func (l *Loop) named(id market.ID, name uuid.UUID) market.OrderID {
+	for _, o := range l.Account.Pending(nil) {
+		if o.Market == id && o.ExchangeID == name {
+			return o.ID
+		}
+	}
+	if l.OrderOf != nil {
+		return l.OrderOf(id, name)
+	}
+	return 0
+}
+
+// tradesBroken holds trades of an order against it: their names, then what they say as fills.
+func tradesBroken(check *audit.Check, known *audit.Order, trades []exchange.Trade) []audit.Broken {
+	fills := make([]market.Fill, len(trades))
+	for i := range trades {
+		t := &trades[i]
+		fills[i] = t.Fill
+		if known.ExchangeID != uuid.Nil && t.ExchangeID != uuid.Nil && t.ExchangeID != known.ExchangeID {
+			return []audit.Broken{{Rule: audit.RuleOrderID, Wanted: known.ExchangeID.String(), Seen: t.ExchangeID.String()}}
+		}
+	}
+	return check.Fills(known, fills)
+}
+
+// cancelBroken holds the names in the answer to a cancel against the order's: it says nothing else.
+func cancelBroken(known *audit.Order, r *exchange.Record) []audit.Broken {
+	told := r.Order.ExchangeID
+	if told == uuid.Nil || known.ExchangeID == uuid.Nil || told == known.ExchangeID {
+		return nil
+	}
+	return []audit.Broken{{Rule: audit.RuleOrderID, Wanted: known.ExchangeID.String(), Seen: told.String()}}
+}

@@ -1,0 +1,77 @@
+package live
+
+import (
+	"time"
+
+	"github.com/tidemark-trading/tidemark/engine/audit"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// minutes is how far back the prices of a market are known by the minute.
+const minutes = 64
+
+// priceLog is between which prices a market has stood, by the minute in which they arrived.
+type priceLog struct {
+	ring [minutes]span
+}
+
+// span is between which prices a market stood in a minute.
+type span struct {
+	minute    int64 // since 1970; 0: nothing is known
+	low, high market.Price
+}
+
+func minuteOf(at market.Time) int64 { return int64(at) / int64(time.Minute) }
+
+// add notes prices; 0 is none.
+func (p *priceLog) add(at market.Time, prices ...market.Price) {
+	minute := minuteOf(at)
+	s := &p.ring[minute%minutes]
+	if s.minute != minute {
+		*s = span{minute: minute}
+	}
+	for _, price := range prices {
+		if price > 0 {
+			s.low, s.high = lowest(s.low, price), max(s.high, price)
+		}
+	}
+}
+
+// about is between which prices the market stood about a moment: in its minute, the one before and the one after. Where nothing is known of them it
+// is all that is known, last included.
+func (p *priceLog) about(at market.Time, last market.Price) (about audit.Prices) {
+	all := audit.Prices{Low: last, High: last, Blind: true}
+	for i := range p.ring {
+		s := &p.ring[i]
+		if s.low == 0 {
+			continue
+		}
+		all.Low, all.High = lowest(all.Low, s.low), max(all.High, s.high)
+		if away := s.minute - minuteOf(at); -1 <= away && away <= 1 {
+			about.Low, about.High = lowest(about.Low, s.low), max(about.High, s.high)
+		}
+	}
+	if about.Low == 0 {
+		return all
+	}
+	return about
+}
+
+// see notes the prices of a market event.
+func (j *auditor) see(ev *market.Event, now market.Time) {
+	switch ev.Kind {
+	case market.KindTicker:
+		j.prices[ev.Ticker.Market].add(now, ev.Ticker.Last, ev.Ticker.Bid, ev.Ticker.Ask)
+	case market.KindTrade:
+		j.prices[ev.Trade.Market].add(now, ev.Trade.Price)
+	case market.KindBook:
+		if b := ev.Book; len(b.Bids) > 0 && len(b.Asks) > 0 {
+			j.prices[b.Market].add(now, b.Bids[0].Price, b.Asks[0].Price)
+		}
+	case market.KindCandles:
+		for i := range ev.Candles {
+			c := &ev.Candles[i]
+			j.prices[c.Market].add(c.End()-1, c.Low, c.High)
+		}
+	}
+}

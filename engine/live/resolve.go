@@ -1,0 +1,81 @@
+package live
+
+import (
+	"fmt"
+
+	"github.com/tidemark-trading/tidemark/engine/audit"
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// ResolveAsExchange lets the next answer to a query of an own order be booked, whatever rules it breaks: a person has looked, and the exchange is
+// right. Names and holds that would harm the books stay as they are known. Call it within Do.
+func (l *Loop) ResolveAsExchange(id market.OrderID) error {
+	if l.Account.Known(id) == nil {
+		return nothingExpected(id)
+	}
+	q := l.queryOf(id)
+	q.trusted = true
+	q.soon(l.now)
+	return nil
+}
+
+// ResolveAsAbsent ends an own order in the books with the fills that are booked: a person has looked, and the exchange does not have it. Call it within Do.
+func (l *Loop) ResolveAsAbsent(id market.OrderID) error {
+	own := l.Account.Known(id)
+	if own == nil {
+		return nothingExpected(id)
+	}
+	q := l.queryOf(id)
+	l.tellResolved(own, own.State.String(), "absent")
+	if own.State.Terminal() {
+		return nil
+	}
+	if !own.Reported && len(l.auditor.fills[id]) == 0 {
+		l.endAbsent(q, &market.Command{Kind: market.CommandPlace, Order: own.Order})
+	} else {
+		record := exchange.Record{Order: own.Order}
+		record.Order.Status, record.Order.OnHold, record.Order.Updated = market.StatusCanceled, 0, max(own.Updated, l.now)
+		l.report(id, &record, market.ExecCanceled)
+	}
+	q.unresolved = nil
+	l.follow(id)
+	return nil
+}
+
+// Resolved reports whether what a person has decided of an order is booked. Call it within Do.
+func (l *Loop) Resolved(id market.OrderID) bool {
+	q := l.queries[id]
+	return q == nil || !q.trusted
+}
+
+func nothingExpected(id market.OrderID) error {
+	return fmt.Errorf("nothing is expected of order %d any more; bot orders --all lists how it ended", id)
+}
+
+// believeAnyway makes a record that breaks rules one that can be booked, because a person says that the exchange is right.
+func (l *Loop) believeAnyway(own *state.Order, r *reply, broken []audit.Broken) {
+	told := &r.record.Order
+	for i := range broken {
+		l.tellResolved(own, broken[i].Wanted, string(broken[i].Rule)+" "+broken[i].Seen)
+		switch broken[i].Rule {
+		case audit.RuleOrderID:
+			told.ExchangeID = own.ExchangeID
+		case audit.RuleHold, audit.RuleHoldCurrency:
+			told.OnHold = own.OnHold
+		}
+	}
+	if len(broken) == 0 {
+		l.tellResolved(own, own.State.String(), told.Status.String())
+	}
+	if q := l.queries[own.ID]; q != nil {
+		q.trusted = false
+	}
+}
+
+// tellResolved notes what a person has decided, with both values.
+func (l *Loop) tellResolved(own *state.Order, ours, theirs string) {
+	l.Log.Warn().Int64("order", int64(own.ID)).Str("books", ours).Str("exchange", theirs).Msg("an order is resolved as a person says")
+	l.Findings.Differs(l.now, &state.Difference{What: "resolve", Ours: ours, Theirs: theirs, Conclusion: "resolved by the operator", Order: own.ID})
+}

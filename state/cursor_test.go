@@ -1,0 +1,62 @@
+package state
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.etcd.io/bbolt"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// What a command does with the file ends with the command.
+func TestLongWalksEndWithTheContextOfTheOpening(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bot.db")
+	day := aDay(t, 300)
+	require.NoError(t, day.Backup(path))
+	ctx, cancel := context.WithCancel(t.Context())
+	s, err := ReadBotUntil(ctx, path)
+	require.NoError(t, err)
+	cancel()
+	for name, walk := range map[string]func() error{
+		"check":        func() error { _, err := s.Check(); return err },
+		"orders":       func() error { return s.Orders(0, func(*OrderRow) error { return nil }) },
+		"entries":      func() error { return s.Entries(1, func(*Entry) error { return nil }) },
+		"entries back": func() error { return s.EntriesBack(0, func(*Entry) error { return nil }) },
+		"fills":        func() error { return s.Fills(0, 0, func(*FillRow) error { return nil }) },
+	} {
+		err := walk()
+		require.ErrorIs(t, err, context.Canceled, name)
+		require.NotErrorIs(t, err, ErrCorrupt, name)
+	}
+	require.NoError(t, s.Close())
+	_, err = ReadBotUntil(ctx, path)
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = OpenBotUntil(ctx, path)
+	require.ErrorIs(t, err, context.Canceled)
+	ends, err := OpenBot(path)
+	require.NoError(t, err, "an opening that was given up leaves nothing behind")
+	require.NoError(t, ends.Close())
+}
+
+// The walk that had no end: a damaged tree answered Seek with a smaller key, and the next one went back with it.
+func TestAWalkThatGoesBackIsDamageAndAnEndOfAllNumbersIsNone(t *testing.T) {
+	c := &rowCursor{}
+	c.at([]byte("b"))
+	require.Panics(t, func() { c.step([]byte("a"), 1) })
+	require.Panics(t, func() { c.step([]byte("b"), 1) })
+	require.Panics(t, func() { c.step([]byte("c"), -1) })
+	require.NotPanics(t, func() { c.step([]byte("c"), 1) })
+	s := botStore(t)
+	require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
+		return tx.Bucket(bucketOrders).Put(part(orderKey(market.OrderID(-1)), partRow, nil), []byte("row"))
+	}))
+	require.NoError(t, s.view(func(tx *bbolt.Tx) error {
+		seen := 0
+		clientIDsOf(tx).recent(func(_, _ []byte) bool { seen++; return true })
+		require.Equal(t, 1, seen)
+		return nil
+	}))
+}
