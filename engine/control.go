@@ -73,6 +73,10 @@ func (e *Engine) Halted(id market.StrategyID) (latest Halt, halted bool) {
 	return latest, e.seats[id-1].halted
 }
 
+// Stack is where a strategy was when it was halted last: the goroutine's stack where it panicked, ended its goroutine, or used its desk from
+// elsewhere; nil where it was halted for another reason.
+func (e *Engine) Stack(id market.StrategyID) []byte { return e.seats[id-1].stack }
+
 // Warming reports whether a strategy's warm-up still holds its orders.
 func (e *Engine) Warming(id market.StrategyID) bool { return e.seats[id-1].warming }
 

@@ -60,9 +60,6 @@ func (a *Account) Unsettled(asset market.AssetID) bool {
 	return false
 }
 
-// Counted is the sum of the fills of an order that have been counted.
-func (o *Order) Counted() market.Qty { return o.counted }
-
 // UnsettledBy is the number of a strategy's orders that wait for a fee. Cost and realised profit lack it until then.
 func (a *Account) UnsettledBy(s market.StrategyID) (count int) {
 	for _, o := range a.orders.All {

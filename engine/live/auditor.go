@@ -139,7 +139,7 @@ func (l *Loop) knownOf(own *state.Order, r *reply) *audit.Order {
 	if !kept && l.FillsOf != nil && own.FilledAmount > 0 { // the account has forgotten it
 		fills = l.FillsOf(own.ID)
 	}
-	known := &audit.Order{Order: &own.Order, Ended: own.State.Terminal(), Fills: fills, Counted: max(own.Counted(), sumOf(fills))}
+	known := &audit.Order{Order: &own.Order, Ended: own.State.Terminal(), Fills: fills, Counted: max(own.Booked(), sumOf(fills))}
 	if own.InFlight == market.CommandUpdate {
 		known.Change = l.changeOf(own, r)
 	} else if own.InFlight == 0 {
