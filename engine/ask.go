@@ -91,7 +91,9 @@ func (e *Engine) place(c *market.Command, attached bool) (market.OrderID, error)
 	}
 	o := e.account.Send(&c.Order, approved.Hold())
 	e.send(approved, attached)
-	e.brackets.Open(&o.Order)
+	if o.Bracket != (market.Bracket{}) {
+		e.brackets.Open(&o.Order)
+	}
 	if s := &e.seats[o.Strategy-1]; s.onOrder != nil {
 		e.told = append(e.told, note{seat: s, order: o.ID})
 	}
@@ -284,6 +286,9 @@ func (e *Engine) SetTimer(id market.StrategyID, at market.Time, name int64) {
 // NextTimer returns the earliest time that a strategy asked for, or at which a bracket tries to place an exit again. Whoever drives
 // the engine steps it with a KindTimer event at that time, or at the next event where that is later.
 func (e *Engine) NextTimer() (at market.Time, ok bool) {
+	if len(e.timers) == 0 && e.brackets.Len() == 0 {
+		return 0, false
+	}
 	if e.brackets.Len() > 0 {
 		at, ok = e.brackets.Due()
 	}
