@@ -95,7 +95,9 @@ func (e *Engine) place(c *market.Command, attached bool) (market.OrderID, error)
 	}
 	o := e.account.Send(&c.Order, approved.Hold())
 	e.send(approved, attached)
-	e.brackets.Open(&o.Order)
+	if o.Bracket != (market.Bracket{}) {
+		e.brackets.Open(&o.Order)
+	}
 	if s := &e.seats[o.Strategy-1]; s.onOrder != nil {
 		e.told = append(e.told, note{seat: s, order: o.ID})
 	}

@@ -242,7 +242,7 @@ func (e *Engine) halt(s *seat, reason string) {
 // cancelUnprotected asks for the orders of a strategy to end that neither protect nor sell off what it holds. It returns how many there are.
 func (e *Engine) cancelUnprotected(s *seat) (count int) {
 	for _, o := range e.account.Open(nil, s.id, 0) {
-		if !e.brackets.IsExit(o.ID) && !sellsOff(o) {
+		if !e.brackets.IsExit(o.ID) && !SellsOff(o) {
 			e.cancel(o.ID, false)
 			count++
 		}

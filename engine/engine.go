@@ -283,10 +283,10 @@ func (e *Engine) Step(ev *market.Event) []market.Command {
 	default:
 		e.deliver(ev)
 	}
-	if e.brackets.Len() > 0 {
+	if e.brackets.Busy() {
 		e.brackets.Retry()
-	}
-	if len(e.told) > 0 || e.brackets.Fresh() {
+		e.tell()
+	} else if len(e.told) > 0 {
 		e.tell()
 	}
 	return e.out

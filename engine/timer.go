@@ -44,6 +44,9 @@ func (e *Engine) SetTimer(id market.StrategyID, at market.Time, name int64) {
 // NextTimer returns the earliest time that a strategy asked for, or at which a bracket tries to place an exit again. Whoever drives
 // the engine steps it with a KindTimer event at that time, or at the next event where that is later.
 func (e *Engine) NextTimer() (at market.Time, ok bool) {
+	if len(e.timers) == 0 && e.brackets.Len() == 0 {
+		return 0, false
+	}
 	if e.brackets.Len() > 0 {
 		at, ok = e.brackets.Due()
 	}
