@@ -2,6 +2,7 @@ package bot_test
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -20,11 +21,18 @@ import (
 func TestMain(m *testing.M) {
 	// With -race every process waits for a second before it exits, for a race that is just about to be seen. A tenth does for hundreds of children.
 	if _, set := os.LookupEnv("GORACE"); !set {
-		if err := os.Setenv("GORACE", "atexit_sleep_ms=100"); err != nil {
-			panic(err)
-		}
+		must(os.Setenv("GORACE", "atexit_sleep_ms=100"))
+	}
+	if f := flag.Lookup("test.parallel"); f != nil { // the command line is read later and has the last word
+		must(f.Value.Set("8")) // many tests wait for a process or for a minute to pass: two cores would let two of them wait at a time
 	}
 	testscript.Main(leakless{m}, map[string]func(){"bot": func() { bot.Main(shipped.Kinds()...) }, "flipper": flipper, "faultybot": bot.FaultyMain})
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
 }
 
 // leakless runs tests and then looks for goroutines that they have left behind.
