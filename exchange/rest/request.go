@@ -189,6 +189,16 @@ func (c *Client) refused(status int, body []byte, signature string) *exchange.Er
 // spend waits for the budget and returns what it has to be told in the end.
 func (c *Client) spend(ctx context.Context, r *request, signed bool) (done func(http.Header, int, []byte), err error) {
 	lane, weight := cmp.Or(r.lane, endpoints[r.at].lane), c.weights[r.at].of(r.all)
+	if r.timestamp != 0 { // a write that has not left when its window ends never will
+		within, cancel := context.WithTimeout(ctx, max(0, c.leftOf(r)))
+		defer cancel()
+		defer func() {
+			if err != nil && within.Err() != nil && ctx.Err() == nil {
+				err = fmt.Errorf("%w: %w", ErrLate, err)
+			}
+		}()
+		ctx = within
+	}
 	if c.booker != nil {
 		return c.booker.Begin(ctx, lane, endpoints[r.at].name, weight, payerOf(signed))
 	}
@@ -204,8 +214,11 @@ func (c *Client) spend(ctx context.Context, r *request, signed bool) (done func(
 }
 
 // late reports whether a prepared request could reach the exchange after its window.
-func (c *Client) late(r *request) bool {
-	return c.Now().Millis() >= r.timestamp+r.window-int64(c.config.Margin/time.Millisecond)
+func (c *Client) late(r *request) bool { return c.leftOf(r) <= 0 }
+
+// leftOf is how long a prepared request may still leave.
+func (c *Client) leftOf(r *request) time.Duration {
+	return time.Duration(r.timestamp+r.window-c.Now().Millis())*time.Millisecond - c.config.Margin
 }
 
 // send signs a request and sends it. signature is empty where the request has none.
