@@ -93,7 +93,7 @@ type Loop struct {
 	ending  error // why the loop ends by itself, in good order as far as that goes; nil: it does not
 	stopped bool  // the engine has stopped: the world's events are let go by, for the next run to ask for
 
-	lastTried  map[market.OrderID]bool // the stop has asked for its end
+	lastTried map[market.OrderID]bool // the stop has asked for its end
 
 	disconnect disconnect
 	halted     again
