@@ -29,7 +29,8 @@ type request struct {
 	body      []byte
 	lane      Lane // 0: the endpoint's own
 	timestamp int64
-	window    int64 // ms
+	window    int64      // ms
+	date      *time.Time // set to the header Date of the answer; nil: it is not wanted
 }
 
 func (r *request) method() string {
@@ -131,6 +132,9 @@ func (c *Client) attempt(ctx context.Context, r request, read func([]byte) error
 		return err
 	}
 	defer answer.Body.Close()
+	if r.date != nil {
+		*r.date, _ = http.ParseTime(answer.Header.Get("Date"))
+	}
 	buffer := c.buffers.Get().(*bytes.Buffer)
 	defer c.buffers.Put(buffer)
 	buffer.Reset()
