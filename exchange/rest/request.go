@@ -96,7 +96,7 @@ func passing(ctx context.Context, err error) bool {
 	case errors.As(err, &refused):
 		return refused.Status >= 500 && refused.Code != exchange.CodeNotTrading
 	}
-	return errors.As(err, &transport) || errors.Is(err, errMalformed)
+	return errors.As(err, &transport) || errors.Is(err, errMalformed) || errors.Is(err, ErrFalseTime)
 }
 
 // transportError is what kept an answer from coming.
