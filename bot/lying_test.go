@@ -262,12 +262,19 @@ func TestAnExchangeThatIsLyingMovesNoMoney(t *testing.T) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s, l := lying(t, seed, 4)
+				s, l := lying(t, seed, 4+8*int(seed%2))
+				s.config = strings.Replace(s.config, "[poll]\n", "[poll]\nrules = \"30s\"\n", 1)
 				p := s.start()
 				time.Sleep(2 * time.Minute)
 				l.speak()
-				for range 20 {
+				for turn := range 20 {
 					time.Sleep(30 * time.Second)
+					if turn == 10 && seed%3 == 2 { // it is killed, and starts among lies
+						p.kill()
+						p.bury()
+						p = s.start()
+						s.trading(p)
+					}
 					s.robbed(p)
 					s.bounded(l)
 				}
@@ -284,6 +291,19 @@ func TestAnExchangeThatIsLyingMovesNoMoney(t *testing.T) {
 			})
 		})
 	}
+}
+
+// trading waits until a bot that has started among lies is reconciled with the exchange.
+func (s *stage) trading(p *process) {
+	for range 200 {
+		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+		err := p.loop.Look(ctx, func(market.Time) {})
+		cancel()
+		if err == nil {
+			return
+		}
+	}
+	require.Fail(s.t, "it never trades")
 }
 
 // robbed wants the loop to answer at once, and the account never to have spent more than the strategies have, nor sold anything else.
