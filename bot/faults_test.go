@@ -88,11 +88,11 @@ func TestWhateverGoesWrongExchangeAndBotAgree(t *testing.T) {
 	t.Cleanup(func() { refused.require(t) })
 	for i, m := range mishaps {
 		for j, b := range boundaries {
-			every := 2 // all pairs from two seeds on, else half of the writes and a quarter of the reads, with -short an eighth of all
+			every := 3 // all pairs from two seeds on, else a third of the writes and a sixth of the reads, with -short an eighth of all
 			if testing.Short() {
 				every = 8
 			} else if b.endpoint[:3] == "GET" {
-				every = 4
+				every = 6
 			}
 			if *liveSeeds == 1 && i%every != j%every {
 				continue

@@ -16,7 +16,7 @@ import (
 func TestAPositionWithoutAnExitIsToldEverywhereUntilItHasOneAgain(t *testing.T) {
 	t.Parallel()
 	p := newPractice(t)
-	w := watchBot(t, p, "--set", "strategies.trend.params.bracket=true", "--set", "poll.rules=200ms")
+	w := watchBot(t, p, "--set", "strategies.trend.params.bracket=true", "--set", "poll.rules=1s")
 	is := func(name string, figure float64) {
 		t.Helper()
 		w.eventually(func() bool { _, page := w.get("/metrics"); return value(t, page, name) == figure })

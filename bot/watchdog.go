@@ -112,8 +112,11 @@ func (d *watchdog) blockage() *blockage {
 	return d.blocked.Load()
 }
 
-// waits calls cancel when a strategy blocks, or does already, until forget is called.
+// waits calls cancel when a strategy blocks, or does already, until forget is called. A nil watchdog calls nothing.
 func (d *watchdog) waits(cancel context.CancelFunc) (forget func()) {
+	if d == nil {
+		return func() {}
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.blocked.Load() != nil {

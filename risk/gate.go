@@ -131,8 +131,10 @@ func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error)
 		g.figure(a, s, m, o, ask{hold: hold, attached: true})
 		return Approved{command: c, hold: hold}, nil
 	}
-	if r := g.checkEntryExits(a, o); r != nil {
-		return Approved{}, r
+	if o.Bracket != (market.Bracket{}) {
+		if r := g.checkEntryExits(a, o); r != nil {
+			return Approved{}, r
+		}
 	}
 	if r := g.checkLimits(a, s, m, o, o.AmountRemaining, hold); r != nil {
 		return Approved{}, r
@@ -199,7 +201,9 @@ func (g *Gate) round(m *market.Market, o *market.Order) {
 	if o.TriggerAmount != 0 {
 		o.TriggerAmount = roundTrigger(m, o.Type.IsStop() == (o.Side == market.Sell), o.TriggerAmount)
 	}
-	roundLevels(m, &o.Bracket)
+	if o.Bracket != (market.Bracket{}) {
+		roundLevels(m, &o.Bracket)
+	}
 	o.Amount = market.FloorDigits(o.Amount, m.AmountDigits, m.QuantityDecimals)
 	o.AmountRemaining = market.FloorDigits(o.AmountRemaining, m.AmountDigits, m.QuantityDecimals)
 	o.AmountQuote = market.FloorDigits(o.AmountQuote, m.QuoteDigits, m.NotionalDecimals)

@@ -51,6 +51,9 @@ func (s *Set) now() market.Time { return *s.clock }
 // Len is the number of brackets.
 func (s *Set) Len() int { return len(s.all) }
 
+// Busy reports whether there are brackets, or news of those that have ended.
+func (s *Set) Busy() bool { return len(s.all)+len(s.news) > 0 }
+
 // Watches returns the nearest prices that brackets wait for, by market.ID. The slice is the set's own and changes.
 func (s *Set) Watches() []market.Watch { return s.watches }
 

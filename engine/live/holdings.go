@@ -24,6 +24,7 @@ type holdings struct {
 	regular
 	agreed map[market.AssetID]Agreement
 	differ map[market.AssetID]market.Money // surpluses that differed from the agreement at the last comparison: they count when seen twice
+	moves  map[market.AssetID]int          // of the books, counted
 	said   map[market.AssetID]market.Money // shortfalls that halted already
 }
 
@@ -51,19 +52,26 @@ func (l *Loop) askHoldings(work context.Context) {
 	})
 }
 
-// books is what the account has of each asset.
-func (l *Loop) books() map[market.AssetID]market.Money {
-	all := map[market.AssetID]market.Money{}
-	for _, asset := range l.Account.Catalog().Assets() {
-		all[asset.ID] = l.Account.Total(asset.ID).Total
+// books says of each asset how often the account's books of it have moved. A total that is as it was does not say that nothing has: a
+// buy and a sale of one size leave it.
+func (l *Loop) books() map[market.AssetID]int { return maps.Clone(l.holdings.moves) }
+
+// count counts what an event moves in the books.
+func (h *holdings) count(ev *market.Event, catalog *market.Catalog) {
+	switch {
+	case len(ev.Fills) > 0:
+		m := catalog.Market(ev.Market)
+		h.moves[m.Base]++
+		h.moves[m.Quote]++
+	case ev.Kind == market.KindTransfer:
+		h.moves[ev.Asset]++
 	}
-	return all
 }
 
 // compareHoldings compares the exchange's balances with the account's books. A difference that is seen twice in a row, with nothing in flight, is
 // inquired into, and so it takes two comparisons to know with what an account begins. Nothing can be said of an asset whose books have moved since the
 // question, nor of one in which own fees are not settled yet.
-func (l *Loop) compareHoldings(work context.Context, asked market.Time, books map[market.AssetID]market.Money, held []exchange.Holding) {
+func (l *Loop) compareHoldings(work context.Context, asked market.Time, books map[market.AssetID]int, held []exchange.Holding) {
 	there := map[market.AssetID]market.Money{}
 	for _, h := range held {
 		total, err := market.Add(h.Available, h.Orders)
@@ -76,7 +84,7 @@ func (l *Loop) compareHoldings(work context.Context, asked market.Time, books ma
 		there[h.Asset] = total
 	}
 	h := &l.holdings
-	q, differ := inquiry{asked: asked, surplus: map[market.AssetID]market.Money{}}, map[market.AssetID]market.Money{}
+	q, differ := inquiry{asked: asked, books: books, surplus: map[market.AssetID]market.Money{}}, map[market.AssetID]market.Money{}
 	for _, a := range l.Account.Catalog().Assets() {
 		asset, now := a.ID, l.Account.Total(a.ID).Total
 		surplus := there[asset] - now
@@ -84,7 +92,7 @@ func (l *Loop) compareHoldings(work context.Context, asked market.Time, books ma
 		before, seen := h.differ[asset]
 		twice := seen && before == surplus
 		switch {
-		case now != books[asset] || l.Account.Unsettled(asset):
+		case h.moves[asset] != books[asset] || l.Account.Unsettled(asset):
 		case known && surplus == last.Surplus, !known && twice && surplus >= 0:
 			l.agree(asset, Agreement{At: asked, Surplus: surplus})
 		default:
@@ -109,7 +117,8 @@ func (l *Loop) agree(asset market.AssetID, now Agreement) {
 
 // inquiry is what the exchange says of the time since the last agreement.
 type inquiry struct {
-	asked   market.Time // before the balances were asked for that are to be explained
+	asked   market.Time            // before the balances were asked for that are to be explained
+	books   map[market.AssetID]int // how often they had moved then
 	surplus map[market.AssetID]market.Money
 	moved   []exchange.Movement
 	trades  []exchange.Trade // of everybody on the account, in the markets of the assets
@@ -191,6 +200,9 @@ func (l *Loop) judge(q *inquiry, refusal error) {
 		return
 	}
 	for _, asset := range slices.Sorted(maps.Keys(q.surplus)) {
+		if l.holdings.moves[asset] != q.books[asset] {
+			continue // an own fill was booked while the trades were asked for: it explains itself, and two that are alike look like one difference
+		}
 		last, compared := l.holdings.agreed[asset]
 		x := explanation{compared: compared, asset: l.Account.Catalog().Asset(asset), from: l.since(asset), to: q.asked, books: l.Account.Total(asset).Total,
 			surplus: q.surplus[asset], before: last.Surplus, refusal: refusal}

@@ -75,6 +75,25 @@ func TestBalancesSayNothingOfBooksThatMovedMeanwhile(t *testing.T) {
 	require.Positive(t, agreed, "there are moments at which they tell something")
 }
 
+// Two comparisons in a row miss an own fill each, of the same size; the second is booked while the trades are asked for. The balance then looks
+// short, and is not.
+func TestTwoFillsThatAreAlikeAreNoShortfall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := playing(t, nil)
+		now := p.loop.stamp()
+		q := inquiry{asked: now, books: p.loop.books(), surplus: map[market.AssetID]market.Money{1: -5_00}}
+		p.loop.step(&market.Event{Kind: market.KindTransfer, Asset: 1, Money: -5_00}) // as the fill does
+		p.loop.judge(&q, nil)
+		require.Empty(t, p.journal.concluded)
+		_, halted := p.loop.Engine.Halted(1)
+		require.False(t, halted)
+
+		q.books = p.loop.books()
+		p.loop.judge(&q, nil)
+		require.Len(t, p.journal.concluded, 1, "books that stand still speak")
+	})
+}
+
 func TestMoneyThatHasLeftIsTakenFromThePoolAndFromPositions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, 1, 0)

@@ -130,7 +130,7 @@ func New(c Config) *Loop {
 	}
 	l := &Loop{Config: c, replies: make(chan func(), (int(ranks)+1)*inFlight+lists), orders: make(chan request),
 		queries: map[market.OrderID]*query{}, pages: map[market.OrderID][]market.Fill{},
-		holdings: holdings{agreed: c.Agreed, said: map[market.AssetID]market.Money{}}}
+		holdings: holdings{agreed: c.Agreed, said: map[market.AssetID]market.Money{}, moves: map[market.AssetID]int{}}}
 	l.verify, l.auditor = l.hold, newAuditor(&l.Config)
 	if c.Account != nil {
 		markets := len(c.Account.Catalog().Markets()) + 1
@@ -281,6 +281,7 @@ func (l *Loop) step(ev *market.Event) {
 	ev.At = l.stamp()
 	commands := l.stepEngine(ev)
 	l.Journal.Event(ev)
+	l.holdings.count(ev, l.Account.Catalog())
 	l.auditor.booked(l.Account, ev)
 	l.take(commands)
 	l.notice(ev)

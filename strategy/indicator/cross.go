@@ -11,14 +11,15 @@ import (
 // fastSum·slow − slowSum·fast in whole ticks, both sides divided by what the lengths have in common: its sign is exact, so
 // that equal averages are equal and no rounding makes a cross.
 type Cross struct {
-	ring       []market.Price // the last slow closes
-	at, lag    int            // where the next close goes; where the oldest of the fast average is
-	fast, slow market.Price   // sums
-	byFast     market.Price   // lengths without their common factor
-	bySlow     market.Price
-	was        market.Price // the difference at the close before
-	seen       int          // closes, up to slow
-	highest    market.Price // close up to which the difference is exact
+	ring    []market.Price // the last slow closes
+	at, lag int            // where the next close goes; where the oldest of the fast average is
+	was     market.Price   // the difference at the close before
+	bySlow  market.Price   // lengths without their common factor
+	byFast  market.Price
+	byBoth  market.Price // bySlow − byFast
+	calm    market.Price // close up to which Quiet takes one in: 0 before the first difference, then highest
+	seen    int          // closes, up to slow
+	highest market.Price // close up to which the difference is exact
 }
 
 // Direction says which way the fast average crossed the slow one; 0 is no cross.
@@ -37,6 +38,7 @@ func NewCross(fast, slow int) Cross {
 	}
 	common := divisor(fast, slow)
 	x := Cross{ring: make([]market.Price, slow), lag: slow - fast, byFast: market.Price(fast / common), bySlow: market.Price(slow / common)}
+	x.byBoth = x.bySlow - x.byFast
 	x.highest = math.MaxInt64 / (market.Price(fast) * x.bySlow)
 	return x
 }
@@ -47,35 +49,43 @@ func (x *Cross) Push(close market.Price) Direction {
 	if close > x.highest {
 		panic(fmt.Sprintf("indicator: a close of %d ticks is above %d, up to which averages of these lengths compare exactly", close, x.highest))
 	}
-	fast, slow := x.fast+close-x.ring[x.lag], x.slow+close-x.ring[x.at]
-	is := fast*x.bySlow - slow*x.byFast
+	is := x.after(close)
 	direction := Direction(0)
 	switch {
 	case x.seen < len(x.ring):
-		x.seen++
+		if x.seen++; x.seen == len(x.ring) {
+			x.calm = x.highest
+		}
 	case x.was <= 0 && is > 0:
 		direction = Up
 	case x.was >= 0 && is < 0:
 		direction = Down
 	}
-	x.ring[x.at] = close
-	x.at, x.lag = next(x.at, len(x.ring)), next(x.lag, len(x.ring))
-	x.fast, x.slow, x.was = fast, slow, is
+	x.take(close, is)
 	return direction
 }
 
 // Quiet takes the next close where Push would report no cross, and returns true. It returns false, and has changed nothing,
 // where Push would report one or panic, and before the first difference.
 func (x *Cross) Quiet(close market.Price) bool {
-	fast, slow := x.fast+close-x.ring[x.lag], x.slow+close-x.ring[x.at]
-	is := fast*x.bySlow - slow*x.byFast
-	if x.seen < len(x.ring) || (x.was <= 0 && is > 0) || (x.was >= 0 && is < 0) || close > x.highest {
+	is := x.after(close)
+	if close > x.calm || (x.was <= 0 && is > 0) || (x.was >= 0 && is < 0) {
 		return false
 	}
-	x.ring[x.at] = close
-	x.at, x.lag = next(x.at, len(x.ring)), next(x.lag, len(x.ring))
-	x.fast, x.slow, x.was = fast, slow, is
+	x.take(close, is)
 	return true
+}
+
+// after is the difference with one close more: the close comes into both sums, the oldest of each leaves it. What lies between
+// may wrap, the difference itself does not.
+func (x *Cross) after(close market.Price) market.Price {
+	return x.was + close*x.byBoth - x.ring[x.lag]*x.bySlow + x.ring[x.at]*x.byFast
+}
+
+// take takes a close in.
+func (x *Cross) take(close, is market.Price) {
+	x.was, x.ring[x.at] = is, close
+	x.at, x.lag = next(x.at, len(x.ring)), next(x.lag, len(x.ring))
 }
 
 func next(at, length int) int {
