@@ -324,5 +324,7 @@ func (k *killSwitch) print(report *direct.Report) {
 	for _, why := range report.Unsold {
 		fmt.Fprintf(k.Stdout, "not sold: %s\n", why)
 	}
-	fmt.Fprintf(k.Stdout, "what was sent stands in %s: the bot books it\n", report.Log)
+	if report.Cancelled+len(report.Open)+len(report.Sold) > 0 {
+		fmt.Fprintf(k.Stdout, "what was sent stands in %s: the bot books it\n", report.Log)
+	}
 }

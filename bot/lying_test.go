@@ -41,14 +41,15 @@ type falsifier struct {
 	told   []string                          // the lies, for a person
 }
 
-// lied are the endpoints whose answers are changed.
-var lied = []string{"/v2/order", "/v2/orders", "/v2/ordersOpen", "/v2/trades", "/v2/balance"}
+// rateHeaders are the headers of the weight budget.
+var rateHeaders = []string{"Service-Ratelimit-Limit", "Service-Ratelimit-Remaining", "Service-Ratelimit-Resetat"}
 
 func (l *falsifier) RoundTrip(r *http.Request) (*http.Response, error) {
 	a, err := l.next.RoundTrip(r)
-	if err != nil || a.StatusCode != http.StatusOK || !slices.Contains(lied, r.URL.Path) {
+	if err != nil || a.StatusCode != http.StatusOK {
 		return a, err
 	}
+	l.changeHeader(r.Method+" "+r.URL.Path, a.Header)
 	body, err := io.ReadAll(a.Body)
 	if err != nil {
 		a.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), broken{err}))
@@ -86,6 +87,30 @@ func (l *falsifier) change(path string, body []byte) []byte {
 	}
 	return text
 }
+
+// changeHeader changes one of the headers of the weight budget, or does not.
+func (l *falsifier) changeHeader(path string, h http.Header) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.quiet || l.one != nil || l.chance.IntN(100) >= l.often {
+		return
+	}
+	name := rateHeaders[l.chance.IntN(len(rateHeaders))]
+	n, err := dec.NewFromString(h.Get(name))
+	if err != nil {
+		return
+	}
+	kind := kinds[l.chance.IntN(len(kinds))]
+	if kind == "missing" {
+		h.Del(name)
+	} else {
+		h.Set(name, l.number(kind, n).Truncate(0).String())
+	}
+	l.told = append(l.told, path+" "+name+" "+kind)
+}
+
+// kinds are those of lies.
+var kinds = []string{"bigger", "smaller", "zero", "negative", "other currency", "other order", "repeated", "missing", "past", "absurd"}
 
 // leaf is a field of an answer, or an element of a list.
 type leaf struct {
@@ -128,7 +153,7 @@ func (l *falsifier) lie(path string, answer any) any {
 		return answer
 	}
 	p := &all[l.chance.IntN(len(all))]
-	kind := []string{"bigger", "smaller", "zero", "negative", "other currency", "other order", "repeated", "missing", "past", "absurd"}[l.chance.IntN(10)]
+	kind := kinds[l.chance.IntN(len(kinds))]
 	l.told = append(l.told, path+" "+p.name+" "+kind)
 	if kind == "missing" {
 		p.drop()
@@ -208,7 +233,8 @@ func (l *falsifier) hush() []string {
 // lying is a stage whose exchange lies.
 func lying(t *testing.T, seed uint64, often int) (*stage, *falsifier) {
 	s := newStage(t, seed, nil)
-	s.traffic.gauge = gauge{exits: map[string]bool{}, told: told{fills: map[string]toldFill{}}} // what the bot was told is not what is
+	was := &s.traffic.gauge // what the bot was told is not what is: only what the account has is looked at
+	s.traffic.gauge = gauge{auditor: was.auditor, market: was.market, before: was.before, exits: map[string]bool{}, told: told{fills: map[string]toldFill{}}}
 	l := &falsifier{chance: rand.New(rand.NewPCG(seed, 21)), often: often, quiet: true}
 	s.wrap = func(next http.RoundTripper) http.RoundTripper {
 		l.next = next
@@ -236,13 +262,21 @@ func TestAnExchangeThatIsLyingMovesNoMoney(t *testing.T) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s, l := lying(t, seed, 4)
+				s, l := lying(t, seed, 4+8*int(seed%2))
+				s.config = strings.Replace(s.config, "[poll]\n", "[poll]\nrules = \"30s\"\n", 1)
 				p := s.start()
 				time.Sleep(2 * time.Minute)
 				l.speak()
-				for range 20 {
+				for turn := range 20 {
 					time.Sleep(30 * time.Second)
+					if turn == 10 && seed%3 == 2 { // it is killed, and starts among lies
+						p.kill()
+						p.bury()
+						p = s.start()
+						s.trading(p)
+					}
 					s.robbed(p)
+					s.bounded(l)
 				}
 				told := l.hush()
 				var breaches []live.Breach
@@ -259,6 +293,19 @@ func TestAnExchangeThatIsLyingMovesNoMoney(t *testing.T) {
 	}
 }
 
+// trading waits until a bot that has started among lies is reconciled with the exchange.
+func (s *stage) trading(p *process) {
+	for range 200 {
+		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+		err := p.loop.Look(ctx, func(market.Time) {})
+		cancel()
+		if err == nil {
+			return
+		}
+	}
+	require.Fail(s.t, "it never trades")
+}
+
 // robbed wants the loop to answer at once, and the account never to have spent more than the strategies have, nor sold anything else.
 func (s *stage) robbed(p *process) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
@@ -267,6 +314,38 @@ func (s *stage) robbed(p *process) {
 	now, m := s.holdings(), s.market()
 	require.GreaterOrEqual(s.t, now[m.Base], s.before[m.Base], "other money of the account was sold")
 	require.GreaterOrEqual(s.t, now[m.Quote], s.before[m.Quote]-10_000_00, "more was spent than the strategies have")
+}
+
+// bounded wants what the account really has to be within the limits of the config. A false end hides an order until two lists have shown it open:
+// so long, and until it has been queried and cancelled, a limit may be exceeded.
+func (s *stage) bounded(l *falsifier) {
+	const hidden = 2*20*time.Second + 20*time.Second // two periods of poll.orders, then the query, which may be lied to, and the cancel
+	problem := ""
+	for began := time.Now(); time.Since(began) <= hidden; time.Sleep(time.Second) {
+		if problem = s.exceeds(); problem == "" {
+			return
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	require.Empty(s.t, problem, strings.Join(l.told, "\n"))
+}
+
+// exceeds says which limit is exceeded by what the account has.
+func (s *stage) exceeds() string {
+	have := s.traffic.look()
+	s.traffic.mu.Lock()
+	price := s.traffic.price
+	s.traffic.mu.Unlock()
+	switch limits := &stageLimits; {
+	case have.open > limits.open:
+		return fmt.Sprintf("max_open_orders: %d", have.open)
+	case have.reach*price > limits.position*drift:
+		return fmt.Sprintf("max_position: %f BTC at %f", have.reach, price)
+	case have.base*price+have.hold > limits.exposure*drift:
+		return fmt.Sprintf("max_exposure: %f BTC at %f and %f on hold", have.base, price, have.hold)
+	}
+	return ""
 }
 
 // left wants the file to be right, and no order left that a stop has not named.

@@ -2,8 +2,10 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"time"
 
+	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -37,6 +39,9 @@ func (r *runner) keepTime(ctx context.Context) {
 		}
 		measured = time.Now()
 		switch moved, err := r.client.Remeasure(ctx); {
+		case errors.Is(err, rest.ErrFalseTime):
+			r.log.Warn().Err(err).Msg("the exchange's time cannot be true: the bot goes on by what it knew of that clock")
+			continue
 		case err != nil: // one that has slept may not have its network yet
 			r.log.Debug().Err(err).Msg("the exchange's clock could not be measured again")
 			continue

@@ -122,6 +122,7 @@ type stateInfo struct {
 	Runs      int64          `json:"runs"`
 	Halts     int64          `json:"halts"`
 	Cut       uint64         `json:"cut,omitempty"` // number of the last journal entry that was taken out
+	Breaches  []string       `json:"breaches"`      // answers of the exchange that were not booked: the order, the rule, both values
 	Recording *recordingInfo `json:"recording"`     // null: there is none
 	Problems  []string       `json:"problems"`
 }
@@ -141,10 +142,11 @@ func (a *app) checkState(f *stateFlags, s *state.BotStore) error {
 		return err
 	}
 	info := stateInfo{Entries: report.Entries, Orders: report.Orders, Open: report.Open, Awaited: report.Awaited, Fills: report.Fills, Runs: report.Runs,
-		Halts: report.Halts, Cut: report.Cut, Problems: []string{}}
+		Halts: report.Halts, Cut: report.Cut, Breaches: []string{}, Problems: []string{}}
 	for _, flaw := range report.Flaws {
 		info.Problems = append(info.Problems, flaw.String())
 	}
+	info.addBreaches(s)
 	x, err := state.DescribeRecording(filepath.Join(filepath.Dir(s.Path()), recordingFolder))
 	if err != nil {
 		return err
@@ -164,8 +166,10 @@ func (a *app) checkState(f *stateFlags, s *state.BotStore) error {
 }
 
 func printState(w io.Writer, info *stateInfo, x *state.Extent) error {
-	for _, problem := range info.Problems {
-		fmt.Fprintln(w, problem)
+	for _, lines := range [...][]string{info.Problems, info.Breaches} {
+		for _, line := range lines {
+			fmt.Fprintln(w, line)
+		}
 	}
 	if x.First != 0 {
 		fmt.Fprintf(w, "recording: events %d to %d, %s to %s\n", x.First, x.Last, x.From, x.To)

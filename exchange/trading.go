@@ -16,6 +16,7 @@ type Intent struct {
 	Market        market.ID
 	ClientOrderID uuid.UUID
 	Protective    bool   // an exit of a bracket: it goes before other orders
+	Last          bool   // the first cancel of its order in a stop: a budget that is banned lets it go all the same
 	Method, Path  string // the path with /v2 and its query, as signed
 	Body          []byte // JSON; empty for a cancel
 	Timestamp     int64  // signed, Unix milliseconds on the exchange's clock

@@ -265,6 +265,8 @@ func (g *Gate) checkSeat(a *state.Account, s *seat, o *market.Order, opening boo
 		return g.objection(s, ReasonReduceOnly, 0, 0)
 	case late, s.limits.MaxDataAge > 0 && g.now.Sub(seen) > s.limits.MaxDataAge:
 		return g.objection(s, ReasonStale, int64(g.now.Sub(seen)), int64(s.limits.MaxDataAge))
+	case !o.Type.HasPrice() && a.Doubted(o.Market): // price_collar is for those that have one
+		return g.doubts(s, ReasonStale, int64(g.now.Sub(seen)), int64(s.limits.MaxDataAge))
 	case g.now < s.coolTill:
 		return g.objection(s, ReasonCoolDown, int64(s.coolTill.Sub(g.now)), int64(s.limits.CoolDown))
 	case g.equity.lost:

@@ -70,6 +70,8 @@ func (g *Gate) checkLimits(a *state.Account, s *seat, m *market.Market, o *marke
 		touch := a.Touch(m.ID, o.Side)
 		if o.Type.HasTrigger() && !o.Triggered {
 			touch = o.TriggerAmount // where the market will be when the order gets there
+		} else if a.Doubted(m.ID) {
+			return g.doubts(s, ReasonPriceCollar, int64(o.Price), int64(touch))
 		}
 		if edge, outside := collar(o, touch, l.PriceCollar); outside {
 			return g.objection(s, ReasonPriceCollar, int64(o.Price), int64(edge))

@@ -89,6 +89,33 @@ func TestPriceCollarIsOneSided(t *testing.T) {
 	b.passes(atMarket(buy, btc))
 }
 
+// Prices that cannot be true are not delivered, and the market is doubted until the next one that can be.
+func TestNothingIsPricedByAMarketThatIsDoubted(t *testing.T) {
+	for _, believed := range []market.Event{
+		{Kind: market.KindTicker, Market: 1, Ticker: &market.Ticker{Market: 1, Last: 100 * at1}},
+		{Kind: market.KindTicker, Market: 1, Ticker: &market.Ticker{Market: 1, Bid: 99 * at1, Ask: 101 * at1}},
+		{Kind: market.KindBook, Market: 1, Book: &market.OrderBook{Market: 1, Asks: []market.Level{{Price: 100 * at1, Amount: btc}}}},
+		{Kind: market.KindTrade, Market: 1, Trade: &market.Trade{Market: 1, Price: 100 * at1}},
+	} {
+		b := newBench(t, risk.Limits{PriceCollar: 5_000_000}, risk.AccountLimits{})
+		b.passes(limit(buy, btc, 100*at1))
+		b.account.Doubt(1)
+		refusal := b.refused(limit(buy, btc, 100*at1), risk.ReasonPriceCollar)
+		require.EqualError(t, refusal, "refused: price_collar: the latest prices of the market cannot be true")
+		b.refused(limit(market.Sell, btc, 100*at1), risk.ReasonPriceCollar)
+		refusal = b.refused(atMarket(buy, btc), risk.ReasonStale)
+		require.EqualError(t, refusal, "refused: stale: the latest prices of the market cannot be true")
+		b.refused(trigger(market.TypeStopLoss, buy, btc, 110*at1), risk.ReasonStale)
+		b.passes(atMarket(market.Sell, btc)) // it reduces what is held
+		b.passes(trigger(market.TypeStopLoss, market.Sell, btc, 50*at1))
+		b.passes(place(market.Order{Type: market.TypeStopLossLimit, Side: market.Sell, Amount: btc, TriggerAmount: 80 * at1, Price: 79 * at1})) // it is measured from its own trigger
+		believed.At = b.now
+		b.step(believed)
+		b.passes(limit(buy, btc, 100*at1))
+		b.passes(atMarket(buy, btc))
+	}
+}
+
 // A stop limit far below the market is through nothing: when it gets there, the market is at its trigger.
 func TestPriceCollarMeasuresAWaitingTriggerFromItself(t *testing.T) {
 	b := newBench(t, risk.Limits{PriceCollar: 5_000_000}, risk.AccountLimits{})

@@ -55,7 +55,7 @@ func (r Reason) String() string {
 type Refusal struct {
 	Reason      Reason
 	Code        int    // ReasonExchange: the exchange's error code
-	Message     string // ReasonExchange: the exchange's message; ReasonStop, ReasonTarget: what is wrong with the level, in decimals
+	Message     string // ReasonExchange: the exchange's message; ReasonStop, ReasonTarget: what is wrong with the level, in decimals; ReasonStale, ReasonPriceCollar: that the market's prices cannot be true
 	Have, Limit int64  // the value and its limit, in the unit of the rule; 0 where the rule has none. Of an order that cannot be changed, Have is the id
 
 	market   *market.Market // whose units Have and Limit have; nil: none
@@ -69,7 +69,7 @@ func (r *Refusal) Error() string {
 	switch {
 	case r.Reason == ReasonExchange:
 		return fmt.Sprintf("refused: the exchange would answer %d: %s", r.Code, r.Message)
-	case r.Reason == ReasonStop || r.Reason == ReasonTarget:
+	case r.Message != "":
 		return "refused: " + r.Reason.String() + ": " + r.Message
 	case r.Reason == ReasonNoSuchOrder || r.Reason == ReasonInFlight:
 		return fmt.Sprintf("refused: %s (order %d)", r.Reason, r.Have)
@@ -88,6 +88,13 @@ func (g *Gate) objection(s *seat, reason Reason, have, limit int64) error {
 	s.refused[reason]++
 	g.refusal = Refusal{Reason: reason, Have: have, Limit: limit, market: g.asked, currency: g.currency}
 	return &g.refusal
+}
+
+// doubts is objection where the market's latest prices cannot be true.
+func (g *Gate) doubts(s *seat, reason Reason, have, limit int64) error {
+	refused := g.objection(s, reason, have, limit)
+	g.refusal.Message = "the latest prices of the market cannot be true"
+	return refused
 }
 
 func (g *Gate) refuse(s *seat, reason Reason, have, limit int64) (Approved, error) {

@@ -53,7 +53,7 @@ func (r *Refusal) Words(m *market.Market, currency *market.Asset) string {
 	switch {
 	case r.Reason == ReasonExchange:
 		return "the exchange would answer " + strconv.Itoa(r.Code) + ": " + r.Message
-	case r.Reason == ReasonStop || r.Reason == ReasonTarget:
+	case r.Message != "":
 		return r.Message
 	case r.Reason == ReasonSelfCross:
 		return "at " + have + " it would meet an own order at " + limit

@@ -42,6 +42,8 @@ type mark struct {
 	price market.Price
 	at    market.Time // its arrival
 	late  bool        // it came on a candle that arrived after its time
+
+	doubted bool // what the exchange has told of the market since cannot be true
 }
 
 // quote is the best bid and ask last seen on a ticker or a book, 0 where there was none.
@@ -136,8 +138,10 @@ func (a *Account) Apply(ev *market.Event) (Applied, error) {
 		if ev.Ticker.Last != 0 {
 			a.marks[ev.Ticker.Market] = mark{price: ev.Ticker.Last, at: ev.At}
 		}
+		a.marks[ev.Ticker.Market].doubted = false
 		a.quotes[ev.Ticker.Market] = quote{ev.Ticker.Bid, ev.Ticker.Ask}
 	case market.KindBook:
+		a.marks[ev.Book.Market].doubted = false
 		a.quotes[ev.Book.Market] = quoteOf(ev.Book)
 	case market.KindTrade:
 		a.marks[ev.Trade.Market] = mark{price: ev.Trade.Price, at: ev.At}
@@ -261,6 +265,12 @@ func (a *Account) Quote(m market.ID, side market.Side) (best market.Price, known
 func (a *Account) Seen(m market.ID) (at market.Time, late bool) {
 	return a.marks[m].at, a.marks[m].late
 }
+
+// Doubt notes that what the exchange has told of a market cannot be true. The next price that Apply takes ends that.
+func (a *Account) Doubt(m market.ID) { a.marks[m].doubted = true }
+
+// Doubted reports whether what the exchange has told last of a market cannot be true.
+func (a *Account) Doubted(m market.ID) bool { return a.marks[m].doubted }
 
 // Catalog lists markets and assets.
 func (a *Account) Catalog() *market.Catalog { return a.catalog }

@@ -110,8 +110,7 @@ func (a *Account) applyFill(o *Order, f *market.Fill) error {
 	if err != nil {
 		return err
 	}
-	now := step{order: o.ID, id: f.ID, at: f.Time, side: o.Side, amount: f.Amount, price: f.Price, fee: feeOf(f), settled: f.Settled}
-	cash, err := cashOf(o.Side, gross, now.fee)
+	cash, err := cashOf(o.Side, gross, feeOf(f))
 	if err != nil {
 		return err
 	}
@@ -119,7 +118,7 @@ func (a *Account) applyFill(o *Order, f *market.Fill) error {
 	if err != nil {
 		return err
 	}
-	position, r, err := a.traded(o, m, &now, cash)
+	position, r, err := a.traded(o, m, f, cash)
 	if err != nil {
 		return err
 	}
@@ -143,12 +142,14 @@ func (a *Account) applyFill(o *Order, f *market.Fill) error {
 }
 
 // traded returns the position after a fill, and its history where it has one or needs one from now on.
-func (a *Account) traded(o *Order, m *market.Market, now *step, cash market.Value) (p market.Position, r *recent, err error) {
-	if now.settled && a.window == 0 && a.recentOf(o.Strategy, o.Market) == nil {
+func (a *Account) traded(o *Order, m *market.Market, f *market.Fill, cash market.Value) (p market.Position, r *recent, err error) {
+	if f.Settled && a.window == 0 && a.recents == nil {
 		p = a.positions[o.Strategy][o.Market]
-		return p, nil, now.trade(&p, cash)
+		err = bookFill(&p, o.Side, f.Amount, f.Time, f.Fee, cash)
+		return p, nil, err
 	}
-	return a.recall(o.Strategy, o.Market).insert(m, *now)
+	now := step{order: o.ID, id: f.ID, at: f.Time, side: o.Side, amount: f.Amount, price: f.Price, fee: feeOf(f), settled: f.Settled}
+	return a.recall(o.Strategy, o.Market).insert(m, now)
 }
 
 // cashOf is what a fill changes in quote: what it cost, or what it brought, less the fee.

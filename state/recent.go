@@ -171,24 +171,24 @@ func (x *step) fill(m *market.Market, p *market.Position) error {
 	if err != nil {
 		return err
 	}
-	return x.trade(p, cash)
+	return bookFill(p, x.side, x.amount, x.at, x.fee, cash)
 }
 
-// trade folds a fill whose cash is known. A buy adds its cost, fee included. A sell takes its share of the cost, the last one
-// the remainder; what is sold beyond the position was not bought by this strategy and brings no profit.
-func (x *step) trade(p *market.Position, cash market.Value) (err error) {
-	if p.Fees, err = p.Fees.Add(x.fee); err != nil {
+// bookFill folds a fill whose cash is known into a position. A buy adds its cost, fee included. A sell takes its share of the
+// cost, the last one the remainder; what is sold beyond the position was not bought by this strategy and brings no profit.
+func bookFill(p *market.Position, side market.Side, amount market.Qty, at market.Time, fee, cash market.Value) (err error) {
+	if p.Fees, err = p.Fees.Add(fee); err != nil {
 		return err
 	}
-	if x.side == market.Buy {
-		return x.add(p, cash.Neg())
+	if side == market.Buy {
+		return addTo(p, amount, at, cash.Neg())
 	}
-	sold := min(x.amount, p.Amount)
+	sold := min(amount, p.Amount)
 	if sold <= 0 {
 		return nil
 	}
 	cost := p.Cost.Part(int64(sold), int64(p.Amount))
-	gain, err := cash.Part(int64(sold), int64(x.amount)).Sub(cost)
+	gain, err := cash.Part(int64(sold), int64(amount)).Sub(cost)
 	if err != nil {
 		return err
 	}
@@ -207,14 +207,15 @@ func (x *step) endow(m *market.Market, p *market.Position) error {
 	if err != nil {
 		return err
 	}
-	return x.add(p, cost)
+	return addTo(p, x.amount, x.at, cost)
 }
 
-func (x *step) add(p *market.Position, cost market.Value) (err error) {
+// addTo adds base that came at a cost.
+func addTo(p *market.Position, amount market.Qty, at market.Time, cost market.Value) (err error) {
 	if p.Amount == 0 {
-		p.Opened = x.at
+		p.Opened = at
 	}
-	if p.Amount, err = market.Add(p.Amount, x.amount); err != nil {
+	if p.Amount, err = market.Add(p.Amount, amount); err != nil {
 		return err
 	}
 	p.Cost, err = p.Cost.Add(cost)

@@ -93,6 +93,8 @@ type Loop struct {
 	ending  error // why the loop ends by itself, in good order as far as that goes; nil: it does not
 	stopped bool  // the engine has stopped: the world's events are let go by, for the next run to ask for
 
+	lastTried map[market.OrderID]bool // the stop has asked for its end
+
 	disconnect disconnect
 	halted     again
 	open       regular
@@ -310,6 +312,7 @@ func (l *Loop) take(commands []market.Command) {
 			refused = append(refused, c)
 			continue
 		}
+		intent.Last = l.isLast(&c)
 		if q := l.queries[c.Order.ID]; q != nil {
 			q.unresolved = nil // a new write is in flight: a restored engine sends what the last process left
 		}

@@ -33,6 +33,7 @@ type rig struct {
 	starts  int
 	player  strategy.Strategy // nil: a restless one
 	limits  *risk.Limits      // nil: those of a restless one
+	second  strategy.Strategy // another one beside it; nil: there is none
 }
 
 func newRig(t *testing.T, seed uint64, faults int) *rig {
@@ -48,21 +49,29 @@ func (r *rig) begin() {
 	t := r.t
 	r.starts++
 	r.events = make(chan market.Event, 16)
-	r.account = state.NewAccount(r.box.catalog, 1, nil)
+	strategies := 1
+	if r.second != nil {
+		strategies = 2
+	}
+	r.account = state.NewAccount(r.box.catalog, strategies, nil)
 	limits := risk.Limits{OperatorID: 7, MaxOpenOrders: 12}
 	if r.limits != nil {
 		limits = *r.limits
 	}
-	gate := risk.New(r.box.catalog, risk.Config{Strategies: []risk.Limits{limits}, Fees: boxFees})
+	gate := risk.New(r.box.catalog, risk.Config{Strategies: slices.Repeat([]risk.Limits{limits}, strategies), Fees: boxFees})
 	run := uuid.NewSHA1(uuid.NameSpaceOID, []byte{byte(r.seed), byte(r.starts)})
 	player := r.player
 	if player == nil {
 		player = &restless{chance: rand.New(rand.NewPCG(r.seed, uint64(r.starts)))}
 	}
-	e := engine.New(engine.Config{Run: run, Catalog: r.box.catalog, Account: r.account, Gate: gate, Seats: []engine.Seat{{
-		Name: "restless", Strategy: player, Markets: []market.ID{1}, Intervals: []market.Interval{market.Interval1m}, Ticker: true, Log: zerolog.Nop(),
-	}}})
-	config := Config{Engine: e, Account: r.account, Trading: r.box, Journal: r.journal, Findings: r.journal, Events: r.events, Log: zerolog.Nop(), StopWithin: 30 * time.Minute, Sent: r.journal.lastChance,
+	seat := engine.Seat{Name: "restless", Strategy: player, Markets: []market.ID{1}, Intervals: []market.Interval{market.Interval1m}, Ticker: true, Log: zerolog.Nop()}
+	seats := []engine.Seat{seat}
+	if r.second != nil {
+		seat.Name, seat.Strategy = "second", r.second
+		seats = append(seats, seat)
+	}
+	e := engine.New(engine.Config{Run: run, Catalog: r.box.catalog, Account: r.account, Gate: gate, Seats: seats})
+	config := Config{Engine: e, Account: r.account, Trading: r.box, Journal: r.journal, Findings: r.journal, Events: r.events, Log: zerolog.Nop(), StopWithin: 30 * time.Minute, Sent: r.journal.lastChance, Breaches: r.journal.kept,
 		Owns: func(client uuid.UUID) bool { return r.box.records[client] != nil }}
 	at := r.box.Now()
 	if len(r.journal.parts) == 0 {

@@ -12,8 +12,9 @@ import (
 
 // stop ends in good order what has traded.
 func (l *Loop) stop(work context.Context) error {
-	l.take(l.Engine.Stop(l.stamp()))
+	commands := l.Engine.Stop(l.stamp())
 	l.stopped = true
+	l.take(commands)
 	return l.end(work)
 }
 
@@ -53,6 +54,18 @@ func (l *Loop) end(work context.Context) error {
 		return errors.Join(l.ending, l.failed)
 	}
 	return errors.Join(l.ending, l.unfinished())
+}
+
+// isLast reports whether a command is the first cancel of its order in a stop. It is tried in spite of a ban.
+func (l *Loop) isLast(c *market.Command) bool {
+	if !l.stopped || c.Kind != market.CommandCancel || l.lastTried[c.Order.ID] {
+		return false
+	}
+	if l.lastTried == nil {
+		l.lastTried = map[market.OrderID]bool{}
+	}
+	l.lastTried[c.Order.ID] = true
+	return true
 }
 
 // endOrders asks for the orders to end that a stop does not leave.

@@ -50,6 +50,7 @@ type box struct {
 	quits     int                 // of the next timers, how many are not answered
 	noTimer   bool                // it has no timers
 	hold      time.Duration       // how long the next timers take
+	withholds bool                // records of orders come without their fills
 
 	listings int // how often open orders were listed, of one market or of all
 	cheap    int // how often of one market
@@ -249,7 +250,7 @@ func (s *sender) carryOut(i *exchange.Intent) (exchange.Record, error) {
 		return exchange.Record{}, refused
 	}
 	record := *s.records[name]
-	record.Fills = append([]market.Fill(nil), record.Fills[mark:]...)
+	record.Fills = s.shown(record.Fills[mark:])
 	return record, nil
 }
 
@@ -291,11 +292,19 @@ func (b *box) Order(_ context.Context, _ market.ID, client, _ uuid.UUID) (exchan
 		return exchange.Record{}, exchange.ErrCode(exchange.CodeNotFound)
 	}
 	record := *r
-	record.Fills = append([]market.Fill(nil), r.Fills...)
+	record.Fills = b.shown(r.Fills)
 	slow := b.slow
 	b.mu.Unlock()
 	time.Sleep(slow)
 	return record, nil
+}
+
+// shown are the fills that a record comes with.
+func (b *box) shown(fills []market.Fill) []market.Fill {
+	if b.withholds {
+		return nil
+	}
+	return append([]market.Fill(nil), fills...)
 }
 
 // Ending is Order.
@@ -420,6 +429,7 @@ type ledger struct {
 	concluded []string // of differences
 	remarks   []string
 	breached  []Breach
+	kept      []Breach          // what a restart finds of them
 	fills     map[uuid.UUID]int // how often they were noted
 	largest   int               // number of fills in an event
 }
@@ -437,8 +447,11 @@ func (j *ledger) Remark(kind, text string)                     { j.remarks = app
 func (j *ledger) Differs(_ market.Time, d *state.Difference) {
 	j.concluded = append(j.concluded, d.Conclusion)
 }
-func (j *ledger) Breached(_ market.Time, b *Breach, _ []Breach) {
+func (j *ledger) Breached(_ market.Time, b *Breach, all []Breach) {
 	j.breached = append(j.breached, *b)
+	if all != nil {
+		j.kept = slices.Clone(all)
+	}
 }
 func (j *ledger) Agreed(market.AssetID, Agreement) {}
 

@@ -33,6 +33,9 @@ type allowance struct {
 	banned market.Time // nothing is sent before
 	orders int         // open orders, each of which may have to be cancelled
 
+	doubted   bool        // reset is not what the exchange says, which cannot be
+	saidDoubt market.Time // when a warning last said so
+
 	sent  uint64      // requests let go, ever
 	told  market.Time // reset of the answer that used was last taken from; 0: it is not what an answer said
 	slow  market.Time // reset of the minute in which a warning said that market data waits
@@ -49,6 +52,7 @@ type strayPoints struct {
 type rate struct {
 	limit, remaining int
 	reset            market.Time
+	doubted          string // what the header says of reset, where that is not believed
 }
 
 // roll begins a new minute when the clock has passed the end of the last by the margin: the clock may be ahead of the exchange's. Points
@@ -71,7 +75,7 @@ func (a *allowance) begin(reset market.Time, used int) {
 	if a.before = 0; reset.Sub(a.reset) == budgetMinute {
 		a.before = a.used
 	}
-	a.reset, a.used, a.told = reset, used, 0
+	a.reset, a.used, a.told, a.doubted = reset, used, 0, false
 }
 
 func minuteEnd(now market.Time) market.Time {
@@ -122,7 +126,7 @@ func (a *allowance) floor(lane Lane) int {
 	}
 	cancels := min(2*a.orders+cancelSlack, a.limit/2)
 	switch lane {
-	case Cancel:
+	case LastCancel, Cancel:
 		return 0
 	case Confirm:
 		return min(a.orders, a.limit/4)
@@ -139,6 +143,8 @@ func (a *allowance) floor(lane Lane) int {
 // ready reports whether a request may go now, and else when to look again.
 func (a *allowance) ready(lane Lane, weight int, now market.Time) (ok bool, again market.Time) {
 	switch room := a.limit - a.floor(lane); {
+	case lane == LastCancel && (now < a.banned || a.doubted):
+		return true, 0
 	case now < a.banned:
 		return false, a.banned
 	case weight == 0:

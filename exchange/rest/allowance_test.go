@@ -49,7 +49,7 @@ func TestAnswersInAnyOrderGiveTheLargestCount(t *testing.T) {
 	} {
 		now := noon.Add(row.at)
 		a.roll(now)
-		a.observe(rate{row.limit, row.left, row.reset}, now)
+		a.observe(rate{limit: row.limit, remaining: row.left, reset: row.reset}, now)
 		require.Equal(t, row.want, a.spent(), "at %s", row.at)
 		require.Equal(t, row.limit, a.limit)
 	}
@@ -62,10 +62,15 @@ func TestHeadersThatCannotBeAreNotBelieved(t *testing.T) {
 	}
 	r, ok := names.read(header("1000", "999", "1772452860000"), noon)
 	require.True(t, ok)
-	require.Equal(t, rate{1000, 999, noon.Add(time.Minute)}, r)
+	require.Equal(t, rate{limit: 1000, remaining: 999, reset: noon.Add(time.Minute)}, r)
+	for resetAt, doubted := range map[string]string{"1898640000000": "2030-03-02 00:00:00 UTC", "9223372036854775807": "9223372036854775807 ms"} {
+		r, ok = names.read(header("1000", "999", resetAt), noon)
+		require.True(t, ok, "the points count")
+		require.Equal(t, rate{limit: 1000, remaining: 999, reset: noon.Add(longestReset), doubted: doubted}, r)
+	}
 	for _, bad := range [][3]string{
 		{"", "", ""}, {"1000", "", "1772452860000"}, {"0", "0", "1772452860000"}, {"1000", "-1", "1772452860000"}, {"10", "11", "1772452860000"},
-		{"1000", "999", "1772452860"}, {"1000", "999", "soon"}, {"1000", "999", "9223372036854775807"}, {"1000", "999", "-9223372036854775808"},
+		{"1000", "999", "1772452860"}, {"1000", "999", "soon"}, {"1000", "999", "-9223372036854775808"},
 	} {
 		_, ok := names.read(header(bad[0], bad[1], bad[2]), noon)
 		require.False(t, ok, bad)

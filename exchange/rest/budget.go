@@ -12,7 +12,8 @@ type Lane uint8
 // The lanes. The last points of a budget, one for each open order, belong to cancels alone, and as many more and 50 to them and to what
 // confirms them.
 const (
-	Cancel     Lane = iota + 1 // takes orders out of the book
+	LastCancel Lane = iota + 1 // a cancel of a stop, which is tried once though a ban, or a reset that cannot be true, stands in its way
+	Cancel                     // takes orders out of the book
 	Confirm                    // asks whether a cancel has come through
 	Protective                 // exits, and the timer of cancel on disconnect
 	Order                      // place and update
@@ -20,11 +21,11 @@ const (
 	MarketData
 )
 
-var lanes = [...]string{Cancel: "cancel", Confirm: "confirm", Protective: "protective", Order: "order", Reconcile: "reconcile", MarketData: "marketData"}
+var lanes = [...]string{LastCancel: "lastCancel", Cancel: "cancel", Confirm: "confirm", Protective: "protective", Order: "order", Reconcile: "reconcile", MarketData: "marketData"}
 
 // String returns the lane's name.
 func (l Lane) String() string {
-	if l >= Cancel && l <= MarketData {
+	if l >= LastCancel && l <= MarketData {
 		return lanes[l]
 	}
 	return fmt.Sprintf("lane(%d)", uint8(l))

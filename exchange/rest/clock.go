@@ -106,7 +106,8 @@ func (c *Client) measure(ctx context.Context) error {
 	var best *anchor
 	sample := func() error {
 		found := &anchor{local: c.clock.now()}
-		err := c.attempt(ctx, request{at: getTime, path: version + "/time"}, func(body []byte) (err error) {
+		var date time.Time
+		err := c.attempt(ctx, request{at: getTime, path: version + "/time", date: &date}, func(body []byte) (err error) {
 			found.roundTrip = max(1, c.clock.now().Sub(found.local))
 			found.server, err = parseTime(body)
 			return err
@@ -115,6 +116,9 @@ func (c *Client) measure(ctx context.Context) error {
 			return err
 		}
 		found.local = found.local.Add(found.roundTrip / 2)
+		if err := c.clock.believes(found, date); err != nil {
+			return err
+		}
 		if best == nil || found.roundTrip < best.roundTrip {
 			best = found
 		}
@@ -133,6 +137,32 @@ func (c *Client) measure(ctx context.Context) error {
 	}
 	c.clock.anchor.Store(best)
 	return nil
+}
+
+// What is believed of the exchange's time.
+const (
+	farTime  = time.Hour   // away from this machine's idea of it, a time needs a witness
+	sameTime = time.Minute // by which witnesses may differ
+)
+
+// believes returns why a measured time cannot be true; date is the answer's header Date, zero where it had none. A time that is far from what this
+// machine takes for the exchange's needs a witness: the header, or the machine's own clock after a sleep, in which its uptime stood still. None
+// can say that the exchange's clock, once measured, has gone back by hours.
+func (k *clock) believes(found *anchor, date time.Time) error {
+	known := k.anchor.Load()
+	expected := known.server.Add(found.local.Sub(known.local))
+	away := found.server.Sub(expected)
+	byDate := !date.IsZero() && found.server.Sub(market.Time(date.UnixNano())).Abs() <= sameTime
+	byWall := found.server.Sub(known.server.Add(found.local.Round(0).Sub(known.local.Round(0)))).Abs() <= farTime
+	if away.Abs() <= farTime || byWall || byDate && (away > 0 || known.roundTrip == 0) {
+		return nil
+	}
+	header := "no Date"
+	if !date.IsZero() {
+		header = "the Date " + date.UTC().Format(time.DateTime)
+	}
+	return fmt.Errorf("GET /time says %s, its answer has %s, by this machine it is %s: %w; is this machine's clock right?",
+		found.server.Std().Format(time.DateTime), header, expected.Std().Format(time.DateTime), ErrFalseTime)
 }
 
 // Time returns the exchange's time as it tells it: GET /time (specification 1). Now is what requests are signed with.

@@ -103,6 +103,74 @@ func TestWrongClockIsNoticedByTheAnswer(t *testing.T) {
 	require.ErrorIs(t, err, exchange.ErrCode(exchange.CodeNotFound))
 }
 
+// lying is a rig whose GET /time tells another time from now on, and whose header Date may too.
+func (r *rig) lying(byTime, byDate time.Duration) {
+	r.wire.after = func(sent *http.Request, a *http.Response) (*http.Response, error) {
+		if sent.URL.Path != "/v2/time" {
+			return a, nil
+		}
+		date, err := http.ParseTime(a.Header.Get("Date"))
+		require.NoError(r.t, err)
+		told := answered(200, `{"timeNs":`+strconv.FormatInt(date.Add(byTime).UnixNano(), 10)+`}`)
+		told.Header = http.Header{"Date": {date.Add(byDate).UTC().Format(http.TimeFormat)}}
+		return told, nil
+	}
+}
+
+func TestATimeThatCannotBeTrueIsNotBelieved(t *testing.T) {
+	const year, day = 365 * 24 * time.Hour, 24 * time.Hour
+	once := func(_ *sandbox.Config, c *Config) { c.Tries = 1 }
+	for name, c := range map[string]struct {
+		byTime, byDate time.Duration
+		first, later   bool // is it believed by the first measurement, and by another one?
+	}{
+		"years ahead":                    {10 * year, 0, false, false},
+		"years behind":                   {-10 * year, 0, false, false},
+		"hours behind":                   {-3 * time.Hour, 0, false, false},
+		"hours ahead":                    {3 * time.Hour, 0, false, false},
+		"with the header, ahead":         {day, day, true, true},    // this machine's clock is wrong, or it has slept
+		"with the header, behind":        {-day, -day, true, false}, // a clock that was measured does not go back
+		"minutes":                        {5 * time.Minute, 0, true, true},
+		"the header says something else": {day, -day, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, once)
+			r.lying(c.byTime, c.byDate)
+			err := r.Sync(t.Context())
+			require.Equal(t, c.first, err == nil, "%v", err)
+
+			r = newRig(t, once)
+			require.NoError(t, r.Sync(t.Context()))
+			r.clock.Advance(time.Minute)
+			known := r.Now()
+			r.lying(c.byTime, c.byDate)
+			moved, err := r.Remeasure(t.Context())
+			if c.later {
+				require.NoError(t, err)
+				require.InDelta(t, float64(c.byTime), float64(moved), float64(time.Second))
+				return
+			}
+			require.ErrorIs(t, err, ErrFalseTime)
+			require.Equal(t, known, r.Now(), "it goes on by what it knew")
+			require.Regexp(t, `GET /time says \d{4}-\d\d-\d\d .*, its answer has the Date \d{4}-.*, by this machine it is \d{4}-`, err.Error())
+		})
+	}
+}
+
+// A machine has slept for a night: its uptime stood still, its own clock did not.
+func TestAMachineThatHasSleptIsItsOwnWitness(t *testing.T) {
+	start := time.Now()
+	r := newRig(t, nil)
+	local := start
+	r.Client.clock.now = func() time.Time { return local }
+	r.Client.clock.start(r.Client.clock.now)
+	require.NoError(t, r.Sync(t.Context()))
+	r.clock.Advance(8 * time.Hour)
+	local = local.Round(0).Add(8 * time.Hour) // no monotonic reading: by the machine's clock alone
+	r.lying(0, 100*24*time.Hour)
+	require.NoError(t, r.Sync(t.Context()))
+}
+
 func TestStubbornWindowRefusalIsTold(t *testing.T) {
 	r := newRig(t, nil)
 	r.wire.after = func(sent *http.Request, a *http.Response) (*http.Response, error) {

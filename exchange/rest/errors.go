@@ -18,6 +18,8 @@ var (
 	ErrNoCatalog = errors.New("the client has no catalog yet")
 	// ErrNoKey is wrapped where a private endpoint is asked without a key.
 	ErrNoKey = errors.New("a private endpoint needs a key and its secret")
+	// ErrFalseTime is wrapped where the exchange tells a time that cannot be true: what was known of its clock stays.
+	ErrFalseTime = errors.New("a time that cannot be true")
 	// ErrMismatch is wrapped where an answer speaks of something else than what was asked.
 	ErrMismatch = errors.New("the answer is not about what was asked")
 )

@@ -167,6 +167,8 @@ func named(q query, clientOrderID, orderID uuid.UUID) query {
 // laneOf says how urgent an intent is: cancels first, then stops, which protect, whether they are placed or moved.
 func laneOf(intent *exchange.Intent) Lane {
 	switch {
+	case intent.Command == market.CommandCancel && intent.Last:
+		return LastCancel
 	case intent.Command == market.CommandCancel:
 		return Cancel
 	case bytes.Contains(intent.Body, []byte(`"orderType":"stopLoss`)), intent.Command == market.CommandUpdate && bytes.Contains(intent.Body, []byte(`"triggerAmount":`)):

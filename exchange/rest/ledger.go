@@ -112,7 +112,7 @@ type ticket struct {
 }
 
 func (l *Ledger) enter(ctx context.Context, lane Lane, endpoint string, weight int, payer Payer) (*ticket, error) {
-	if lane < Cancel || lane > MarketData || weight < 0 {
+	if lane < LastCancel || lane > MarketData || weight < 0 {
 		panic(fmt.Sprintf("rest: lane %d, weight %d: no such request", lane, weight))
 	}
 	if err := ctx.Err(); err != nil {
@@ -150,6 +150,7 @@ func (l *Ledger) leave(t *ticket, h http.Header, status int, body []byte) {
 		l.ban(a, h, status, body, now)
 	case told:
 		a.observe(r, now)
+		l.doubt(a, r, now)
 		if t.alone && t.sent == a.sent && t.told == r.reset && a.told == r.reset {
 			l.learn(t, r.limit-r.remaining-t.used, now)
 		}
@@ -198,6 +199,7 @@ func (l *Ledger) Observe(h http.Header, status int, body []byte) {
 			l.ban(a, h, status, body, now)
 		} else {
 			a.observe(r, now)
+			l.doubt(a, r, now)
 		}
 		l.dispatch(a)
 	}

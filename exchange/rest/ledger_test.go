@@ -420,19 +420,21 @@ func TestTheEndOfABanIsWhatTheAnswerSays(t *testing.T) {
 		resetAt string
 		payer   rest.Payer
 		want    string // 00:00:00: no ban
+		doubted string // the date in the warning
 	}{
-		{"text", 429, fmt.Sprintf(text, at("00:01:40")), "", rest.PaidByKey, "00:01:40"},
-		{"header", 429, "too many requests", strconv.FormatInt(at("00:03:00"), 10), rest.PaidByKey, "00:02:10"},
-		{"the later of both", 429, fmt.Sprintf(text, at("00:01:40")), strconv.FormatInt(at("00:03:00"), 10), rest.PaidByKey, "00:02:10"},
-		{"the later of both, which is the text's", 429, fmt.Sprintf(text, at("00:03:00")), strconv.FormatInt(at("00:01:40"), 10), rest.PaidByKey, "00:02:10"},
-		{"code with another status", 403, fmt.Sprintf(text, at("00:04:00")), "", rest.PaidByKey, "00:02:10"},
-		{"neither: a minute after the minute", 429, "", "", rest.PaidByKey, "00:02:00"},
-		{"neither: a quarter of an hour", 429, "", "", rest.PaidByIP, "00:16:00"},
-		{"in the past", 429, fmt.Sprintf(text, at("00:00:00")), "", rest.PaidByKey, "00:02:00"},
-		{"in seconds", 429, fmt.Sprintf(text, at("00:05:00")/1000), "", rest.PaidByKey, "00:02:00"},
-		{"in a hundred years", 429, fmt.Sprintf(text, at("00:05:00")*5), "", rest.PaidByKey, "00:02:00"},
-		{"decimals", 400, `{"errorCode":429,"error":"amount parameter has too many decimal digits."}`, "", rest.PaidByKey, "00:00:00"},
-		{"a success that looks like one", 200, fmt.Sprintf(text, at("00:04:00")), "", rest.PaidByKey, "00:00:00"},
+		{"text", 429, fmt.Sprintf(text, at("00:01:40")), "", rest.PaidByKey, "00:01:40", ""},
+		{"header", 429, "too many requests", strconv.FormatInt(at("00:03:00"), 10), rest.PaidByKey, "00:02:10", "2000-01-01 00:03:00 UTC"},
+		{"the later of both", 429, fmt.Sprintf(text, at("00:01:40")), strconv.FormatInt(at("00:03:00"), 10), rest.PaidByKey, "00:02:10", "2000-01-01 00:03:00 UTC"},
+		{"the later of both, which is the text's", 429, fmt.Sprintf(text, at("00:03:00")), strconv.FormatInt(at("00:01:40"), 10), rest.PaidByKey, "00:02:10", "2000-01-01 00:03:00 UTC"},
+		{"code with another status", 403, fmt.Sprintf(text, at("00:04:00")), "", rest.PaidByKey, "00:02:10", "2000-01-01 00:04:00 UTC"},
+		{"neither: a minute after the minute", 429, "", "", rest.PaidByKey, "00:02:00", ""},
+		{"neither: a quarter of an hour", 429, "", "", rest.PaidByIP, "00:16:00", ""},
+		{"in the past", 429, fmt.Sprintf(text, at("00:00:00")), "", rest.PaidByKey, "00:02:00", ""},
+		{"in seconds", 429, fmt.Sprintf(text, at("00:05:00")/1000), "", rest.PaidByKey, "00:02:00", ""},
+		{"in a hundred years", 429, fmt.Sprintf(text, at("00:05:00")*5), "", rest.PaidByKey, "00:02:00", "2119-12-31 00:25:00 UTC"},
+		{"a header in years", 429, "", strconv.FormatInt(at("00:03:00")*2, 10), rest.PaidByKey, "00:02:10", "2029-12-31 00:06:00 UTC"},
+		{"decimals", 400, `{"errorCode":429,"error":"amount parameter has too many decimal digits."}`, "", rest.PaidByKey, "00:00:00", ""},
+		{"a success that looks like one", 200, fmt.Sprintf(text, at("00:04:00")), "", rest.PaidByKey, "00:00:00", ""},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			w := openTown(t, 100, 100)
@@ -445,6 +447,9 @@ func TestTheEndOfABanIsWhatTheAnswerSays(t *testing.T) {
 				have = have.Add(-250 * time.Millisecond)
 			}
 			require.Equal(t, row.want, have.Format(time.TimeOnly), row.name)
+			for _, warning := range w.warnings(rest.WarnBan) {
+				require.Equal(t, row.doubted, warning.Doubted, row.name)
+			}
 		})
 	}
 }

@@ -23,7 +23,7 @@ func (l *Ledger) dispatch(a *allowance) {
 	now := l.config.Now()
 	a.roll(now)
 	l.endBan(a, now)
-	for lane := Cancel; lane <= MarketData; lane++ {
+	for lane := LastCancel; lane <= MarketData; lane++ {
 		for len(a.queue[lane]) > 0 {
 			w := a.queue[lane][0]
 			w.err = a.never(lane, w.weight)

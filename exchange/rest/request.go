@@ -29,7 +29,8 @@ type request struct {
 	body      []byte
 	lane      Lane // 0: the endpoint's own
 	timestamp int64
-	window    int64 // ms
+	window    int64      // ms
+	date      *time.Time // set to the header Date of the answer; nil: it is not wanted
 }
 
 func (r *request) method() string {
@@ -95,7 +96,7 @@ func passing(ctx context.Context, err error) bool {
 	case errors.As(err, &refused):
 		return refused.Status >= 500 && refused.Code != exchange.CodeNotTrading
 	}
-	return errors.As(err, &transport) || errors.Is(err, errMalformed)
+	return errors.As(err, &transport) || errors.Is(err, errMalformed) || errors.Is(err, ErrFalseTime)
 }
 
 // transportError is what kept an answer from coming.
@@ -131,6 +132,9 @@ func (c *Client) attempt(ctx context.Context, r request, read func([]byte) error
 		return err
 	}
 	defer answer.Body.Close()
+	if r.date != nil {
+		*r.date, _ = http.ParseTime(answer.Header.Get("Date"))
+	}
 	buffer := c.buffers.Get().(*bytes.Buffer)
 	defer c.buffers.Put(buffer)
 	buffer.Reset()
@@ -189,6 +193,16 @@ func (c *Client) refused(status int, body []byte, signature string) *exchange.Er
 // spend waits for the budget and returns what it has to be told in the end.
 func (c *Client) spend(ctx context.Context, r *request, signed bool) (done func(http.Header, int, []byte), err error) {
 	lane, weight := cmp.Or(r.lane, endpoints[r.at].lane), c.weights[r.at].of(r.all)
+	if r.timestamp != 0 { // a write that has not left when its window ends never will
+		within, cancel := context.WithTimeout(ctx, max(0, c.leftOf(r)))
+		defer cancel()
+		defer func() {
+			if err != nil && within.Err() != nil && ctx.Err() == nil {
+				err = fmt.Errorf("%w: %w", ErrLate, err)
+			}
+		}()
+		ctx = within
+	}
 	if c.booker != nil {
 		return c.booker.Begin(ctx, lane, endpoints[r.at].name, weight, payerOf(signed))
 	}
@@ -204,8 +218,11 @@ func (c *Client) spend(ctx context.Context, r *request, signed bool) (done func(
 }
 
 // late reports whether a prepared request could reach the exchange after its window.
-func (c *Client) late(r *request) bool {
-	return c.Now().Millis() >= r.timestamp+r.window-int64(c.config.Margin/time.Millisecond)
+func (c *Client) late(r *request) bool { return c.leftOf(r) <= 0 }
+
+// leftOf is how long a prepared request may still leave.
+func (c *Client) leftOf(r *request) time.Duration {
+	return time.Duration(r.timestamp+r.window-c.Now().Millis())*time.Millisecond - c.config.Margin
 }
 
 // send signs a request and sends it. signature is empty where the request has none.

@@ -45,8 +45,8 @@ func (l *Ledger) Restore(s LedgerState) {
 	l.mu.Lock()
 	defer l.unlock()
 	now := l.config.Now()
-	l.key.restore(&s.Key, now)
-	l.ip.restore(&s.IP, now)
+	l.key.restore(&s.Key, now, now.Add(longestReset))
+	l.ip.restore(&s.IP, now, minuteEnd(now).Add(l.config.IPBan))
 	for _, w := range s.Weights {
 		if w.Real >= 0 && w.Endpoint != "" {
 			l.weights.known[priced{w.Endpoint, w.Table}] = w.Real
@@ -54,19 +54,20 @@ func (l *Ledger) Restore(s LedgerState) {
 	}
 }
 
-func (a *allowance) restore(s *AllowanceState, now market.Time) {
+// restore takes over what an earlier allowance remembered; a ban lasts until a time at most.
+func (a *allowance) restore(s *AllowanceState, now, longest market.Time) {
 	if s.Limit > 0 {
 		a.limit = min(s.Limit, maxLimit)
 	}
 	a.roll(now)
 	if reset, ok := near(s.ResetMS, now); ok && now < reset.Add(a.margin) && s.Used > 0 {
-		a.reset, a.used = reset, s.Used
+		a.reset, a.used = min(reset, now.Add(longestReset)), s.Used
 	}
 	if at, ok := near(s.AtMS, now); ok && now < at.Add(linger) {
 		a.addStray(s.Open, now)
 	}
 	if until, ok := near(s.BannedUntilMS, now); ok && until > now {
-		a.banned = until
+		a.banned = min(until, longest.Add(a.margin))
 	}
 }
 

@@ -14,6 +14,7 @@ const (
 	WarnSlow    WarningKind = iota + 1 // points are spent faster than they come: a lane waits; once a minute
 	WarnBan                            // the exchange answers nothing more until Until
 	WarnBanOver                        // it does again
+	WarnReset                          // the points come back at Until, the exchange says Doubted; every ten minutes
 	WarnWeight                         // an endpoint costs Is, not Was; once for each
 )
 
@@ -23,6 +24,7 @@ type Warning struct {
 	Payer    Payer       // whose budget it is about
 	At       market.Time // the exchange's time
 	Until    market.Time // WarnBan: its end; WarnSlow: when the points end at this rate, 0: they last
+	Doubted  string      // WarnBan, WarnReset: the date that the exchange has told and that is not believed; WarnBan: "" where Until is believed
 	Lane     Lane        // WarnSlow
 	Endpoint string      // WarnWeight
 	Was, Is  int         // WarnWeight
@@ -38,7 +40,13 @@ func (w Warning) String() string {
 		}
 		return fmt.Sprintf("at this plan the weight budget of %s ends at %s: %s waits", whose, clockTime(w.Until), w.Lane)
 	case WarnBan:
-		return fmt.Sprintf("the exchange has banned %s for spending too much: nothing is sent until %s", whose, clockTime(w.Until))
+		text := fmt.Sprintf("the exchange has banned %s for spending too much: nothing is sent until %s", whose, clockTime(w.Until))
+		if w.Doubted != "" {
+			text += fmt.Sprintf("; it says until %s, which is not believed", w.Doubted)
+		}
+		return text
+	case WarnReset:
+		return fmt.Sprintf("the exchange says that the weight budget of %s is back at %s, which is not believed: it is taken for back at %s", whose, w.Doubted, clockTime(w.Until))
 	case WarnBanOver:
 		return fmt.Sprintf("the ban of %s is over", whose)
 	case WarnWeight:

@@ -69,6 +69,9 @@ func (ex *Exchange) serve(w http.ResponseWriter, r *http.Request, v *visit, name
 	if refusal != nil {
 		v.out, v.status = exchange.AppendError(v.out[:0], refusal), refusal.Status
 	}
+	if r.URL.Path == version+"/time" { // its Date is of the same clock, which need not be the machine's
+		w.Header().Set("Date", v.fate.skewed(ex.clock.Now()).Std().UTC().Format(http.TimeFormat))
+	}
 	ex.answer(w, v)
 }
 
