@@ -10,16 +10,16 @@ import (
 func decisions(ctx context.Context, p *Plan, o runOptions) (trace *trail, first, last market.Time, err error) {
 	trace = &trail{}
 	o.tracer = trace.add
-	d, err := newDriver(p, o)
-	if err != nil {
-		return nil, 0, 0, err
-	}
-	for i := range d.feeds {
-		if f := &d.feeds[i]; len(f.batch) > 0 && (first == 0 || f.end < first) {
-			first = f.end
+	o.began = func(d *driver) {
+		trace.list, first = trace.list[:0], 0
+		for i := range d.feeds {
+			if f := &d.feeds[i]; len(f.batch) > 0 && (first == 0 || f.end < first) {
+				first = f.end
+			}
 		}
 	}
-	if err := d.run(ctx); err != nil {
+	d, err := drive(ctx, p, o)
+	if err != nil {
 		return nil, 0, 0, err
 	}
 	return trace, first, d.last, nil

@@ -17,6 +17,8 @@ type LookaheadOptions struct {
 	Decisions int    // cuts right after decisions: all of them up to so many, then a sample
 	Seed      uint64 // of the sample and of the noise
 
+	Watch func(Watched) // as Options.Watch
+
 	leak func(Source) Source // for tests: what a run reads, as a strategy might get to see it too early
 }
 
@@ -63,7 +65,7 @@ func CheckLookahead(ctx context.Context, p *Plan, o LookaheadOptions) (*Lookahea
 	l.quiet.Log = zerolog.Nop() // the first run has said it all
 	plan := *p
 	plan.Open = l.open(alteration{})
-	whole, first, last, err := decisions(ctx, &plan, runOptions{})
+	whole, first, last, err := decisions(ctx, &plan, runOptions{watch: o.Watch})
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +141,7 @@ func (l *lookahead) run(a alteration, oneByOne, overwrite bool) (*trail, error) 
 	a.seed = l.chance.next()
 	p.Open = l.open(a)
 	l.report.Runs++
-	trace, _, _, err := decisions(l.ctx, &p, runOptions{overwrite: overwrite})
+	trace, _, _, err := decisions(l.ctx, &p, runOptions{overwrite: overwrite, watch: l.options.Watch})
 	return trace, err
 }
 

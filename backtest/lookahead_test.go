@@ -83,11 +83,11 @@ func (g *global) at(t market.Time) (market.Price, bool) {
 	return close, has
 }
 
-// goroutine is the same knowledge, held by a goroutine that outlives the runs.
-type goroutine struct{ asks chan func(*global) }
+// outliver is the same knowledge, held by a goroutine that outlives the runs.
+type outliver struct{ asks chan func(*global) }
 
-func newGoroutine(t *testing.T) *goroutine {
-	g := &goroutine{make(chan func(*global))}
+func newOutliver(t *testing.T) *outliver {
+	g := &outliver{make(chan func(*global))}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -103,13 +103,13 @@ func newGoroutine(t *testing.T) *goroutine {
 	return g
 }
 
-func (g *goroutine) begin() {}
-func (g *goroutine) end()   {}
-func (g *goroutine) note(at market.Time, close market.Price) {
+func (g *outliver) begin() {}
+func (g *outliver) end()   {}
+func (g *outliver) note(at market.Time, close market.Price) {
 	g.asks <- func(knows *global) { knows.note(at, close) }
 }
 
-func (g *goroutine) at(t market.Time) (close market.Price, has bool) {
+func (g *outliver) at(t market.Time) (close market.Price, has bool) {
 	answered := make(chan struct{})
 	g.asks <- func(knows *global) { close, has = knows.at(t); answered <- struct{}{} }
 	<-answered
@@ -172,7 +172,7 @@ func TestTheLookaheadCheckFindsEveryCheat(t *testing.T) {
 			oracles := map[string]oracle{
 				"memory":           &global{closes: make(map[market.Time]market.Price)},
 				"memory of before": &global{closes: make(map[market.Time]market.Price), stubborn: true},
-				"goroutine":        newGoroutine(t),
+				"goroutine":        newOutliver(t),
 				"file":             &file{path: filepath.Join(t.TempDir(), "closes")},
 				"leak":             &leak{},
 			}

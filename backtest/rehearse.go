@@ -25,15 +25,12 @@ type Placed struct {
 // Rehearse drives the plan as Run does and returns what it asked for, and no result. It returns ErrNoCandles where the range is empty.
 func Rehearse(ctx context.Context, p *Plan) (*Rehearsal, error) {
 	r, d := &Rehearsal{}, (*driver)(nil)
-	d, err := newDriver(p, runOptions{tracer: func(c *market.Command, _ market.Time) {
+	d, err := drive(ctx, p, runOptions{began: func(begun *driver) { r.Placed, d = nil, begun }, tracer: func(c *market.Command, _ market.Time) {
 		if c.Kind == market.CommandPlace {
 			r.Placed = append(r.Placed, Placed{c.Order, d.account.Last(c.Order.Market)})
 		}
 	}})
 	if err != nil {
-		return nil, err
-	}
-	if err := d.run(ctx); err != nil {
 		return nil, err
 	}
 	for i := range p.Strategies {

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/rs/zerolog"
+
+	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
@@ -17,6 +20,8 @@ type Options struct {
 	Curve    bool              // keep the equity curve for the summary; implied by Out
 	Envelope bool              // run the pessimistic and the optimistic path too
 	Progress func(market.Time) // told how far the run is; with Envelope anew for each path
+	Watch    func(Watched)     // told, before the first callback of each pass, where it shows which callback it is in; nil: nobody
+	Halted   func(Halted)      // told, at the end, of each strategy that was halted; nil: nobody
 	Witness  Witness           // hears what the run does, not what the other paths of the envelope do; nil: nobody
 	About                      // Data: the series by feed, whose Candles are filled in here; Assumptions: beyond those that the plan implies
 }
@@ -29,6 +34,9 @@ type runOptions struct {
 	tracer    func(c *market.Command, sees market.Time) // hears every command; for sees see decision
 	overwrite bool                                      // what was handed out is overwritten after each callback; the sources' batches must be for it to write to
 	progress  func(market.Time)
+	watch     func(Watched)
+	began     func(d *driver) // told before each pass: more than one where a callback ended its goroutine
+	apart     engine.Apart    // calls strategies; nil: directly
 	witness   Witness
 }
 
@@ -36,17 +44,17 @@ type runOptions struct {
 // leaves no file behind with an error.
 func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
 	var rec *recorder
-	d, err := newDriver(p, runOptions{
-		progress: o.Progress, witness: o.Witness,
+	d, err := drive(ctx, p, runOptions{
+		progress: o.Progress, witness: o.Witness, watch: o.Watch,
 		record: func(equity market.Money, from market.Time) (r *recorder, err error) {
+			if rec != nil { // the pass before came to nothing
+				rec.Abort()
+			}
 			rec, err = newRecorder(p.recording(o, equity, from))
 			return rec, err
 		},
 	})
 	if err != nil {
-		return nil, err
-	}
-	if err := d.run(ctx); err != nil {
 		if rec != nil {
 			rec.Abort()
 		}
@@ -55,9 +63,10 @@ func Run(ctx context.Context, p *Plan, o Options) (*Result, error) {
 	if o.Witness != nil {
 		o.Witness.Ended(d.account)
 	}
+	d.tellHalts(o.Halted)
 	info := d.info(o)
 	if o.Envelope {
-		if info.Others, err = envelope(ctx, p, o.Progress); err != nil {
+		if info.Others, err = envelope(ctx, p, o); err != nil {
 			rec.Abort()
 			return nil, err
 		}
@@ -86,16 +95,15 @@ func (p *Plan) chartInterval(s *StrategyPlan) market.Interval {
 }
 
 // envelope runs the plan under the paths that hurt and please most.
-func envelope(ctx context.Context, p *Plan, progress func(market.Time)) (others []pathEquity, err error) {
+func envelope(ctx context.Context, p *Plan, o Options) (others []pathEquity, err error) {
+	quiet := *p
+	quiet.Log = zerolog.Nop() // the chosen path has said it all
 	for _, path := range [...]sim.Path{sim.Pessimistic, sim.Optimistic} {
 		if path == p.Venue.Path {
 			continue
 		}
-		d, err := newDriver(p, runOptions{path: &path, progress: progress})
+		d, err := drive(ctx, &quiet, runOptions{path: &path, progress: o.Progress, watch: o.Watch})
 		if err != nil {
-			return nil, err
-		}
-		if err := d.run(ctx); err != nil {
 			return nil, fmt.Errorf("%s path: %w", path, err)
 		}
 		equity, err := d.account.Equity(p.Currency.ID)

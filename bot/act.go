@@ -24,6 +24,7 @@ type actReport struct {
 	Open       []orderInfo    `json:"open"`              // that were to end and are open
 	Protecting []orderInfo    `json:"protecting"`        // exits of brackets, which a halt leaves
 	Sold       int            `json:"sold"`              // orders by which flatten sold
+	Sales      []saleInfo     `json:"sales"`             // what these orders, and those of an earlier flatten that this one found open, have sold
 	Held       []positionInfo `json:"held"`              // after flatten
 	Unsold     []string       `json:"unsold"`            // why
 	Unsettled  int            `json:"unsettled"`         // orders of which a fee is not settled yet: figures lack it
@@ -153,7 +154,7 @@ func reasonOf(ask *operatorAsk, verb string) string {
 }
 
 func newActReport(names []string) *actReport {
-	return &actReport{Strategies: names, Unchanged: []string{}, Open: []orderInfo{}, Protecting: []orderInfo{}, Held: []positionInfo{}, Unsold: []string{}, Trading: []string{}}
+	return &actReport{Strategies: names, Unchanged: []string{}, Open: []orderInfo{}, Protecting: []orderInfo{}, Sales: []saleInfo{}, Held: []positionInfo{}, Unsold: []string{}, Trading: []string{}}
 }
 
 // resume lets strategies trade again.

@@ -267,3 +267,41 @@ func TestReceiversOfAConfigAreChecked(t *testing.T) {
 		require.NotContains(t, err.Error(), "SECRET")
 	}
 }
+
+// A broken receiver, or a proxy before it, answers with the request itself, which Go's HTTP client quotes in its errors.
+func TestNoErrorOfAReceiverThatEchoesTheURLShowsIt(t *testing.T) {
+	const path, token = "/bot123:SECRET-of-the-path/send?token=SECRET%2Bof-the-query", "token=SECRET%2Bof-the-query"
+	for name, answer := range map[string]string{
+		"status line": "%s is no answer\r\n\r\n",
+		"status":      "HTTP/1.1 %s\r\n\r\n",
+		"header":      "HTTP/1.1 200 OK\r\n%s\r\n\r\n",
+		"length":      "HTTP/1.1 200 OK\r\nContent-Length: %s\r\n\r\n",
+		"encoding":    "HTTP/1.1 200 OK\r\nTransfer-Encoding: %s\r\n\r\n",
+		"location":    "HTTP/1.1 302 Found\r\nLocation: http://[%s\r\nContent-Length: 0\r\n\r\n",
+		"body":        "HTTP/1.1 500 no\r\nContent-Length: 300\r\n\r\n%s",
+	} {
+		for _, echo := range []string{path, token, "POST " + path, "bot123:SECRET-of-the-path", "SECRET+of-the-query"} {
+			t.Run(name+" "+echo, func(t *testing.T) {
+				var log bytes.Buffer
+				m := newMailbox(t, func(_ int, w http.ResponseWriter) bool {
+					line, buffer, err := http.NewResponseController(w).Hijack()
+					if err == nil {
+						_, _ = fmt.Fprintf(buffer, answer, echo)
+						_ = buffer.Flush()
+						_ = line.Close()
+					}
+					return true
+				})
+				p := place(t, m.URL+path, nil)
+				p.pace.total = 20 * time.Millisecond
+				a := newAlerter([]*alertPlace{p}, zerolog.New(&log))
+				a.tell(alert{Kind: alertStart})
+				a.stop(Patience)
+				if name != "length" && name != "header" { // an answer of 200 may pass for one
+					require.Contains(t, log.String(), "an alert was not sent")
+				}
+				require.NotContains(t, log.String(), "SECRET")
+			})
+		}
+	}
+}

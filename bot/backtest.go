@@ -3,15 +3,19 @@ package bot
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/engine"
 )
 
 //go:embed builtin.toml
@@ -30,9 +34,9 @@ const backtestExample = `  bot backtest
 
 // backtestFlags are the flags of the command.
 type backtestFlags struct {
-	config, from, to, out, envelope, assets, data string
-	sets                                          []string
-	noFiles, json, lookahead, warmup              bool
+	config, from, to, out, envelope, assets, data, log string
+	sets                                               []string
+	noFiles, json, lookahead, warmup                   bool
 }
 
 func (a *app) backtestCommand() *cobra.Command {
@@ -55,6 +59,7 @@ func (a *app) backtestCommand() *cobra.Command {
 	flags.StringVar(&f.envelope, "envelope", "", "run the pessimistic and optimistic path too: auto, true or false; auto: unless --json")
 	flags.Lookup("envelope").NoOptDefVal = "true"
 	flags.StringVar(&f.assets, "assets", "", "script of report.html: `URL`, folder, or inline=FILE")
+	flags.StringVar(&f.log, "log", "warn", "log `LEVEL` of strategies on standard error: off, error, warn, info, debug")
 	flags.BoolVar(&f.lookahead, "check-lookahead", false, "instead: change the future at many places and see whether earlier decisions change")
 	flags.BoolVar(&f.warmup, "check-warmup", false, "instead: find out how much history the decisions depend on")
 	return c
@@ -112,6 +117,9 @@ func (a *app) load(f *backtestFlags) (*backtestConfig, error) {
 
 // backtest runs the command.
 func (a *app) backtest(ctx context.Context, f *backtestFlags) error {
+	if !slices.Contains(logLevels, f.log) {
+		return usagef("--log %s: want one of %s", clip(f.log), strings.Join(logLevels, ", "))
+	}
 	c, err := a.load(f)
 	if err != nil {
 		return err
@@ -128,13 +136,40 @@ func (a *app) backtest(ctx context.Context, f *backtestFlags) error {
 	if err := p.finish(lib); err != nil {
 		return err
 	}
-	switch {
-	case f.lookahead:
-		return p.explain(a.checkLookahead(ctx, p, f.json))
-	case f.warmup:
-		return p.explain(a.checkWarmup(ctx, p, f.json))
+	p.plan.Log = a.strategyLog(f.log)
+	s := &stall{out: a.Stderr}
+	p.options.Watch = s.watch
+	return p.explain(s.guard(ctx, func() error {
+		switch {
+		case f.lookahead:
+			return a.checkLookahead(ctx, p, f.json)
+		case f.warmup:
+			return a.checkWarmup(ctx, p, f.json)
+		}
+		return a.runBacktest(ctx, p, f)
+	}))
+}
+
+// strategyLog is where the strategies of a backtest log. That one was halted is told at the end, with its stack.
+func (a *app) strategyLog(level string) zerolog.Logger {
+	return a.logger(level).Hook(zerolog.HookFunc(func(e *zerolog.Event, _ zerolog.Level, message string) {
+		if strings.HasPrefix(message, engine.HaltedMessage) {
+			e.Discard()
+		}
+	}))
+}
+
+// halts tells of the strategies that were halted, and where they were. It returns the error with which the command ends.
+func (a *app) halts(all []backtest.Halted) (err error) {
+	for _, h := range all {
+		if len(h.Stack) > 0 {
+			fmt.Fprintf(a.Stderr, "strategy %s was halted at %s: %s\n\n%s\n", h.Name, h.At, h.Reason, h.Stack)
+		}
+		if err == nil {
+			err = fmt.Errorf("strategy %s was halted at %s: %s", h.Name, h.At, h.Reason)
+		}
 	}
-	return p.explain(a.runBacktest(ctx, p, f))
+	return err
 }
 
 // runBacktest runs the plan and shows its result.
@@ -153,11 +188,13 @@ func (a *app) runBacktest(ctx context.Context, p *planner, f *backtestFlags) err
 			fmt.Fprintln(a.Stderr, line)
 		}
 	}
+	var halted []backtest.Halted
+	o.Halted = func(h backtest.Halted) { halted = append(halted, h) }
 	result, err := a.runWithBar(ctx, p, f)
 	if err != nil {
 		return err
 	}
-	return a.show(result, f.json)
+	return errors.Join(a.show(result, f.json), a.halts(halted))
 }
 
 // runWithBar runs the plan under a bar that is gone before anything else is printed.

@@ -73,6 +73,7 @@ func Run(ctx context.Context, p Process) int {
 		return exitDone
 	}
 	switch {
+	case errors.As(err, new(stuckError)):
 	case ctx.Err() != nil && errors.As(err, new(resumableError)):
 		err = errors.New("interrupted; what came before is stored: the same command goes on from there")
 	case ctx.Err() != nil && !errors.As(err, new(tradingError)):

@@ -15,7 +15,9 @@ var lookahead = backtest.LookaheadOptions{Places: 20, Decisions: 32, Seed: 1}
 
 // checkLookahead shows whether decisions depend on what came after them; that they do is a failure.
 func (a *app) checkLookahead(ctx context.Context, p *planner, asJSON bool) error {
-	report, err := backtest.CheckLookahead(ctx, p.plan, lookahead)
+	how := lookahead
+	how.Watch = p.options.Watch
+	report, err := backtest.CheckLookahead(ctx, p.plan, how)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package bot_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -30,7 +29,7 @@ type trader struct {
 	exchange *served
 	folder   string
 	cmd      *exec.Cmd
-	stderr   *bytes.Buffer // read it after stop
+	stderr   *output
 }
 
 // trade starts both, with a market maker that quotes close to the middle.
@@ -45,14 +44,14 @@ func (b *trader) start(args ...string) {
 	b.cmd = bot.Child(bot.Program(b.t), append([]string{"run", "-c", "../configs/sandbox.toml", "--set", "exchange.base_url=" + b.exchange.facts.BaseURL, "--set", "bot.state=" + b.folder,
 		"--set", "strategies.maker.params.half_spread_bps=2", "--set", "strategies.maker.params.move_bps=1", "--set", "poll.books=500ms",
 		"--set", "bot.stop_within=5m", "--set", "exchange.window=60s"}, args...)...)
-	b.stderr = &bytes.Buffer{}
+	b.stderr = &output{}
 	b.cmd.Stderr = b.stderr
 	require.NoError(b.t, b.cmd.Start())
 	b.t.Cleanup(func() { _ = b.cmd.Process.Kill() })
 	bot.Await(b.t, func() bool {
 		var s status
 		return b.try("status", &s) == 0 && (s.State == "trading" && s.OpenOrders > 0 || s.State == "halted")
-	})
+	}, "orders, or a halt; the bot said:\n%s", b.stderr)
 }
 
 // stop ends the bot in good order.
@@ -384,7 +383,7 @@ func (b *trader) admin(path, body string) {
 
 func TestTheStatusNamesMarketsThatDoNotTrade(t *testing.T) {
 	t.Parallel()
-	b := trade(t, "--set", "poll.rules=200ms")
+	b := trade(t, "--set", "poll.rules=500ms")
 	tell := func() string {
 		code, out, failed := call(t.Context(), "status", "--state", b.folder)
 		require.Zero(t, code, failed)
@@ -400,7 +399,7 @@ func TestTheStatusNamesMarketsThatDoNotTrade(t *testing.T) {
 
 func TestFlattenIsDoneWhereOnlyDustIsLeft(t *testing.T) {
 	t.Parallel()
-	b := trade(t, "--set", "poll.rules=200ms")
+	b := trade(t, "--set", "poll.rules=500ms")
 	b.waitToHold()
 	b.admin("/rules", `{"market":"BTC-EUR","minOrderInQuoteAsset":"100000"}`)
 	var done struct {

@@ -21,7 +21,7 @@ func ExampleBacktest() {
 	fmt.Println(result.Orders.Orders, "orders,", result.Performance.Fees, result.Currency, "of fees")
 	// Output:
 	// dca on BTC-EUR 1h (synthetic)
-	// 100 orders, 24.96 EUR of fees
+	// 100 orders, 24.94 EUR of fees
 }
 
 // ExampleMain is a whole program: every command of bot, with an own strategy among the shipped ones.

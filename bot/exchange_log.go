@@ -2,7 +2,6 @@ package bot
 
 import (
 	"bufio"
-	"io"
 	"net"
 	"net/http"
 	"time"
@@ -17,22 +16,13 @@ var logLevels = []string{"off", logError, "warn", "info", "debug"}
 func (a *app) logger(level string) zerolog.Logger {
 	out := a.Stderr
 	if _, terminal := terminalOf(a.Stderr); terminal {
-		out = console(a.Stderr, a.Getenv("NO_COLOR") != "")
+		out = console(a.Stderr, a.Getenv("NO_COLOR") != "", logWidth(a.Stderr))
 	}
 	at := zerolog.Disabled
 	if level != "off" {
 		at, _ = zerolog.ParseLevel(level) // one of the words
 	}
 	return zerolog.New(out).Level(at).With().Timestamp().Logger()
-}
-
-// logTime is UTC, as everything else that tells a time, and says so.
-const logTime = "15:04:05Z"
-
-// console writes for a person: what an order is comes before its name.
-func console(out io.Writer, noColor bool) zerolog.ConsoleWriter {
-	return zerolog.ConsoleWriter{Out: out, TimeFormat: logTime, TimeLocation: time.UTC, NoColor: noColor,
-		FieldsOrder: []string{"strategy", "order", "command", "market", "side", "type", "state", "amount", "filled", "price", "fee"}}
 }
 
 // logRequests logs requests with their answers: from 500 on as errors, from 400 on as warnings, others as information. Headers are not

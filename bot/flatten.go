@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -24,6 +25,10 @@ func (c *control) flatten(ctx context.Context, ask *operatorAsk) (*actReport, er
 	f := flattening{control: c, ids: ids, reason: reasonOf(ask, "flattened"), seats: make([]flatSeat, len(ids)), report: report}
 	report.Done, err = c.until(ctx, f.step)
 	report.Done = report.Done && len(report.Held) == f.dust && len(report.Open) == 0
+	if err != nil {
+		return report, err
+	}
+	report.Sales, err = c.sales(c.ctx, f.sells)
 	return report, err
 }
 
@@ -34,8 +39,9 @@ type flattening struct {
 	reason string
 	seats  []flatSeat // by place in ids
 	report *actReport
-	dust   int         // positions that the market's minimum keeps
-	fees   market.Time // until when fees are waited for; 0: something is still open
+	sells  []market.OrderID // the orders that sell
+	dust   int              // positions that the market's minimum keeps
+	fees   market.Time      // until when fees are waited for; 0: something is still open
 }
 
 // flatSeat is how far a strategy is.
@@ -89,6 +95,9 @@ func (f *flattening) stepOne(s *flatSeat, at market.Time, id market.StrategyID) 
 	if !s.begun {
 		for _, o := range open {
 			s.open = append(s.open, o.ID)
+			if engine.SellsOff(o) { // of an earlier call, which this one waits for
+				f.sells = append(f.sells, o.ID)
+			}
 		}
 		s.begun = true
 	}
@@ -111,6 +120,7 @@ func (f *flattening) stepOne(s *flatSeat, at market.Time, id market.StrategyID) 
 	sold := 0
 	for i := range asked {
 		if asked[i].Kind == market.CommandPlace {
+			f.sells = append(f.sells, asked[i].Order.ID)
 			sold++
 		}
 	}

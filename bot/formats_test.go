@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -167,20 +168,39 @@ func TestBothSidesRefuseANewerProtocol(t *testing.T) {
 	require.NoError(t, checkAnswer(http.Header{}), "a program of 31b5e46 names none")
 }
 
-// A result.json of the first schema has no field that one of today lacks, unless the schema is another.
+// No command reads a result.json: who does are programs of others, and to them each field of the first schema is still there. What
+// a field means now, where that is something else, the CHANGELOG says by the number of the schema.
 func TestAResultOf31b5e46HasTheFieldsOfItsSchema(t *testing.T) {
-	var then, now map[string]json.RawMessage
+	var then, now map[string]any
 	require.NoError(t, json.Unmarshal(unpackFirst(t, "result.json", ""), &then))
-	require.Equal(t, "1", string(then["schema"]))
-	if backtest.Schema > 1 {
-		return
-	}
-	text, err := json.Marshal(&backtest.Result{})
+	require.Equal(t, 1.0, then["schema"])
+	text, err := json.Marshal(&backtest.Result{Schema: backtest.Schema})
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(text, &now))
-	for field := range then {
-		require.Contains(t, now, field)
+	require.Empty(t, fieldsWithout(then, now, ""))
+	require.Contains(t, fieldsWithout(now, then, ""), ".performance.rounding", "of schema 2: fees had it before")
+	history, err := os.ReadFile("../CHANGELOG.md")
+	require.NoError(t, err)
+	for schema := 2; schema <= backtest.Schema; schema++ {
+		require.Contains(t, string(history), fmt.Sprintf("result.json: schema %d. ", schema))
 	}
+	require.EqualValues(t, backtest.Schema, now["schema"])
+}
+
+// fieldsWithout are the fields of an object, and of the objects in it, that another lacks. What is no object in the other is not looked into.
+func fieldsWithout(object, other map[string]any, path string) (lacking []string) {
+	for name, value := range object {
+		found, ok := other[name]
+		if !ok {
+			lacking = append(lacking, path+"."+name)
+			continue
+		}
+		inner, isObject := value.(map[string]any)
+		if there, isToo := found.(map[string]any); isObject && isToo {
+			lacking = append(lacking, fieldsWithout(inner, there, path+"."+name)...)
+		}
+	}
+	return lacking
 }
 
 // UnpackBot is unpackBot for the tests outside the package.

@@ -2,12 +2,14 @@ package bot
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -70,6 +72,62 @@ func TestFlattenTellsWhatIsEarnedOnceTheFeesAreKnown(t *testing.T) {
 func (s *stage) flatten(p *process) (*actReport, error) {
 	c := &control{r: p.runner, ctx: context.Background()}
 	return c.act(&operatorAsk{WaitMS: 60_000}, c.flatten)
+}
+
+func TestFlattenTellsWhatWasSoldAtWhatPrice(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		later   time.Duration
+		settled bool
+	}{{"with the fees", 3 * time.Second, true}, {"before the fees are settled", 40 * time.Second, false}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := newStage(t, 5, func(config *sandbox.Config) { config.Rules.SettleAfter = c.later })
+				p := s.start()
+				for ready := false; !ready; { // an own order that is open might sell first
+					time.Sleep(time.Second)
+					p.look(func() { ready = p.account.Position(1, 1).Amount > 0 && p.account.OpenBy(1) == 0 })
+				}
+				report, err := s.flatten(p)
+				require.NoError(t, err)
+				require.NotEmpty(t, report.Sales)
+				s.compareSales(p, report.Sales, c.settled)
+				again, err := s.flatten(p)
+				require.NoError(t, err)
+				require.Empty(t, again.Sales, "sales of an earlier call are told by that call alone")
+				require.NoError(t, p.end())
+			})
+		})
+	}
+}
+
+// compareSales compares what flatten told with the orders at the exchange, and with its words.
+func (s *stage) compareSales(p *process, sales []saleInfo, settled bool) {
+	m := s.market()
+	for _, sale := range sales {
+		row, err := p.store.Order(market.OrderID(sale.Order))
+		require.NoError(s.t, err)
+		require.True(s.t, engine.SellsOff(&row.Order))
+		told, err := s.auditor.Order(context.Background(), m.ID, row.ClientOrderID, row.ExchangeID)
+		require.NoError(s.t, err)
+		o := &told.Order
+		require.Equal(s.t, m.FormatQty(o.FilledAmount), sale.Amount)
+		require.Equal(s.t, m.FormatValue(o.FilledAmountQuote), sale.Value)
+		average, err := o.FilledAmountQuote.FloorQuo(int64(o.FilledAmount), m.PriceDigits+m.AmountDigits-m.ValueDigits)
+		require.NoError(s.t, err)
+		require.Equal(s.t, market.FormatFixed(average, m.PriceDigits), sale.AveragePrice)
+		fee := "fee not settled yet"
+		if settled {
+			fee = "fee " + m.FormatValue(o.FeePaid) + " EUR"
+			require.Positive(s.t, o.FeePaid.Sign())
+			require.Equal(s.t, m.FormatValue(o.FeePaid), sale.Fee)
+		} else {
+			require.Equal(s.t, sale.Fills, sale.Unsettled)
+			require.Equal(s.t, "0", sale.Fee)
+		}
+		require.Contains(s.t, (&actReport{Sales: sales}).left(), fmt.Sprintf("sold: restless %s BTC-EUR at %s on average for %s EUR, %s (order %d)\n", sale.Amount, sale.AveragePrice, sale.Value, fee, sale.Order))
+	}
 }
 
 // noPrice knows no price.

@@ -144,8 +144,11 @@ func absent(ctx context.Context, folder string, said error) error {
 	return said
 }
 
-// left lists what is not as it was asked for.
+// left lists what was sold, and what is not as it was asked for.
 func (r *actReport) left() (text string) {
+	for i := range r.Sales {
+		text += r.Sales[i].String() + "\n"
+	}
 	for i := range r.Open {
 		o := &r.Open[i]
 		text += fmt.Sprintf("still open: %d %s %s %s %s: %s\n", o.Number, o.ClientOrderID, o.Strategy, o.Market, o.terms(), o.how())

@@ -81,7 +81,8 @@ func TestLiveDoesNotStartWithoutKeys(t *testing.T) {
 		environment := liveKeys()
 		delete(environment, missing)
 		_, err := samplePlan(t, "live", environment)
-		require.ErrorContains(t, err, missing)
+		setting := map[string]string{"TIDEMARK_KEY": "exchange.key_env", "TIDEMARK_SECRET": "exchange.secret_env"}[missing]
+		require.ErrorContains(t, err, setting+": the environment has no variable of that name")
 		_, err = samplePlan(t, "live", environment, "bot.mode=paper", "paper.start.EUR=1000", "exchange.key_env=", "exchange.secret_env=")
 		require.NoError(t, err, "paper mode asks for public data alone")
 	}

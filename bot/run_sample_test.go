@@ -146,7 +146,7 @@ func TestAStateFolderBelongsToOneMode(t *testing.T) {
 	tradeUntil(t, s, "paper.toml", state, start)
 	set := []string{"--set", "exchange.base_url=" + s.facts.BaseURL, "--set", "bot.state=" + state, "--set", "bot.stop_within=5m", "--set", "exchange.window=60s"}
 	code, _, failed := call(t.Context(), append([]string{"run", "-c", "../configs/sandbox.toml"}, set...)...)
-	require.Equal(t, 64, code)
+	require.Equal(t, 78, code)
 	require.Contains(t, failed, "was traded with in mode paper")
 	for _, lose := range []func(string) error{os.Remove, func(path string) error { return os.WriteFile(path, nil, 0o600) }} {
 		require.NoError(t, lose(filepath.Join(state, "paper.db")))

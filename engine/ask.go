@@ -39,6 +39,10 @@ func (e *Engine) Ask(id market.StrategyID, c *market.Command) (market.OrderID, e
 	case market.CommandUpdate:
 		return c.Order.ID, e.update(c)
 	case market.CommandCancel:
+		if c.Order.ID > e.lastID {
+			e.held = risk.Refusal{Reason: risk.ReasonNoSuchOrder, Have: int64(c.Order.ID)}
+			return 0, &e.held
+		}
 		e.brackets.End(id, c.Order.ID)
 		if o := e.account.Own(c.Order.ID); o != nil && o.Strategy == id {
 			e.cancel(o.ID, false)
@@ -259,63 +263,3 @@ func (e exits) Update(c *market.Command, inPath bool) error { return e.change(c,
 
 // Cancel asks for an entry or an exit to end.
 func (e exits) Cancel(id market.OrderID, inPath bool) { e.cancel(id, inPath) }
-
-// timer is a time that a strategy asked for.
-type timer struct {
-	at   market.Time
-	seat *seat
-	name int64
-}
-
-// SetTimer asks for an OnTimer; timers of one time ring in the order in which they were set.
-func (e *Engine) SetTimer(id market.StrategyID, at market.Time, name int64) {
-	if e.recalling {
-		return
-	}
-	e.book.changed = true
-	t := timer{at: at, seat: &e.seats[id-1], name: name}
-	place := len(e.timers)
-	for place > 0 && e.timers[place-1].at > at {
-		place--
-	}
-	e.timers = append(e.timers, timer{})
-	copy(e.timers[place+1:], e.timers[place:])
-	e.timers[place] = t
-}
-
-// NextTimer returns the earliest time that a strategy asked for, or at which a bracket tries to place an exit again. Whoever drives
-// the engine steps it with a KindTimer event at that time, or at the next event where that is later.
-func (e *Engine) NextTimer() (at market.Time, ok bool) {
-	if len(e.timers) == 0 && e.brackets.Len() == 0 {
-		return 0, false
-	}
-	if e.brackets.Len() > 0 {
-		at, ok = e.brackets.Due()
-	}
-	if len(e.timers) > 0 && (!ok || e.timers[0].at < at) {
-		return e.timers[0].at, true
-	}
-	return at, ok
-}
-
-// Ringing reports whether a timer's time has come.
-func (e *Engine) Ringing() bool {
-	at, waiting := e.NextTimer()
-	return waiting && at <= e.now
-}
-
-// ring calls the strategies whose time has come. A timer set by one of these calls rings with the next event.
-func (e *Engine) ring() {
-	due := 0
-	for due < len(e.timers) && e.timers[due].at <= e.now {
-		due++
-	}
-	e.book.changed = e.book.changed || due > 0
-	ringing := append([]timer(nil), e.timers[:due]...)
-	e.timers = append(e.timers[:0], e.timers[due:]...)
-	for _, t := range ringing {
-		if t.seat.onTimer != nil {
-			e.guard(t.seat, CallTimer, func(s *seat) { s.onTimer.OnTimer(s.desk, t.name) })
-		}
-	}
-}

@@ -90,6 +90,7 @@ func (s *script) OnStop(d *strategy.Desk) {
 // setup is what a bench is made of. Without markets there is BTC-EUR, without venue the plain one.
 type setup struct {
 	venue     sim.Config
+	apart     engine.Apart
 	limits    []risk.Limits
 	account   risk.AccountLimits
 	markets   int
@@ -154,7 +155,7 @@ func newBench(t testing.TB, s setup) *bench {
 		}
 		account := state.NewAccount(b.catalog, len(seats), nil)
 		gate := risk.New(b.catalog, risk.Config{Account: s.account, Strategies: append(s.limits, make([]risk.Limits, len(seats)-len(s.limits))...), Fees: fees})
-		return account, engine.New(engine.Config{Catalog: b.catalog, Account: account, Gate: gate, Seats: seats, TradeFrom: s.from, Observer: s.observer, Run: s.run})
+		return account, engine.New(engine.Config{Catalog: b.catalog, Account: account, Gate: gate, Seats: seats, TradeFrom: s.from, Observer: s.observer, Run: s.run, Apart: s.apart})
 	}
 	b.account, b.engine = b.remake()
 	s.venue.Watches = b.engine.Watches()

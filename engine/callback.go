@@ -39,6 +39,7 @@ type Callback struct {
 	shown  cell   // number of the call, strategy, kind; 0: the engine is in no callback
 	at     cell   // the engine's time of the call
 	number uint64 // of calls so far; the engine's goroutine alone uses it
+	quiet  bool   // the same: the call is of Quiet
 }
 
 // Call is one call of a strategy.
@@ -71,6 +72,7 @@ func (c *Callback) Now() (Call, bool) {
 // enter shows that a strategy is being called.
 func (c *Callback) enter(id market.StrategyID, kind CallbackKind, at market.Time) {
 	c.number++
+	c.quiet = false
 	c.at.set(int64(at))
 	c.shown.set(int64(c.number<<(callKindBits+callStrategyBits) | uint64(id)<<callKindBits | uint64(kind)))
 }

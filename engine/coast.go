@@ -8,7 +8,8 @@ import "github.com/tidemark-trading/tidemark/market"
 // at all it returns 0: then Step is to be called.
 func (e *Engine) Coast(series []market.Candle, length, delay market.Time, low, high market.Price) (stepped int, commands []market.Command) {
 	e.out = e.out[:0]
-	if e.observed || e.brackets.Len() > 0 || e.err != nil {
+	e.own()
+	if e.apart != nil || e.trespassed.Load() || e.observed || e.brackets.Len() > 0 || e.err != nil {
 		return 0, nil
 	}
 	e.coasted = 0
@@ -52,7 +53,7 @@ func (e *Engine) calm(series []market.Candle, delay market.Time, low, high marke
 // coast is the loop of Coast; it returns false when a strategy panicked.
 func (e *Engine) coast(series []market.Candle, delay market.Time) (done bool) {
 	defer e.catch()
-	seats := e.candles[int(series[0].Market)*intervals+int(series[0].Interval)]
+	seats := e.receivers(&series[0])
 	timers := len(e.timers)
 	for e.coasted < len(series) && len(e.out) == 0 && len(e.timers) == timers {
 		if len(seats) == 1 && e.quiet(seats[0], series, delay) && e.coasted == len(series) {
@@ -92,6 +93,7 @@ func (e *Engine) quiet(s *seat, series []market.Candle, delay market.Time) bool 
 	e.at = 1
 	e.enter(s, CallQuiet)
 	quieter, from := s.quieter, e.coasted
+	e.calls.quiet = true
 	for i := from; i < len(series); i++ {
 		e.calls.at.set(int64(series[i].Start + delay))
 		if !quieter.Quiet(series[i]) {
@@ -99,6 +101,7 @@ func (e *Engine) quiet(s *seat, series []market.Candle, delay market.Time) bool 
 		}
 		e.coasted = i + 1
 	}
+	e.calls.quiet = false
 	if e.coasted == from {
 		return false
 	}

@@ -11,8 +11,8 @@ import (
 // tagFlatten begins the tag of the orders by which Flatten sells, and of sales that Adopt takes in.
 const tagFlatten = "flatten"
 
-// sellsOff reports whether an order sells off what a halted strategy holds.
-func sellsOff(o *market.Order) bool { return strings.HasPrefix(o.Tag, tagFlatten) }
+// SellsOff reports whether an order sells off what a halted strategy holds: it is one of Flatten, or a sale that Adopt took in.
+func SellsOff(o *market.Order) bool { return strings.HasPrefix(o.Tag, tagFlatten) }
 
 // HaltAll halts every strategy, for a reason from outside, and cancels their orders but for the exits of brackets, which protect.
 func (e *Engine) HaltAll(at market.Time, reason string) []market.Command {
@@ -73,6 +73,10 @@ func (e *Engine) Halted(id market.StrategyID) (latest Halt, halted bool) {
 	return latest, e.seats[id-1].halted
 }
 
+// Stack is where a strategy was when it was halted last: the goroutine's stack where it panicked, ended its goroutine, or used its desk from
+// elsewhere; nil where it was halted for another reason.
+func (e *Engine) Stack(id market.StrategyID) []byte { return e.seats[id-1].stack }
+
 // Warming reports whether a strategy's warm-up still holds its orders.
 func (e *Engine) Warming(id market.StrategyID) bool { return e.seats[id-1].warming }
 
@@ -120,7 +124,7 @@ func (e *Engine) Flatten(at market.Time, id market.StrategyID, reason string) (c
 	e.brackets.EndAll(id)
 	open := e.account.Open(nil, id, 0)
 	for _, o := range open {
-		if !sellsOff(o) {
+		if !SellsOff(o) {
 			e.cancelOf(id)
 			break
 		}

@@ -16,13 +16,18 @@ func (e *Engine) deliverCandles(group []market.Candle) (done bool) {
 	place := 0 // of this call among those of the group: delivery resumes at e.at
 	for i := range group {
 		c := &group[i]
-		for _, s := range e.candles[int(c.Market)*intervals+int(c.Interval)] {
+		for _, s := range e.receivers(c) {
 			if place++; place <= e.at || s.halted {
 				continue
 			}
 			e.at = place
 			if s.warming {
 				e.warm(s, c)
+			}
+			if e.apart != nil {
+				e.given.candle = c
+				e.guard(s, CallCandle)
+				continue
 			}
 			e.enter(s, CallCandle)
 			s.called = true
@@ -32,6 +37,15 @@ func (e *Engine) deliverCandles(group []market.Candle) (done bool) {
 	}
 	e.leave()
 	return true
+}
+
+// receivers are the strategies that a candle is for; of a market or an interval that there is not, none.
+func (e *Engine) receivers(c *market.Candle) []*seat {
+	at := int(c.Market)*intervals + int(c.Interval)
+	if int(c.Interval) >= intervals || at >= len(e.candles) {
+		return nil
+	}
+	return e.candles[at]
 }
 
 // warm counts a candle towards the end of a strategy's warm-up.
@@ -69,15 +83,17 @@ func (e *Engine) deliver(ev *market.Event) {
 			if s.warming {
 				e.release(s, e.now)
 			}
-			e.guard(s, CallTicker, func(s *seat) { s.Strategy.OnTicker(s.desk, *ev.Ticker) })
+			e.given.ticker = ev.Ticker
+			e.guard(s, CallTicker)
 		}
 	case market.KindBook:
 		for _, s := range e.books[ev.Book.Market] {
 			if s.warming {
 				e.release(s, e.now)
 			}
-			e.guard(s, CallBook, func(s *seat) { s.Strategy.OnBook(s.desk, e.window.Open(ev.Book)) })
-			e.window.Close()
+			e.given.book = ev.Book
+			e.guard(s, CallBook)
+			s.window.Close()
 		}
 	case market.KindTrade:
 		e.brackets.Price(ev.Trade.Market, ev.Trade.Price)
@@ -115,24 +131,14 @@ func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
 	}
 	s := &e.seats[o.Strategy-1]
 	if s.onFill != nil || s.onOrder != nil {
-		e.guard(s, CallOrder, func(s *seat) { e.pass(s, o, ev, applied) })
+		e.given.order, e.given.fills, e.given.report = &o.Order, ev.Fills[:applied.Fresh], ev.Report
+		if applied.Late { // of an overtaken report, only its fills are told
+			e.given.report = nil
+		}
+		e.guard(s, CallOrder)
 	}
 	if o.CancelWanted && o.InFlight == 0 && !o.State.Terminal() {
 		e.sendCancel(o, e.brackets.Swapping(o.ID)) // a swap that had to wait for the exit's arrival is still the bracket's own
-	}
-}
-
-// pass passes a report on to the strategy; of an overtaken one, only its fills.
-func (e *Engine) pass(s *seat, o *state.Order, ev *market.Event, applied state.Applied) {
-	if s.onFill != nil {
-		e.calls.enter(s.id, CallFill, e.now)
-		for i := range ev.Fills[:applied.Fresh] {
-			s.onFill.OnFill(s.desk, ev.Fills[i])
-		}
-	}
-	if s.onOrder != nil && ev.Report != nil && !applied.Late {
-		e.calls.enter(s.id, CallOrder, e.now)
-		s.onOrder.OnOrder(s.desk, o.Order, *ev.Report)
 	}
 }
 
@@ -151,8 +157,9 @@ func (e *Engine) tell() {
 			if o == nil || n.seat.halted {
 				continue
 			}
-			sent := market.ReportOf(o, 0)
-			e.guard(n.seat, CallOrder, func(s *seat) { s.onOrder.OnOrder(s.desk, *o, sent) })
+			e.given.sent.Describe(o, 0)
+			e.given.order, e.given.fills, e.given.report = o, nil, &e.given.sent
+			e.guard(n.seat, CallOrder)
 		}
 		if e.told == nil {
 			e.told = notes[:0]
@@ -171,22 +178,10 @@ func (e *Engine) tellUnprotected(round int) {
 		case round == maxRounds:
 			e.halt(s, fmt.Sprintf("%d rounds of orders in one step", maxRounds))
 		default:
-			e.guard(s, CallUnprotected, func(s *seat) { s.onBare.OnUnprotected(s.desk, u) })
+			e.given.bare = u
+			e.guard(s, CallUnprotected)
 		}
 	}
-}
-
-// guard calls a strategy; a panic halts it and nothing else.
-func (e *Engine) guard(s *seat, kind CallbackKind, call func(*seat)) {
-	if s.halted {
-		return
-	}
-	defer e.catch()
-	e.enter(s, kind)
-	s.called = true
-	call(s)
-	e.after(s)
-	e.leave()
 }
 
 // enter notes how things stand before a strategy is called.
@@ -200,6 +195,9 @@ func (e *Engine) enter(s *seat, kind CallbackKind) {
 func (e *Engine) after(s *seat) {
 	if e.spoil {
 		strategy.Spoil(s.desk)
+	}
+	if e.trespassed.Load() {
+		e.expel(s)
 	}
 }
 
@@ -217,12 +215,18 @@ func (e *Engine) catch() {
 		return
 	}
 	e.leave()
-	if reason := recover(); reason != nil {
-		s.Log.Error().Str("strategy", s.Name).Interface("panic", reason).Bytes("stack", debug.Stack()).Msg("strategy halted")
-		e.dropCallback(s)
-		e.halt(s, fmt.Sprintf("panic: %v", reason))
+	s.stack = debug.Stack()
+	log, text := s.Log.Error().Str("strategy", s.Name).Bytes("stack", s.stack), "runtime.Goexit: it ended the goroutine that called it"
+	if reason := recover(); reason != nil { // nil, with a strategy that has not returned: it ends this goroutine, when this is done
+		log, text = log.Interface("panic", reason), fmt.Sprintf("panic: %v", reason)
 	}
+	log.Msg(HaltedMessage)
+	e.dropCallback(s)
+	e.halt(s, text)
 }
+
+// HaltedMessage begins the message with which an engine logs that it has halted a strategy for its mistake; its stack is with it.
+const HaltedMessage = "strategy halted"
 
 // halt stops a strategy: it is called no more, its orders are cancelled, but for the exits of its brackets, which protect.
 func (e *Engine) halt(s *seat, reason string) {
@@ -238,7 +242,7 @@ func (e *Engine) halt(s *seat, reason string) {
 // cancelUnprotected asks for the orders of a strategy to end that neither protect nor sell off what it holds. It returns how many there are.
 func (e *Engine) cancelUnprotected(s *seat) (count int) {
 	for _, o := range e.account.Open(nil, s.id, 0) {
-		if !e.brackets.IsExit(o.ID) && !sellsOff(o) {
+		if !e.brackets.IsExit(o.ID) && !SellsOff(o) {
 			e.cancel(o.ID, false)
 			count++
 		}

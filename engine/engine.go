@@ -6,6 +6,7 @@ package engine
 import (
 	"cmp"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/google/uuid"
 	"github.com/rs/zerolog"
@@ -68,10 +69,14 @@ type Config struct {
 	Seats     []Seat      // StrategyID 1 is the first
 	TradeFrom market.Time // asks before are refused as warm-up; 0: from the first event
 	Observer  Observer    // nil: nobody; may be an Approver, a Refuser and a Guard too
+	Apart     Apart       // calls strategies on goroutines of their own, so that one that ends its goroutine is halted; nil: on the caller's
 	Spoil     bool        // what desks have handed out is overwritten after each callback: see strategy.Spoil
 	SaveLimit int         // most bytes of what a strategy's Save writes; 0: DefaultSaveLimit
 	Run       uuid.UUID   // the run id of a live bot: every order gets its client order id from it, and keeps it over restarts; zero: none
 }
+
+// Apart calls f on another goroutine, waits, and reports whether f returned: goroutine.Call is one.
+type Apart func(f func()) (returned bool)
 
 // DefaultSaveLimit is how many bytes a strategy's Save may write: each commit that follows a callback of the strategy writes all of them.
 const DefaultSaveLimit = 1 << 20
@@ -105,6 +110,7 @@ type Engine struct {
 	listeners
 	delivery
 	scratch
+	admission
 }
 
 // listeners are the observer and its optional abilities, nil where it has them not.
@@ -122,8 +128,10 @@ type delivery struct {
 	calls   Callback // which strategy is in which callback; read from beside the loop
 	mark    int      // commands in out before the callback under way; the brackets mark theirs
 	coasted int
+	given   given
 	spoil   bool // what desks have handed out is overwritten after each callback
-	window  strategy.BookWindow
+	apart   Apart
+	ringing *timer // whose OnTimer is being called
 }
 
 // scratch is memory that is used again: a pointer to a local through an interface would allocate on every ask.
@@ -137,20 +145,24 @@ type scratch struct {
 
 type seat struct {
 	Seat
-	id      market.StrategyID
-	desk    *strategy.Desk
-	onOrder strategy.OrderHandler
-	onFill  strategy.FillHandler
-	onTimer strategy.TimerHandler
-	onBare  strategy.ExitHandler
-	quieter strategy.Quieter
-	saver   strategy.Saver
-	warming bool
-	missing []int // by market: candles until the warm-up is over
-	warmed  bool  // its warm-up was over before a restart: the start of trading holds it no more
-	halted  bool
-	called  bool   // since its state was last saved
-	unsaved string // why its state could not be saved; "": it could
+	id       market.StrategyID
+	desk     *strategy.Desk
+	onOrder  strategy.OrderHandler
+	onFill   strategy.FillHandler
+	onTimer  strategy.TimerHandler
+	onBare   strategy.ExitHandler
+	quieter  strategy.Quieter
+	saver    strategy.Saver
+	window   strategy.BookWindow
+	warming  bool
+	missing  []int // by market: candles until the warm-up is over
+	warmed   bool  // its warm-up was over before a restart: the start of trading holds it no more
+	halted   bool
+	called   bool                     // since its state was last saved
+	trespass atomic.Pointer[trespass] // its desk was used from elsewhere; any goroutine may set it
+	overrun  bool                     // its timers set one another without end
+	stack    []byte                   // where it was when it was halted, if that is known
+	unsaved  string                   // why its state could not be saved; "": it could
 }
 
 // note is an own order that was sent during a callback and that its strategy is to hear of afterwards.
@@ -177,7 +189,7 @@ func New(c Config) *Engine {
 	}
 	e.brackets = bracket.New(c.Catalog, &e.now, exits{e})
 	e.book = ledger{changed: true, last: make(map[string][]byte)}
-	e.observer, e.spoil = c.Observer, c.Spoil
+	e.observer, e.spoil, e.apart = c.Observer, c.Spoil, c.Apart
 	e.approver, _ = c.Observer.(Approver)
 	e.refuser, _ = c.Observer.(Refuser)
 	e.guardian, _ = c.Observer.(Guard)
@@ -191,7 +203,8 @@ const intervals = int(market.Interval1M) + 1
 
 // take seats one strategy.
 func (e *Engine) take(s *seat, from Seat, id market.StrategyID) {
-	*s = seat{Seat: from, id: id, missing: make([]int, len(e.tickers))}
+	s.Seat, s.id, s.missing = from, id, make([]int, len(e.tickers))
+	s.window.Admit = func(call string) bool { return e.Admit(id, call) }
 	s.desk = strategy.NewDesk(e, id, from.Log)
 	s.onOrder, _ = from.Strategy.(strategy.OrderHandler)
 	s.onFill, _ = from.Strategy.(strategy.FillHandler)
@@ -217,11 +230,11 @@ func (e *Engine) take(s *seat, from Seat, id market.StrategyID) {
 }
 
 // Start calls the strategies' OnStart. Call it once, before the first Step.
-func (e *Engine) Start(at market.Time) []market.Command { return e.each(at, CallStart, start) }
+func (e *Engine) Start(at market.Time) []market.Command { return e.each(at, CallStart) }
 
 // Stop calls the strategies' OnStop. Call it once. In later steps strategies hear what becomes of their orders, and can only cancel.
 func (e *Engine) Stop(at market.Time) []market.Command {
-	commands := e.each(at, CallStop, stop)
+	commands := e.each(at, CallStop)
 	e.stopped = true
 	return commands
 }
@@ -238,10 +251,10 @@ func stop(s *seat) {
 	}
 }
 
-func (e *Engine) each(at market.Time, kind CallbackKind, call func(*seat)) []market.Command {
+func (e *Engine) each(at market.Time, kind CallbackKind) []market.Command {
 	e.begin(at)
 	for i := range e.seats {
-		e.guard(&e.seats[i], kind, call)
+		e.guard(&e.seats[i], kind)
 	}
 	e.tell()
 	return e.out
@@ -306,9 +319,13 @@ func backInTime(ev *market.Event, now market.Time) {
 }
 
 func (e *Engine) begin(at market.Time) {
+	e.own()
 	e.now = at
 	e.out = e.out[:0]
 	e.at = 0
+	if e.trespassed.Load() {
+		e.expel(nil)
+	}
 }
 
 // Err returns the arithmetic error that stopped the engine, or nil.

@@ -117,7 +117,7 @@ func (e *Engine) seatNamed(name string) *seat {
 func (e *Engine) startAgain(s *SavedEngine) {
 	for i := range e.seats {
 		_, e.recalling = s.Strategies[e.seats[i].Name]
-		e.guard(&e.seats[i], CallStart, start)
+		e.guard(&e.seats[i], CallStart)
 	}
 	e.recalling = false
 }
@@ -148,14 +148,15 @@ func (e *Engine) recall(s *SavedEngine, history iter.Seq2[[]market.Candle, error
 
 func (e *Engine) recallOne(c *market.Candle) {
 	e.now = c.End()
-	for _, s := range e.candles[int(c.Market)*intervals+int(c.Interval)] {
+	for _, s := range e.receivers(c) {
 		if s.Warmup == 0 {
 			continue
 		}
 		if c.Interval == s.Intervals[0] && s.missing[c.Market] > 0 {
 			s.missing[c.Market]--
 		}
-		e.guard(s, CallCandle, func(s *seat) { s.Strategy.OnCandle(s.desk, *c) })
+		e.given.candle = c
+		e.guard(s, CallCandle)
 	}
 }
 

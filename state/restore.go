@@ -230,6 +230,9 @@ func (o *Order) takeLocal(s *SavedOrder) error {
 		return fmt.Errorf("state %q is none of %v", s.State, stateNames[1:])
 	}
 	o.State = State(state)
+	if o.State.Terminal() {
+		o.extra = 0 // version 1 kept what an update might have needed, also of an order that had ended meanwhile
+	}
 	for _, kind := range [...]market.CommandKind{0, market.CommandPlace, market.CommandUpdate, market.CommandCancel} {
 		if kind.String() == s.InFlight {
 			o.InFlight = kind

@@ -185,3 +185,22 @@ func FuzzRestoreAnAccount(f *testing.F) {
 		require.Equal(t, string(again), string(twice))
 	})
 }
+
+func TestAnOrderThatEndsUnderAnUpdateAndWaitsForItsFeeCanBeRestored(t *testing.T) {
+	d := newDesk(t, 1, nil)
+	d.deposit(1, d.m.Quote, 100*eur)
+	o := d.send(market.Buy, btc, 10*at1, 10*eur)
+	d.tell(d.report(o, market.ExecNew, market.StatusNew))
+	d.SendUpdate(o, 20*eur)
+	fill := d.fillOf(o, btc, 10*at1, 0)
+	fill.Settled = false
+	r := d.report(o, market.ExecTrade, market.StatusFilled)
+	r.FilledAmount, r.AmountRemaining, r.OnHold = btc, 0, 0
+	d.tell(r, fill)
+	saved, err := d.Save(nil, []string{"one"})
+	require.NoError(t, err)
+	require.NoError(t, newDesk(t, 1, nil).Restore(saved, []string{"one"}))
+	older := strings.Replace(string(saved), `"reported":true`, `"reported":true,"extra":2`, 1)
+	require.NotEqual(t, older, string(saved))
+	require.NoError(t, newDesk(t, 1, nil).Restore([]byte(older), []string{"one"}), "as older versions wrote it")
+}

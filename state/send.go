@@ -92,7 +92,7 @@ func (a *Account) count(o *Order, by int) {
 func (a *Account) close(o *Order, state State) {
 	a.changed = true
 	a.reserve(o, 0)
-	o.State, o.InFlight = state, 0
+	o.State, o.InFlight, o.extra = state, 0, 0
 	a.count(o, -1)
 	at := len(a.open) - 1
 	for a.open[at] != o {

@@ -49,6 +49,9 @@ func (b OrderBook) read() *market.OrderBook {
 	if b.window == nil {
 		panic("strategy: this OrderBook is zero; OnBook is given one")
 	}
+	if b.window.Admit != nil && !b.window.Admit("OrderBook") {
+		return new(market.OrderBook)
+	}
 	if b.window.book == nil || b.window.shown != b.shown {
 		panic(fmt.Sprintf("strategy: an order book was read after the OnBook that was given it (number %d of its strategy) had returned; "+
 			"keep the levels that you need, not the book", b.shown))
@@ -59,6 +62,8 @@ func (b OrderBook) read() *market.OrderBook {
 // BookWindow shows a strategy one order book at a time. Only an engine has one, and a test of a strategy without an engine.
 // The zero BookWindow is closed.
 type BookWindow struct {
+	Admit func(call string) bool // whether the view may be read now, as Engine.Admit; nil: yes
+
 	book  *market.OrderBook // nil: closed
 	shown uint64            // books so far
 }

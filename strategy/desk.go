@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/rs/zerolog"
 
@@ -22,6 +23,8 @@ type Engine interface {
 	Book() Book
 	// Catalog lists markets and assets.
 	Catalog() *market.Catalog
+	// Admit reports whether strategy s may use its desk now: in a callback of its own, on the goroutine that calls it.
+	Admit(s market.StrategyID, call string) bool
 }
 
 // Book is the read-only part of the account that a Desk shows. Package state implements it.
@@ -38,7 +41,10 @@ type Book interface {
 // is told later to OrderHandler and FillHandler. Amounts and prices are in the market's units; the gate rounds a price to
 // the tick (buys down, sells up) and an amount down to the market's decimals.
 //
-// Each strategy has its own Desk, with its own positions, orders and allotment of the balance.
+// Each strategy has its own Desk, with its own positions, orders and allotment of the balance. It works inside callbacks that were
+// given it, on the goroutine that calls them. From anywhere else it shows nothing, refuses asks with ErrElsewhere, and the strategy is
+// halted; Log alone works everywhere. A market or an asset that the run does not have is a mistake of the program: to read its
+// position, price or balance panics with words, which halts the strategy too; asks are refused.
 type Desk struct {
 	engine  Engine
 	id      market.StrategyID
@@ -46,6 +52,7 @@ type Desk struct {
 	command market.Command  // reused: a pointer to a local through an interface would allocate on every ask
 	open    []*market.Order // reused: the books' own, which never leave the desk
 	copies  []market.Order  // of OpenOrders
+	fault   error           // what is meaningless about the ask in the making
 }
 
 // NewDesk returns the desk of strategy id on e. Only an engine calls it.
@@ -54,34 +61,79 @@ func NewDesk(e Engine, id market.StrategyID, log zerolog.Logger) *Desk {
 }
 
 // Now is the arrival time of the event in hand.
-func (d *Desk) Now() market.Time { return d.engine.Now() }
+func (d *Desk) Now() market.Time {
+	if !d.engine.Admit(d.id, "Now") {
+		return 0
+	}
+	return d.engine.Now()
+}
 
 // Log is the strategy's logger.
 func (d *Desk) Log() *zerolog.Logger { return &d.log }
 
 // Market returns a market's units and its rules as they are now.
-func (d *Desk) Market(m market.ID) market.Market { return *d.engine.Catalog().Market(m) }
+func (d *Desk) Market(m market.ID) market.Market {
+	if !d.reads("Market", m) {
+		return market.Market{}
+	}
+	return *d.engine.Catalog().Market(m)
+}
 
 // Position is what the strategy itself holds in m.
-func (d *Desk) Position(m market.ID) market.Position { return d.engine.Book().Position(d.id, m) }
+func (d *Desk) Position(m market.ID) market.Position {
+	if !d.reads("Position", m) {
+		return market.Position{}
+	}
+	return d.engine.Book().Position(d.id, m)
+}
 
 // Balance is what the strategy may still spend of an asset, and what its open orders hold.
 func (d *Desk) Balance(a market.AssetID) (available, inOrder market.Money) {
+	if !d.engine.Admit(d.id, "Balance") {
+		return 0, 0
+	}
+	if n := len(d.engine.Catalog().Assets()); a < 1 || int(a) > n {
+		panic(fmt.Sprintf("strategy: Desk.Balance of asset %d: the run has assets 1 to %d", a, n))
+	}
 	return d.engine.Book().Balance(d.id, a)
 }
 
 // Cash is the available balance of m's quote asset.
 func (d *Desk) Cash(m market.ID) market.Money {
-	available, _ := d.Balance(d.engine.Catalog().Market(m).Quote)
+	if !d.reads("Cash", m) {
+		return 0
+	}
+	available, _ := d.engine.Book().Balance(d.id, d.engine.Catalog().Market(m).Quote)
 	return available
 }
 
 // Last is the latest price seen in m, 0 before the first.
-func (d *Desk) Last(m market.ID) market.Price { return d.engine.Book().Last(m) }
+func (d *Desk) Last(m market.ID) market.Price {
+	if !d.reads("Last", m) {
+		return 0
+	}
+	return d.engine.Book().Last(m)
+}
+
+// reads reports whether a market may be read now; one that the run does not have panics.
+func (d *Desk) reads(call string, m market.ID) bool {
+	if !d.engine.Admit(d.id, call) {
+		return false
+	}
+	if !d.has(m) {
+		panic(fmt.Sprintf("strategy: Desk.%s of market %d: the run has markets 1 to %d", call, m, len(d.engine.Catalog().Markets())))
+	}
+	return true
+}
+
+func (d *Desk) has(m market.ID) bool { return m >= 1 && int(m) <= len(d.engine.Catalog().Markets()) }
 
 // Order returns an own open order as it is now, and whether there is one of that id. A Status of zero means that the exchange
 // has not answered yet.
 func (d *Desk) Order(id market.OrderID) (o market.Order, open bool) {
+	if !d.engine.Admit(d.id, "Order") {
+		return market.Order{}, false
+	}
 	own := d.engine.Book().Order(id)
 	if own == nil || own.Strategy != d.id {
 		return market.Order{}, false
@@ -92,6 +144,12 @@ func (d *Desk) Order(id market.OrderID) (o market.Order, open bool) {
 // OpenOrders returns the strategy's open orders in m by id, or those in all markets for m = 0, as they are now. The slice is
 // the caller's until its next call of OpenOrders, which fills it anew.
 func (d *Desk) OpenOrders(m market.ID) []market.Order {
+	if !d.engine.Admit(d.id, "OpenOrders") {
+		return nil
+	}
+	if m != 0 {
+		d.reads("OpenOrders", m)
+	}
 	d.copies = d.copies[:0]
 	for _, o := range d.own(m) {
 		d.copies = append(d.copies, *o)
@@ -115,7 +173,11 @@ func (d *Desk) own(m market.ID) []*market.Order {
 
 // Timer asks for OnTimer(name) at or after a time. Timers are kept over a restart: one
 // that was due meanwhile rings late. While candles of before a restart are seen again none is set.
-func (d *Desk) Timer(at market.Time, name int64) { d.engine.SetTimer(d.id, at, name) }
+func (d *Desk) Timer(at market.Time, name int64) {
+	if d.engine.Admit(d.id, "Timer") {
+		d.engine.SetTimer(d.id, at, name)
+	}
+}
 
 // Buy asks for a market order over a base amount.
 func (d *Desk) Buy(m market.ID, amount market.Qty, with ...Option) (market.OrderID, error) {
@@ -171,6 +233,9 @@ func (d *Desk) Bracket(m market.ID, amount market.Qty, stop, target market.Price
 	return d.place(with)
 }
 
+// ErrElsewhere is the answer to an ask from outside the strategy's own callbacks, or from another goroutine than theirs.
+var ErrElsewhere = errors.New("the desk was used outside its strategy's callbacks; ask inside them, and start no goroutine that asks")
+
 // ErrNoPosition is the answer to Protect where the strategy holds nothing that is not protected already.
 var ErrNoPosition = errors.New("no position to protect")
 
@@ -180,8 +245,16 @@ var ErrNoPosition = errors.New("no position to protect")
 func (d *Desk) Protect(m market.ID, stop, target market.Price, with ...Option) (market.OrderID, error) {
 	o := d.draft(m, market.Sell, market.TypeMarket)
 	o.Bracket.Stop, o.Bracket.Target = stop, target
-	for i := range with {
-		with[i].apply(o)
+	d.options(with)
+	switch {
+	case !d.engine.Admit(d.id, "Protect"):
+		return 0, ErrElsewhere
+	case d.fault != nil:
+		return 0, d.fault
+	case !d.has(m):
+		return 0, d.unknown(m)
+	case o.Bracket.Stop < 0 || o.Bracket.Target < 0:
+		return 0, fmt.Errorf("%w: stop %d, target %d: they are positive, or 0 for none", ErrMeaningless, o.Bracket.Stop, o.Bracket.Target)
 	}
 	return d.engine.Protect(d.id, m, o.Bracket)
 }
@@ -190,6 +263,14 @@ func (d *Desk) Protect(m market.ID, stop, target market.Price, with ...Option) (
 // base amounts in flight will add; what a BuyQuote will buy is not known before it has. It returns 0 and no error when
 // nothing is missing.
 func (d *Desk) Target(m market.ID, amount market.Qty, with ...Option) (market.OrderID, error) {
+	switch {
+	case !d.engine.Admit(d.id, "Target"):
+		return 0, ErrElsewhere
+	case !d.has(m):
+		return 0, d.unknown(m)
+	case amount < 0:
+		return 0, fmt.Errorf("%w: Target(%d): a position is zero or more, because the exchange is spot", ErrMeaningless, amount)
+	}
 	missing := amount - d.Position(m).Amount
 	for _, o := range d.own(m) {
 		if o.Type == market.TypeMarket && o.Side == market.Buy {
@@ -210,25 +291,27 @@ func (d *Desk) Target(m market.ID, amount market.Qty, with ...Option) (market.Or
 // Update asks for a change of an own open order: At, Amount, AmountQuote, Trigger, InForce, PostOnly, SelfTrade; or Exits, on
 // the entry of a bracket, which moves its stop and target. The order leaves the book and loses its place in the queue.
 func (d *Desk) Update(id market.OrderID, with ...Option) error {
-	d.command = market.Command{Kind: market.CommandUpdate}
+	d.command, d.fault = market.Command{Kind: market.CommandUpdate}, nil
 	d.command.Order.ID = id
-	for i := range with {
-		d.command.Changed |= with[i].apply(&d.command.Order)
-	}
-	_, err := d.engine.Ask(d.id, &d.command)
-	return err
+	d.options(with)
+	return d.change(id)
 }
 
 // Cancel asks for an own open order to be cancelled. It is not an error to cancel one that is done.
 func (d *Desk) Cancel(id market.OrderID) error {
-	d.command = market.Command{Kind: market.CommandCancel}
+	d.command, d.fault = market.Command{Kind: market.CommandCancel}, nil
 	d.command.Order.ID = id
-	_, err := d.engine.Ask(d.id, &d.command)
-	return err
+	return d.change(id)
 }
 
 // CancelAll asks for all own open orders in m to be cancelled, or those in all markets for m = 0.
 func (d *Desk) CancelAll(m market.ID) error {
+	switch {
+	case !d.engine.Admit(d.id, "CancelAll"):
+		return ErrElsewhere
+	case m != 0 && !d.has(m):
+		return d.unknown(m)
+	}
 	for _, o := range d.own(m) {
 		if err := d.Cancel(o.ID); err != nil {
 			return err
@@ -237,11 +320,15 @@ func (d *Desk) CancelAll(m market.ID) error {
 	return nil
 }
 
+// draft begins an order.
 func (d *Desk) draft(m market.ID, side market.Side, kind market.OrderType) *market.Order {
-	d.command = market.Command{Kind: market.CommandPlace}
+	d.command, d.fault = market.Command{Kind: market.CommandPlace}, nil
 	o := &d.command.Order
 	o.Market, o.Side, o.Type, o.Strategy = m, side, kind, d.id
 	o.TimeInForce, o.SelfTradePrevention = market.GTC, market.DecrementAndCancel
+	if side != market.Buy && side != market.Sell {
+		d.fault = fmt.Errorf("%w: side %d: use market.Buy or market.Sell", ErrMeaningless, side)
+	}
 	return o
 }
 
@@ -252,11 +339,21 @@ func (d *Desk) triggered(m market.ID, side market.Side, kind market.OrderType, a
 	return d.place(with)
 }
 
+// options applies what an ask was given beside its arguments.
+func (d *Desk) options(with []Option) {
+	for i := range with {
+		changed, err := with[i].apply(&d.command.Order)
+		d.command.Changed |= changed
+		if err != nil && d.fault == nil {
+			d.fault = err
+		}
+	}
+}
+
 func (d *Desk) place(with []Option) (market.OrderID, error) {
 	o := &d.command.Order
-	for i := range with {
-		with[i].apply(o)
-	}
+	d.options(with)
+	d.command.Changed = 0
 	if o.Price != 0 {
 		switch o.Type {
 		case market.TypeMarket:
@@ -267,5 +364,33 @@ func (d *Desk) place(with []Option) (market.OrderID, error) {
 			o.Type = market.TypeTakeProfitLimit
 		}
 	}
+	return d.ask()
+}
+
+// ask hands the command on.
+func (d *Desk) ask() (market.OrderID, error) {
+	if !d.engine.Admit(d.id, d.command.Kind.String()) {
+		return 0, ErrElsewhere
+	}
+	o := &d.command.Order
+	switch {
+	case d.fault != nil:
+		return 0, d.fault
+	case o.Amount < 0 || o.AmountQuote < 0 || o.Price < 0 || o.TriggerAmount < 0:
+		return 0, fmt.Errorf("%w: amount %d, quote amount %d, price %d, trigger %d: none of them can be negative", ErrMeaningless, o.Amount, o.AmountQuote, o.Price, o.TriggerAmount)
+	}
 	return d.engine.Ask(d.id, &d.command)
+}
+
+// change hands an update or a cancel on.
+func (d *Desk) change(id market.OrderID) error {
+	if id <= 0 && d.fault == nil {
+		d.fault = fmt.Errorf("%w: order %d: ids begin with 1; an ask that was refused has none", ErrMeaningless, id)
+	}
+	_, err := d.ask()
+	return err
+}
+
+func (d *Desk) unknown(m market.ID) error {
+	return fmt.Errorf("%w: market %d: the run has markets 1 to %d", ErrMeaningless, m, len(d.engine.Catalog().Markets()))
 }

@@ -3,7 +3,10 @@ package strategy
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"reflect"
+	"runtime"
+	"strings"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -15,6 +18,7 @@ type Kind struct {
 	Doc  string // one line
 
 	params []parameter
+	valid  func(values []any) error
 	needs  func(values []any) (Needs, error)
 	build  func(values []any, s Setup) (Strategy, error)
 }
@@ -65,6 +69,10 @@ func (s Setup) copied() Setup {
 // Define panics where P is no such struct or its defaults break their own rules: the program is wrong, not its input.
 func Define[P any](name, doc string, needs func(P) Needs, build func(P, Setup) (Strategy, error)) Kind {
 	k := Kind{Name: name, Doc: doc, params: parametersOf(name, reflect.TypeFor[P]())}
+	k.valid = func(values []any) error {
+		_, err := fill[P](k.params, values)
+		return err
+	}
 	k.needs = func(values []any) (Needs, error) {
 		p, err := fill[P](k.params, values)
 		if err != nil {
@@ -79,7 +87,7 @@ func Define[P any](name, doc string, needs func(P) Needs, build func(P, Setup) (
 		}
 		return build(p, s)
 	}
-	if _, err := k.Needs(nil); err != nil {
+	if err := k.check(nil); err != nil {
 		panic(fmt.Sprintf("%v: the defaults are no valid parameters", err))
 	}
 	return k
@@ -98,7 +106,29 @@ func (k Kind) Params() []Param {
 // bool) or texts; conversion is exact or refused. What is left out has its default; an unknown name is an error that names
 // the nearest known one, a value out of bounds one that names the bounds.
 func (k Kind) Needs(values map[string]any) (Needs, error) {
-	return onValues(k, values, k.needs)
+	return onValues(k, values, func(all []any) (Needs, error) {
+		n, err := k.needs(all)
+		if err != nil {
+			return Needs{}, err
+		}
+		if n.Warmup < 0 {
+			return Needs{}, fmt.Errorf("needs a warm-up of %d candles; it cannot be negative", n.Warmup)
+		}
+		for _, i := range n.Intervals {
+			if !known(i) {
+				return Needs{}, fmt.Errorf("needs candles of interval %d, which is none of the exchange's; use one of package market, such as market.Interval1h", i)
+			}
+		}
+		return n, nil
+	})
+}
+
+func known(i market.Interval) bool { return i >= market.Interval1m && i <= market.Interval1M }
+
+// check says what is wrong about values without asking what the strategy needs.
+func (k Kind) check(values map[string]any) error {
+	_, err := onValues(k, values, func(all []any) (struct{}, error) { return struct{}{}, k.valid(all) })
+	return err
 }
 
 // New makes the strategy for a setup of at least one market. For values see Needs.
@@ -109,8 +139,14 @@ func (k Kind) New(values map[string]any, s Setup) (Strategy, error) {
 			return nil, errors.New("no market to trade; name at least one")
 		case s.Interval == 0:
 			return nil, errors.New("no interval; name the candles to trade on")
+		case !known(s.Interval):
+			return nil, fmt.Errorf("interval %d is none of the exchange's", s.Interval)
 		}
-		return k.build(all, s.copied())
+		made, err := k.build(all, s.copied())
+		if err == nil && isNil(made) {
+			return nil, errors.New("build returned nil, which is no strategy; return a pointer to one, or an error")
+		}
+		return made, err
 	})
 }
 
@@ -118,7 +154,7 @@ func (k Kind) New(values map[string]any, s Setup) (Strategy, error) {
 // them. For values see Needs.
 func (k Kind) Resolve(values map[string]any) ([]Setting, error) {
 	return onValues(k, values, func(all []any) ([]Setting, error) {
-		if _, err := k.needs(all); err != nil { // asks Validate
+		if err := k.valid(all); err != nil {
 			return nil, err
 		}
 		settings := make([]Setting, len(all))
@@ -137,12 +173,44 @@ func onValues[T any](k Kind, values map[string]any, use func([]any) (T, error)) 
 	}
 	all, err := resolve(k.params, values)
 	if err == nil {
-		result, err = use(all)
+		result, err = protected(use, all)
 	}
 	if err != nil {
 		return result, fmt.Errorf("strategy %s: %w", k.Name, err)
 	}
 	return result, nil
+}
+
+// protected calls what an author wrote; a panic is an error that says where.
+func protected[T any](use func([]any) (T, error), all []any) (result T, err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("panic in needs, build or Validate: %v%s", reason, origin())
+		}
+	}()
+	return use(all)
+}
+
+// origin is where the panic under way began.
+func origin() string {
+	var counters [32]uintptr
+	frames := runtime.CallersFrames(counters[:runtime.Callers(3, counters[:])])
+	for more := true; more; {
+		var f runtime.Frame
+		if f, more = frames.Next(); f.File != "" && !strings.HasPrefix(f.Function, "runtime.") {
+			return fmt.Sprintf(" (at %s:%d)", filepath.Base(f.File), f.Line)
+		}
+	}
+	return ""
+}
+
+// isNil reports whether there is no strategy in it, not even behind a pointer.
+func isNil(s Strategy) bool {
+	if s == nil {
+		return true
+	}
+	v := reflect.ValueOf(s)
+	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // fill makes a P of one value per parameter and asks its Validate.

@@ -1,6 +1,16 @@
 package strategy
 
-import "github.com/tidemark-trading/tidemark/market"
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// ErrMeaningless is the answer to an ask with a value that means nothing, whatever the account and the market: a side that there is
+// not, a negative price, an order id that was never given. The text names the value and the mend.
+var ErrMeaningless = errors.New("meaningless")
 
 // Option sets one more field of an ask.
 type Option struct {
@@ -67,39 +77,76 @@ func Exits(stop, target market.Price) Option {
 func Keep(leg market.Leg) Option { return Option{field: fieldKeep, number: int64(leg)} }
 
 // apply sets the option's field and returns which change of an update it is.
-func (p *Option) apply(o *market.Order) market.Change {
+func (p *Option) apply(o *market.Order) (market.Change, error) {
+	if err := p.check(); err != nil {
+		return 0, err
+	}
 	n := p.number
 	switch p.field {
 	case fieldTag:
 		o.Tag = p.text
 	case fieldPrice:
 		o.Price = market.Price(n)
-		return market.ChangePrice
+		return market.ChangePrice, nil
 	case fieldAmount:
 		o.Amount = market.Qty(n)
-		return market.ChangeAmount
+		return market.ChangeAmount, nil
 	case fieldAmountQuote:
 		o.AmountQuote = market.Money(n)
-		return market.ChangeAmountQuote
+		return market.ChangeAmountQuote, nil
 	case fieldTrigger:
 		o.TriggerAmount = market.Price(n)
-		return market.ChangeTriggerAmount
+		return market.ChangeTriggerAmount, nil
 	case fieldReference:
 		o.TriggerReference = market.TriggerReference(n)
 	case fieldInForce:
 		o.TimeInForce = market.TimeInForce(n)
-		return market.ChangeTimeInForce
+		return market.ChangeTimeInForce, nil
 	case fieldPostOnly:
 		o.PostOnly = n != 0
-		return market.ChangePostOnly
+		return market.ChangePostOnly, nil
 	case fieldSelfTrade:
 		o.SelfTradePrevention = market.SelfTradePrevention(n)
-		return market.ChangeSelfTradePrevention
+		return market.ChangeSelfTradePrevention, nil
 	case fieldExits:
 		o.Bracket.Stop, o.Bracket.Target = market.Price(n), market.Price(p.second)
-		return market.ChangeExits
+		return market.ChangeExits, nil
 	case fieldKeep:
 		o.Bracket.Keep = market.Leg(n)
 	}
-	return 0
+	return 0, nil
+}
+
+// numbers are the options that take a number, with the least and the largest that means something.
+var numbers = [...]struct {
+	name        string
+	least, most int64
+	what        string
+}{
+	fieldPrice:       {"At", 1, math.MaxInt64, "a limit price is positive"},
+	fieldAmount:      {"Amount", 1, math.MaxInt64, "an amount is positive"},
+	fieldAmountQuote: {"AmountQuote", 1, math.MaxInt64, "an amount is positive"},
+	fieldTrigger:     {"Trigger", 1, math.MaxInt64, "a trigger price is positive"},
+	fieldReference:   {"Reference", int64(market.LastTrade), int64(market.MidPrice), "use one of package market, such as market.LastTrade"},
+	fieldInForce:     {"InForce", int64(market.GTC), int64(market.FOK), "use market.GTC, market.IOC or market.FOK"},
+	fieldSelfTrade:   {"SelfTrade", int64(market.DecrementAndCancel), int64(market.CancelBoth), "use one of package market, such as market.CancelNewest"},
+	fieldExits:       {"Exits", 0, math.MaxInt64, "a stop is positive, or 0 for none"},
+	fieldTag:         {"Tag", math.MinInt64, math.MaxInt64, ""},
+	fieldPostOnly:    {"PostOnly", 0, 1, ""},
+	fieldKeep:        {"Keep", int64(market.KeepStop), int64(market.KeepTarget), "use market.KeepStop or market.KeepTarget"},
+}
+
+// check refuses a number that means nothing.
+func (p *Option) check() error {
+	if p.field == 0 {
+		return fmt.Errorf("%w: an Option that is zero; make it with At, Tag and their like", ErrMeaningless)
+	}
+	n := &numbers[p.field]
+	if p.number < n.least || p.number > n.most {
+		return fmt.Errorf("%w: %s(%d): %s", ErrMeaningless, n.name, p.number, n.what)
+	}
+	if p.second < 0 {
+		return fmt.Errorf("%w: Exits with a target of %d: a target is positive, or 0 for none", ErrMeaningless, p.second)
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
@@ -160,6 +161,7 @@ func (ex *Exchange) book(c *call) (*listing, *depth, *exchange.Error) {
 	if l.Status != market.Trading {
 		refused := *exchange.ErrCode(exchange.CodeNotTrading)
 		refused.Status = 409
+		refused.Message = "getBook is not available for " + l.Name + " in state " + strings.ToUpper(l.Status.String())
 		return nil, nil, &refused
 	}
 	d := &ex.depth

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -74,6 +75,7 @@ func TestOnlyATradingMarketShowsItsBook(t *testing.T) {
 			_, refused := h.get(path)
 			require.NotNil(t, refused, status)
 			require.Equal(t, [2]int{409, exchange.CodeNotTrading}, [2]int{refused.Status, refused.Code})
+			require.Equal(t, "getBook is not available for BTC-EUR in state "+strings.ToUpper(status.String()), refused.Message)
 		}
 		require.Equal(t, `{"market":"BTC-EUR","bid":null,"bidSize":null,"ask":null,"askSize":null}`, h.ok("/ticker/book?market=BTC-EUR"))
 	}
