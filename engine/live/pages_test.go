@@ -31,7 +31,10 @@ func (p *play) inFills(n int) *exchange.Record {
 // An answer brings twenty thousand fills of one order. They are booked in pages, and between two pages the loop hears what is asked of it.
 func TestManyFillsOfOneAnswerAreBookedInPages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const many = 20_000
+		many := 20_000
+		if testing.Short() {
+			many = 8000
+		}
 		p := playing(t, nil, bid(80_00))
 		p.run()
 		p.tick(2)
@@ -46,6 +49,8 @@ func TestManyFillsOfOneAnswerAreBookedInPages(t *testing.T) {
 				require.Equal(t, fills == many, p.loop.quiet(), "the balances are compared when all is booked")
 			}))
 		}
+		p.stop()
+		require.NoError(t, <-p.done)
 		require.Greater(t, heard, 5, "requests between the pages")
 		require.Equal(t, mostFills, p.journal.largest, "fills of an event")
 		_, open := p.own(1)
@@ -53,8 +58,6 @@ func TestManyFillsOfOneAnswerAreBookedInPages(t *testing.T) {
 		require.NoError(t, p.account.Check())
 		require.Equal(t, market.Qty(12500000), p.account.Position(1, 1).Amount)
 		require.Greater(t, p.journal.commits, many/mostFills)
-		p.stop()
-		require.NoError(t, <-p.done)
 	})
 }
 
