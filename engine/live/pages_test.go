@@ -33,7 +33,7 @@ func TestManyFillsOfOneAnswerAreBookedInPages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		many := 20_000
 		if testing.Short() {
-			many = 8000
+			many = 10_000
 		}
 		p := playing(t, nil, bid(80_00))
 		p.run()
@@ -49,12 +49,12 @@ func TestManyFillsOfOneAnswerAreBookedInPages(t *testing.T) {
 				require.Equal(t, fills == many, p.loop.quiet(), "the balances are compared when all is booked")
 			}))
 		}
+		_, open := p.own(1)
+		require.False(t, open)
 		p.stop()
 		require.NoError(t, <-p.done)
 		require.Greater(t, heard, 5, "requests between the pages")
 		require.Equal(t, mostFills, p.journal.largest, "fills of an event")
-		_, open := p.own(1)
-		require.False(t, open)
 		require.NoError(t, p.account.Check())
 		require.Equal(t, market.Qty(12500000), p.account.Position(1, 1).Amount)
 		require.Greater(t, p.journal.commits, many/mostFills)
