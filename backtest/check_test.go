@@ -70,9 +70,13 @@ var broken = strategy.Define("broken", "panics", func(struct{}) strategy.Needs {
 	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &faulty{}, nil })
 
 func TestCandlesInOneGoGiveWhatCandlesOneByOneGive(t *testing.T) {
+	candles := 20_000
+	if testing.Short() {
+		candles = 4000
+	}
 	for _, kind := range append([]strategy.Kind{broken}, shipped.Kinds()...) {
 		t.Run(kind.Name, func(t *testing.T) {
-			p := shippedPlan(t, kind, 20_000)
+			p := shippedPlan(t, kind, candles)
 			fast, slow := jsonOf(t, p), ""
 			p.OneByOne = true
 			slow = jsonOf(t, p)

@@ -19,7 +19,11 @@ import (
 var quickLook = LookaheadOptions{Places: 6, Decisions: 12, Seed: 1}
 
 func TestShippedStrategiesDecideTheSameWhateverComesLater(t *testing.T) {
-	for _, kind := range shipped.Kinds() {
+	kinds := shipped.Kinds()
+	if testing.Short() {
+		kinds = kinds[:1]
+	}
+	for _, kind := range kinds {
 		t.Run(kind.Name, func(t *testing.T) {
 			report, err := CheckLookahead(context.Background(), shippedPlan(t, kind, 3_000), quickLook)
 			require.NoError(t, err)
@@ -167,7 +171,11 @@ func cheatPlan(t *testing.T, o oracle, ahead, every, candles int) *Plan {
 }
 
 func TestTheLookaheadCheckFindsEveryCheat(t *testing.T) {
-	for _, ahead := range []int{1, 3, 24} {
+	all := []int{1, 3, 24}
+	if testing.Short() {
+		all = all[1:2]
+	}
+	for _, ahead := range all {
 		for _, every := range []int{1, 300} {
 			oracles := map[string]oracle{
 				"memory":           &global{closes: make(map[market.Time]market.Price)},
