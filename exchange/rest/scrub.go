@@ -9,9 +9,9 @@ import (
 // and percent-encoded, escaped as in JSON, or as HTML entities, up to three times over; of a long secret it finds any half too, because
 // who sent the text may have cut it. Scrub before a text is cut. A Scrubber is safe for concurrent use; the zero one finds nothing.
 type Scrubber struct {
-	raw     []string
-	windows []map[string]struct{} // by secret: its parts of the length below, in lower case
-	widths  []int
+	raw    []string
+	lower  []string // by secret
+	widths []int    // by secret: the length of its shortest part that is found
 }
 
 // The bounds of the shortest part of a secret that is found. A secret shorter than the first is found whole.
@@ -40,12 +40,26 @@ func (s *Scrubber) add(secret string) {
 	if width >= narrowest {
 		width = min(max(width/2, narrowest), widest)
 	}
-	parts := make(map[string]struct{}, len(secret)-width+1)
-	lower := lowerASCII(secret)
-	for i := 0; i+width <= len(lower); i++ {
-		parts[lower[i:i+width]] = struct{}{}
+	s.lower, s.widths = append(s.lower, lowerASCII(secret)), append(s.widths, width)
+}
+
+// fewBytes is how long a text may be that is compared with the secrets as they are; for a longer one their parts are listed first.
+const fewBytes = 1024
+
+// parts returns what tells the parts of a secret, in lower case, in a text of some length.
+func (s *Scrubber) parts(i, length int) (has func(part string) bool) {
+	lower, width := s.lower[i], s.widths[i]
+	if length <= fewBytes {
+		return func(part string) bool { return strings.Contains(lower, part) }
 	}
-	s.windows, s.widths = append(s.windows, parts), append(s.widths, width)
+	parts := make(map[string]struct{}, len(lower)-width+1)
+	for at := 0; at+width <= len(lower); at++ {
+		parts[lower[at:at+width]] = struct{}{}
+	}
+	return func(part string) bool {
+		_, is := parts[part]
+		return is
+	}
 }
 
 // Text is a text with "[redacted]" for each secret.
@@ -106,8 +120,9 @@ func (s *Scrubber) find(text string) (found []bool) {
 	for range 4 { // the text itself, and three layers of escapes
 		lower := lowerASCII(layer.text)
 		for i := range s.raw {
+			has := s.parts(i, len(lower))
 			for at := 0; at+s.widths[i] <= len(lower); at++ {
-				if _, secret := s.windows[i][lower[at:at+s.widths[i]]]; secret {
+				if has(lower[at : at+s.widths[i]]) {
 					mark(layer.place(at), layer.place(at+s.widths[i]))
 				}
 			}
