@@ -37,8 +37,8 @@ func setAside(folder string) (path string, err error) {
 	return path, nil
 }
 
-// fillWithChance fills zeroed bytes with what no file system compresses: the key stream of a random AES key, five times as fast as the
-// system's own random bytes.
+// fillWithChance fills zeroed bytes with what no file system compresses: the key stream of a random AES key. That costs less than as
+// many of the system's own random bytes.
 func fillWithChance(room []byte) {
 	key := make([]byte, 16)
 	_, _ = rand.Read(key)          // never fails
