@@ -12,7 +12,10 @@ import (
 const tagFlatten = "flatten"
 
 // SellsOff reports whether an order sells off what a halted strategy holds: it is one of Flatten, or a sale that Adopt took in.
-func SellsOff(o *market.Order) bool { return strings.HasPrefix(o.Tag, tagFlatten) }
+// The tag alone does not make one: a strategy may give its own orders any tag.
+func SellsOff(o *market.Order) bool {
+	return o.Side == market.Sell && o.Type == market.TypeMarket && strings.HasPrefix(o.Tag, tagFlatten)
+}
 
 // HaltAll halts every strategy, for a reason from outside, and cancels their orders but for the exits of brackets, which protect.
 func (e *Engine) HaltAll(at market.Time, reason string) []market.Command {

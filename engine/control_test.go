@@ -167,3 +167,16 @@ func TestWhatAHaltCouldNotCancelIsAskedForAgain(t *testing.T) {
 	b.send(commands)
 	b.flat(1, 100)
 }
+
+func TestAnOrderTaggedAsThoseOfFlattenDoesNotOutliveAHalt(t *testing.T) {
+	s := &script{candle: once(func(d *strategy.Desk) {
+		_, err := d.Limit(1, market.Buy, btc, 60*at1, strategy.Tag("flatten"))
+		require.NoError(t, err)
+	})}
+	b := newBench(t, setup{seats: []engine.Seat{{Name: "holder", Strategy: s}}})
+	b.flat(3, 100)
+	require.Len(t, b.account.Open(nil, 1, 0), 1)
+	b.send(b.engine.HaltOne(b.now, 1, "enough"))
+	b.flat(1, 100)
+	require.Empty(t, b.account.Open(nil, 1, 0))
+}
