@@ -20,7 +20,8 @@ func (a alteration) of(source Source, f Feed) Source {
 	if a == (alteration{seed: a.seed}) {
 		return source
 	}
-	return &altered{Source: source, alteration: a, tick: max(1, f.Market.TickSize), chance: sequence(a.seed + uint64(f.Market.ID)<<8 + uint64(f.Interval))}
+	chance := sequence(a.seed + uint64(f.Market.ID)<<8 + uint64(f.Interval))
+	return &altered{Source: source, alteration: a, tick: max(1, f.Market.TickSize), chance: chance}
 }
 
 type altered struct {

@@ -17,14 +17,16 @@ func definitions() []Definition {
 		{"exposure", "share of candle groups with a position at the close"},
 		{"turnover", "Σ value of all fills ÷ S"},
 		{"fees", "Σ value of each fill × the rate of its side, maker or taker"},
-		{"rounding", "Σ of what the fills were charged − fees: amounts are rounded to the currency's unit against the account, and what an amount in quote does not buy is kept"},
+		{"rounding", "Σ of what the fills were charged − fees: amounts are rounded to the currency's unit " +
+			"against the account, and what an amount in quote does not buy is kept"},
 		{"round trip", "what one closing order sold of a position: proceeds − average cost − share of the entry fees − exit fees"},
 		{"win rate", "trips with pnl > 0 ÷ all trips"},
 		{"profit factor", "Σ pnl of winning trips ÷ |Σ pnl of losing trips|; undefined without a loss"},
 		{"expectancy", "Σ pnl ÷ trips"},
 		{"losing run", "most trips in a row with pnl < 0, in the order in which they were closed"},
 		{"buy and hold", "S × close(last) ÷ (open(first) × (1 + taker fee)); its other figures from closes of the charted market alone"},
-		{"unprotected", "time, over all brackets, during which a position or a part of it that was to have an exit at the venue had none, and why: " +
-			"the exit was arriving, or was swapped for the other; it was too small, refused, cancelled, expired without buyers; the market was halted"},
+		{"unprotected", "time, over all brackets, during which a position or a part of it that was to have an exit at the venue " +
+			"had none, and why: the exit was arriving, or was swapped for the other; it was too small, refused, cancelled, " +
+			"expired without buyers; the market was halted"},
 	}
 }

@@ -20,8 +20,8 @@ type Options struct {
 	Curve    bool              // keep the equity curve for the summary; implied by Out
 	Envelope bool              // run the pessimistic and the optimistic path too
 	Progress func(market.Time) // told how far the run is; with Envelope anew for each path
-	Watch    func(Watched)     // told, before the first callback of each pass, where it shows which callback it is in; nil: nobody
-	Halted   func(Halted)      // told, at the end, of each strategy that was halted; nil: nobody
+	Watch    func(Watched)     // told, before the first callback of each pass, where it shows which callback it is in; nil: not told
+	Halted   func(Halted)      // told, at the end, of each strategy that was halted; nil: not told
 	Witness  Witness           // hears what the run does, not what the other paths of the envelope do; nil: nobody
 	About                      // Data: the series by feed, whose Candles are filled in here; Assumptions: beyond those that the plan implies
 }

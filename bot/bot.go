@@ -37,10 +37,10 @@ type Process struct {
 	Getenv         func(name string) string
 	Kinds          []strategy.Kind // the strategies that configs may name
 
-	// Again returns a context that ends with the next signal to stop, from the time of the call on; nil: nobody signals.
+	// Again returns a context that ends with the next signal to stop, from the time of the call on; nil: there is no such signal.
 	Again func() (context.Context, context.CancelFunc)
 
-	faults func(point string) // of tests: called between two steps of the kill switch and of what books it; nil: nobody
+	faults func(point string) // of tests: called between two steps of the kill switch and of what books it; nil: not called
 }
 
 // Main runs the program with these strategies on the process's own arguments and ends the process: 0 done, 1 failed, 3

@@ -66,7 +66,7 @@ type runner struct {
 	armed   atomic.Pointer[armed] // what the kill switch of this process needs; nil: markets are not learnt yet
 	late    bool                  // stop_within is over, and the loop turns
 	own     atomic.Bool           // the kill switch's log is this process's own: the next start books it
-	keeper  *holdingsKeeper       // of the holdings; nil: nobody needs them
+	keeper  *holdingsKeeper       // of the holdings; nil: none are left
 }
 
 // openRunner makes a bot of a plan: it locks the state file, asks the exchange what there is, and brings the engine to where it was, or

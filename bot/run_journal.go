@@ -41,7 +41,7 @@ type botJournal struct {
 	agreed map[string]savedAgreement // by symbol
 	riding int                       // entries of the batch that can wait for the next commit that is needed anyway
 	moved  bool                      // a position has changed since the last commit
-	left   func(at market.Time)      // leaves the holdings for the kill switch; nil: nobody needs them
+	left   func(at market.Time)      // leaves the holdings for the kill switch; nil: none are left
 	refusals
 	notes
 }

@@ -32,7 +32,7 @@ type runPlan struct {
 	slept       func() market.Duration          // how far that has run ahead of the machine's uptime; nil: as it is
 	witness     witness                         // hears of what is traded; nil: nobody
 	within      func(http.Handler) http.Handler // stands before the exchange of paper mode; nil: nothing
-	faults      func(point string)              // of tests: called between two steps of the kill switch and of what books it; nil: nobody
+	faults      func(point string)              // of tests: called between two steps of the kill switch and of what books it; nil: not called
 
 	catalog    *market.Catalog
 	currency   *market.Asset

@@ -29,7 +29,7 @@ type Switch struct {
 	Foreign  bool                             // cancel the orders of others too
 	Operator int64                            // that requests carry for an order without an operatorId
 	Say      func(format string, args ...any) // tells the person what goes on
-	Fault    func(point string)               // of tests: called between two steps; nil: nobody
+	Fault    func(point string)               // of tests: called between two steps; nil: not called
 	report   Report
 	known    map[uuid.UUID]bool // orders that this run has cancelled
 }
