@@ -13,9 +13,7 @@
 // grow with its data; bars are drawn one by one.
 package chart
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // A Chart is one picture: panels from top to bottom over one horizontal axis. Lengths are in CSS pixels.
 type Chart struct {
@@ -72,7 +70,7 @@ func (c *Chart) Element() ([]byte, error) {
 
 // SVG returns the picture as an SVG file with its own style, which follows the reader's light or dark setting.
 func (c *Chart) SVG() ([]byte, error) {
-	return c.drawSVG(Style())
+	return c.drawSVG(standalone())
 }
 
 // PNG returns the picture with two pixels per CSS pixel, on the background of the theme.

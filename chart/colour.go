@@ -83,11 +83,19 @@ func Style() string {
 	return b.String()
 }
 
+// standalone is the style of a file of its own, which needs a background.
+func standalone() string {
+	return fmt.Sprintf("%ssvg.chart{background:%s}\n@media (prefers-color-scheme:dark){svg.chart{background:%s}}\n",
+		Style(), hex(palettes[Light][0]), hex(palettes[Dark][0]))
+}
+
+// variables declares the colours of a theme.
 func variables(t Theme) string {
 	declared := make([]string, 0, len(roleNames))
 	for r := Main; r <= Grid; r++ {
-		c := palettes[t][r]
-		declared = append(declared, fmt.Sprintf("--%s:#%02x%02x%02x", roleNames[r], c.R, c.G, c.B))
+		declared = append(declared, "--"+roleNames[r]+":"+hex(palettes[t][r]))
 	}
 	return strings.Join(declared, ";")
 }
+
+func hex(c color.RGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }

@@ -16,8 +16,9 @@ type tick struct {
 func numberTicks(low, high float64, n int) []tick {
 	step := niceStep((high - low) / float64(n))
 	unit, suffix := units(max(math.Abs(low), math.Abs(high)))
+	const noise = 1e-9 // of a step: a tick on an end of the axis is drawn
 	var ticks []tick
-	for i := math.Ceil(low / step); i*step <= high; i++ {
+	for i := math.Ceil(low/step - noise); i*step <= high+noise*step; i++ {
 		ticks = append(ticks, tick{i * step, plain(i*step, step, unit) + suffix})
 	}
 	return ticks
@@ -91,7 +92,7 @@ var clockSteps = [...]int64{
 }
 
 // monthSteps are the distances of ticks above, in months.
-var monthSteps = [...]int{1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 6000, 12000, 120000}
+var monthSteps = [...]int{1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 6000, 12000, 24000, 60000}
 
 // timeTicks returns ticks at round times, about n of them. Low and high are Unix seconds.
 func timeTicks(low, high float64, n int) []tick {
@@ -101,7 +102,7 @@ func timeTicks(low, high float64, n int) []tick {
 		}
 	}
 	for _, months := range monthSteps[:len(monthSteps)-1] {
-		if (high-low)/(30.44*day) <= float64(n*months) {
+		if (high-low)/(31*day) <= float64(n*months) {
 			return monthTicks(low, high, months)
 		}
 	}
