@@ -54,7 +54,7 @@ func (c *control) foreign(ctx context.Context) (foreign []exchange.Record, err e
 	}
 	for i := range records {
 		_, err := c.r.store.OrderByClientID(records[i].Order.ClientOrderID)
-		if errors.Is(err, state.ErrNoState) {
+		if errors.Is(err, state.ErrNotFound) {
 			foreign = append(foreign, records[i])
 		} else if err != nil {
 			return nil, err

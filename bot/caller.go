@@ -149,7 +149,7 @@ func askOrRead[T any](ctx context.Context, f *callerFlags, path string, ask *ope
 	if errors.Is(err, state.ErrLocked) {
 		return answer, heldError(file)
 	}
-	if errors.Is(err, state.ErrNoState) {
+	if errors.Is(err, state.ErrNotFound) {
 		return answer, fmt.Errorf("%w; -c CONFIG or --state FOLDER says which bot is meant", err)
 	}
 	if err != nil {

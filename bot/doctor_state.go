@@ -33,7 +33,7 @@ func (d *doctor) stateFile(ctx context.Context) {
 	path := filepath.Join(d.plan.Bot.State, stateFile)
 	store, err := state.ReadBotUntil(ctx, path)
 	switch {
-	case errors.Is(err, state.ErrNoState):
+	case errors.Is(err, state.ErrNotFound):
 		d.known.readable = true
 		d.ok("state file", "%s is not there yet; the first start makes it", path)
 		return

@@ -157,7 +157,7 @@ func (c *refusalCollector) gate(r *state.Refusal) {
 // exchange takes a refusal of the exchange.
 func (c *refusalCollector) exchange(at market.Time, r *state.Outcome) error {
 	row, err := c.store.Order(r.Order)
-	if errors.Is(err, state.ErrNoState) {
+	if errors.Is(err, state.ErrNotFound) {
 		return nil // compacted away
 	}
 	if err != nil {

@@ -32,7 +32,7 @@ func (j *botJournal) Breached(at market.Time, b *live.Breach, all []live.Breach)
 	if all == nil {
 		return // the same again
 	}
-	j.batch.Journal(at, &state.Difference{What: "answer: " + b.Rule, Ours: b.Wanted, Theirs: b.Seen, Conclusion: "not booked", Order: b.Order})
+	j.batch.Journal(at, &state.Difference{Discrepancy: state.Discrepancy{What: "answer: " + b.Rule, Ours: b.Wanted, Theirs: b.Seen, Conclusion: "not booked", Order: b.Order}})
 	text, err := market.AppendSaved(nil, breachesVersion, &savedBreaches{all})
 	if err == nil { // names and numbers
 		j.batch.Blob(breachesBlob, text)

@@ -168,7 +168,7 @@ func (j *botJournal) outdated(err error) {
 
 // Remark notes something that a person will want to know.
 func (j *botJournal) Remark(kind, text string) {
-	j.batch.Journal(j.at, &state.Difference{What: kind, Theirs: text})
+	j.batch.Journal(j.at, &state.Difference{Discrepancy: state.Discrepancy{What: kind, Theirs: text}})
 }
 
 // Commit makes the turn durable.

@@ -125,7 +125,7 @@ func (r *runner) turnSwitch(by string, within time.Duration) (*direct.Report, er
 // knows reports whether an order is the bot's own.
 func (t *armed) knows(client uuid.UUID) bool {
 	_, err := t.store.OrderByClientID(client)
-	return !errors.Is(err, state.ErrNoState)
+	return !errors.Is(err, state.ErrNotFound)
 }
 
 func (r *runner) sayDirect(format string, args ...any) {

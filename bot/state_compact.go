@@ -88,7 +88,7 @@ func (a *app) compactState(ctx context.Context, f *compactFlags) error {
 // openStored opens a state file that is there.
 func openStored(ctx context.Context, path string) (*state.BotStore, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) { // opening it for writing would make one
-		return nil, fmt.Errorf("%s: %w; a bot makes it at its first start", path, state.ErrNoState)
+		return nil, fmt.Errorf("%s: %w; a bot makes it at its first start", path, state.ErrNotFound)
 	}
 	return state.OpenBotUntil(ctx, path)
 }

@@ -14,7 +14,7 @@ import (
 //
 // Something that cannot be written, such as a market that the catalog does not have, is a mistake of the caller: Commit tells it.
 type Batch struct {
-	enc     encoder
+	enc     recordEncoder
 	ops     []op
 	orders  []market.OrderID // of the journal entries
 	samples []EquitySample
@@ -50,7 +50,7 @@ type span struct{ from, to int }
 func (b *Batch) slice(s span) []byte { return b.enc.dst[s.from:s.to:s.to] }
 
 // NewBatch returns an empty batch in the units of the store's catalog. Call Bind first.
-func (s *BotStore) NewBatch() *Batch { return &Batch{enc: encoder{names: s.names}} }
+func (s *BotStore) NewBatch() *Batch { return &Batch{enc: recordEncoder{encoder{names: s.names}}} }
 
 // Len is how many entries and rows the batch holds.
 func (b *Batch) Len() int { return len(b.ops) }
@@ -207,7 +207,7 @@ func (b *Batch) Equity(sample EquitySample) {
 }
 
 // marketName is the name of a market that the catalog must have.
-func (e *encoder) marketName(id market.ID) string {
+func (e *recordEncoder) marketName(id market.ID) string {
 	if id == 0 || int(id) > len(e.catalog.Markets()) {
 		e.fail("market %d is not of this catalog", id)
 		return ""

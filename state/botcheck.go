@@ -128,7 +128,7 @@ func (c *botChecker) fills() {
 	ids := c.tx.Bucket(bucketOrders)
 	c.each(bucketFills, func(key, value []byte) {
 		c.report.Fills++
-		f, err := c.store.names.readFill(key, value)
+		f, err := readFill(c.store.names, key, value)
 		if err != nil {
 			c.note("fills", err)
 			return
@@ -151,7 +151,7 @@ func (c *botChecker) fills() {
 // claim judges a fill id that two orders have: those of two markets, or the two sides of one trade, may.
 func (c *botChecker) claim(place string, f *FillRow, other market.OrderID) {
 	key := part(orderKey(other), partRow, nil)
-	if o, err := c.store.names.readOrder(key, c.tx.Bucket(bucketOrders).Get(key)); err == nil && o.Market == f.Market && o.Side == f.Side {
+	if o, err := readOrder(c.store.names, key, c.tx.Bucket(bucketOrders).Get(key)); err == nil && o.Market == f.Market && o.Side == f.Side {
 		c.flaw(place, "order %d has a fill of that id in the same market", other)
 	}
 }
@@ -163,7 +163,7 @@ func (c *botChecker) orders() {
 			return
 		}
 		c.report.Orders++
-		o, err := c.store.names.readOrder(key, value)
+		o, err := readOrder(c.store.names, key, value)
 		if err != nil {
 			c.note("orders", err)
 			return
@@ -247,7 +247,7 @@ func (c *botChecker) index(bucket []byte, order func(key, value []byte) []byte) 
 			c.flaw(fmt.Sprintf("%s %s", bucket, nameKey(key)), "there is no order %s", nameKey(id))
 			return
 		}
-		o, err := c.store.names.readOrder(part(id, partRow, nil), row)
+		o, err := readOrder(c.store.names, part(id, partRow, nil), row)
 		if err == nil && bytes.Equal(bucket, bucketExchangeIDs) && !bytes.HasPrefix(key, o.ExchangeID[:]) {
 			c.flaw(fmt.Sprintf("%s %s", bucket, nameKey(key)), "order %d has another id", o.ID)
 		}
@@ -258,21 +258,21 @@ func (c *botChecker) index(bucket []byte, order func(key, value []byte) []byte) 
 func (c *botChecker) small() {
 	n := c.store.names
 	c.each(bucketPositions, func(key, value []byte) {
-		_, err := n.readPosition(key, value)
+		_, err := readPosition(n, key, value)
 		c.note("positions", err)
 	})
 	c.each(bucketEquity, func(key, value []byte) {
-		_, err := n.readEquity(key, value)
+		_, err := readEquity(n, key, value)
 		c.note("equity", err)
 	})
 	c.each(bucketHalts, func(key, value []byte) {
 		c.report.Halts++
-		_, err := n.readHalt(key, value)
+		_, err := readHalt(n, key, value)
 		c.note("halts", err)
 	})
 	c.each(bucketRuns, func(key, value []byte) {
 		c.report.Runs++
-		_, err := n.readRun(key, value)
+		_, err := readRun(n, key, value)
 		c.note("runs", err)
 		if !has(c.tx.Bucket(bucketJournal), key) && bytes.Compare(key, key64(c.from.number)) > 0 {
 			c.flaw(fmt.Sprintf("run %s", nameKey(key)), "the journal does not have its start")

@@ -99,11 +99,11 @@ func TestEveryRecordComesBackWithoutLoss(t *testing.T) {
 			if intent, ok := record.(*Intent); ok {
 				intent.Strategy = twoStrategies[intent.Command.Order.Strategy-1]
 			}
-			e := encoder{names: n}
+			e := recordEncoder{encoder{names: n}}
 			e.record(record)
 			require.NoError(t, e.err)
 			require.Equal(t, byte(i+1), e.dst[0], "kinds are numbered as they are listed")
-			var d decoder
+			var d recordDecoder
 			d.open(n, e.dst)
 			back := d.record()
 			require.NoError(t, d.end(), "seed %d: %T", seed, record)
@@ -125,9 +125,9 @@ func TestEveryRowComesBackWithoutLoss(t *testing.T) {
 		var o Order
 		scatter(t, reflect.ValueOf(&o.Order).Elem(), random)
 		o.State, o.InFlight, o.CancelWanted, o.Reported, o.Code = Canceled, market.CommandUpdate, true, true, -3
-		e := encoder{names: n}
+		e := recordEncoder{encoder{names: n}}
 		e.orderRow(&o)
-		row, err := n.readOrder(rowKey(o.ID), sealRow(e.dst, rowKey(o.ID), 0))
+		row, err := readOrder(n, rowKey(o.ID), sealRow(e.dst, rowKey(o.ID), 0))
 		require.NoError(t, err)
 		require.Equal(t, OrderRow{o.Order, twoStrategies[o.Strategy-1], o.State, o.InFlight, true, true, -3}, row)
 
@@ -135,7 +135,7 @@ func TestEveryRowComesBackWithoutLoss(t *testing.T) {
 		scatter(t, reflect.ValueOf(&f).Elem(), random)
 		e.dst = append(e.dst[:0], recordVersion)
 		e.fill(&f)
-		fill, err := n.readFill(appendFillKey(nil, &f), sealRow(e.dst, appendFillKey(nil, &f), 0))
+		fill, err := readFill(n, appendFillKey(nil, &f), sealRow(e.dst, appendFillKey(nil, &f), 0))
 		require.NoError(t, err)
 		require.Equal(t, FillRow{f, twoStrategies[f.Strategy-1]}, fill)
 	}
@@ -143,7 +143,7 @@ func TestEveryRowComesBackWithoutLoss(t *testing.T) {
 
 func TestARecordIsReadInFinerUnitsAndOtherNumbers(t *testing.T) {
 	n := newNames(twoMarkets(t), twoStrategies)
-	e := encoder{names: n}
+	e := recordEncoder{encoder{names: n}}
 	o := Order{State: Open, Order: market.Order{ID: 1, Market: 1, Strategy: 1, Side: market.Buy, Price: 12345, FilledAmountQuote: market.ValueOf(-7), Bracket: market.Bracket{Stop: -1}}}
 	e.orderRow(&o)
 	e.dst = sealRow(e.dst, rowKey(1), 0)
@@ -155,7 +155,7 @@ func TestARecordIsReadInFinerUnitsAndOtherNumbers(t *testing.T) {
 	}
 	require.NoError(t, finer.AddMarket(&market.Market{Name: "ETH-EUR", PriceDigits: 5}))
 	require.NoError(t, finer.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 4}))
-	row, err := newNames(finer, []string{"trend", "other", "grid"}).readOrder(rowKey(1), e.dst)
+	row, err := readOrder(newNames(finer, []string{"trend", "other", "grid"}), rowKey(1), e.dst)
 	require.NoError(t, err)
 	require.EqualValues(t, 2, row.Market)
 	require.EqualValues(t, 3, row.Strategy)
@@ -163,12 +163,12 @@ func TestARecordIsReadInFinerUnitsAndOtherNumbers(t *testing.T) {
 	require.EqualValues(t, -100, row.Bracket.Stop)
 	require.Equal(t, market.ValueOf(-700), row.FilledAmountQuote)
 
-	row, err = newNames(finer, nil).readOrder(rowKey(1), e.dst)
+	row, err = readOrder(newNames(finer, nil), rowKey(1), e.dst)
 	require.NoError(t, err)
 	require.Zero(t, row.Strategy, "the engine does not have it")
 	require.Equal(t, "grid", row.StrategyName)
 
-	_, err = newNames(&market.Catalog{}, nil).readOrder(rowKey(1), e.dst)
+	_, err = readOrder(newNames(&market.Catalog{}, nil), rowKey(1), e.dst)
 	require.ErrorIs(t, err, ErrCorrupt)
 	require.ErrorContains(t, err, `market "BTC-EUR" is not of this catalog`)
 	e.order(&market.Order{Market: 3})
@@ -181,13 +181,13 @@ func FuzzRecordsNeverPanic(f *testing.F) {
 	random := rand.New(rand.NewPCG(1, 3))
 	for _, record := range allRecords() {
 		scatter(f, reflect.ValueOf(record).Elem(), random)
-		e := encoder{names: n}
+		e := recordEncoder{encoder{names: n}}
 		e.record(record)
 		f.Add(e.dst)
 		f.Add(bytes.ReplaceAll(e.dst, []byte("grid"), []byte("gone")))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var d decoder
+		var d recordDecoder
 		d.open(n, data)
 		record := d.record()
 		if d.end() != nil {
@@ -197,7 +197,7 @@ func FuzzRecordsNeverPanic(f *testing.F) {
 		if intent, is := record.(*Intent); is && intent.Command.Order.Strategy == 0 {
 			intent.Strategy = "" // one that the engine does not have any more is read by name and written by number
 		}
-		e := encoder{names: n}
+		e := recordEncoder{encoder{names: n}}
 		e.record(record)
 		require.NoError(t, e.err)
 		d.open(n, e.dst)

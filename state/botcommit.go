@@ -208,11 +208,11 @@ func (c *committer) fill(o *op) error {
 	fills.FillPercent = ordersFill
 	if at := c.table.Get(c.slice(o.index)); at != nil {
 		known := append(bytes.Clone(at), key[8:]...)
-		have, err := c.enc.readFill(known, fills.Get(known))
+		have, err := readFill(c.enc.names, known, fills.Get(known))
 		if err != nil {
 			return err
 		}
-		now, err := c.enc.readFill(key, c.slice(o.value))
+		now, err := readFill(c.enc.names, key, c.slice(o.value))
 		if err != nil || have.Settled || !now.Settled {
 			return err
 		}
@@ -226,7 +226,7 @@ func (c *committer) fill(o *op) error {
 }
 
 func (c *committer) settled(key []byte, f *market.Fill) []byte {
-	e := encoder{names: c.enc.names}
+	e := recordEncoder{encoder{names: c.enc.names}}
 	e.byte(recordVersion)
 	e.fill(f)
 	return sealRow(e.dst, key, 0)

@@ -113,7 +113,7 @@ func TestAFileThatLostItsBytesIsNeverTakenForANewOne(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	_, err = OpenBot(path)
 	require.ErrorContains(t, err, "it is empty, as no bot leaves it")
-	require.NotErrorIs(t, err, ErrNoState)
+	require.NotErrorIs(t, err, ErrNotFound)
 	s, err = OpenBot(s.path) // for the cleanup
 	require.NoError(t, err)
 	require.NoError(t, s.Close())

@@ -115,7 +115,7 @@ func (s *BotStore) curves() (list []string, err error) {
 	err = s.view(func(tx *bbolt.Tx) error {
 		last := byte(len(tiers) - 1) // every sample stands in the longest tier
 		return walkUntil(s.reading, tx.Bucket(bucketEquity), []byte{last}, func(key, value []byte) error {
-			sample, err := s.names.readEquity(key, value)
+			sample, err := readEquity(s.names, key, value)
 			if err != nil {
 				return s.wrap(err)
 			}

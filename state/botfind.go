@@ -27,7 +27,7 @@ const mostNamed = 5
 func (s *BotStore) FindOrder(text string) (row OrderRow, err error) {
 	number, notNumber := strconv.ParseInt(text, 10, 64)
 	if notNumber == nil {
-		if row, err = s.Order(market.OrderID(number)); err == nil || !errors.Is(err, ErrNoState) {
+		if row, err = s.Order(market.OrderID(number)); err == nil || !errors.Is(err, ErrNotFound) {
 			return row, err
 		}
 	}
@@ -42,7 +42,7 @@ func (s *BotStore) FindOrder(text string) (row OrderRow, err error) {
 		keys := p.matches(tx)
 		switch {
 		case len(keys) == 0:
-			return fmt.Errorf("order %s: %w in %s", text, ErrNoState, s.path)
+			return fmt.Errorf("order %s: %w in %s", text, ErrNotFound, s.path)
 		case len(keys) > 1 && len(p) < 32:
 			return fmt.Errorf("order %s: %s begin with that; write more of it", text, namedOrders(keys))
 		}

@@ -40,7 +40,7 @@ func TestAReaderLearnsMarketsFromTheFile(t *testing.T) {
 	require.Equal(t, "ETH-EUR", r.Catalog().Market(row.Market).Name)
 	require.Equal(t, "50", r.Catalog().Market(row.Market).FormatPrice(row.Price))
 	_, err = ReadBot(filepath.Join(t.TempDir(), "none.db"))
-	require.ErrorIs(t, err, ErrNoState)
+	require.ErrorIs(t, err, ErrNotFound)
 	require.NoError(t, s.db.Close())
 	s, err = OpenBot(s.path) // for the cleanup
 	require.ErrorIs(t, err, ErrLocked)

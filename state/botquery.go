@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Order returns an own order by its number. Like all that look for one order it wraps ErrNoState where there is none.
+// Order returns an own order by its number. Like all that look for one order it wraps ErrNotFound where there is none.
 func (s *BotStore) Order(id market.OrderID) (row OrderRow, err error) {
 	err = s.view(func(tx *bbolt.Tx) error {
 		row, err = s.orderAt(tx, orderKey(id), strconv.FormatInt(int64(id), 10))
@@ -39,9 +39,9 @@ func (s *BotStore) orderAt(tx *bbolt.Tx, key []byte, asked string) (OrderRow, er
 		value = tx.Bucket(bucketOrders).Get(key)
 	}
 	if value == nil {
-		return OrderRow{}, fmt.Errorf("order %s: %w in %s", asked, ErrNoState, s.path)
+		return OrderRow{}, fmt.Errorf("order %s: %w in %s", asked, ErrNotFound, s.path)
 	}
-	row, err := s.names.readOrder(key, value)
+	row, err := readOrder(s.names, key, value)
 	return row, s.wrap(err)
 }
 
@@ -57,7 +57,7 @@ func (s *BotStore) OpenOrders() (rows []OrderRow, err error) {
 	err = s.view(func(tx *bbolt.Tx) error {
 		return forEach(tx.Bucket(bucketOpen), func(key, _ []byte) error {
 			row, err := s.orderAt(tx, key, nameKey(key))
-			if errors.Is(err, ErrNoState) {
+			if errors.Is(err, ErrNotFound) {
 				err = fmt.Errorf("%s: %w: the list of open orders names order %s, which is not there", s.path, ErrCorrupt, nameKey(key))
 			}
 			rows = append(rows, row)
@@ -74,7 +74,7 @@ func (s *BotStore) Orders(from market.OrderID, visit func(*OrderRow) error) erro
 		if !isRow(key) {
 			return nil
 		}
-		row, err := s.names.readOrder(key, value)
+		row, err := readOrder(s.names, key, value)
 		if err != nil {
 			return s.wrap(err)
 		}
@@ -92,7 +92,7 @@ func (s *BotStore) Fills(from, to market.Time, visit func(*FillRow) error) error
 		if to != 0 && len(key) >= 8 && timeOfKey(key) >= to {
 			return errEnough
 		}
-		row, err := s.names.readFill(key, value)
+		row, err := readFill(s.names, key, value)
 		if err != nil {
 			return s.wrap(err)
 		}
@@ -108,7 +108,7 @@ func (s *BotStore) FillsOf(id market.OrderID) (rows []FillRow, err error) {
 		cursor := cursorIn(tx.Bucket(bucketOrders))
 		for key, at := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, at = cursor.Next() {
 			full := append(append(bytes.Clone(at), key[:8]...), key[9:]...)
-			row, err := s.names.readFill(full, tx.Bucket(bucketFills).Get(full))
+			row, err := readFill(s.names, full, tx.Bucket(bucketFills).Get(full))
 			if err != nil {
 				return s.wrap(err)
 			}
@@ -121,14 +121,14 @@ func (s *BotStore) FillsOf(id market.OrderID) (rows []FillRow, err error) {
 
 // Positions returns what each strategy holds or held, by strategy and market name.
 func (s *BotStore) Positions() (rows []PositionRow, err error) {
-	return collect(s, bucketPositions, s.names.readPosition)
+	return collect(s, bucketPositions, readPosition)
 }
 
 // Halts returns the halts that nobody has ended, by scope.
-func (s *BotStore) Halts() ([]HaltRow, error) { return collect(s, bucketHalts, s.names.readHalt) }
+func (s *BotStore) Halts() ([]HaltRow, error) { return collect(s, bucketHalts, readHalt) }
 
 // Runs returns the starts of the bot, the first first.
-func (s *BotStore) Runs() ([]RunRow, error) { return collect(s, bucketRuns, s.names.readRun) }
+func (s *BotStore) Runs() ([]RunRow, error) { return collect(s, bucketRuns, readRun) }
 
 // Blob returns a copy of the bytes kept under a name, nil where there are none.
 func (s *BotStore) Blob(name string) ([]byte, error) { return s.get(bucketBlobs, name) }
@@ -239,9 +239,9 @@ func (s *BotStore) walk(bucket, first []byte, visit func(key, value []byte) erro
 }
 
 // collect decodes a whole bucket.
-func collect[T any](s *BotStore, bucket []byte, read func(key, value []byte) (T, error)) (rows []T, err error) {
+func collect[T any](s *BotStore, bucket []byte, read func(n *names, key, value []byte) (T, error)) (rows []T, err error) {
 	err = s.walk(bucket, nil, func(key, value []byte) error {
-		row, err := read(key, value)
+		row, err := read(s.names, key, value)
 		rows = append(rows, row)
 		return s.wrap(err)
 	})

@@ -45,9 +45,6 @@ const checkpointEvery = 1024
 // for all readers, a backup among them.
 const botMap = 4
 
-// bucketLevels is how deep buckets lie in a candle store, which is deeper than in a state file: each shall say that it is not the other.
-const bucketLevels = 2
-
 // BotStore is the state file of a live bot: the journal, and the tables that follow from it. One process holds it, one goroutine
 // commits; any goroutine of that process may read meanwhile and sees what the last commit left.
 //
@@ -80,7 +77,7 @@ func OpenBotUntil(ctx context.Context, path string) (*BotStore, error) {
 func ReadBot(path string) (*BotStore, error) { return ReadBotUntil(context.Background(), path) }
 
 // ReadBotUntil opens the state file at path for reading, which needs it not to be held by a running bot. A missing file wraps
-// ErrNoState; the structure of the file is checked as by OpenBotUntil, the journal is not (Check does). ctx ends the opening and every long walk through
+// ErrNotFound; the structure of the file is checked as by OpenBotUntil, the journal is not (Check does). ctx ends the opening and every long walk through
 // the store. It needs no Bind: Catalog tells the markets.
 func ReadBotUntil(ctx context.Context, path string) (*BotStore, error) {
 	return openBot(ctx, path, true, botSchema)
@@ -91,7 +88,7 @@ func openBot(ctx context.Context, path string, readOnly bool, wanted schema) (st
 	case err == nil && info.IsDir():
 		return nil, fmt.Errorf("%s is a folder; name a file in it", path)
 	case readOnly && errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s: %w; a bot makes it at its first start", path, ErrNoState)
+		return nil, fmt.Errorf("%s: %w; a bot makes it at its first start", path, ErrNotFound)
 	}
 	if !readOnly {
 		if err := create(path); err != nil {

@@ -7,10 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
 	"strings"
-	"time"
 
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
@@ -19,13 +17,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// lockWait is how long an open waits for another process.
-const lockWait = time.Second
-
 const storeFormat = 1
-
-// growStep is the room that the file gets beyond what a commit needs.
-const growStep = 1 << 20
 
 // OpenCandles opens the store at path for writing. It is made when missing, and held alone. It waits a second for other processes, then
 // wraps ErrLocked. A file that is no store wraps ErrCorrupt, one of a newer format ErrNewer.
@@ -67,14 +59,6 @@ func checkFile(path string, readOnly bool) error {
 		return fmt.Errorf("%s: %w: the file is empty; %s", path, ErrNoData, importHint("BTC-EUR", market.Interval1h))
 	}
 	return nil
-}
-
-// mapAtOpen is how much address space a writer takes at once: growing the mapping in mid-transaction copies what is written.
-func mapAtOpen(readOnly bool) int {
-	if readOnly {
-		return 0
-	}
-	return writerMap
 }
 
 func openError(path string, err error) error {
@@ -133,17 +117,4 @@ func (s *CandleStore) checkFormat(tx *bbolt.Tx) error {
 		return fmt.Errorf("%s: %w: format %d, this program reads %d", s.path, ErrCorrupt, format[0], storeFormat)
 	}
 	return nil
-}
-
-// catchCorrupt, deferred, turns the panic of the database layer over a page it cannot read into an error, and so a read
-// outside the file that such a page led to: that is what debug.SetPanicOnFault is for, whose old setting comes as faults.
-func catchCorrupt(path string, err *error, faults bool) {
-	debug.SetPanicOnFault(faults)
-	switch caught := recover().(type) {
-	case nil:
-	case runtime.Error:
-		*err = fmt.Errorf("%s: %w: a page of the file cannot be read (%w)", path, ErrCorrupt, caught)
-	default:
-		*err = fmt.Errorf("%s: %w: %v", path, ErrCorrupt, caught)
-	}
 }

@@ -14,11 +14,9 @@ import (
 )
 
 var (
-	bucketMeta     = []byte("meta")
 	bucketMarkets  = []byte("markets")  // name → price and volume decimals
 	bucketCandles  = []byte("candles")  // series key → bucket of chunks
 	bucketCoverage = []byte("coverage") // series key → complete ranges
-	keyFormat      = []byte("format")
 )
 
 // CandleStore keeps candles of many markets and intervals in one file. A market and an interval together are a series; the

@@ -36,8 +36,6 @@ const (
 	maxCandleTime market.Time = 7258118400_000000000
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // chunkHeader is the decoded head of a chunk.
 type chunkHeader struct {
 	interval                  market.Interval

@@ -37,7 +37,7 @@ func TestEveryOrderIsFoundByItsClientOrderID(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 5, row.ID)
 	_, err = s.OrderByClientID(market.ClientOrderID(testRun, orders+1))
-	require.ErrorIs(t, err, ErrNoState)
+	require.ErrorIs(t, err, ErrNotFound)
 	lists := 0
 	require.NoError(t, s.walk(bucketClientIDs, nil, func(_, _ []byte) error { lists++; return nil }))
 	require.Less(t, lists, 20)

@@ -87,11 +87,6 @@ type Cause struct {
 	Recorded uint64 // number of the event in the recording; 0: not recorded
 }
 
-// Figure is one number that the gate compared with a limit, as decimals.
-type Figure struct {
-	Name, Before, After, Limit string
-}
-
 // SentCommand says that a command is on its way: from here on an answer that does not come is an unknown one.
 type SentCommand struct {
 	Order   market.OrderID
@@ -175,49 +170,9 @@ type Refusal struct {
 	First    market.Time // when the first of Count was asked
 }
 
-// Terms are the numbers of an order that the gate rounds; what does not apply is 0.
-type Terms struct {
-	Price, TriggerAmount market.Price
-	Amount               market.Qty
-	AmountQuote          market.Money
-	Stop, Target         market.Price // of its bracket
-}
-
-// Beside returns those terms that are set and are not the order's.
-func (t Terms) Beside(o *market.Order) Terms {
-	if t.Price == o.Price {
-		t.Price = 0
-	}
-	if t.TriggerAmount == o.TriggerAmount {
-		t.TriggerAmount = 0
-	}
-	if t.Amount == o.Amount {
-		t.Amount = 0
-	}
-	if t.AmountQuote == o.AmountQuote {
-		t.AmountQuote = 0
-	}
-	if t.Stop == o.Bracket.Stop {
-		t.Stop = 0
-	}
-	if t.Target == o.Bracket.Target {
-		t.Target = 0
-	}
-	return t
-}
-
-// TermsOf returns the terms of an order.
-func TermsOf(o *market.Order) Terms {
-	return Terms{o.Price, o.TriggerAmount, o.Amount, o.AmountQuote, o.Bracket.Stop, o.Bracket.Target}
-}
-
-// Difference is something in which the exchange's books and ours disagreed, and what was made of it.
+// Difference is a discrepancy between the exchange's books and ours.
 type Difference struct {
-	What       string // "balance EUR", "order …"
-	Ours       string
-	Theirs     string
-	Conclusion string // "explained by a deposit", "halted"
-	Order      market.OrderID
+	Discrepancy
 }
 
 // Halt stops the opening of positions until somebody resumes. Scope is "account", "strategy NAME" or "market NAME".

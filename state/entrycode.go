@@ -6,9 +6,15 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
+// recordEncoder writes what the journal and the tables of a state file hold.
+type recordEncoder struct{ encoder }
+
+// recordDecoder reads it.
+type recordDecoder struct{ decoder }
+
 // record appends the kind, the version and the content of a journal entry. The calls are those of concrete types, which keeps the
 // records of the caller off the heap.
-func (e *encoder) record(record Record) {
+func (e *recordEncoder) record(record Record) {
 	switch r := record.(type) {
 	case *Start:
 		e.kind(EntryStart).start(r)
@@ -48,14 +54,14 @@ func (e *encoder) record(record Record) {
 }
 
 // kind begins a record.
-func (e *encoder) kind(k EntryKind) *encoder {
+func (e *recordEncoder) kind(k EntryKind) *recordEncoder {
 	e.byte(byte(k))
 	e.byte(recordVersion)
 	return e
 }
 
 // record reads what the encoder's wrote.
-func (d *decoder) record() Record {
+func (d *recordDecoder) record() Record {
 	kind := EntryKind(d.byte())
 	version := d.version()
 	if d.err != nil {
@@ -67,7 +73,7 @@ func (d *decoder) record() Record {
 	case EntryIntent:
 		return d.intent(version)
 	case EntrySent:
-		return &SentCommand{Order: market.OrderID(d.int()), Command: enum(d, market.CommandPlace)}
+		return &SentCommand{Order: market.OrderID(d.int()), Command: enum(&d.decoder, market.CommandPlace)}
 	case EntryOutcome:
 		return d.outcome()
 	case EntryReport:
@@ -86,7 +92,7 @@ func (d *decoder) record() Record {
 	case EntryRefusal:
 		return d.refusal(version)
 	case EntryDifference:
-		return &Difference{d.text(), d.text(), d.text(), d.text(), market.OrderID(d.int())}
+		return &Difference{Discrepancy{d.text(), d.text(), d.text(), d.text(), market.OrderID(d.int())}}
 	case EntryHalt:
 		return &Halt{d.text(), d.text(), d.text()}
 	case EntryResume:
@@ -98,20 +104,20 @@ func (d *decoder) record() Record {
 	return nil
 }
 
-func (e *encoder) texts(texts ...string) {
+func (e *recordEncoder) texts(texts ...string) {
 	for _, text := range texts {
 		e.text(text)
 	}
 }
 
-func (e *encoder) start(r *Start) {
+func (e *recordEncoder) start(r *Start) {
 	e.uuid(r.Run)
 	e.texts(r.Version, r.ConfigHash, r.Currency)
 	e.uint(uint64(len(r.Strategies)))
 	e.texts(r.Strategies...)
 }
 
-func (d *decoder) start() *Start {
+func (d *recordDecoder) start() *Start {
 	r := &Start{Run: d.uuid(), Version: d.text(), ConfigHash: d.text(), Currency: d.text()}
 	for range d.count() {
 		r.Strategies = append(r.Strategies, d.text())
@@ -119,7 +125,7 @@ func (d *decoder) start() *Start {
 	return r
 }
 
-func (e *encoder) intent(r *Intent) {
+func (e *recordEncoder) intent(r *Intent) {
 	e.command(&r.Command)
 	e.texts(r.Method, r.Path)
 	e.bytes(r.Body)
@@ -135,17 +141,17 @@ func (e *encoder) intent(r *Intent) {
 }
 
 // terms are in the units of the market written last.
-func (e *encoder) terms(t *Terms) {
+func (e *recordEncoder) terms(t *Terms) {
 	for _, n := range [...]int64{int64(t.Price), int64(t.TriggerAmount), int64(t.Amount), int64(t.AmountQuote), int64(t.Stop), int64(t.Target)} {
 		e.int(n)
 	}
 }
 
-func (d *decoder) terms() Terms {
+func (d *recordDecoder) terms() Terms {
 	return Terms{d.price(), d.price(), market.Qty(d.int()), market.Money(d.int()), d.price(), d.price()}
 }
 
-func (d *decoder) intent(version byte) *Intent {
+func (d *recordDecoder) intent(version byte) *Intent {
 	r := &Intent{}
 	r.Strategy = d.command(&r.Command)
 	r.Method, r.Path, r.Body = d.text(), d.text(), d.bytes()
@@ -160,21 +166,21 @@ func (d *decoder) intent(version byte) *Intent {
 	return r
 }
 
-func (e *encoder) cause(c *Cause) {
+func (e *recordEncoder) cause(c *Cause) {
 	e.byte(byte(c.Kind))
 	e.market(c.Market)
 	e.int(int64(c.At))
 	e.uint(c.Recorded)
 }
 
-func (d *decoder) cause(c *Cause) {
-	c.Kind = enum(d, market.KindTimer)
+func (d *recordDecoder) cause(c *Cause) {
+	c.Kind = enum(&d.decoder, market.KindTimer)
 	c.Market = d.market()
 	c.At = market.Time(d.int())
 	c.Recorded = d.uint()
 }
 
-func (e *encoder) outcome(r *Outcome) {
+func (e *recordEncoder) outcome(r *Outcome) {
 	e.int(int64(r.Order))
 	e.byte(byte(r.Command))
 	e.byte(byte(r.Answer))
@@ -184,19 +190,19 @@ func (e *encoder) outcome(r *Outcome) {
 	e.uuid(r.ExchangeID)
 }
 
-func (d *decoder) outcome() *Outcome {
-	return &Outcome{Order: market.OrderID(d.int()), Command: enum(d, market.CommandPlace), Answer: enum(d, AnswerUnknown),
+func (d *recordDecoder) outcome() *Outcome {
+	return &Outcome{Order: market.OrderID(d.int()), Command: enum(&d.decoder, market.CommandPlace), Answer: enum(&d.decoder, AnswerUnknown),
 		Status: int(d.int()), Code: int(d.int()), Message: d.text(), ExchangeID: d.uuid()}
 }
 
-func (e *encoder) fills(fills []market.Fill) {
+func (e *recordEncoder) fills(fills []market.Fill) {
 	e.uint(uint64(len(fills)))
 	for i := range fills {
 		e.fill(&fills[i])
 	}
 }
 
-func (d *decoder) fills() (fills []market.Fill) {
+func (d *recordDecoder) fills() (fills []market.Fill) {
 	for range d.count() {
 		var f market.Fill
 		d.fill(&f)
@@ -205,7 +211,7 @@ func (d *decoder) fills() (fills []market.Fill) {
 	return fills
 }
 
-func (e *encoder) transfer(r *Transfer) {
+func (e *recordEncoder) transfer(r *Transfer) {
 	e.market(r.Market)
 	e.asset(r.Asset)
 	e.int(int64(r.Money))
@@ -213,11 +219,11 @@ func (e *encoder) transfer(r *Transfer) {
 	e.int(int64(r.Price))
 }
 
-func (d *decoder) transfer() *Transfer {
+func (d *recordDecoder) transfer() *Transfer {
 	return &Transfer{Market: d.market(), Asset: d.asset(), Money: market.Money(d.int()), Strategy: d.text(), Price: d.price()}
 }
 
-func (e *encoder) refusal(r *Refusal) {
+func (e *recordEncoder) refusal(r *Refusal) {
 	e.text(r.Strategy)
 	e.command(&r.Command)
 	e.texts(r.Reason, r.Detail)
@@ -228,7 +234,7 @@ func (e *encoder) refusal(r *Refusal) {
 	e.int(int64(r.First))
 }
 
-func (d *decoder) refusal(version byte) *Refusal {
+func (d *recordDecoder) refusal(version byte) *Refusal {
 	r := &Refusal{Strategy: d.text()}
 	d.command(&r.Command)
 	r.Reason, r.Detail = d.text(), d.text()

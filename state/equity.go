@@ -43,13 +43,13 @@ func addEquity(tx *bbolt.Tx, n *names, sample *EquitySample) error {
 		}
 		key := appendTime(prefix, market.FloorTo(sample.At, market.Time(t.span)))
 		if value := bucket.Get(key); value != nil {
-			have, err := n.readEquity(key, value)
+			have, err := readEquity(n, key, value)
 			if err != nil {
 				return err
 			}
 			merged.Low, merged.High = min(merged.Low, have.Low), max(merged.High, have.High)
 		}
-		e := encoder{names: n}
+		e := recordEncoder{encoder{names: n}}
 		e.equity(&merged)
 		if err := bucket.Put(key, sealRow(e.dst, key, 0)); err != nil {
 			return err
@@ -76,7 +76,7 @@ func (t tier) prune(bucket *bbolt.Bucket, prefix []byte, now market.Time) error 
 	return nil
 }
 
-func (e *encoder) equity(s *EquitySample) {
+func (e *recordEncoder) equity(s *EquitySample) {
 	e.byte(recordVersion)
 	e.int(int64(s.At))
 	for _, n := range [...]market.Money{s.Equity, s.Low, s.High, s.Exposure} {
@@ -85,11 +85,11 @@ func (e *encoder) equity(s *EquitySample) {
 }
 
 // readEquity reads a sample; key is tier, strategy, 0, start of the span.
-func (n *names) readEquity(key, value []byte) (s EquitySample, err error) {
+func readEquity(n *names, key, value []byte) (s EquitySample, err error) {
 	if len(key) < 10 {
 		return s, fmt.Errorf("equity %s: %w", nameKey(key), ErrCorrupt)
 	}
-	var d decoder
+	var d recordDecoder
 	d.row(n, key, value)
 	d.version()
 	s.Strategy = string(key[1 : len(key)-9])
@@ -126,7 +126,7 @@ func (s *BotStore) Equity(strategy string, from, to market.Time) (curve []Equity
 func (s *BotStore) equityTier(tx *bbolt.Tx, prefix []byte, from, to market.Time) (part []EquitySample, err error) {
 	cursor := cursorIn(tx.Bucket(bucketEquity))
 	for key, value := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, value = cursor.Next() {
-		sample, err := s.names.readEquity(key, value)
+		sample, err := readEquity(s.names, key, value)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.path, err)
 		}

@@ -16,7 +16,7 @@ func Recordable(kind market.EventKind) bool {
 }
 
 // event appends an event of market data: kind, time since the one before, and its content.
-func (e *encoder) event(ev *market.Event, before market.Time) {
+func (e *eventEncoder) event(ev *market.Event, before market.Time) {
 	e.byte(byte(ev.Kind))
 	e.int(int64(ev.At - before))
 	switch ev.Kind {
@@ -39,6 +39,9 @@ func (e *encoder) event(ev *market.Event, before market.Time) {
 		e.fail("event of kind %s is not market data", ev.Kind)
 	}
 }
+
+// eventEncoder writes events.
+type eventEncoder struct{ encoder }
 
 // eventDecoder reads events into memory that the next one overwrites.
 type eventDecoder struct {
@@ -81,7 +84,7 @@ func (d *eventDecoder) next(before market.Time) (*market.Event, error) {
 }
 
 // candle writes the volume decimals behind the market: the price decimals stand there already.
-func (e *encoder) candle(c *market.Candle) {
+func (e *eventEncoder) candle(c *market.Candle) {
 	e.market(c.Market)
 	if c.Market != 0 && int(c.Market) <= len(e.catalog.Markets()) {
 		e.byte(e.catalog.Market(c.Market).VolumeDigits)
@@ -117,7 +120,7 @@ func (d *eventDecoder) volumeUnits(id market.ID, digits uint8) {
 	d.units = market.Pow10(m.VolumeDigits - digits)
 }
 
-func (e *encoder) trade(t *market.Trade) {
+func (e *eventEncoder) trade(t *market.Trade) {
 	e.market(t.Market)
 	e.int(int64(t.Price))
 	e.int(int64(t.Amount))
@@ -129,7 +132,7 @@ func (d *eventDecoder) readTrade() {
 	d.trade = market.Trade{Market: d.market(), Price: d.price(), Amount: market.Qty(d.int()), Side: enum(&d.decoder, market.Sell), Time: market.Time(d.int())}
 }
 
-func (e *encoder) ticker(t *market.Ticker) {
+func (e *eventEncoder) ticker(t *market.Ticker) {
 	e.market(t.Market)
 	for _, n := range [...]int64{int64(t.Last), int64(t.Bid), int64(t.Ask), int64(t.BidSize), int64(t.AskSize)} {
 		e.int(n)
@@ -142,7 +145,7 @@ func (d *eventDecoder) readTicker() {
 	d.flags(&d.ticker.Synthetic)
 }
 
-func (e *encoder) book(b *market.OrderBook) {
+func (e *eventEncoder) book(b *market.OrderBook) {
 	e.market(b.Market)
 	e.int(b.Nonce)
 	e.int(int64(b.Time))

@@ -19,7 +19,7 @@ func (s *BotStore) FillsBack(visit func(*FillRow) (more bool)) error {
 				return fmt.Errorf("%s: %s: keys do not fall: %w", s.path, bucketFills, ErrCorrupt)
 			}
 			after = append(after[:0], key...)
-			row, err := s.names.readFill(key, value)
+			row, err := readFill(s.names, key, value)
 			if err != nil {
 				return s.wrap(err)
 			}

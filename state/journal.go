@@ -118,7 +118,7 @@ func (s *BotStore) readEntry(key, value []byte) (Entry, error) {
 	if len(key) != 8 || len(value) < entryHead {
 		return Entry{}, fmt.Errorf("%s: %w: journal key %s", s.path, ErrCorrupt, nameKey(key))
 	}
-	var d decoder
+	var d recordDecoder
 	d.open(s.names, value[entryHead:])
 	e := Entry{Number: binary.BigEndian.Uint64(key), At: timeOfKey(value[sha256.Size:])}
 	copy(e.Hash[:], value)

@@ -86,7 +86,7 @@ func (p *pruner) findCut() (err error) {
 func (p *pruner) findHeld() error {
 	p.held = map[string]market.Time{}
 	return forEach(p.from.Bucket(bucketPositions), func(key, value []byte) error {
-		row, err := p.store.names.readPosition(key, value)
+		row, err := readPosition(p.store.names, key, value)
 		if err == nil && row.Amount != 0 {
 			p.held[string(key)] = row.Opened
 		}
@@ -99,7 +99,7 @@ func (p *pruner) sortOrders() error {
 	return forEach(p.from.Bucket(bucketOrders), func(key, value []byte) error {
 		switch {
 		case isRow(key):
-			row, err := p.store.names.readOrder(key, value)
+			row, err := readOrder(p.store.names, key, value)
 			if err != nil {
 				return err
 			}
@@ -133,7 +133,7 @@ func (p *pruner) over(o *OrderRow) (bool, error) {
 	cursor := cursorIn(p.from.Bucket(bucketOrders))
 	for key, at := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, at = cursor.Next() {
 		full := append(append(bytes.Clone(at), key[:8]...), key[9:]...)
-		f, err := p.store.names.readFill(full, p.from.Bucket(bucketFills).Get(full))
+		f, err := readFill(p.store.names, full, p.from.Bucket(bucketFills).Get(full))
 		if err != nil || !f.Settled || held && f.Time >= since {
 			return false, err
 		}

@@ -71,9 +71,9 @@ func TestWhatIsOverIsTakenOutAndTheChainGoesOn(t *testing.T) {
 	for id := market.OrderID(1); id <= n; id++ {
 		row, err := p.Order(id)
 		if !stays(id, before, held) {
-			require.ErrorIs(t, err, ErrNoState, "order %d", id)
+			require.ErrorIs(t, err, ErrNotFound, "order %d", id)
 			_, err = p.OrderByClientID(market.ClientOrderID(testRun, id))
-			require.ErrorIs(t, err, ErrNoState)
+			require.ErrorIs(t, err, ErrNotFound)
 			continue
 		}
 		require.NoError(t, err, "order %d", id)

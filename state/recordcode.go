@@ -11,7 +11,7 @@ import (
 // Version 2: an Intent holds the terms as they were asked for, a Refusal the rounded terms, its value and limit, and how many it stands for.
 const recordVersion = 2
 
-func (d *decoder) version() byte {
+func (d *recordDecoder) version() byte {
 	v := d.byte()
 	switch {
 	case d.err == nil && v == 0:
@@ -23,7 +23,7 @@ func (d *decoder) version() byte {
 }
 
 // order begins with the client order id: clientIDOf looks for it there.
-func (e *encoder) order(o *market.Order) {
+func (e *recordEncoder) order(o *market.Order) {
 	e.uuid(o.ClientOrderID)
 	e.market(o.Market)
 	e.int(int64(o.ID))
@@ -53,7 +53,7 @@ func (e *encoder) order(o *market.Order) {
 }
 
 // order reads an order and the name of its strategy.
-func (d *decoder) order(o *market.Order) (strategy string) {
+func (d *recordDecoder) order(o *market.Order) (strategy string) {
 	o.ClientOrderID = d.uuid()
 	o.Market = d.market()
 	o.ID = market.OrderID(d.int())
@@ -61,14 +61,14 @@ func (d *decoder) order(o *market.Order) (strategy string) {
 	o.OperatorID = d.int()
 	strategy, o.Strategy = d.strategy()
 	o.CodGroupID = uint16(d.uint())
-	o.Side = enum(d, market.Sell)
-	o.Type = enum(d, market.TypeTakeProfitLimit)
-	o.Status = enum(d, market.StatusUnresolved)
-	o.TimeInForce = enum(d, market.FOK)
-	o.SelfTradePrevention = enum(d, market.CancelBoth)
-	o.TriggerType = enum(d, market.TriggerPrice)
-	o.TriggerReference = enum(d, market.MidPrice)
-	o.RestatementReason = enum(d, market.CancelPostOnly)
+	o.Side = enum(&d.decoder, market.Sell)
+	o.Type = enum(&d.decoder, market.TypeTakeProfitLimit)
+	o.Status = enum(&d.decoder, market.StatusUnresolved)
+	o.TimeInForce = enum(&d.decoder, market.FOK)
+	o.SelfTradePrevention = enum(&d.decoder, market.CancelBoth)
+	o.TriggerType = enum(&d.decoder, market.TriggerPrice)
+	o.TriggerReference = enum(&d.decoder, market.MidPrice)
+	o.RestatementReason = enum(&d.decoder, market.CancelPostOnly)
 	d.flags(&o.PostOnly, &o.Visible, &o.Triggered)
 	o.FeeCurrency = d.asset()
 	o.OnHoldCurrency = d.asset()
@@ -79,12 +79,12 @@ func (d *decoder) order(o *market.Order) (strategy string) {
 	o.FilledAmountQuote, o.FeePaid = d.value(), d.value()
 	o.Created, o.Updated = market.Time(d.int()), market.Time(d.int())
 	o.Bracket.Stop, o.Bracket.Target = d.price(), d.price()
-	o.Bracket.Keep = enum(d, market.KeepTarget)
+	o.Bracket.Keep = enum(&d.decoder, market.KeepTarget)
 	o.Tag = d.text()
 	return strategy
 }
 
-func (e *encoder) fill(f *market.Fill) {
+func (e *recordEncoder) fill(f *market.Fill) {
 	e.market(f.Market)
 	e.uuid(f.ID)
 	e.int(int64(f.Order))
@@ -99,12 +99,12 @@ func (e *encoder) fill(f *market.Fill) {
 }
 
 // fill reads a fill and the name of its strategy.
-func (d *decoder) fill(f *market.Fill) (strategy string) {
+func (d *recordDecoder) fill(f *market.Fill) (strategy string) {
 	f.Market = d.market()
 	f.ID = d.uuid()
 	f.Order = market.OrderID(d.int())
 	strategy, f.Strategy = d.strategy()
-	f.Side = enum(d, market.Sell)
+	f.Side = enum(&d.decoder, market.Sell)
 	d.flags(&f.Taker, &f.Settled)
 	f.FeeCurrency = d.asset()
 	f.Price = d.price()
@@ -114,7 +114,7 @@ func (d *decoder) fill(f *market.Fill) (strategy string) {
 	return strategy
 }
 
-func (e *encoder) report(r *market.Report) {
+func (e *recordEncoder) report(r *market.Report) {
 	e.market(r.Market)
 	e.byte(byte(r.Exec))
 	e.int(int64(r.Order))
@@ -133,17 +133,17 @@ func (e *encoder) report(r *market.Report) {
 	e.int(int64(r.Updated))
 }
 
-func (d *decoder) report(r *market.Report) {
+func (d *recordDecoder) report(r *market.Report) {
 	r.Market = d.market()
-	r.Exec = enum(d, market.ExecUnknown)
+	r.Exec = enum(&d.decoder, market.ExecUnknown)
 	r.Order = market.OrderID(d.int())
 	r.ExchangeID = d.uuid()
-	r.Status = enum(d, market.StatusUnresolved)
-	r.RestatementReason = enum(d, market.CancelPostOnly)
-	r.TimeInForce = enum(d, market.FOK)
-	r.SelfTradePrevention = enum(d, market.CancelBoth)
+	r.Status = enum(&d.decoder, market.StatusUnresolved)
+	r.RestatementReason = enum(&d.decoder, market.CancelPostOnly)
+	r.TimeInForce = enum(&d.decoder, market.FOK)
+	r.SelfTradePrevention = enum(&d.decoder, market.CancelBoth)
 	d.flags(&r.PostOnly, &r.Triggered)
-	r.Command = enum(d, market.CommandPlace)
+	r.Command = enum(&d.decoder, market.CommandPlace)
 	r.Code = int(d.int())
 	r.Price, r.TriggerAmount = d.price(), d.price()
 	r.Amount, r.AmountRemaining = market.Qty(d.int()), market.Qty(d.int())
@@ -153,7 +153,7 @@ func (d *decoder) report(r *market.Report) {
 	r.Updated = market.Time(d.int())
 }
 
-func (e *encoder) command(c *market.Command) {
+func (e *recordEncoder) command(c *market.Command) {
 	e.byte(byte(c.Kind))
 	e.uint(uint64(c.Changed))
 	e.flags(c.Attached)
@@ -161,15 +161,15 @@ func (e *encoder) command(c *market.Command) {
 	e.order(&c.Order)
 }
 
-func (d *decoder) command(c *market.Command) (strategy string) {
-	c.Kind = enum(d, market.CommandPlace)
+func (d *recordDecoder) command(c *market.Command) (strategy string) {
+	c.Kind = enum(&d.decoder, market.CommandPlace)
 	c.Changed = market.Change(d.uint())
 	d.flags(&c.Attached)
 	c.At = market.Time(d.int())
 	return d.order(&c.Order)
 }
 
-func (e *encoder) position(p *market.Position) {
+func (e *recordEncoder) position(p *market.Position) {
 	e.int(int64(p.Amount))
 	e.value(p.Cost)
 	e.value(p.Realised)
@@ -177,7 +177,7 @@ func (e *encoder) position(p *market.Position) {
 	e.int(int64(p.Opened))
 }
 
-func (d *decoder) position(p *market.Position) {
+func (d *recordDecoder) position(p *market.Position) {
 	p.Amount = market.Qty(d.int())
 	p.Cost, p.Realised, p.Fees = d.value(), d.value(), d.value()
 	p.Opened = market.Time(d.int())

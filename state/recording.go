@@ -33,7 +33,7 @@ const (
 type Recording struct {
 	dir      string
 	limit    int64
-	enc      encoder
+	enc      eventEncoder
 	packer   *zstd.Encoder
 	segments []segment
 	file     *os.File // the last segment; nil: the next block begins one
@@ -68,7 +68,7 @@ func OpenRecording(dir string, o RecordingOptions) (*Recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Recording{dir: dir, limit: max(64<<10, cmp.Or(o.Limit, 1<<30)), enc: encoder{names: newNames(o.Catalog, nil)}, packer: packer, segments: segments}
+	r := &Recording{dir: dir, limit: max(64<<10, cmp.Or(o.Limit, 1<<30)), enc: eventEncoder{encoder{names: newNames(o.Catalog, nil)}}, packer: packer, segments: segments}
 	r.block.first = max(1, o.Next)
 	if err := r.resume(); err != nil {
 		return nil, fmt.Errorf("recording %s: %w", dir, err)

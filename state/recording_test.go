@@ -243,7 +243,7 @@ func TestOnlyMarketDataIsRecorded(t *testing.T) {
 	require.EqualValues(t, 1, number)
 	require.NoError(t, r.Close())
 	_, err = ReadRecording(t.TempDir(), twoMarkets(t), 0)
-	require.ErrorIs(t, err, ErrNoState)
+	require.ErrorIs(t, err, ErrNotFound)
 	none, err := DescribeRecording(filepath.Join(t.TempDir(), "none"))
 	require.NoError(t, err)
 	require.Zero(t, none)

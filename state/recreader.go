@@ -43,11 +43,11 @@ type RecordingReader struct {
 }
 
 // ReadRecording begins to read the recording in a folder at the event numbered from, or at its first where that is later. Events are in
-// the units of catalog, which must know all markets. Without any it wraps ErrNoState.
+// the units of catalog, which must know all markets. Without any it wraps ErrNotFound.
 func ReadRecording(dir string, catalog *market.Catalog, from uint64) (*RecordingReader, error) {
 	segments, err := listSegments(dir)
 	if err == nil && len(segments) == 0 {
-		err = fmt.Errorf("recording %s: %w: it is empty", dir, ErrNoState)
+		err = fmt.Errorf("recording %s: %w: it is empty", dir, ErrNotFound)
 	}
 	if err != nil {
 		return nil, err

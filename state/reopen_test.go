@@ -24,8 +24,8 @@ func endedRow(t *testing.T) (d *desk, row *OrderRow, fills []FillRow) {
 func TestAnEndedOrderIsOpenAgainAndItsFillsAreNotBookedTwice(t *testing.T) {
 	d, row, fills := endedRow(t)
 	has := d.Total(d.m.Quote).Total
-	require.NoError(t, d.CanReopen(EndedOrder(row, fills), 10*eur))
-	o := EndedOrder(row, fills)
+	require.NoError(t, d.CanReopen(row.Ended(fills), 10*eur))
+	o := row.Ended(fills)
 	d.Reopen(o)
 	require.NoError(t, d.Check())
 	require.Equal(t, 1, d.OpenBy(1))
@@ -45,7 +45,7 @@ func TestAnEndedOrderIsOpenAgainAndItsFillsAreNotBookedTwice(t *testing.T) {
 
 func TestAnOrderIsNotReopenedWithoutItsFunds(t *testing.T) {
 	d, row, fills := endedRow(t)
-	o := EndedOrder(row, fills)
+	o := row.Ended(fills)
 	require.ErrorContains(t, d.CanReopen(o, 2000*eur), "is available")
 	require.ErrorContains(t, d.CanReopen(o, -1), "would hold -1")
 	o.Strategy = 0

@@ -32,7 +32,7 @@ func openRow(key, value []byte) ([]byte, error) {
 }
 
 // row begins to read a row.
-func (d *decoder) row(n *names, key, value []byte) {
+func (d *recordDecoder) row(n *names, key, value []byte) {
 	body, err := openRow(key, value)
 	d.open(n, body)
 	d.err = err
@@ -47,6 +47,15 @@ type OrderRow struct {
 	CancelWanted bool               // asked for while another write was in flight
 	Reported     bool               // the exchange has told of it at least once
 	Code         int                // of the exchange's refusal, for Rejected
+}
+
+// Ended is the order as the account takes it back (state.Account.Reopen). fills are all fills of the order that were ever booked.
+func (r *OrderRow) Ended(fills []FillRow) *Order {
+	booked := make([]market.Fill, len(fills))
+	for i := range fills {
+		booked[i] = fills[i].Fill
+	}
+	return EndedOrder(Order{Order: r.Order, State: r.State, Reported: r.Reported, Code: r.Code}, booked)
 }
 
 // FillRow is a fill of an own order as the state file keeps it.
@@ -76,7 +85,7 @@ type RunRow struct {
 	First uint64 // number of its first journal entry
 }
 
-func (e *encoder) orderRow(o *Order) {
+func (e *recordEncoder) orderRow(o *Order) {
 	e.byte(recordVersion)
 	e.order(&o.Order)
 	e.byte(byte(o.State))
@@ -85,17 +94,17 @@ func (e *encoder) orderRow(o *Order) {
 	e.int(int64(o.Code))
 }
 
-func (d *decoder) orderRow(o *OrderRow) {
+func (d *recordDecoder) orderRow(o *OrderRow) {
 	d.version()
 	o.StrategyName = d.order(&o.Order)
-	o.State = enum(d, states-1)
-	o.InFlight = enum(d, market.CommandPlace)
+	o.State = enum(&d.decoder, states-1)
+	o.InFlight = enum(&d.decoder, market.CommandPlace)
 	d.flags(&o.CancelWanted, &o.Reported)
 	o.Code = int(d.int())
 }
 
-func (n *names) readOrder(key, value []byte) (o OrderRow, err error) {
-	var d decoder
+func readOrder(n *names, key, value []byte) (o OrderRow, err error) {
+	var d recordDecoder
 	d.row(n, key, value)
 	d.orderRow(&o)
 	if err = d.end(); err == nil && !bytes.Equal(key, part(orderKey(o.ID), partRow, nil)) {
@@ -107,8 +116,8 @@ func (n *names) readOrder(key, value []byte) (o OrderRow, err error) {
 	return o, nil
 }
 
-func (n *names) readFill(key, value []byte) (f FillRow, err error) {
-	var d decoder
+func readFill(n *names, key, value []byte) (f FillRow, err error) {
+	var d recordDecoder
 	d.row(n, key, value)
 	d.version()
 	f.StrategyName = d.fill(&f.Fill)
@@ -121,8 +130,8 @@ func (n *names) readFill(key, value []byte) (f FillRow, err error) {
 	return f, nil
 }
 
-func (n *names) readPosition(key, value []byte) (p PositionRow, err error) {
-	var d decoder
+func readPosition(n *names, key, value []byte) (p PositionRow, err error) {
+	var d recordDecoder
 	d.row(n, key, value)
 	d.version()
 	p.StrategyName, p.Strategy = d.strategy()
@@ -138,8 +147,8 @@ func (n *names) readPosition(key, value []byte) (p PositionRow, err error) {
 }
 
 // stamped reads a record that follows a time.
-func (n *names) stamped(key, value []byte) (market.Time, Record, error) {
-	var d decoder
+func stamped(n *names, key, value []byte) (market.Time, Record, error) {
+	var d recordDecoder
 	d.row(n, key, value)
 	stamp := d.take(8)
 	record := d.record()
@@ -149,8 +158,8 @@ func (n *names) stamped(key, value []byte) (market.Time, Record, error) {
 	return timeOfKey(stamp), record, nil
 }
 
-func (n *names) readHalt(key, value []byte) (h HaltRow, err error) {
-	at, record, err := n.stamped(key, value)
+func readHalt(n *names, key, value []byte) (h HaltRow, err error) {
+	at, record, err := stamped(n, key, value)
 	halt, ok := record.(*Halt)
 	if err == nil && (!ok || halt.Scope != string(key)) {
 		err = fmt.Errorf("%w: it is none of that scope", ErrCorrupt)
@@ -161,8 +170,8 @@ func (n *names) readHalt(key, value []byte) (h HaltRow, err error) {
 	return HaltRow{*halt, at}, nil
 }
 
-func (n *names) readRun(key, value []byte) (r RunRow, err error) {
-	at, record, err := n.stamped(key, value)
+func readRun(n *names, key, value []byte) (r RunRow, err error) {
+	at, record, err := stamped(n, key, value)
 	start, ok := record.(*Start)
 	if err == nil && (!ok || len(key) != 8) {
 		err = fmt.Errorf("%w: it is no run", ErrCorrupt)
