@@ -53,7 +53,7 @@ func BenchmarkIntentDurable(b *testing.B) {
 	id := market.OrderID(0)
 	for b.Loop() {
 		id++
-		floor = append(floor, timed(func() {
+		floor = append(floor, elapsed(func() {
 			err := bare.Update(func(tx *bbolt.Tx) error {
 				bucket, err := tx.CreateBucketIfNotExists(bucketJournal)
 				if err != nil {
@@ -63,7 +63,7 @@ func BenchmarkIntentDurable(b *testing.B) {
 			})
 			require.NoError(b, err)
 		}))
-		store = append(store, timed(func() {
+		store = append(store, elapsed(func() {
 			addIntent(batch, o, intent, id)
 			require.NoError(b, s.Commit(batch))
 		}))
@@ -85,14 +85,14 @@ func BenchmarkIntentsDrained(b *testing.B) {
 	id := market.OrderID(0)
 	for b.Loop() {
 		for range 8 {
-			single = append(single, timed(func() {
+			single = append(single, elapsed(func() {
 				id++
 				addIntent(batch, o, intent, id)
 				require.NoError(b, s.Commit(batch))
 			}))
 			end(b, s, batch, o)
 		}
-		group = append(group, timed(func() {
+		group = append(group, elapsed(func() {
 			for range drained {
 				id++
 				addIntent(batch, o, intent, id)
@@ -130,4 +130,10 @@ func TestAddingToABatchDoesNotAllocate(t *testing.T) {
 		b.Cursor(1, "candles", o.ClientOrderID[:])
 		b.Reset()
 	}))
+}
+
+func elapsed(work func()) time.Duration {
+	start := time.Now()
+	work()
+	return time.Since(start)
 }

@@ -170,3 +170,21 @@ func importFile(b *testing.B, from, to string) {
 	require.EqualValues(b, benchCandles, report.Added)
 	require.NoError(b, store.Close())
 }
+
+// BenchmarkOpenCandles measures an opening of a store of a million candles, which the system has in its cache.
+func BenchmarkOpenCandles(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "candles.db")
+	store, err := OpenCandles(path)
+	require.NoError(b, err)
+	_, err = store.Put(WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m}, benchSeries(1_000_000), 2, 4, nil)
+	require.NoError(b, err)
+	require.NoError(b, store.Close())
+	for b.Loop() {
+		s, err := ReadCandles(path)
+		require.NoError(b, err)
+		require.NoError(b, s.Close())
+	}
+	info, err := os.Stat(path)
+	require.NoError(b, err)
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/(float64(info.Size())/(1<<20)), "µs/MB")
+}

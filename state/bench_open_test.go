@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/tidemark-trading/tidemark/market"
 )
 
 // BenchmarkOpenStateFile measures what an opening takes of a file of 20,000 orders, which the system has in its cache: for reading, as the commands do, and for
@@ -26,20 +24,4 @@ func BenchmarkOpenStateFile(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N)/(float64(fileSize(b, path))/(1<<20)), "ms/MB")
 		})
 	}
-}
-
-// BenchmarkOpenCandles is the same of a store of a million candles.
-func BenchmarkOpenCandles(b *testing.B) {
-	path := filepath.Join(b.TempDir(), "candles.db")
-	store, err := OpenCandles(path)
-	require.NoError(b, err)
-	_, err = store.Put(WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m}, benchSeries(1_000_000), 2, 4, nil)
-	require.NoError(b, err)
-	require.NoError(b, store.Close())
-	for b.Loop() {
-		s, err := ReadCandles(path)
-		require.NoError(b, err)
-		require.NoError(b, s.Close())
-	}
-	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/(float64(fileSize(b, path))/(1<<20)), "µs/MB")
 }

@@ -77,10 +77,11 @@ func TestMarketsOfTheFileKeepTheirUnits(t *testing.T) {
 
 func TestForeignFilesAreRefusedByName(t *testing.T) {
 	dir := t.TempDir()
-	candles, err := OpenCandles(filepath.Join(dir, "candles.db"))
+	candles := filepath.Join(dir, "candles.db")
+	store, err := OpenCandles(candles)
 	require.NoError(t, err)
-	require.NoError(t, candles.Close())
-	_, err = OpenBot(candles.path)
+	require.NoError(t, store.Close())
+	_, err = OpenBot(candles)
 	require.ErrorIs(t, err, ErrCorrupt)
 	require.ErrorContains(t, err, "a candle store, not a state file")
 	text := filepath.Join(dir, "text.db")

@@ -49,7 +49,7 @@ func marketDay(n int, random *rand.Rand) (events []market.Event) {
 // recorded writes events into a folder and closes it.
 func recorded(t testing.TB, dir string, o RecordingOptions, events []market.Event) {
 	if o.Catalog == nil {
-		o.Catalog = twoMarkets(t)
+		o.Catalog = bothMarkets(t)
 	}
 	r, err := OpenRecording(dir, o)
 	require.NoError(t, err)
@@ -64,7 +64,7 @@ func recorded(t testing.TB, dir string, o RecordingOptions, events []market.Even
 
 // replayed reads a folder: the events, their numbers and what is said to be lost.
 func replayed(t testing.TB, dir string, from uint64) (events []market.Event, numbers []uint64, lost []LostError) {
-	r, err := ReadRecording(dir, twoMarkets(t), from)
+	r, err := ReadRecording(dir, bothMarkets(t), from)
 	require.NoError(t, err)
 	defer r.Close()
 	for {
@@ -143,7 +143,7 @@ func TestATornEndIsCutOffWhereverItTears(t *testing.T) {
 	dir := t.TempDir()
 	events := marketDay(60, rand.New(rand.NewPCG(1, 2)))
 	ends := []int64{0}
-	r, err := OpenRecording(dir, RecordingOptions{Catalog: twoMarkets(t)})
+	r, err := OpenRecording(dir, RecordingOptions{Catalog: bothMarkets(t)})
 	require.NoError(t, err)
 	for i := range events {
 		_, err := r.Append(&events[i])
@@ -167,7 +167,7 @@ func TestATornEndIsCutOffWhereverItTears(t *testing.T) {
 				require.Equal(t, 20*blocks, len(have))
 				require.Empty(t, lost)
 			}
-			r, err := OpenRecording(dir, RecordingOptions{Catalog: twoMarkets(t), Next: 100})
+			r, err := OpenRecording(dir, RecordingOptions{Catalog: bothMarkets(t), Next: 100})
 			require.NoError(t, err)
 			number, err := r.Append(&events[0])
 			require.NoError(t, err)
@@ -229,7 +229,7 @@ func TestTheOldestSegmentsAreDroppedWhenARecordingIsFull(t *testing.T) {
 }
 
 func TestOnlyMarketDataIsRecorded(t *testing.T) {
-	r, err := OpenRecording(t.TempDir(), RecordingOptions{Catalog: twoMarkets(t)})
+	r, err := OpenRecording(t.TempDir(), RecordingOptions{Catalog: bothMarkets(t)})
 	require.NoError(t, err)
 	for kind := market.KindTransfer; kind <= market.KindTimer; kind++ {
 		require.Equal(t, slices.Contains([]market.EventKind{market.KindMarketStatus, market.KindCandles, market.KindTrade, market.KindTicker, market.KindBook}, kind), Recordable(kind))
@@ -242,7 +242,7 @@ func TestOnlyMarketDataIsRecorded(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 1, number)
 	require.NoError(t, r.Close())
-	_, err = ReadRecording(t.TempDir(), twoMarkets(t), 0)
+	_, err = ReadRecording(t.TempDir(), bothMarkets(t), 0)
 	require.ErrorIs(t, err, ErrNotFound)
 	none, err := DescribeRecording(filepath.Join(t.TempDir(), "none"))
 	require.NoError(t, err)
@@ -264,7 +264,7 @@ func FuzzBlocksNeverPanic(f *testing.F) {
 		}
 		_, _, _ = scanBlocks(data)
 		var d eventDecoder
-		d.decoder.open(newNames(twoMarkets(t), nil), data)
+		d.decoder.open(newNames(bothMarkets(t), nil), data)
 		for len(d.src) > 0 {
 			if _, err := d.next(0); err != nil {
 				require.ErrorIs(t, err, ErrCorrupt)
@@ -278,7 +278,7 @@ func FuzzBlocksNeverPanic(f *testing.F) {
 func BenchmarkRecord(b *testing.B) {
 	events := marketDay(50_000, rand.New(rand.NewPCG(1, 6)))
 	dir := b.TempDir()
-	r, err := OpenRecording(dir, RecordingOptions{Catalog: twoMarkets(b)})
+	r, err := OpenRecording(dir, RecordingOptions{Catalog: bothMarkets(b)})
 	require.NoError(b, err)
 	i := 0
 	b.ReportAllocs()
@@ -292,4 +292,16 @@ func BenchmarkRecord(b *testing.B) {
 	x, err := DescribeRecording(dir)
 	require.NoError(b, err)
 	b.ReportMetric(float64(x.Bytes)/float64(i), "B/event")
+}
+
+// bothMarkets is a catalog with prices of 2 and of 5 decimals.
+func bothMarkets(t testing.TB) *market.Catalog {
+	c := &market.Catalog{}
+	for _, a := range []market.Asset{{Symbol: "BTC", Digits: 8}, {Symbol: "ETH", Digits: 6}, {Symbol: "EUR", Digits: 2}} {
+		_, err := c.AddAsset(a.Symbol, a.Digits)
+		require.NoError(t, err)
+	}
+	require.NoError(t, c.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, TickSize: 1}))
+	require.NoError(t, c.AddMarket(&market.Market{Name: "ETH-EUR", PriceDigits: 5, TickSize: 10}))
+	return c
 }

@@ -3,6 +3,7 @@ package state
 import (
 	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
@@ -42,6 +43,18 @@ func treePages(file []byte) (pages []int) {
 	return pages
 }
 
+// minutes are candles whose prices and volumes vary.
+func minutes(n int) []market.Candle {
+	random := rand.New(rand.NewPCG(1, 2))
+	candles := make([]market.Candle, n)
+	for i := range candles {
+		open := market.Price(2_000_000 + random.IntN(10_000))
+		candles[i] = market.Candle{Open: open, High: open + market.Price(random.IntN(900)), Low: open - market.Price(random.IntN(900)), Close: open,
+			Volume: market.Volume(random.IntN(60_000)), Start: market.Interval1m.StartOf(int64(i) + 27_000_000), Interval: market.Interval1m}
+	}
+	return candles
+}
+
 // The database layer would follow such pages until the memory is full.
 func TestAPageThatLeadsBackToItselfEndsInAnErrorAndNotNever(t *testing.T) {
 	dir := t.TempDir()
@@ -51,7 +64,7 @@ func TestAPageThatLeadsBackToItselfEndsInAnErrorAndNotNever(t *testing.T) {
 	require.NoError(t, s.Close())
 	store, err := OpenCandles(candles)
 	require.NoError(t, err)
-	_, err = store.Put(WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m}, benchSeries(20_000), 2, 4, nil)
+	_, err = store.Put(WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m}, minutes(20_000), 2, 4, nil)
 	require.NoError(t, err)
 	require.NoError(t, store.Close())
 	for _, row := range []struct {
