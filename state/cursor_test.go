@@ -6,9 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.etcd.io/bbolt"
-
 	"github.com/tidemark-trading/tidemark/market"
+	"go.etcd.io/bbolt"
 )
 
 // What a command does with the file ends with the command.
@@ -41,14 +40,7 @@ func TestLongWalksEndWithTheContextOfTheOpening(t *testing.T) {
 	require.NoError(t, ends.Close())
 }
 
-// The walk that had no end: a damaged tree answered Seek with a smaller key, and the next one went back with it.
-func TestAWalkThatGoesBackIsDamageAndAnEndOfAllNumbersIsNone(t *testing.T) {
-	c := &rowCursor{}
-	c.at([]byte("b"))
-	require.Panics(t, func() { c.step([]byte("a"), 1) })
-	require.Panics(t, func() { c.step([]byte("b"), 1) })
-	require.Panics(t, func() { c.step([]byte("c"), -1) })
-	require.NotPanics(t, func() { c.step([]byte("c"), 1) })
+func TestAWalkEndsAtTheHighestNumber(t *testing.T) {
 	s := botStore(t)
 	require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucketOrders).Put(part(orderKey(market.OrderID(-1)), partRow, nil), []byte("row"))
