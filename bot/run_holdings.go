@@ -12,6 +12,8 @@ import (
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // agreedBlob is how the account's balances stood beside the books, by asset.
@@ -40,11 +42,11 @@ func (j *botJournal) saveAgreed() {
 
 // Differs notes a difference of the balances.
 func (j *botJournal) Differs(at market.Time, d *state.Discrepancy) {
-	j.batch.Journal(at, &state.Difference{Discrepancy: *d})
+	j.batch.Journal(at, &journal.Difference{Discrepancy: *d})
 }
 
 // readAgreed reads what the last run noted, by symbol.
-func readAgreed(store *state.BotStore) (map[string]savedAgreement, error) {
+func readAgreed(store *journal.Store) (map[string]savedAgreement, error) {
 	agreed := map[string]savedAgreement{}
 	text, err := store.Blob(agreedBlob)
 	if err != nil || text == nil {
@@ -96,16 +98,16 @@ func nobodys(catalog *market.Catalog, agreed map[string]savedAgreement) (list []
 // owns reports whether an order that has ended was this bot's.
 func (r *runner) owns(client uuid.UUID) bool {
 	_, err := r.store.OrderByClientID(client)
-	return !errors.Is(err, state.ErrNotFound)
+	return !errors.Is(err, boltfile.ErrNotFound)
 }
 
 // ended is the own order of a client's name as the state file has it, nil where there is none or it cannot be read.
 func (r *runner) ended(client uuid.UUID) *state.Order {
 	row, err := r.store.OrderByClientID(client)
-	if errors.Is(err, state.ErrNotFound) {
+	if errors.Is(err, boltfile.ErrNotFound) {
 		return nil
 	}
-	var fills []state.FillRow
+	var fills []journal.FillRow
 	if err == nil {
 		fills, err = r.store.FillsOf(row.ID)
 	}

@@ -5,7 +5,6 @@ package golden
 import (
 	"bytes"
 	"compress/gzip"
-	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -14,17 +13,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// write lets tests write the files that they compare with. A file of an older program is never written again, only a missing one:
-// the file of back then must still open. After a change of the format:
-//
-//	go test ./state/journal -run OfTheFirst -golden
-var write = flag.Bool("golden", false, "write the files of testdata that are missing, and the texts beside them anew; read the difference before you keep it")
-
-// File unpacks testdata/NAME.gz into a temporary folder and returns its path. With the flag -golden, make writes a file that is missing.
-func File(t *testing.T, name string, make func(path string)) (path string) {
+// File unpacks testdata/NAME.gz into a temporary folder and returns its path. With write, make writes the file first where it is
+// missing. A file of an older program is never written again: the file of back then must still open.
+func File(t *testing.T, write bool, name string, make func(path string)) (path string) {
 	t.Helper()
 	packed, path := filepath.Join("testdata", name+".gz"), filepath.Join(t.TempDir(), name)
-	if _, err := os.Stat(packed); *write && os.IsNotExist(err) {
+	if _, err := os.Stat(packed); write && os.IsNotExist(err) {
 		make(path)
 		raw, err := os.ReadFile(path)
 		require.NoError(t, err)
@@ -48,11 +42,11 @@ func File(t *testing.T, name string, make func(path string)) (path string) {
 	return path
 }
 
-// Require compares a text with testdata/NAME. With the flag -golden it writes the text instead.
-func Require(t *testing.T, name string, have []byte) {
+// Require compares a text with testdata/NAME. With write, it writes the text first.
+func Require(t *testing.T, write bool, name string, have []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
-	if *write {
+	if write {
 		require.NoError(t, os.WriteFile(path, have, 0o644))
 	}
 	want, err := os.ReadFile(path)
