@@ -13,8 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What package initialisation of the bot may cost. Every command pays it, `bot status` as well; the goal is 2 ms. Times
-// depend on the machine, so the test counts allocations and bytes, which hardly differ from run to run.
+// What package initialisation of the bot may cost. Every command pays it, `bot status` as well; the
+// goal is 2 ms. Times depend on the machine, so the test counts allocations and bytes, which hardly
+// differ from run to run.
 const (
 	initAllocs      = 120 // of one package that is not in costlyInit
 	initBytes       = 20_000
@@ -27,7 +28,7 @@ var costlyInit = map[string]string{
 	"github.com/prometheus/procfs":                   "patterns of /proc files; linked by the client of Prometheus",
 	"github.com/prometheus/client_golang/prometheus": "descriptions of the metrics of the Go runtime",
 	"github.com/shopspring/decimal":                  "its table of powers of ten",
-	"codeberg.org/go-latex/latex/mtex/symbols":       "tables of mathematical symbols; linked by gonum's canvas for PNG",
+	"codeberg.org/go-latex/latex/mtex/symbols":       "mathematical symbols; linked by gonum's canvas for PNG",
 }
 
 func TestPackageInitialisationStaysCheap(t *testing.T) {
@@ -48,8 +49,9 @@ func TestPackageInitialisationStaysCheap(t *testing.T) {
 		costly := bytes > initBytes || allocs > initAllocs
 		seen[m[1]] = costly
 		if costly && costlyInit[m[1]] == "" {
-			t.Errorf("%s: its initialisation makes %d allocations of %d bytes in all, in every start of the bot. See who imports it by "+
-				"`go mod why -m` and `go list -deps`; import a smaller package, or list it in costlyInit with the reason", m[1], allocs, bytes)
+			t.Errorf("%s: its initialisation makes %d allocations of %d bytes in every start of the bot. "+
+				"`go mod why` shows who imports it: import a smaller package, or list it in costlyInit with the reason",
+				m[1], allocs, bytes)
 		}
 	}
 	require.Greater(t, len(seen), 50, "the trace has a line for each package:\n%s", trace)
@@ -58,7 +60,8 @@ func TestPackageInitialisationStaysCheap(t *testing.T) {
 	}
 	if allBytes > initBytesInAll || allAllocs > initAllocsInAll {
 		t.Errorf("package initialisation makes %d allocations of %d bytes, more than %d of %d: "+
-			"`GODEBUG=inittrace=1 bot version` shows each package's part", allAllocs, allBytes, initAllocsInAll, initBytesInAll)
+			"`GODEBUG=inittrace=1 bot version` shows the part of each package",
+			allAllocs, allBytes, initAllocsInAll, initBytesInAll)
 	}
 }
 

@@ -7,10 +7,12 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// A Bar is a value of a range, such as the profit of a month or the count of a class. NaN is no bar.
+// A Bar is a value of a range, such as the profit of a month or the count of a class. NaN is no
+// bar.
 type Bar struct{ From, To, Value float64 }
 
-// Bars stand on zero, each with a little room at its sides. Without a Role they are Up from zero on and Down below.
+// Bars stand on zero, each with a little room at its sides. Without a Role they are Up from zero on
+// and Down below.
 type Bars struct {
 	Name string
 	Role Role

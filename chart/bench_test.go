@@ -17,7 +17,8 @@ func wide() chart.Chart {
 	}}
 }
 
-// BenchmarkCandles draws 2,000 candles as SVG. Its floor writes four numbers a candle with one decimal.
+// BenchmarkCandles draws 2,000 candles as SVG. Its floor writes four numbers a candle with one
+// decimal.
 func BenchmarkCandles(b *testing.B) {
 	b.Run("floor", func(b *testing.B) {
 		candles := walked(3, 2000)

@@ -9,8 +9,8 @@ import (
 // A Candle is the prices of a time. On the horizontal axis it takes the place from From to To.
 type Candle struct{ From, To, Open, High, Low, Close float64 }
 
-// Candles draws candles in two colours: Up where the close is not below the open, else Down. They are sorted by From.
-// Candles that begin in the same column of a pixel are drawn as one.
+// Candles draws candles in two colours: Up where the close is not below the open, else Down. They
+// are sorted by From. Candles that begin in the same column of a pixel are drawn as one.
 type Candles struct {
 	Name    string
 	Candles []Candle
@@ -95,8 +95,8 @@ func merged(candles []Candle, f *frame) []Candle {
 	return out
 }
 
-// add appends wick and body as rectangles, so that all candles of a colour are one element. A candle of less than two
-// pixels is its wick.
+// add appends wick and body as rectangles, so that all candles of a colour are one element. A
+// candle of less than two pixels is its wick.
 func (c *Candle) add(path vg.Path, f *frame) vg.Path {
 	left, right := f.x(c.From), f.x(c.To)
 	width, centre := right-left, (left+right)/2

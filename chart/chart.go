@@ -1,21 +1,24 @@
-// Package chart draws pictures of numbers: lines, areas, candles, marks, bars, fans and heat maps, in panels one above the
-// other that share the horizontal axis. Every static picture of the program is made here, as SVG or PNG.
+// Package chart draws pictures of numbers: lines, areas, candles, marks, bars, fans and heat maps,
+// in panels one above the other that share the horizontal axis. Every static picture of the program
+// is made here, as SVG or PNG.
 //
-// The package never reads a clock or a file, keeps nothing between two calls, and imports no package of this module. The
-// same Chart gives the same bytes. Colours are roles (Main, Up, Down): an SVG names them as CSS classes, so that it
-// follows the page's light or dark style; a PNG takes them from a Theme.
+// The package never reads a clock or a file, keeps nothing between two calls, and imports no
+// package of this module. The same Chart gives the same bytes. Colours are roles (Main, Up, Down):
+// an SVG names them as CSS classes, so that it follows the page's light or dark style; a PNG takes
+// them from a Theme.
 //
-// Start at Chart; the examples show one picture each. Chart.Element is for a page that carries Style, Chart.SVG is a file
-// of its own, and Chart.PNG is for places without SVG.
+// Start at Chart; the examples show one picture each. Chart.Element is for a page that carries
+// Style, Chart.SVG is a file of its own, and Chart.PNG is for places without SVG.
 //
-// Limits: a number beyond ±1e100 is an error, and numbers closer to each other than a billionth of their size are drawn
-// as equal. Lines, areas, fans, candles and marks are thinned to the picture's pixels, so the size of a picture does not
-// grow with its data; bars are drawn one by one.
+// Limits: a number beyond ±1e100 is an error, and numbers closer to each other than a billionth of
+// their size are drawn as equal. Lines, areas, fans, candles and marks are thinned to the picture's
+// pixels, so the size of a picture does not grow with its data; bars are drawn one by one.
 package chart
 
 import "fmt"
 
-// A Chart is one picture: panels from top to bottom over one horizontal axis. Lengths are in CSS pixels.
+// A Chart is one picture: panels from top to bottom over one horizontal axis. Lengths are in CSS
+// pixels.
 type Chart struct {
 	Label  string  // what the picture shows, for readers who cannot see it
 	Width  float64 // 0: 960; at least 240
@@ -37,11 +40,12 @@ type Axis struct {
 	Low, High float64 // the ends; both zero: those of the layers; what lies outside is cut off
 }
 
-// A Point is a value of Y at X. A Y that is no number (NaN) is missing: it breaks a line and draws no mark.
+// A Point is a value of Y at X. A Y that is no number (NaN) is missing: it breaks a line and draws
+// no mark.
 type Point struct{ X, Y float64 }
 
-// A Layer is one series of a panel: Line, Area, Fan, Candles, Marks, Bars or HeatMap. Layers whose Name is not empty stand
-// in the legend above their panel.
+// A Layer is one series of a panel: Line, Area, Fan, Candles, Marks, Bars or HeatMap. Layers whose
+// Name is not empty stand in the legend above their panel.
 type Layer interface {
 	// check returns an error that begins with the place inside the layer: "Points[3].X is NaN".
 	check() error
@@ -62,13 +66,15 @@ const (
 	mostArea      = 1 << 24 // square pixels
 )
 
-// Element returns the picture as an SVG element for an HTML page. The page carries Style once; the element itself holds
-// no style, no script and no id. The error names the place of the bad input, as in "Panels[0].Layers[1].Points[7].X is NaN".
+// Element returns the picture as an SVG element for an HTML page. The page carries Style once; the
+// element itself holds no style, no script and no id. The error names the place of the bad input,
+// as in "Panels[0].Layers[1].Points[7].X is NaN".
 func (c *Chart) Element() ([]byte, error) {
 	return c.drawSVG("")
 }
 
-// SVG returns the picture as an SVG file with its own style, which follows the reader's light or dark setting.
+// SVG returns the picture as an SVG file with its own style, which follows the reader's light or
+// dark setting.
 func (c *Chart) SVG() ([]byte, error) {
 	return c.drawSVG(standalone())
 }

@@ -115,7 +115,8 @@ func missingOr(name string, value float64) error {
 	return number(name, value)
 }
 
-// checkPoints wants at least one point with a Y, and each X a number; sorted also wants no X less than the one before.
+// checkPoints wants at least one point with a Y, and each X a number; sorted also wants no X less
+// than the one before.
 func checkPoints(points []Point, sorted bool) error {
 	if len(points) == 0 {
 		return fmt.Errorf("Points is empty")

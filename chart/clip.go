@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// crossed inserts a point wherever a segment of the line crosses an edge of the box, exactly on that edge.
+// crossed inserts a point wherever a segment of the line crosses an edge of the box, exactly on
+// that edge.
 func crossed(points []Point, b box) []Point {
 	inside := func(p Point) bool {
 		return math.IsNaN(p.Y) || p.X >= b.left && p.X <= b.right && p.Y >= b.low && p.Y <= b.high

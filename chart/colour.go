@@ -69,16 +69,18 @@ type paint struct {
 // solid is the role without transparency.
 func solid(r Role) paint { return paint{r, 1} }
 
-// Style returns the CSS of Element, for a page to carry once: a variable for each role, light and dark, and the rules of
-// class chart. A page that sets the variables on an element of its own changes the colours of the pictures inside it.
+// Style returns the CSS of Element, for a page to carry once: a variable for each role, light and
+// dark, and the rules of class chart. A page that sets the variables on an element of its own
+// changes the colours of the pictures inside it.
 func Style() string {
 	var b strings.Builder
 	b.WriteString(":root{" + variables(Light) + "}\n")
 	b.WriteString("@media (prefers-color-scheme:dark){:root{" + variables(Dark) + "}}\n")
-	fmt.Fprintf(&b, "svg.chart{display:block;width:100%%;height:auto;font:%dpx system-ui,-apple-system,\"Segoe UI\",Roboto,"+
-		"\"Helvetica Neue\",sans-serif;font-variant-numeric:tabular-nums}\n", textSize)
+	fmt.Fprintf(&b, "svg.chart{display:block;width:100%%;height:auto;font:%dpx system-ui,-apple-system,"+
+		"\"Segoe UI\",Roboto,\"Helvetica Neue\",sans-serif;font-variant-numeric:tabular-nums}\n", textSize)
+	b.WriteString(".chart .line{stroke-linejoin:round}\n")
 	for _, name := range roleNames[Main:] {
-		fmt.Fprintf(&b, ".chart .%s{fill:var(--%s)}.chart .%s.line{fill:none;stroke:var(--%s);stroke-linejoin:round}\n", name, name, name, name)
+		fmt.Fprintf(&b, ".chart .%[1]s{fill:var(--%[1]s)}.chart .%[1]s.line{fill:none;stroke:var(--%[1]s)}\n", name)
 	}
 	return b.String()
 }

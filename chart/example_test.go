@@ -24,7 +24,9 @@ func ExampleChart() {
 		Label: "equity and drawdown", Times: true, Width: 480,
 		Panels: []chart.Panel{
 			{Y: chart.Axis{Unit: "EUR"}, Layers: []chart.Layer{chart.Line{Points: equity}}},
-			{Height: 80, Y: chart.Axis{Unit: "%"}, Layers: []chart.Layer{chart.Area{Role: chart.Down, Points: drawdown}}},
+			{Height: 80, Y: chart.Axis{Unit: "%"}, Layers: []chart.Layer{
+				chart.Area{Role: chart.Down, Points: drawdown},
+			}},
 		},
 	}
 	element, err := c.Element()
@@ -34,12 +36,13 @@ func ExampleChart() {
 	}
 	for line := range strings.Lines(string(element)) {
 		if strings.Contains(line, "line") && !strings.Contains(line, "grid") {
-			fmt.Print(line)
+			class, path, _ := strings.Cut(strings.TrimSpace(line), " stroke-width=")
+			fmt.Printf("%s …%s\n", class, path[strings.Index(path, " d="):])
 		}
 	}
 	// Output:
-	// <path class="main line" stroke-width="1.5" d="m45 231.9 105.3-89.7 105.2 44.9 105.3-157 105.2 89.7"/>
-	// <path class="down line" stroke-width="1" d="m45 268h105.3l105.2 28.6 105.3-28.6 105.2 55.8"/>
+	// <path class="main line" … d="m45 231.9 105.3-89.7 105.2 44.9 105.3-157 105.2 89.7"/>
+	// <path class="down line" … d="m45 268h105.3l105.2 28.6 105.3-28.6 105.2 55.8"/>
 }
 
 // A PNG has two pixels per CSS pixel and the colours of a theme.

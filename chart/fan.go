@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// A Fan is the spread of many curves: rows of quantiles over X, from the lowest to the highest, an odd number of them. The
-// row in the middle is drawn as a line, each pair around it as a band. A column with a NaN is a gap. X must not decrease.
-// Role is Main unless set.
+// A Fan is the spread of many curves: rows of quantiles over X, from the lowest to the highest, an
+// odd number of them. The row in the middle is drawn as a line, each pair around it as a band. A
+// column with a NaN is a gap. X must not decrease. Role is Main unless set.
 type Fan struct {
 	Name      string
 	Role      Role
@@ -24,7 +24,8 @@ func (n Fan) check() error {
 		return fmt.Errorf("X is empty")
 	}
 	if len(n.Quantiles)%2 == 0 {
-		return fmt.Errorf("Quantiles has %d rows: it must have an odd number, the median in the middle", len(n.Quantiles))
+		return fmt.Errorf("Quantiles has %d rows: it must have an odd number, the median in the middle",
+			len(n.Quantiles))
 	}
 	for row, values := range n.Quantiles {
 		if len(values) != len(n.X) {

@@ -108,7 +108,8 @@ func (l *layout) foot(s surface) {
 	}
 }
 
-// rectangle appends a rectangle, always in the same direction, so that rectangles of one path that overlap stay filled.
+// rectangle appends a rectangle, always in the same direction, so that rectangles of one path that
+// overlap stay filled.
 func rectangle(path *vg.Path, left, bottom, right, top vg.Length) {
 	path.Move(vg.Point{X: left, Y: bottom})
 	path.Line(vg.Point{X: right, Y: bottom})

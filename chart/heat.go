@@ -7,9 +7,10 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// A HeatMap is a grid of values as colours, with its scale beside it. Cells lie at the places 0, 1, 2 … of both axes: a mark
-// on a cell is the Point of its column and row. NaN leaves a cell empty. In a chart with a heat map, the horizontal axis
-// shows the names of its columns; Axis.Low and High of its panel stay zero.
+// A HeatMap is a grid of values as colours, with its scale beside it. Cells lie at the places 0, 1,
+// 2 … of both axes: a mark on a cell is the Point of its column and row. NaN leaves a cell empty.
+// In a chart with a heat map, the horizontal axis shows the names of its columns; Axis.Low and High
+// of its panel stay zero.
 type HeatMap struct {
 	Columns []string    // from left to right
 	Rows    []string    // from bottom to top
@@ -50,7 +51,8 @@ func (h HeatMap) extent(b *box) {
 	b.add(float64(len(h.Columns))-0.5, float64(len(h.Rows))-0.5)
 }
 
-// ends returns the values of the faintest and of the fullest shade. A signed map has the same reach on both sides of zero.
+// ends returns the values of the faintest and of the fullest shade. A signed map has the same reach
+// on both sides of zero.
 func (h HeatMap) ends() (low, high float64) {
 	b := emptyBox()
 	for _, row := range h.Values {

@@ -125,7 +125,8 @@ func (c *Chart) layout() (*layout, error) {
 	return l, nil
 }
 
-// findGrid looks for heat maps: all of them have the same columns, and none shares a chart with times.
+// findGrid looks for heat maps: all of them have the same columns, and none shares a chart with
+// times.
 func (l *layout) findGrid() error {
 	for i := range l.chart.Panels {
 		for j, layer := range l.chart.Panels[i].Layers {
@@ -167,8 +168,8 @@ func (c *Chart) across() (left, right float64, err error) {
 	return left, right, nil
 }
 
-// shown returns the vertical range of a panel. Ends that come from data get a little room, but for zero: bars and areas
-// stand on it.
+// shown returns the vertical range of a panel. Ends that come from data get a little room, but for
+// zero: bars and areas stand on it.
 func (p *Panel) shown() box {
 	b := emptyBox()
 	for _, layer := range p.Layers {

@@ -45,7 +45,8 @@ func (l Line) keys() []key {
 	return named(key{l.Name, solid(l.Role.or(Main)), keyShape{line: true, dashed: l.Dashed}})
 }
 
-// An Area fills what lies between its points and Base. X must not decrease. Role is Main unless set.
+// An Area fills what lies between its points and Base. X must not decrease. Role is Main unless
+// set.
 type Area struct {
 	Name   string
 	Role   Role
@@ -105,7 +106,8 @@ func (f *frame) curve(points []Point, p paint, width float64, dashed bool) {
 	f.stroke(p, width, dashed, path)
 }
 
-// graph returns the runs of points to fill below: cut off at the sides; f.y keeps them inside the other two edges.
+// graph returns the runs of points to fill below: cut off at the sides; f.y keeps them inside the
+// other two edges.
 func (f *frame) graph(points []Point) [][]Point {
 	points = crossed(thin(points, f.shown.left, f.shown.right, f.columns()), f.shown)
 	return runs(points, func(p Point) bool { return p.X >= f.shown.left && p.X <= f.shown.right })

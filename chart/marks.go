@@ -19,8 +19,9 @@ const (
 	Cross
 )
 
-// Marks draws a shape at each point: entries and exits over candles, or a scatter plot. The points may have any order.
-// Role is Main, Shape is Dot unless set. Marks of one layer that hide each other to the pixel are drawn once.
+// Marks draws a shape at each point: entries and exits over candles, or a scatter plot. The points
+// may have any order. Role is Main, Shape is Dot unless set. Marks of one layer that hide each
+// other to the pixel are drawn once.
 type Marks struct {
 	Name   string
 	Role   Role

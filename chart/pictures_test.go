@@ -103,7 +103,8 @@ func candlePicture() chart.Chart {
 func monthPicture() chart.Chart {
 	bars := make([]chart.Bar, 24)
 	for i := range bars {
-		bars[i] = chart.Bar{From: begin + float64(i)*30*day, To: begin + float64(i+1)*30*day, Value: 8 * math.Sin(float64(i)*1.7)}
+		from := begin + float64(i)*30*day
+		bars[i] = chart.Bar{From: from, To: from + 30*day, Value: 8 * math.Sin(float64(i)*1.7)}
 	}
 	return chart.Chart{Label: "profit by month", Times: true, Panels: []chart.Panel{
 		{Y: chart.Axis{Unit: "%"}, Layers: []chart.Layer{chart.Bars{Bars: bars}}},
@@ -115,7 +116,8 @@ func fanPicture() chart.Chart {
 	for i := range 100 {
 		fan.X = append(fan.X, float64(i))
 		for row := range fan.Quantiles {
-			fan.Quantiles[row] = append(fan.Quantiles[row], 1e4*math.Exp(0.002*float64(i)+0.03*float64(row-2)*math.Sqrt(float64(i))))
+			spread := 0.03 * float64(row-2) * math.Sqrt(float64(i))
+			fan.Quantiles[row] = append(fan.Quantiles[row], 1e4*math.Exp(0.002*float64(i)+spread))
 		}
 	}
 	return chart.Chart{Label: "fan of equity", X: chart.Axis{Unit: "days"}, Panels: []chart.Panel{
@@ -169,7 +171,8 @@ func TestPicturesAreThoseInTestdata(t *testing.T) {
 			}
 			want, err := os.ReadFile(file)
 			require.NoError(t, err)
-			require.Equal(t, string(want), string(svg), "the picture has changed: go test ./chart -update, and look at it")
+			require.Equal(t, string(want), string(svg),
+				"the picture has changed: go test ./chart -update, and look at it")
 		})
 	}
 }

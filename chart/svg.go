@@ -10,8 +10,8 @@ import (
 // perPixel is the precision of an SVG: places are whole tenths of a pixel.
 const perPixel = 10
 
-// svg is a surface that writes an SVG. Colours are classes; opacities and widths are attributes, which a page whose
-// content security policy forbids styles shows, too.
+// svg is a surface that writes an SVG. Colours are classes; opacities and widths are attributes,
+// which a page whose content security policy forbids styles shows, too.
 type svg struct {
 	out    []byte
 	height float64
@@ -88,7 +88,8 @@ func (s *svg) text(at vg.Point, a anchor, text string) {
 	s.put("</text>\n")
 }
 
-// path writes the path in steps from point to point, rounded from their places, so that no error adds up.
+// path writes the path in steps from point to point, rounded from their places, so that no error
+// adds up.
 func (s *svg) path(path vg.Path) {
 	var x, y, startX, startY int // in tenths of a pixel
 	command := byte(0)
@@ -128,7 +129,8 @@ func (s *svg) line(command *byte, dx, dy int) {
 	}
 }
 
-// step writes a command and its numbers. The command is left out where it is that of the step before.
+// step writes a command and its numbers. The command is left out where it is that of the step
+// before.
 func (s *svg) step(name byte, command *byte, numbers ...int) {
 	implied := *command == name || *command == 'm' && name == 'l'
 	if !implied || name == 'm' {

@@ -2,9 +2,10 @@ package chart
 
 import "math"
 
-// thin leaves at most the lowest and the highest point of each pixel column, in their order, and one point beyond each end
-// of the range, so that the line still leads there. Points are sorted by X. A gap (NaN) stays a gap unless it lies between
-// two points of one column. Where all points fit, they are returned as they are.
+// thin leaves at most the lowest and the highest point of each pixel column, in their order, and
+// one point beyond each end of the range, so that the line still leads there. Points are sorted by
+// X. A gap (NaN) stays a gap unless it lies between two points of one column. Where all points fit,
+// they are returned as they are.
 func thin(points []Point, left, right float64, columns int) []Point {
 	points = within(points, left, right)
 	if len(points) <= 2*columns {
@@ -22,7 +23,8 @@ func thin(points []Point, left, right float64, columns int) []Point {
 	return kept
 }
 
-// within drops the points that lie outside the range, but for the last one before it and the first one after it.
+// within drops the points that lie outside the range, but for the last one before it and the first
+// one after it.
 func within(points []Point, left, right float64) []Point {
 	from, to := 0, len(points)
 	for from+1 < to && points[from+1].X < left {

@@ -9,7 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestThinKeepsTheExtremesOfEveryColumn holds thin to a naive twin: all points, asked column by column.
+// TestThinKeepsTheExtremesOfEveryColumn holds thin to a naive twin: all points, asked column by
+// column.
 func TestThinKeepsTheExtremesOfEveryColumn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		columns := rapid.IntRange(1, 12).Draw(t, "columns")
@@ -103,7 +104,8 @@ func TestTicksAreRoundAndFew(t *testing.T) {
 		n         int
 		want      []string
 	}{
-		{at(2024, 1, 1, 0), at(2024, 1, 1, 0) + 60, 4, []string{"1 Jan 2024", "00:00:15", "00:00:30", "00:00:45", "00:01:00"}},
+		{at(2024, 1, 1, 0), at(2024, 1, 1, 0) + 60, 4,
+			[]string{"1 Jan 2024", "00:00:15", "00:00:30", "00:00:45", "00:01:00"}},
 		{at(2024, 1, 1, 22), at(2024, 1, 2, 2), 4, []string{"22:00", "23:00", "2 Jan 2024", "01:00", "02:00"}},
 		{at(2024, 2, 27, 0), at(2024, 3, 2, 0), 4, []string{"27 Feb 2024", "28 Feb", "29 Feb", "1 Mar", "2 Mar"}},
 		{at(2024, 2, 1, 0), at(2024, 3, 1, 0), 4, []string{"5 Feb 2024", "19 Feb"}},

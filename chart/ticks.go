@@ -109,7 +109,8 @@ func timeTicks(low, high float64, n int) []tick {
 	return monthTicks(low, high, monthSteps[len(monthSteps)-1])
 }
 
-// clockTicks steps in seconds. The first label of each day is its date, the first date has its year.
+// clockTicks steps in seconds. The first label of each day is its date, the first date has its
+// year.
 func clockTicks(low, high, step int64) []tick {
 	const monday = 4 * day // the week of the Unix epoch began on a Thursday
 	offset := int64(0)
