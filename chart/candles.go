@@ -58,7 +58,7 @@ func (c Candles) extent(b *box) {
 
 func (c Candles) draw(f *frame) {
 	candles := merged(c.Candles, f)
-	up, down := make(vg.Path, 0, 5*len(candles)), make(vg.Path, 0, 5*len(candles))
+	up, down := make(vg.Path, 0, 6*len(candles)), make(vg.Path, 0, 6*len(candles)) // of 10 steps a candle
 	for i := range candles {
 		one := &candles[i]
 		if one.To <= f.shown.left || one.From >= f.shown.right || one.High < f.shown.low || one.Low > f.shown.high {
