@@ -75,7 +75,7 @@ func (t *tree) buildTests(ctx context.Context, folder string, flags ...string) (
 	if path := t.built[folder]; path != "" {
 		return path, nil
 	}
-	path := filepath.Join(t.out, strings.ReplaceAll(folder, "/", "-")+".test")
+	path := filepath.Join(t.out, "tests-"+strings.ReplaceAll(strings.Trim(folder, "."), "/", "-")+".test")
 	args := append([]string{"test", "-c", "-vet=off", "-buildvcs=false", "-o", path}, flags...)
 	if _, err := output(tool(ctx, t.dir, "go", append(args, "./"+folder)...)); err != nil {
 		return "", fmt.Errorf("build the tests of %s: %w", folder, err)
