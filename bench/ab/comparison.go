@@ -28,11 +28,12 @@ type comparison struct {
 // result is one row of the table.
 type result struct {
 	row, unit string
-	old, new  []float64 // a figure of each pair; of the first run alone where only one side has the row
+	old, new  []float64 // a figure of each pair; where one side lacks the row, of the first run
 	ratios    []float64 // new's cost divided by old's, one for each pair
 }
 
-// run builds both sides, measures all pairs and prints the table. It returns errSlower if a row is slower.
+// run builds both sides, measures all pairs and prints the table. It returns errSlower if a row is
+// slower.
 func (c *comparison) run(ctx context.Context) error {
 	scratch, err := os.MkdirTemp("", "ab-")
 	if err != nil {
@@ -84,9 +85,10 @@ func (c *comparison) checkOut(ctx context.Context, scratch string) (remove func(
 	return remove, nil
 }
 
-// sources builds what the rows need, runs each source once on each side, and returns the sources that both sides have. That first
-// run fills the caches of the machine and tells the rows; its figures count only for rows that one side lacks. A source that fails
-// on the old side counts as absent there, and the reason goes to stderr; on the new side a failure is an error.
+// sources builds what the rows need, runs each source once on each side, and returns the sources
+// that both sides have. That first run fills the caches of the machine and tells the rows; its
+// figures count only for rows that one side lacks. A source that fails on the old side counts as
+// absent there, and the reason goes to stderr; on the new side a failure is an error.
 func (c *comparison) sources(ctx context.Context, scratch string) (both []*source, err error) {
 	all := append(tableSources(), packageSources()...)
 	all = append(all, processSources(scratch)...)
@@ -116,7 +118,8 @@ func (c *comparison) sources(ctx context.Context, scratch string) (both []*sourc
 	return both, nil
 }
 
-// try prepares a source on one side and runs it once. A side without the source has no figures and no error.
+// try prepares a source on one side and runs it once. A side without the source has no figures and
+// no error.
 func (c *comparison) try(ctx context.Context, s *source, t *tree) ([]figure, error) {
 	err := s.prepare(ctx, t)
 	if errors.Is(err, errAbsent) {
@@ -136,7 +139,8 @@ func (c *comparison) figures(ctx context.Context, s *source, t *tree) ([]figure,
 	}
 	for _, f := range all {
 		if f.value <= 0 {
-			return nil, fmt.Errorf("%s, %s: row %q is %g; only figures above 0 have a ratio", t.name, s.name, f.row, f.value)
+			return nil, fmt.Errorf("%s, %s: row %q is %g; only figures above 0 have a ratio",
+				t.name, s.name, f.row, f.value)
 		}
 	}
 	return slices.DeleteFunc(all, func(f figure) bool { return !c.rows.MatchString(f.row) }), nil
@@ -161,8 +165,8 @@ func (c *comparison) join(was, is []figure) (both bool) {
 	return both
 }
 
-// measure runs all pairs on one core. In every second pair the new side goes first: a machine that gets slower while it runs
-// slows both sides equally.
+// measure runs all pairs on one core. In every second pair the new side goes first: a machine that
+// gets slower while it runs slows both sides equally.
 func (c *comparison) measure(ctx context.Context, sources []*source) error {
 	runtime.LockOSThread() // a child inherits the core of the thread that starts it
 	defer runtime.UnlockOSThread()

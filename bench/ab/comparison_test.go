@@ -25,7 +25,8 @@ func trial(t *testing.T, pairs int) (c *comparison, out *bytes.Buffer) {
 	return c, out
 }
 
-// fake is a source whose figures are made up: figures returns those of a side's n-th run, the first of which is no pair's.
+// fake is a source whose figures are made up: figures returns those of a side's n-th run, the first
+// of which is no pair's.
 func fake(figures func(side string, n int) []figure) *source {
 	runs := map[string]int{}
 	return &source{
@@ -39,7 +40,8 @@ func fake(figures func(side string, n int) []figure) *source {
 	}
 }
 
-// play tries the source on both sides, measures all pairs and returns the rows of the report by name.
+// play tries the source on both sides, measures all pairs and returns the rows of the report by
+// name.
 func play(t *testing.T, c *comparison, s *source) map[string]rowJSON {
 	was, err := c.try(t.Context(), s, c.old)
 	require.NoError(t, err)
@@ -68,23 +70,32 @@ func TestTheSidesRunInTurnAndSwapTheirOrder(t *testing.T) {
 		log = append(log, side)
 		return []figure{{"one", "ns", 100}}
 	}))
-	require.Equal(t, "old new | old new new old old new new old old new", strings.Join(log[:2], " ")+" | "+strings.Join(log[2:], " "))
+	require.Equal(t, "old new", strings.Join(log[:2], " "), "the first run, which tells the rows")
+	require.Equal(t, "old new new old old new new old old new", strings.Join(log[2:], " "))
 }
 
 func TestARowIsJudgedByItsWholeInterval(t *testing.T) {
 	c, _ := trial(t, 15)
 	rows := play(t, c, fake(func(side string, n int) []figure {
 		if side == "old" {
-			return []figure{{"same", "ns", 100}, {"slow", "ns", 100}, {"just", "ns", 100}, {"fast", "ns", 100}, {"rate", "req/s", 100}}
+			return []figure{
+				{"same", "ns", 100}, {"slow", "ns", 100}, {"just", "ns", 100}, {"fast", "ns", 100},
+				{"rate", "req/s", 100},
+			}
 		}
 		noise := float64(n%5) - 2 // -2 to 2, three times each
-		return []figure{{"same", "ns", 100 + noise}, {"slow", "ns", 106 + noise}, {"just", "ns", 104 + noise}, {"fast", "ns", 90 + noise}, {"rate", "req/s", 90}}
+		return []figure{
+			{"same", "ns", 100 + noise}, {"slow", "ns", 106 + noise}, {"just", "ns", 104 + noise},
+			{"fast", "ns", 90 + noise}, {"rate", "req/s", 90},
+		}
 	}))
 	verdicts := map[string]string{}
 	for name, row := range rows {
 		verdicts[name] = row.Verdict
 	}
-	require.Equal(t, map[string]string{"same": same, "slow": slower, "just": same, "fast": faster, "rate": slower}, verdicts)
+	require.Equal(t, map[string]string{
+		"same": same, "slow": slower, "just": same, "fast": faster, "rate": slower,
+	}, verdicts)
 	require.InDelta(t, 1.06, *rows["slow"].Ratio, 1e-9)
 	require.InDelta(t, 1.05, *rows["slow"].Low, 1e-9)
 	require.InDelta(t, 1.07, *rows["slow"].High, 1e-9)
@@ -138,14 +149,15 @@ func TestAFigureOfNothingIsRefused(t *testing.T) {
 func TestTheTableIsMarkdownWithAlignedColumns(t *testing.T) {
 	c, out := trial(t, 5)
 	c.results = []*result{
-		{row: "64 events in one commit", unit: "µs", old: []float64{2, 2, 2, 2, 2}, new: []float64{1, 1, 1, 1, 1}, ratios: slices.Repeat([]float64{0.5}, 5)},
+		{row: "64 events in one commit", unit: "µs", old: slices.Repeat([]float64{2}, 5),
+			new: slices.Repeat([]float64{1}, 5), ratios: slices.Repeat([]float64{0.5}, 5)},
 		{row: "new one", unit: "ns", new: []float64{12345.6}},
 	}
 	require.NoError(t, c.report())
 	require.Equal(t, `old: aaa
 new: bbb
 5 pairs on no particular core; ratio: cost of new divided by cost of old, the median of the pairs
-interval: contains the true median in 93.8 % of all comparisons; slower: the whole interval is above 1.03
+interval: contains the true median in 93.8 % of comparisons; slower: the whole interval is above 1.03
 
 | row                     | unit | old | new       | ratio | 90 % interval  | verdict     |
 |-------------------------|------|-----|-----------|-------|----------------|-------------|
@@ -156,7 +168,8 @@ interval: contains the true median in 93.8 % of all comparisons; slower: the who
 
 func TestBadUsageHasItsOwnExitCode(t *testing.T) {
 	for _, args := range [][]string{
-		{}, {"a", "b", "c"}, {"a", "--pairs", "4"}, {"a", "--pairs", "many"}, {"a", "--rows", "("}, {"a", "--bound", "0.9"}, {"a", "--nonsense"},
+		{}, {"a", "b", "c"}, {"a", "--pairs", "4"}, {"a", "--pairs", "many"}, {"a", "--rows", "("},
+		{"a", "--bound", "0.9"}, {"a", "--nonsense"},
 	} {
 		var out, errs bytes.Buffer
 		require.Equal(t, exitUsage, execute(t.Context(), args, &out, &errs), "%q", args)

@@ -8,8 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pin binds the calling thread, and the children that it starts, to a core; below 0 to the last core that the thread may use. The
-// caller holds the thread with runtime.LockOSThread until it has called free.
+// pin binds the calling thread, and the children that it starts, to a core; below 0 to the last
+// core that the thread may use. The caller holds the thread with runtime.LockOSThread until it has
+// called free.
 func pin(core int) (used int, free func(), err error) {
 	var before, after unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &before); err != nil {
@@ -29,8 +30,8 @@ func pin(core int) (used int, free func(), err error) {
 	return core, func() { _ = unix.SchedSetaffinity(0, &before) }, nil
 }
 
-// peakMemory is the largest resident memory of a process that has ended, in MB. The system counts the memory of this process too,
-// where it was larger when it started the child.
+// peakMemory is the largest resident memory of a process that has ended, in MB. The system counts
+// the memory of this process too, where it was larger when it started the child.
 func peakMemory(ended *os.ProcessState) float64 {
 	usage, known := ended.SysUsage().(*syscall.Rusage)
 	if !known {

@@ -1,6 +1,7 @@
-// Command ab compares the speed of two revisions of this repository. It builds both, runs their benchmarks and programs in turn on
-// one core, and prints for each row the median of the pairs' ratio with its 90 % interval. It never judges by a single run, and it
-// leaves the work tree as it is. Start at comparison.run; docs/testing.md shows how to use it.
+// Command ab compares the speed of two revisions of this repository. It builds both, runs their
+// benchmarks and programs in turn on one core, and prints for each row the median of the pairs'
+// ratio with its 90 % interval. It never judges by a single run, and it leaves the work tree as it
+// is. Start at comparison.run; docs/testing.md shows how to use it.
 package main
 
 import (
@@ -56,8 +57,9 @@ func (c *comparison) command() *cobra.Command {
 	rows := ""
 	command := &cobra.Command{
 		Use: "ab OLD [NEW]", Short: "Compare the speed of two revisions",
-		Long: `Build revision OLD and revision NEW (without it the work tree), run their benchmarks and programs in turn on one core, and print
-the ratio of each row: NEW's cost divided by OLD's. The exit code is 1 if a row is slower: its whole interval lies above the bound.`,
+		Long: `Build revision OLD and revision NEW (without it the work tree), run their benchmarks and programs
+in turn on one core, and print the ratio of each row: NEW's cost divided by OLD's. The exit code is 1 if
+a row is slower: its whole interval lies above the bound.`,
 		Example: `  go run ./bench/ab HEAD
   go run ./bench/ab --rows 'backtest|version' 31b5e46`,
 		SilenceErrors: true, SilenceUsage: true,

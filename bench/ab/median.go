@@ -12,16 +12,18 @@ const confidence = 0.9
 // mostPairs keeps 2 to the power of -pairs a normal float64.
 const mostPairs = 1000
 
-// interval is a confidence interval of the median of a fixed number of values. Its ends are two of the sorted values: the one after
-// the lowest cut values and the one before the highest cut. It assumes independent values and nothing about their distribution.
+// interval is a confidence interval of the median of a fixed number of values. Its ends are two of
+// the sorted values: the one after the lowest cut values and the one before the highest cut. It
+// assumes independent values and nothing about their distribution.
 type interval struct {
 	cut     int
-	covered float64 // probability that it contains the true median: exact, at least the one asked for
+	covered float64 // exact probability that it contains the true median
 }
 
-// medianInterval returns the narrowest interval for n values that contains the true median with at least the probability want.
-// The number of values below the median is binomial (n, ½). The interval misses the median if at most cut values lie below it, or
-// at most cut above it. It returns an error if n is too small for want, or above mostPairs.
+// medianInterval returns the narrowest interval for n values that contains the true median with at
+// least the probability want. The number of values below the median is binomial (n, ½). The
+// interval misses the median if at most cut values lie below it, or at most cut above it. It
+// returns an error if n is too small for want, or above mostPairs.
 func medianInterval(n int, want float64) (interval, error) {
 	if n > mostPairs {
 		return interval{}, fmt.Errorf("%d pairs: at most %d", n, mostPairs)

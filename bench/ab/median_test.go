@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// coverage counts, over all ways in which n values can lie below or above the true median, those in which the interval contains it:
-// in them more than cut values lie on each side.
+// coverage counts, over all ways in which n values can lie below or above the true median, those in
+// which the interval contains it: in them more than cut values lie on each side.
 func coverage(n, cut int) float64 {
 	contained := 0
 	for way := range uint(1) << n {

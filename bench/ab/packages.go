@@ -17,8 +17,8 @@ type packageRow struct {
 	row, figure, unit string // figure is the unit that the benchmark prints, as in ns/what
 }
 
-// packageBenchmark is a benchmark and the rows that it measures at once. Its package is found by its name: a revision may have it in
-// any folder.
+// packageBenchmark is a benchmark and the rows that it measures at once. Its package is found by
+// its name: a revision may have it in any folder.
 type packageBenchmark struct {
 	function  string // matches the whole name after Benchmark
 	sub       string // sub-benchmark, or empty
@@ -32,15 +32,23 @@ var packageBenchmarks = []packageBenchmark{
 	{`BookAgainst\w*`, "", "500ms", []packageRow{{"book of 1000 × 1000 decoded", "ns/what", "ns"}}},
 	{`CandlesAgainst\w*`, "", "500ms", []packageRow{{"page of 1440 candles decoded", "ns/what", "ns"}}},
 	{`OrderRecordAgainst\w*`, "", "500ms", []packageRow{{"record of an order decoded", "ns/what", "ns"}}},
-	{`TickToRequest\w*`, "", "500ms", []packageRow{{"ticker's bytes to signed request, the client alone", "ns/what", "ns"}}},
+	{`TickToRequest\w*`, "", "500ms", []packageRow{
+		{"ticker's bytes to signed request, the client alone", "ns/what", "ns"},
+	}},
 	{"IntentDurable", "", "500ms", []packageRow{{"intent made durable", "µs/intent", "µs"}}},
 	{"IntentsDrained", "", "500ms", []packageRow{{"64 events in one commit, each", "µs/intent", "µs"}}},
 	{"SignedOrder", "", "500ms", []packageRow{
-		{"signed POST /order over loopback, exchange", "signed-req/s", "req/s"}, {"its p99", "signed-p99-µs", "µs"}}},
+		{"signed POST /order over loopback, exchange", "signed-req/s", "req/s"},
+		{"signed POST /order over loopback, p99", "signed-p99-µs", "µs"},
+	}},
 	{"Book", "10000", "50x", []packageRow{
-		{"matching core, 10 k resting, an operation", "core-ns", "ns"}, {"whole life of an order at the venue, 10 k", "venue-ns", "ns"}}},
+		{"matching core, 10 k resting, an operation", "core-ns", "ns"},
+		{"whole life of an order at the venue, 10 k", "venue-ns", "ns"},
+	}},
 	{"Book", "1000000", "10x", []packageRow{
-		{"matching core, 1 M resting, an operation", "core-ns", "ns"}, {"whole life of an order at the venue, 1 M", "venue-ns", "ns"}}},
+		{"matching core, 1 M resting, an operation", "core-ns", "ns"},
+		{"whole life of an order at the venue, 1 M", "venue-ns", "ns"},
+	}},
 }
 
 func packageSources() (all []*source) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/tidemark-trading/tidemark/market"
@@ -15,29 +16,37 @@ import (
 // candles is the number of candles in the file that the programs work on.
 const candles = 1_000_000
 
-// processRow is a command of the bot, measured as a whole process: its CPU time and, if memory is set, its peak memory. The figures
-// are the least of so many tries.
+// processRow is a command of the bot, measured as a whole process: its CPU time and, if memory is
+// set, its peak memory. Each figure is the least of so many tries.
 type processRow struct {
 	row, memory string // memory is the name of the row of peak memory, or empty
 	tries       int
-	config      bool // with the tree's own configs/bench.toml, over a store of candles that the tree's own bot imported
+	config      bool // with the tree's own configs/bench.toml over its own store of candles
 	args        []string
 }
 
-// processRows run in a folder with candles.csv, and candles.db where the row is not the one that makes it.
-var processRows = []processRow{
-	{row: "bot version, CPU", tries: 10, args: []string{"version"}},
-	{row: "bot candles import, 1 M rows, CPU", tries: 3,
-		args: []string{"candles", "import", "--db", "fresh.db", "--market", "BTC-EUR", "--interval", "1m", "candles.csv"}},
-	{row: "bot candles verify, 1 M candles, CPU", tries: 3, args: []string{"candles", "verify", "--db", "candles.db"}},
-	{row: "bot backtest --json, built-in config, CPU", tries: 5, args: []string{"backtest", "--json"}},
-	{row: "bot backtest with all files, built-in config, CPU", tries: 3, args: []string{"backtest", "--out", "out"}},
-	{row: "bot backtest --json, 1 M candles, CPU", memory: "bot backtest --json, 1 M candles, peak memory", tries: 5, config: true,
-		args: []string{"backtest", "--json"}},
-	{row: "bot backtest with all files and envelope, 1 M candles, CPU", tries: 3, config: true, args: []string{"backtest", "--out", "out"}},
+// importCandles is the import of the made-up candles; the store's name is to follow.
+var importCandles = []string{
+	"candles", "import", "--market", "BTC-EUR", "--interval", "1m", "candles.csv", "--db",
 }
 
-// processSources measure the bot's commands; scratch gets the file of candles that both sides import.
+// processRows run in a folder with candles.csv and candles.db.
+var processRows = []processRow{
+	{row: "bot version, CPU", tries: 10, args: []string{"version"}},
+	{row: "bot candles import, 1 M rows, CPU", tries: 3, args: append(importCandles, "fresh.db")},
+	{row: "bot candles verify, 1 M candles, CPU", tries: 3,
+		args: []string{"candles", "verify", "--db", "candles.db"}},
+	{row: "bot backtest --json, built-in config, CPU", tries: 5, args: []string{"backtest", "--json"}},
+	{row: "bot backtest with all files, built-in config, CPU", tries: 3,
+		args: []string{"backtest", "--out", "out"}},
+	{row: "bot backtest --json, 1 M candles, CPU", memory: "bot backtest --json, 1 M candles, peak memory",
+		tries: 5, config: true, args: []string{"backtest", "--json"}},
+	{row: "bot backtest with all files and envelope, 1 M candles, CPU", tries: 3, config: true,
+		args: []string{"backtest", "--out", "out"}},
+}
+
+// processSources measure the bot's commands; scratch gets the file of candles that both sides
+// import.
 func processSources(scratch string) (all []*source) {
 	for i := range processRows {
 		r := &processRows[i]
@@ -58,7 +67,8 @@ func (r *processRow) prepare(ctx context.Context, t *tree, scratch string) error
 		return errAbsent
 	}
 	if _, err := os.Stat(t.bot()); err != nil {
-		if _, err := output(tool(ctx, t.dir, "go", "build", "-buildvcs=false", "-o", t.bot(), "./cmd/bot")); err != nil {
+		build := tool(ctx, t.dir, "go", "build", "-buildvcs=false", "-o", t.bot(), "./cmd/bot")
+		if _, err := output(build); err != nil {
 			return fmt.Errorf("build the bot: %w", err)
 		}
 	}
@@ -75,9 +85,7 @@ func (r *processRow) prepare(ctx context.Context, t *tree, scratch string) error
 	if err := os.Link(file, filepath.Join(t.out, "candles.csv")); err != nil {
 		return fmt.Errorf("hand over the candles: %w", err)
 	}
-	args := []string{"candles", "import", "--db", "candles.db", "--market", "BTC-EUR", "--interval", "1m", "candles.csv"}
-	_, err := output(program(ctx, t.out, t.bot(), args...))
-	return err
+	return quietly(program(ctx, t.out, t.bot(), append(slices.Clone(importCandles), "candles.db")...))
 }
 
 // bot is the path of the tree's bot.
@@ -87,7 +95,8 @@ func (t *tree) bot() string { return filepath.Join(t.out, "bot") }
 func (r *processRow) measure(ctx context.Context, t *tree) ([]figure, error) {
 	args := r.args
 	if r.config {
-		args = append([]string{"backtest", "-c", filepath.Join(t.dir, "configs", "bench.toml"), "--db", "candles.db"}, args[1:]...)
+		config := filepath.Join(t.dir, "configs", "bench.toml")
+		args = append(slices.Clone(args), "-c", config, "--db", "candles.db")
 	}
 	cpu, memory := figure{row: r.row, unit: "ms"}, figure{row: r.memory, unit: "MB"}
 	for range r.tries {
@@ -118,7 +127,8 @@ func least(so, now float64) float64 {
 
 // writeCandles writes seeded candles of one minute, the same on each machine.
 func writeCandles(path string) error {
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 4, QuantityDecimals: 8, NotionalDecimals: 2, TickSize: 1}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 4, QuantityDecimals: 8,
+		NotionalDecimals: 2, TickSize: 1}
 	g, err := synthetic.New(synthetic.Config{Seed: 1, Market: m, Interval: market.Interval1m,
 		Start: 1640995200_000_000_000, First: 20000_00, Volume: 5_0000, GapChance: -1})
 	if err != nil {

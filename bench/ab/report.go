@@ -17,7 +17,8 @@ const (
 	onlyNew = "only in new"
 )
 
-// verdict judges a row by its whole interval: slower above the bound, faster below its inverse, else ok.
+// verdict judges a row by its whole interval: slower above the bound, faster below its inverse,
+// else ok.
 func (c *comparison) verdict(r *result) string {
 	switch {
 	case len(r.new) == 0:
@@ -47,7 +48,7 @@ func (c *comparison) report() error {
 	_, err := fmt.Fprintf(c.stdout, `old: %s
 new: %s
 %d pairs %s; ratio: cost of new divided by cost of old, the median of the pairs
-interval: contains the true median in %.1f %% of all comparisons; slower: the whole interval is above %g
+interval: contains the true median in %.1f %% of comparisons; slower: the whole interval is above %g
 
 `, c.old.revision, c.new.revision, c.pairs, where, 100*c.interval.covered, c.bound)
 	if err != nil {
@@ -76,7 +77,8 @@ func (c *comparison) line(r *result) []string {
 	return cells
 }
 
-// writeTable writes lines as a Markdown table whose columns are aligned; the first line is the heading.
+// writeTable writes lines as a Markdown table whose columns are aligned; the first line is the
+// heading.
 func writeTable(w io.Writer, lines [][]string) error {
 	widths := make([]int, len(lines[0]))
 	for _, cells := range lines {
@@ -128,7 +130,8 @@ type rowJSON struct {
 }
 
 func (c *comparison) writeJSON() error {
-	all := comparisonJSON{Old: c.old.revision, New: c.new.revision, Pairs: c.pairs, Covered: c.interval.covered, Bound: c.bound}
+	all := comparisonJSON{Old: c.old.revision, New: c.new.revision, Pairs: c.pairs,
+		Covered: c.interval.covered, Bound: c.bound}
 	if c.core >= 0 {
 		all.Core = &c.core
 	}

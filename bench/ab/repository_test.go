@@ -5,13 +5,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
-// benchmarks is a bench table whose figures are fixed. Its work tree has BenchmarkRows; a revision without it gets ours.
+// benchmarks is a bench table whose figures are fixed. Its work tree has BenchmarkRows; a revision
+// without it gets ours.
 const benchmarks = `package tidemark_test
 
 import (
@@ -25,7 +28,9 @@ type table struct {
 	text bytes.Buffer
 }
 
-func (t *table) row(name, figure string) { fmt.Fprintf(&t.text, "\n| %s | floor 1 ns | %s | 2× | ≤ 3× |", name, figure) }
+func (t *table) row(name, figure string) {
+	fmt.Fprintf(&t.text, "\n| %s | floor 1 ns | %s | 2× | ≤ 3× |", name, figure)
+}
 
 func (t *table) loop() {
 	t.row("candle", candle)
@@ -39,7 +44,8 @@ func (t *table) live()    {}
 func BenchmarkTable(b *testing.B) { b.Fatal("the whole table is too slow") }
 `
 
-// repository makes a git repository in a new folder, with one commit of the files, and makes it the current folder.
+// repository makes a git repository in a new folder, with one commit of the files, and makes it the
+// current folder.
 func repository(t *testing.T, files map[string]string) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("there is no git here")
@@ -81,21 +87,24 @@ func TestASlowerWorkTreeIsFoundAndLeftAsItWas(t *testing.T) {
 	before := git(t, "status", "--porcelain")
 
 	var out, errs bytes.Buffer
-	code := execute(t.Context(), []string{"HEAD", "--pairs", "5", "--rows", "^(candle|order|replay)$"}, &out, &errs)
+	args := []string{"HEAD", "--pairs", "5", "--rows", "^(candle|order|replay)$"}
+	code := execute(t.Context(), args, &out, &errs)
 	require.Equal(t, exitFailed, code, "%s%s", out.String(), errs.String())
-	require.Regexp(t, `(?m)^\| candle +\| ns +\| 100 +\| 110 +\| 1\.100 +\| 1\.100 to 1\.100 +\| slower +\|$`, out.String())
-	require.Regexp(t, `(?m)^\| order .* ok +\|$`, out.String())
-	require.Regexp(t, `(?m)^\| replay .* ok +\|$`, out.String())
-	require.Contains(t, out.String(), ", changed\n")
+	table := regexp.MustCompile(" +").ReplaceAllString(out.String(), " ")
+	require.Contains(t, table, "| candle | ns | 100 | 110 | 1.100 | 1.100 to 1.100 | slower |")
+	require.Contains(t, table, "| order | ns | 50 | 50 | 1.000 | 1.000 to 1.000 | ok |")
+	require.Contains(t, table, "| replay | ns | 3 | 3 | 1.000 | 1.000 to 1.000 | ok |")
+	require.Contains(t, table, ", changed\n")
 
 	require.Equal(t, before, git(t, "status", "--porcelain"))
-	require.Len(t, bytes.Split([]byte(git(t, "worktree", "list", "--porcelain")), []byte("\n\n")), 2, "one work tree, and nothing behind it")
+	require.Equal(t, 1, strings.Count(git(t, "worktree", "list"), "\n"), "the linked tree is gone")
 	left, err := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "ab-*"))
 	require.NoError(t, err)
 	require.Empty(t, left)
 
 	out.Reset()
-	require.Zero(t, execute(t.Context(), []string{"HEAD", "HEAD", "--pairs", "5", "--rows", "^order$"}, &out, &errs), errs.String())
+	args = []string{"HEAD", "HEAD", "--pairs", "5", "--rows", "^order$"}
+	require.Zero(t, execute(t.Context(), args, &out, &errs), errs.String())
 	require.NotContains(t, out.String(), "candle")
 }
 

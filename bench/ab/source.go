@@ -20,7 +20,8 @@ type source struct {
 	measure func(context.Context, *tree) ([]figure, error)
 }
 
-// figure is a measured value of a row. A unit that ends in /s is a rate: more is better. Of all others less is better.
+// figure is a measured value of a row. A unit that ends in /s is a rate: more is better. Of all
+// others less is better.
 type figure struct {
 	row, unit string
 	value     float64

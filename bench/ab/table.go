@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// sections are the sub-benchmarks of BenchmarkRows at the root: the rows of the bench table that need no other process.
+// sections are the sub-benchmarks of BenchmarkRows at the root: the rows of the bench table that
+// need no other process.
 var sections = []string{"loop", "resting", "store", "live"}
 
 // olderRows is BenchmarkRows for revisions that have the bench table and not yet that benchmark.
@@ -51,7 +52,8 @@ func prepareTable(ctx context.Context, t *tree) error {
 	return err
 }
 
-// overlay writes a list for go's -overlay that adds a file to the root of the tree, without touching the tree.
+// overlay writes a list for go's -overlay that adds a file to the root of the tree, without
+// touching the tree.
 func (t *tree) overlay(name string, text []byte) (list string, err error) {
 	file, list := filepath.Join(t.out, name), filepath.Join(t.out, "overlay.json")
 	if err := os.WriteFile(file, text, 0o644); err != nil {
@@ -67,8 +69,8 @@ func (t *tree) overlay(name string, text []byte) (list string, err error) {
 	return list, nil
 }
 
-// parseTable returns a figure for each row of a bench table: | what | floor | ours | ratio | goal |. A row whose third cell begins
-// with no number has none.
+// parseTable returns a figure for each row of a bench table: | what | floor | ours | ratio | goal
+// |. A row whose third cell begins with no number has none.
 func parseTable(text string) (figures []figure) {
 	for line := range strings.Lines(text) {
 		cells := strings.Split(strings.TrimSpace(line), "|")

@@ -17,13 +17,14 @@ type tree struct {
 	revision string // for people
 	dir      string // root of the source
 	out      string // binaries, and the working folder of programs
-	linked   string // the repository that dir is a linked work tree of; empty for the work tree itself
+	linked   string // the repository of dir, a linked work tree; empty for the work tree itself
 
 	built      map[string]string // package folder, with slashes → its test binary
 	benchmarks []declared        // of all packages; nil until asked for
 }
 
-// newTree checks revision out below scratch; without a revision it takes the work tree of the current folder as it is.
+// newTree checks revision out below scratch; without a revision it takes the work tree of the
+// current folder as it is.
 func newTree(ctx context.Context, name, revision, scratch string) (*tree, error) {
 	root, err := output(tool(ctx, ".", "git", "rev-parse", "--show-toplevel"))
 	if err != nil {
@@ -37,7 +38,8 @@ func newTree(ctx context.Context, name, revision, scratch string) (*tree, error)
 	if revision == "" {
 		commit = "HEAD"
 	}
-	if t.revision, err = output(tool(ctx, root, "git", "rev-parse", "--short", "--verify", commit+"^{commit}")); err != nil {
+	find := tool(ctx, root, "git", "rev-parse", "--short", "--verify", commit+"^{commit}")
+	if t.revision, err = output(find); err != nil {
 		return nil, fmt.Errorf("find revision %s: %w", commit, err)
 	}
 	if revision == "" {
@@ -104,7 +106,8 @@ func program(ctx context.Context, dir, file string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// quietly runs cmd to its end, and keeps nothing of what it prints to stdout. An error has the text of stderr.
+// quietly runs cmd to its end, and keeps nothing of what it prints to stdout. An error has the text
+// of stderr.
 func quietly(cmd *exec.Cmd) error {
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
@@ -114,7 +117,8 @@ func quietly(cmd *exec.Cmd) error {
 	return nil
 }
 
-// output runs cmd to its end and returns what it printed, without the last line break. An error has the text.
+// output runs cmd to its end and returns what it printed, without the last line break. An error has
+// the text.
 func output(cmd *exec.Cmd) (string, error) {
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
