@@ -52,6 +52,7 @@ var mayImport = map[string][]string{
 	"direct":                {"market", "exchange"},
 	"backtest":              {"market", "strategy", "risk", "state", "engine", "engine/goroutine", "exchange", "exchange/sim"},
 	"bot":                   {"*"},
+	"bench/ab":              {"market", "market/synthetic"},
 	"cmd/bot":               {"bot", "strategy/shipped"},
 }
 
