@@ -32,7 +32,7 @@ func newCrossRun(t *testing.T, cfg recorderConfig) *crossRun {
 	c := &market.Catalog{}
 	cfg.Currency = asset(t, c, "EUR", 8)
 	asset(t, c, "BTC", 0)
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 8, TickSize: 1}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 8, Rules: market.Rules{TickSize: 1}}
 	require.NoError(t, c.AddMarket(m))
 	candles := readCandles(t, m, shared+"data/bitvavo_BTC-EUR_1h_2020-2024.csv")
 	cfg.Catalog, cfg.Start, cfg.From = c, 10_000_000_00000000, candles[0].Start

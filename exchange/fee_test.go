@@ -20,7 +20,7 @@ func feeMarket(t require.TestingT, price, base, quote uint8) *market.Market {
 	require.NoError(t, err)
 	_, err = catalog.AddAsset("EUR", quote)
 	require.NoError(t, err)
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: price, QuantityDecimals: base, NotionalDecimals: quote}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: price, Rules: market.Rules{QuantityDecimals: base, NotionalDecimals: quote}}
 	require.NoError(t, catalog.AddMarket(m))
 	return m
 }
@@ -295,7 +295,7 @@ func ExampleAffordable() {
 	catalog := &market.Catalog{}
 	catalog.AddAsset("BTC", 8)
 	catalog.AddAsset("EUR", 2)
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, QuantityDecimals: 8}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: 8}}
 	catalog.AddMarket(m)
 	amount := exchange.Affordable(m, 100_00, 40000_00, 250_000) // 100 EUR at 40,000, 0.25 % fee
 	fmt.Println(m.FormatQty(amount))

@@ -241,7 +241,7 @@ func ExampleCheckPlace() {
 	catalog := &market.Catalog{}
 	catalog.AddAsset("BTC", 8)
 	catalog.AddAsset("EUR", 2)
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, TickSize: 100, QuantityDecimals: 8}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{TickSize: 100, QuantityDecimals: 8}}
 	catalog.AddMarket(m)
 	o := market.Order{Side: market.Buy, Type: market.TypeLimit, TimeInForce: market.GTC, Price: 40000_50, Amount: 1e6, AmountRemaining: 1e6}
 	_, refused := exchange.CheckPlace(m, &o, &exchange.Facts{Available: 500_00})

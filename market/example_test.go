@@ -13,7 +13,7 @@ func btcEUR() (*market.Catalog, *market.Market) {
 	cat := &market.Catalog{}
 	cat.AddAsset("EUR", 2)
 	cat.AddAsset("BTC", 8)
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: 1, TickSize: 10, QuantityDecimals: 8, NotionalDecimals: 2}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: 1, Rules: market.Rules{TickSize: 10, QuantityDecimals: 8, NotionalDecimals: 2}}
 	cat.AddMarket(m)
 	return cat, m
 }

@@ -35,8 +35,8 @@ func newMarket(t testing.TB) (*market.Catalog, *market.Market) {
 	require.NoError(t, err)
 	_, err = c.AddAsset("BTC", 8)
 	require.NoError(t, err)
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, Status: market.Trading, TickSize: 5, QuantityDecimals: 4, NotionalDecimals: 2,
-		MinOrderInBase: 10_000, MinOrderInQuote: 5 * eur, MaxOrderInBase: 1000 * btc, MaxOpenOrders: 100}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, Status: market.Trading, Rules: market.Rules{TickSize: 5, QuantityDecimals: 4, NotionalDecimals: 2,
+		MinOrderInBase: 10_000, MinOrderInQuote: 5 * eur, MaxOrderInBase: 1000 * btc, MaxOpenOrders: 100}}
 	require.NoError(t, c.AddMarket(m))
 	return c, m
 }

@@ -14,7 +14,7 @@ func ExampleGate() {
 	var c market.Catalog
 	c.AddAsset("EUR", 2)
 	c.AddAsset("BTC", 8)
-	c.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Status: market.Trading, TickSize: 50, QuantityDecimals: 4, MaxOpenOrders: 100})
+	c.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Status: market.Trading, Rules: market.Rules{TickSize: 50, QuantityDecimals: 4, MaxOpenOrders: 100}})
 	account := state.NewAccount(&c, 1, nil)
 	account.Apply(&market.Event{Kind: market.KindTransfer, Owner: 1, Asset: 1, Money: 5000_00})
 	gate := risk.New(&c, risk.Config{Account: risk.AccountLimits{Currency: 1}, Strategies: []risk.Limits{{MaxOrderValue: 1000_00}}})

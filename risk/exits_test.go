@@ -25,8 +25,8 @@ func newExitsRig(t *testing.T, spread exchange.Spread) *exitsRig {
 	require.NoError(t, err)
 	_, err = c.AddAsset("BTC", 8)
 	require.NoError(t, err)
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, TickSize: 5, QuantityDecimals: 8, NotionalDecimals: 2, MinOrderInBase: 10_000, MinOrderInQuote: 500,
-		MaxOrderInBase: 50 * btc, MaxOrderInQuote: 6_000_00}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{TickSize: 5, QuantityDecimals: 8, NotionalDecimals: 2, MinOrderInBase: 10_000, MinOrderInQuote: 500,
+		MaxOrderInBase: 50 * btc, MaxOrderInQuote: 6_000_00}}
 	require.NoError(t, c.AddMarket(m))
 	r := &exitsRig{m: m, account: state.NewAccount(c, 1, nil)}
 	r.gate = risk.New(c, risk.Config{Strategies: make([]risk.Limits, 2), Spread: spread,

@@ -26,7 +26,7 @@ func newDesk(t testing.TB, strategies int, own []bool) *desk {
 	require.NoError(t, err)
 	_, err = c.AddAsset("EUR", 2)
 	require.NoError(t, err)
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, Status: market.Trading, TickSize: 1, QuantityDecimals: 8}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, Status: market.Trading, Rules: market.Rules{TickSize: 1, QuantityDecimals: 8}}
 	require.NoError(t, c.AddMarket(m))
 	return &desk{Account: NewAccount(c, strategies, own), t: t, m: m}
 }

@@ -276,7 +276,7 @@ func restarted(t testing.TB, second bool, own []bool) *Account {
 		require.NoError(t, err)
 	}
 	for _, symbol := range order {
-		require.NoError(t, c.AddMarket(&market.Market{Name: symbol + "-EUR", PriceDigits: 2, Status: market.Trading, TickSize: 1, QuantityDecimals: 8}))
+		require.NoError(t, c.AddMarket(&market.Market{Name: symbol + "-EUR", PriceDigits: 2, Status: market.Trading, Rules: market.Rules{TickSize: 1, QuantityDecimals: 8}}))
 	}
 	return NewAccount(c, 2, own)
 }

@@ -22,7 +22,7 @@ func example(t *testing.T) (*audit.Check, *audit.Order, *exchange.Record) {
 	require.NoError(t, err)
 	_, err = catalog.AddAsset("BTC", 8)
 	require.NoError(t, err)
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, QuantityDecimals: 8, NotionalDecimals: 2, TickSize: 1}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: 8, NotionalDecimals: 2, TickSize: 1}}
 	require.NoError(t, catalog.AddMarket(m))
 	check := &audit.Check{Catalog: catalog, Market: m, Fees: exchange.Fees{Maker: 150_000, Taker: 250_000}, Now: began.Add(time.Minute),
 		Prices: func(market.Time) audit.Prices { return audit.Prices{Low: 3_990_000, High: 4_010_000} },

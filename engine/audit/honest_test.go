@@ -89,7 +89,7 @@ func newHonest(t *testing.T, seed uint64) *honest {
 	require.NoError(t, err)
 	_, err = w.catalog.AddAsset("BTC", 8)
 	require.NoError(t, err)
-	w.market = &market.Market{Name: "BTC-EUR", PriceDigits: 2, QuantityDecimals: uint8(4 + w.chance.IntN(5)), NotionalDecimals: 2, TickSize: 1, MaxOpenOrders: 100}
+	w.market = &market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: uint8(4 + w.chance.IntN(5)), NotionalDecimals: 2, TickSize: 1, MaxOpenOrders: 100}}
 	require.NoError(t, w.catalog.AddMarket(w.market))
 	w.fees = exchange.Fees{Maker: market.Rate(w.chance.IntN(400_000) - 50_000), Taker: market.Rate(w.chance.IntN(300_000))}
 	w.settle = w.chance.IntN(2) == 0

@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"reflect"
+
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/exchange"
@@ -51,40 +53,22 @@ type storedMarket struct {
 
 // rules are what may change of a market while the exchange runs.
 type rules struct {
-	Status           market.MarketStatus
-	TickSize         market.Price
-	QuantityDecimals uint8
-	NotionalDecimals uint8
-	MinOrderInBase   market.Qty
-	MinOrderInQuote  market.Money
-	MaxOrderInBase   market.Qty
-	MaxOrderInQuote  market.Money
-	MaxOpenOrders    int
-	FeeCategory      string
+	Status market.MarketStatus
+	market.Rules
 }
 
-func rulesOf(m *market.Market) rules {
-	return rules{m.Status, m.TickSize, m.QuantityDecimals, m.NotionalDecimals, m.MinOrderInBase, m.MinOrderInQuote, m.MaxOrderInBase, m.MaxOrderInQuote, m.MaxOpenOrders, m.FeeCategory}
-}
+func rulesOf(m *market.Market) rules { return rules{m.Status, m.Rules} }
 
-// overrule gives a market the rules that differed from the config of their time: somebody had changed them. The others are the config's.
+// overrule gives a market the rules that were changed since the file's config was read. The others are today's config's.
 func (s *storedMarket) overrule(m *market.Market) {
-	was, is := &s.Configured, &s.Rules
-	overrule(&m.Status, was.Status, is.Status)
-	overrule(&m.TickSize, was.TickSize, is.TickSize)
-	overrule(&m.QuantityDecimals, was.QuantityDecimals, is.QuantityDecimals)
-	overrule(&m.NotionalDecimals, was.NotionalDecimals, is.NotionalDecimals)
-	overrule(&m.MinOrderInBase, was.MinOrderInBase, is.MinOrderInBase)
-	overrule(&m.MinOrderInQuote, was.MinOrderInQuote, is.MinOrderInQuote)
-	overrule(&m.MaxOrderInBase, was.MaxOrderInBase, is.MaxOrderInBase)
-	overrule(&m.MaxOrderInQuote, was.MaxOrderInQuote, is.MaxOrderInQuote)
-	overrule(&m.MaxOpenOrders, was.MaxOpenOrders, is.MaxOpenOrders)
-	overrule(&m.FeeCategory, was.FeeCategory, is.FeeCategory)
-}
-
-func overrule[T comparable](rule *T, was, is T) {
-	if was != is {
-		*rule = is
+	if s.Configured.Status != s.Rules.Status {
+		m.Status = s.Rules.Status
+	}
+	was, is, rules := reflect.ValueOf(s.Configured.Rules), reflect.ValueOf(s.Rules.Rules), reflect.ValueOf(&m.Rules).Elem()
+	for i := range rules.NumField() {
+		if !was.Field(i).Equal(is.Field(i)) {
+			rules.Field(i).Set(is.Field(i))
+		}
 	}
 }
 

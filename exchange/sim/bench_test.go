@@ -24,7 +24,7 @@ func newBench(t testing.TB) *bench {
 	require.NoError(t, err)
 	_, err = catalog.AddAsset("EUR", 2)
 	require.NoError(t, err)
-	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, QuantityDecimals: 8, NotionalDecimals: 2}))
+	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: 8, NotionalDecimals: 2}}))
 	b := &bench{candle: [1]market.Candle{{Open: 100_00, High: 103_00, Low: 99_00, Close: 101_00, Market: 1, Interval: market.Interval1m}}}
 	b.venue = New(catalog, Config{}, func(ev *market.Event) { b.fills += len(ev.Fills) })
 	for asset := range market.AssetID(2) {

@@ -151,7 +151,7 @@ func newTwins(t *testing.T, seed uint64) *twins {
 		_, err := catalog.AddAsset(symbol, 4)
 		require.NoError(t, err)
 	}
-	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, QuantityDecimals: 4, NotionalDecimals: 4, TickSize: 5}))
+	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: 4, NotionalDecimals: 4, TickSize: 5}}))
 	w.venue = New(catalog, Config{Book: true}, w.hear)
 	for range 3 {
 		w.venue.OpenAccount(nil)

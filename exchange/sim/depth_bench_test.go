@@ -328,7 +328,7 @@ func playVenue(b *testing.B, resting int) func(operations int) {
 			b.Fatal(err)
 		}
 	}
-	if err := catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, QuantityDecimals: 4, NotionalDecimals: 4, TickSize: 5}); err != nil {
+	if err := catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: 4, NotionalDecimals: 4, TickSize: 5}}); err != nil {
 		b.Fatal(err)
 	}
 	var fills int

@@ -30,7 +30,7 @@ func newEdge(t *rapid.T, config Config, accounts int) *edge {
 	digits := rapid.SampledFrom([]struct{ base, quote, price uint8 }{{8, 2, 2}, {8, 2, 10}, {0, 0, 0}, {10, 2, 10}, {18, 8, 6}, {2, 8, 2}}).Draw(t, "digits")
 	must(e.catalog.AddAsset("BTC", digits.base))
 	must(e.catalog.AddAsset("EUR", digits.quote))
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: digits.price, QuantityDecimals: digits.base, NotionalDecimals: digits.quote, TickSize: 1}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: digits.price, Rules: market.Rules{QuantityDecimals: digits.base, NotionalDecimals: digits.quote, TickSize: 1}}
 	require.NoError(t, e.catalog.AddMarket(m))
 	fees := exchange.Fees{Maker: market.Rate(rapid.Int64Range(-100_000, 300_000).Draw(t, "maker")), Taker: market.Rate(rapid.Int64Range(0, 300_000).Draw(t, "taker"))}
 	config.Fees = func(*market.Market) exchange.Fees { return fees }

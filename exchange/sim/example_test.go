@@ -13,7 +13,7 @@ func ExampleVenue() {
 	var c market.Catalog
 	c.AddAsset("EUR", 2)
 	c.AddAsset("BTC", 8)
-	c.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, QuantityDecimals: 8})
+	c.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: 8}})
 	config := sim.Config{Fees: func(*market.Market) exchange.Fees { return exchange.Fees{Maker: 150_000, Taker: 250_000} }}
 	venue := sim.New(&c, config, func(ev *market.Event) {
 		fmt.Println(ev.At.Std().Format("15:04:05"), ev.Report.Exec, ev.Report.Status)

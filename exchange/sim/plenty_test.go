@@ -16,7 +16,7 @@ func TestMoneyThatBuysMoreThanThereIsOfACoinStopsNothing(t *testing.T) {
 	require.NoError(t, err)
 	_, err = catalog.AddAsset("EUR", 2)
 	require.NoError(t, err)
-	require.NoError(t, catalog.AddMarket(&market.Market{Name: "SHIB-EUR", PriceDigits: 10, QuantityDecimals: 2, NotionalDecimals: 2, TickSize: 1}))
+	require.NoError(t, catalog.AddMarket(&market.Market{Name: "SHIB-EUR", PriceDigits: 10, Rules: market.Rules{QuantityDecimals: 2, NotionalDecimals: 2, TickSize: 1}}))
 	shib, eur := catalog.AssetNamed("SHIB").ID, catalog.AssetNamed("EUR").ID
 	v := New(catalog, Config{Book: true}, func(*market.Event) {})
 	rich := v.OpenAccount(nil)
@@ -51,7 +51,7 @@ func TestDustOfAnAmountQuoteFillsTheOrderOnce(t *testing.T) {
 		_, err := catalog.AddAsset(symbol, 2)
 		require.NoError(t, err)
 	}
-	require.NoError(t, catalog.AddMarket(&market.Market{Name: "ADA-EUR", PriceDigits: 2, QuantityDecimals: 0, NotionalDecimals: 2}))
+	require.NoError(t, catalog.AddMarket(&market.Market{Name: "ADA-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: 0, NotionalDecimals: 2}}))
 	var told []market.Status
 	v := New(catalog, Config{Book: true}, func(ev *market.Event) {
 		if ev.Report.Order == 3 {
@@ -86,7 +86,7 @@ func TestABalanceThatCanCountNoMoreEndsTheOrderAndNotTheExchange(t *testing.T) {
 		_, err := catalog.AddAsset(symbol, 2)
 		require.NoError(t, err)
 	}
-	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, QuantityDecimals: 2, NotionalDecimals: 2}))
+	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: 2, NotionalDecimals: 2}}))
 	v := New(catalog, Config{Book: true, House: func(*market.Market) House { return House{Levels: 1} }}, func(*market.Event) {})
 	other := v.OpenAccount(nil)
 	require.NoError(t, v.Transfer(0, 2, 1<<63-1-100)) // room for one coin

@@ -35,7 +35,7 @@ func newLived(t require.TestingT, c livedConfig) *lived {
 		_, err := l.catalog.AddAsset(symbol, 4)
 		require.NoError(t, err)
 	}
-	require.NoError(t, l.catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, QuantityDecimals: 4, NotionalDecimals: 4, TickSize: 5}))
+	require.NoError(t, l.catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: 4, NotionalDecimals: 4, TickSize: 5}}))
 	fees := func(*market.Market) exchange.Fees { return c.fees }
 	l.venue = New(l.catalog, Config{Book: true, Fees: fees, FeeRounding: c.rounding, House: func(*market.Market) House { return c.house }}, l.hear)
 	for range 2 {

@@ -57,7 +57,7 @@ func newPair(t *rapid.T) *pair {
 	for _, symbol := range [...]string{"EUR", "BTC"} {
 		must(catalog.AddAsset(symbol, 2))
 	}
-	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR", QuantityDecimals: 2}))
+	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR", Rules: market.Rules{QuantityDecimals: 2}}))
 	p.venue = New(catalog, Config{}, func(ev *market.Event) {
 		for _, f := range ev.Fills {
 			p.clever = append(p.clever, trade(f.Order, f.Amount, f.Price, f.Taker))
