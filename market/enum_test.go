@@ -157,7 +157,7 @@ func TestStatusIsOpenOrTerminalOrUnresolved(t *testing.T) {
 	for _, c := range cases {
 		require.Equal(t, c.open, c.of.Open(), c.of)
 		require.Equal(t, c.terminal, c.of.Terminal(), c.of)
-		require.Equal(t, c.terminal, (&market.Order{Status: c.of}).Done(), c.of)
+		require.Equal(t, c.terminal, (&market.Order{OrderState: market.OrderState{Status: c.of}}).Done(), c.of)
 	}
 }
 

@@ -39,8 +39,8 @@ type Market struct {
 	Rules
 }
 
-// Rules are what an exchange may change of a market while a process runs, beside its status, in the market's units
-// (specification 2.3). Their JSON is that of the sandbox's state file.
+// Rules are what an exchange may change of a market while a process runs, beside its status
+// (specification 2.3), in the market's units. Their JSON is for the sandbox's state file.
 type Rules struct {
 	TickSize         Price // smallest price step; 0 checks nothing
 	QuantityDecimals uint8 // allowed decimals of amount

@@ -20,7 +20,7 @@ func ExampleGate() {
 	gate := risk.New(&c, risk.Config{Account: risk.AccountLimits{Currency: 1}, Strategies: []risk.Limits{{MaxOrderValue: 1000_00}}})
 
 	ask := func(amount market.Qty, price market.Price) {
-		order := market.Order{Strategy: 1, Market: 1, Side: market.Buy, Type: market.TypeLimit, TimeInForce: market.GTC, Amount: amount, Price: price}
+		order := market.Order{Strategy: 1, Market: 1, Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{TimeInForce: market.GTC, Amount: amount, Price: price}}
 		approved, err := gate.Check(account, &market.Command{Kind: market.CommandPlace, Order: order})
 		var refusal *risk.Refusal
 		if errors.As(err, &refusal) {

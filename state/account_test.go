@@ -46,7 +46,7 @@ func (d *desk) deposit(owner market.StrategyID, asset market.AssetID, money mark
 
 func (d *desk) sendFor(s market.StrategyID, kind market.OrderType, side market.Side, amount market.Qty, price market.Price, hold market.Money) *Order {
 	d.id++
-	o := d.Send(&market.Order{ID: d.id, Strategy: s, Market: d.m.ID, Type: kind, Side: side, Amount: amount, Price: price}, hold)
+	o := d.Send(&market.Order{ID: d.id, Strategy: s, Market: d.m.ID, Type: kind, Side: side, OrderState: market.OrderState{Amount: amount, Price: price}}, hold)
 	require.NoError(d.t, d.Check())
 	return o
 }

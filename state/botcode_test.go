@@ -144,7 +144,7 @@ func TestEveryRowComesBackWithoutLoss(t *testing.T) {
 func TestARecordIsReadInFinerUnitsAndOtherNumbers(t *testing.T) {
 	n := newNames(twoMarkets(t), twoStrategies)
 	e := encoder{names: n}
-	o := Order{State: Open, Order: market.Order{ID: 1, Market: 1, Strategy: 1, Side: market.Buy, Price: 12345, FilledAmountQuote: market.ValueOf(-7), Bracket: market.Bracket{Stop: -1}}}
+	o := Order{State: Open, Order: market.Order{ID: 1, Market: 1, Strategy: 1, Side: market.Buy, OrderState: market.OrderState{Price: 12345, FilledAmountQuote: market.ValueOf(-7)}, Bracket: market.Bracket{Stop: -1}}}
 	e.orderRow(&o)
 	e.dst = sealRow(e.dst, rowKey(1), 0)
 

@@ -203,10 +203,8 @@ func (d *describer) report(r *market.Report) {
 	if r.Exec != 0 {
 		d.text("executionType", r.Exec.String())
 	}
-	o := market.Order{ID: r.Order, Market: r.Market, ExchangeID: r.ExchangeID, Status: r.Status, RestatementReason: r.RestatementReason, TimeInForce: r.TimeInForce,
-		SelfTradePrevention: r.SelfTradePrevention, PostOnly: r.PostOnly, Triggered: r.Triggered, Price: r.Price, TriggerAmount: r.TriggerAmount, Amount: r.Amount,
-		AmountRemaining: r.AmountRemaining, AmountQuote: r.AmountQuote, AmountQuoteRemaining: r.AmountQuoteRemaining, FilledAmount: r.FilledAmount,
-		FilledAmountQuote: r.FilledAmountQuote, FeePaid: r.FeePaid, Updated: r.Updated}
+	o := market.Order{ID: r.Order, Market: r.Market, ExchangeID: r.ExchangeID, OrderState: r.OrderState}
+	o.OnHold = 0 // a report does not say in which currency
 	d.order(&o, "")
 	if r.Command != 0 {
 		d.text("command", r.Command.String())

@@ -30,8 +30,8 @@ func example(t *testing.T) (*audit.Check, *audit.Order, *exchange.Record) {
 		OrderOf: func(id uuid.UUID) market.OrderID {
 			return map[uuid.UUID]market.OrderID{{6}: 4}[id]
 		}}
-	own := market.Order{ID: 3, ClientOrderID: uuid.UUID{1}, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, TimeInForce: market.GTC,
-		SelfTradePrevention: market.DecrementAndCancel, Price: 4_000_000, Amount: 110_000, AmountRemaining: 110_000, Created: began}
+	own := market.Order{ID: 3, ClientOrderID: uuid.UUID{1}, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{TimeInForce: market.GTC,
+		SelfTradePrevention: market.DecrementAndCancel, Price: 4_000_000, Amount: 110_000, AmountRemaining: 110_000}, Created: began}
 	record := &exchange.Record{Order: own}
 	record.Order.ID, record.Order.ExchangeID, record.Order.Status = 0, uuid.UUID{2}, market.StatusFilled
 	record.Order.FilledAmount, record.Order.AmountRemaining = 110_000, 0

@@ -169,8 +169,8 @@ func (w *honest) some() market.OrderID {
 }
 
 func (w *honest) draw() (o market.Order) {
-	o = market.Order{Market: 1, Side: market.Side(1 + w.chance.IntN(2)), Type: market.OrderType(1 + w.chance.IntN(6)), TimeInForce: market.GTC,
-		SelfTradePrevention: market.SelfTradePrevention(1 + w.chance.IntN(4))}
+	o = market.Order{Market: 1, Side: market.Side(1 + w.chance.IntN(2)), Type: market.OrderType(1 + w.chance.IntN(6)), OrderState: market.OrderState{TimeInForce: market.GTC,
+		SelfTradePrevention: market.SelfTradePrevention(1 + w.chance.IntN(4))}}
 	step := market.Qty(market.Pow10(8 - w.market.QuantityDecimals))
 	o.Amount = step * market.Qty(1+w.chance.Int64N(40_000_000/int64(step)))
 	if w.chance.IntN(5) == 0 {

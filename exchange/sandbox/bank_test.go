@@ -155,7 +155,7 @@ func (b *bank) order(side market.Side, amount, price string) market.OrderID {
 	require.NoError(b.t, err)
 	b.orders++
 	b.venue.Do(&market.Command{Kind: market.CommandPlace, At: b.now, Order: market.Order{
-		ID: b.orders, Market: m.ID, Side: side, Type: market.TypeLimit, TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel, Amount: qty, Price: limit,
+		ID: b.orders, Market: m.ID, Side: side, Type: market.TypeLimit, OrderState: market.OrderState{TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel, Amount: qty, Price: limit},
 	}})
 	return b.orders
 }

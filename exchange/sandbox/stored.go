@@ -75,7 +75,7 @@ func (s *storedMarket) overrule(m *market.Market) {
 // storedRecord is an order: an open one as the venue has it, or one that has ended.
 type storedRecord struct {
 	Account    sim.AccountID
-	Order      storedOrder
+	Order      market.Order
 	Shown      bool                `json:",omitzero"`
 	Ended      uint64              `json:",omitzero"` // its place among those that have ended; 0: open
 	Lost       int                 `json:",omitzero"` // fills that are remembered no more
@@ -84,72 +84,15 @@ type storedRecord struct {
 	Aside      bool                `json:",omitzero"`
 }
 
-// storedOrder is a market.Order, field by field, of which only what it has is written.
-type storedOrder struct {
-	ID            market.OrderID    `json:",omitzero"`
-	ExchangeID    uuid.UUID         `json:",omitzero"`
-	ClientOrderID uuid.UUID         `json:",omitzero"`
-	OperatorID    int64             `json:",omitzero"`
-	Market        market.ID         `json:",omitzero"`
-	Strategy      market.StrategyID `json:",omitzero"`
-	CodGroupID    uint16            `json:",omitzero"`
-
-	Side                market.Side                `json:",omitzero"`
-	Type                market.OrderType           `json:",omitzero"`
-	Status              market.Status              `json:",omitzero"`
-	TimeInForce         market.TimeInForce         `json:",omitzero"`
-	SelfTradePrevention market.SelfTradePrevention `json:",omitzero"`
-	TriggerType         market.TriggerType         `json:",omitzero"`
-	TriggerReference    market.TriggerReference    `json:",omitzero"`
-	RestatementReason   market.RestatementReason   `json:",omitzero"`
-	PostOnly            bool                       `json:",omitzero"`
-	Visible             bool                       `json:",omitzero"`
-	Triggered           bool                       `json:",omitzero"`
-	FeeCurrency         market.AssetID             `json:",omitzero"`
-	OnHoldCurrency      market.AssetID             `json:",omitzero"`
-
-	Price                market.Price `json:",omitzero"`
-	TriggerAmount        market.Price `json:",omitzero"`
-	Amount               market.Qty   `json:",omitzero"`
-	AmountRemaining      market.Qty   `json:",omitzero"`
-	AmountQuote          market.Money `json:",omitzero"`
-	AmountQuoteRemaining market.Money `json:",omitzero"`
-	OnHold               market.Money `json:",omitzero"`
-	FilledAmount         market.Qty   `json:",omitzero"`
-	FilledAmountQuote    market.Value `json:",omitzero"`
-	FeePaid              market.Value `json:",omitzero"`
-	Created              market.Time  `json:",omitzero"`
-	Updated              market.Time  `json:",omitzero"`
-
-	Bracket market.Bracket `json:",omitzero"`
-	Tag     string         `json:",omitzero"`
-}
-
-// storedFill is a fill.
-type storedFill struct {
-	ID          uuid.UUID         `json:",omitzero"`
-	Order       market.OrderID    `json:",omitzero"`
-	Market      market.ID         `json:",omitzero"`
-	Strategy    market.StrategyID `json:",omitzero"`
-	Side        market.Side       `json:",omitzero"`
-	Taker       bool              `json:",omitzero"`
-	Settled     bool              `json:",omitzero"`
-	FeeCurrency market.AssetID    `json:",omitzero"`
-	Price       market.Price      `json:",omitzero"`
-	Amount      market.Qty        `json:",omitzero"`
-	Fee         market.Value      `json:",omitzero"`
-	Time        market.Time       `json:",omitzero"`
-}
-
 // storedDue is a fill of an order with the moment from which it counts as settled.
 type storedDue struct {
-	Fill storedFill
+	Fill market.Fill
 	Due  market.Time
 }
 
-func dueOf(f *fill) any { return storedDue{storedFill(f.Fill), f.due} }
+func dueOf(f *fill) any { return storedDue{f.Fill, f.due} }
 
-func (s *storedDue) fill() fill { return fill{Fill: market.Fill(s.Fill), due: s.Due} }
+func (s *storedDue) fill() fill { return fill{Fill: s.Fill, due: s.Due} }
 
 // storedTrade is a fill in an account's list of them.
 type storedTrade struct {
@@ -160,7 +103,7 @@ type storedTrade struct {
 }
 
 func storedTradeOf(t *trade) any {
-	return storedTrade{storedDue{storedFill(t.Fill), t.due}, t.orderID, t.clientOrderID, t.operatorID}
+	return storedTrade{storedDue{t.Fill, t.due}, t.orderID, t.clientOrderID, t.operatorID}
 }
 
 // storedPrint is a public trade.

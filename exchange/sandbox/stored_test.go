@@ -2,9 +2,11 @@ package sandbox
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/market"
@@ -34,6 +36,37 @@ func TestOnlyRulesThatWereChangedOverruleTheConfig(t *testing.T) {
 	stored, m := storedMarket{Configured: rules{Status: market.Trading}, Rules: rules{Status: market.Halted}}, market.Market{Rules: someRules}
 	stored.overrule(&m)
 	require.Equal(t, market.Market{Status: market.Halted, Rules: someRules}, m)
+}
+
+// Files of older programs have an order's fields under the names that they have in Go.
+func TestAnOrderOfAnOlderStateFileIsRead(t *testing.T) {
+	id, client := uuid.MustParse("00000000-0000-0001-0100-000000000008"), uuid.MustParse("00000000-0000-4000-8000-00000000abcd")
+	want := market.Order{
+		ID: 1, ExchangeID: id, ClientOrderID: client, OperatorID: 2, Market: 3, Strategy: 4, CodGroupID: 5,
+		Side: market.Sell, Type: market.TypeStopLossLimit, TriggerType: market.TriggerPrice, TriggerReference: market.BestBid,
+		Visible: true, FeeCurrency: 6, OnHoldCurrency: 7,
+		OrderState: market.OrderState{
+			Status: market.StatusPartiallyFilled, TimeInForce: market.IOC, SelfTradePrevention: market.CancelOldest,
+			RestatementReason: market.CancelOnDelisting, PostOnly: true, Triggered: true, Price: 8, TriggerAmount: 9, Amount: 10,
+			AmountRemaining: 11, AmountQuote: 12, AmountQuoteRemaining: 13, OnHold: 14, FilledAmount: 15,
+			FilledAmountQuote: market.ValueOf(16), FeePaid: market.ValueOf(17), Updated: 19,
+		},
+		Created: 18, Bracket: market.Bracket{Stop: 20, Target: 21, Keep: market.KeepTarget}, Tag: "word",
+	}
+	text := `{"Account":1,"Order":{"ID":1,"ExchangeID":"00000000-0000-0001-0100-000000000008",` +
+		`"ClientOrderID":"00000000-0000-4000-8000-00000000abcd","OperatorID":2,"Market":3,"Strategy":4,"CodGroupID":5,"Side":"sell",` +
+		`"Type":"stopLossLimit","Status":"partiallyFilled","TimeInForce":"IOC","SelfTradePrevention":"cancelOldest",` +
+		`"TriggerType":"price","TriggerReference":"bestBid","RestatementReason":"cancelOnDelisting","PostOnly":true,"Visible":true,` +
+		`"Triggered":true,"FeeCurrency":6,"OnHoldCurrency":7,"Price":8,"TriggerAmount":9,"Amount":10,"AmountRemaining":11,` +
+		`"AmountQuote":12,"AmountQuoteRemaining":13,"OnHold":14,"FilledAmount":15,"FilledAmountQuote":%s,"FeePaid":%s,` +
+		`"Created":18,"Updated":19,"Bracket":{"Stop":20,"Target":21,"Keep":1},"Tag":"word"}}`
+	filled, err := json.Marshal(want.FilledAmountQuote)
+	require.NoError(t, err)
+	paid, err := json.Marshal(want.FeePaid)
+	require.NoError(t, err)
+	var stored storedRecord
+	require.NoError(t, json.Unmarshal(fmt.Appendf(nil, text, filled, paid), &stored))
+	require.Equal(t, want, stored.Order)
 }
 
 // someRules have something in every field.

@@ -53,9 +53,10 @@ func (b *bench) place(o market.Order) {
 // rest places orders that no candle of the bench reaches, on both sides and of both kinds.
 func (b *bench) rest(count int) {
 	for i := range count {
-		o := market.Order{Side: market.Buy, Type: market.TypeLimit, Price: 90_00 - market.Price(i), Amount: 1e6}
+		o := market.Order{Side: market.Buy, Type: market.TypeLimit,
+			OrderState: market.OrderState{Price: 90_00 - market.Price(i), Amount: 1e6}}
 		if i%2 == 1 {
-			o = market.Order{Side: market.Buy, Type: market.TypeStopLoss, TriggerAmount: 110_00 + market.Price(i), Amount: 1e6}
+			o = market.Order{Side: market.Buy, Type: market.TypeStopLoss, OrderState: market.OrderState{TriggerAmount: 110_00 + market.Price(i), Amount: 1e6}}
 		}
 		b.place(o)
 	}
@@ -81,7 +82,8 @@ func BenchmarkMarketOrder(b *testing.B) {
 	bench := newBench(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		bench.place(market.Order{Side: market.Buy + market.Side(bench.fills%2), Type: market.TypeMarket, Amount: 1e6})
+		bench.place(market.Order{Side: market.Buy + market.Side(bench.fills%2), Type: market.TypeMarket,
+			OrderState: market.OrderState{Amount: 1e6}})
 		bench.advance()
 	}
 	require.Positive(b, bench.fills)
@@ -92,7 +94,8 @@ func BenchmarkLimitOrder(b *testing.B) {
 	bench := newBench(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		o := market.Order{Side: market.Buy, Type: market.TypeLimit, Price: 99_50, Amount: 1e6}
+		o := market.Order{Side: market.Buy, Type: market.TypeLimit,
+			OrderState: market.OrderState{Price: 99_50, Amount: 1e6}}
 		if bench.fills%2 == 1 {
 			o.Side, o.Price = market.Sell, 102_00
 		}
@@ -112,7 +115,8 @@ func TestQuietCandleAllocatesNothing(t *testing.T) {
 func TestOrdersAllocateNothingOnceWarm(t *testing.T) {
 	bench := newBench(t)
 	trade := func() {
-		bench.place(market.Order{Side: market.Buy + market.Side(bench.fills%2), Type: market.TypeMarket, Amount: 1e6})
+		bench.place(market.Order{Side: market.Buy + market.Side(bench.fills%2), Type: market.TypeMarket,
+			OrderState: market.OrderState{Amount: 1e6}})
 		bench.advance()
 	}
 	trade()

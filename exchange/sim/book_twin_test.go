@@ -197,7 +197,7 @@ func (w *twins) step() {
 				price += 5
 			}
 			w.naive.reprice(o.id, price)
-			w.command(o.account, market.Command{Kind: market.CommandUpdate, Changed: market.ChangePrice, Order: market.Order{ID: o.id, Price: price}})
+			w.command(o.account, market.Command{Kind: market.CommandUpdate, Changed: market.ChangePrice, Order: market.Order{ID: o.id, OrderState: market.OrderState{Price: price}}})
 			return
 		}
 		require.True(w.t, w.naive.cancel(o.id))
@@ -212,8 +212,8 @@ func (w *twins) price() market.Price { return 100_00 + 5*market.Price(w.chance.I
 func (w *twins) place(kind market.OrderType) {
 	w.next++
 	o := market.Order{
-		ID: w.next, Type: kind, Side: market.Side(1 + w.chance.IntN(2)), Amount: market.Qty(1 + w.chance.IntN(5)*10_000), TimeInForce: market.GTC,
-		SelfTradePrevention: market.SelfTradePrevention(1 + w.chance.IntN(4)),
+		ID: w.next, Type: kind, Side: market.Side(1 + w.chance.IntN(2)), OrderState: market.OrderState{Amount: market.Qty(1 + w.chance.IntN(5)*10_000), TimeInForce: market.GTC,
+			SelfTradePrevention: market.SelfTradePrevention(1 + w.chance.IntN(4))},
 	}
 	account := AccountID(w.chance.IntN(4))
 	if kind == market.TypeLimit {

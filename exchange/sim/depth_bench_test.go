@@ -350,8 +350,8 @@ func playVenue(b *testing.B, resting int) func(operations int) {
 	f := &flow{chance: rand.New(rand.NewPCG(1, 2))}
 	var alive pool[uuid.UUID]
 	next := market.OrderID(0)
-	limit := market.Command{Kind: market.CommandPlace, Order: market.Order{Market: 1, Type: market.TypeLimit, TimeInForce: market.GTC, SelfTradePrevention: market.CancelOldest}}
-	atMarket := market.Command{Kind: market.CommandPlace, Order: market.Order{Market: 1, Type: market.TypeMarket, Amount: taken, TimeInForce: market.GTC, SelfTradePrevention: market.CancelOldest}}
+	limit := market.Command{Kind: market.CommandPlace, Order: market.Order{Market: 1, Type: market.TypeLimit, OrderState: market.OrderState{TimeInForce: market.GTC, SelfTradePrevention: market.CancelOldest}}}
+	atMarket := market.Command{Kind: market.CommandPlace, Order: market.Order{Market: 1, Type: market.TypeMarket, OrderState: market.OrderState{Amount: taken, TimeInForce: market.GTC, SelfTradePrevention: market.CancelOldest}}}
 	cancel := market.Command{Kind: market.CommandCancel, Order: market.Order{Market: 1}}
 	place := func() {
 		side, away, amount := f.limit()

@@ -121,9 +121,9 @@ func (e *edge) check() {
 // command draws an order, an update or a cancel.
 func (e *edge) command() *market.Command {
 	o := market.Order{
-		Market: 1, TimeInForce: rapid.SampledFrom([]market.TimeInForce{market.GTC, market.GTC, market.IOC, market.FOK}).Draw(e.t, "tif"),
-		Side: market.Side(rapid.IntRange(1, 2).Draw(e.t, "side")), Type: market.OrderType(rapid.IntRange(int(market.TypeMarket), int(market.TypeTakeProfitLimit)).Draw(e.t, "type")),
-		SelfTradePrevention: rapid.SampledFrom([]market.SelfTradePrevention{market.DecrementAndCancel, market.CancelOldest, market.CancelNewest, market.CancelBoth}).Draw(e.t, "stp"),
+		Market: 1, Side: market.Side(rapid.IntRange(1, 2).Draw(e.t, "side")),
+		Type:       market.OrderType(rapid.IntRange(int(market.TypeMarket), int(market.TypeTakeProfitLimit)).Draw(e.t, "type")),
+		OrderState: market.OrderState{TimeInForce: rapid.SampledFrom([]market.TimeInForce{market.GTC, market.GTC, market.IOC, market.FOK}).Draw(e.t, "tif"), SelfTradePrevention: rapid.SampledFrom([]market.SelfTradePrevention{market.DecrementAndCancel, market.CancelOldest, market.CancelNewest, market.CancelBoth}).Draw(e.t, "stp")},
 	}
 	c := &market.Command{Kind: market.CommandPlace, At: e.at, Order: o}
 	if kind := rapid.IntRange(0, 9).Draw(e.t, "kind"); kind > 6 && e.next > 0 {
