@@ -60,8 +60,9 @@ func (n *names) strategyID(name string) market.StrategyID {
 // encoder appends to a buffer. What it cannot write is the caller's mistake; the first is kept in err.
 type encoder struct {
 	*names
-	dst []byte
-	err error
+	dst     []byte
+	err     error
+	scratch market.Order // a copy of the one being written: tables of fields want it on the heap
 }
 
 func (e *encoder) fail(format string, args ...any) {

@@ -72,7 +72,7 @@ func (d *decoder) record() Record {
 		return d.outcome()
 	case EntryReport:
 		r := &Report{}
-		d.report(&r.Report)
+		d.report(&r.Report, version)
 		r.Fills = d.fills()
 		return r
 	case EntryFill:
@@ -147,7 +147,7 @@ func (d *decoder) terms() Terms {
 
 func (d *decoder) intent(version byte) *Intent {
 	r := &Intent{}
-	r.Strategy = d.command(&r.Command)
+	r.Strategy = d.command(&r.Command, version)
 	r.Method, r.Path, r.Body = d.text(), d.text(), d.bytes()
 	r.Timestamp, r.WindowMS = d.int(), d.int()
 	d.cause(&r.Cause)
@@ -230,7 +230,7 @@ func (e *encoder) refusal(r *Refusal) {
 
 func (d *decoder) refusal(version byte) *Refusal {
 	r := &Refusal{Strategy: d.text()}
-	d.command(&r.Command)
+	d.command(&r.Command, version)
 	r.Reason, r.Detail = d.text(), d.text()
 	if version > 1 {
 		r.Rounded = d.terms()

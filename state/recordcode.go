@@ -31,29 +31,17 @@ func (e *encoder) order(o *market.Order) {
 	e.int(o.OperatorID)
 	e.strategy(o.Strategy)
 	e.uint(uint64(o.CodGroupID))
-	for _, enum := range [...]byte{byte(o.Side), byte(o.Type), byte(o.Status), byte(o.TimeInForce), byte(o.SelfTradePrevention), byte(o.TriggerType),
-		byte(o.TriggerReference), byte(o.RestatementReason)} {
-		e.byte(enum)
-	}
+	e.scratch = *o
+	putFields(e, orderWords, &e.scratch)
 	e.flags(o.PostOnly, o.Visible, o.Triggered)
 	e.asset(o.FeeCurrency)
 	e.asset(o.OnHoldCurrency)
-	for _, n := range [...]int64{int64(o.Price), int64(o.TriggerAmount), int64(o.Amount), int64(o.AmountRemaining), int64(o.AmountQuote),
-		int64(o.AmountQuoteRemaining), int64(o.OnHold), int64(o.FilledAmount)} {
-		e.int(n)
-	}
-	e.value(o.FilledAmountQuote)
-	e.value(o.FeePaid)
-	e.int(int64(o.Created))
-	e.int(int64(o.Updated))
-	e.int(int64(o.Bracket.Stop))
-	e.int(int64(o.Bracket.Target))
-	e.byte(byte(o.Bracket.Keep))
-	e.text(o.Tag)
+	putFields(e, stateFields, &e.scratch.OrderState)
+	putFields(e, orderEnd, &e.scratch)
 }
 
 // order reads an order and the name of its strategy.
-func (d *decoder) order(o *market.Order) (strategy string) {
+func (d *decoder) order(o *market.Order, version byte) (strategy string) {
 	o.ClientOrderID = d.uuid()
 	o.Market = d.market()
 	o.ID = market.OrderID(d.int())
@@ -61,26 +49,12 @@ func (d *decoder) order(o *market.Order) (strategy string) {
 	o.OperatorID = d.int()
 	strategy, o.Strategy = d.strategy()
 	o.CodGroupID = uint16(d.uint())
-	o.Side = enum(d, market.Sell)
-	o.Type = enum(d, market.TypeTakeProfitLimit)
-	o.Status = enum(d, market.StatusUnresolved)
-	o.TimeInForce = enum(d, market.FOK)
-	o.SelfTradePrevention = enum(d, market.CancelBoth)
-	o.TriggerType = enum(d, market.TriggerPrice)
-	o.TriggerReference = enum(d, market.MidPrice)
-	o.RestatementReason = enum(d, market.CancelPostOnly)
+	takeFields(d, version, orderWords, o)
 	d.flags(&o.PostOnly, &o.Visible, &o.Triggered)
 	o.FeeCurrency = d.asset()
 	o.OnHoldCurrency = d.asset()
-	o.Price, o.TriggerAmount = d.price(), d.price()
-	o.Amount, o.AmountRemaining = market.Qty(d.int()), market.Qty(d.int())
-	o.AmountQuote, o.AmountQuoteRemaining = market.Money(d.int()), market.Money(d.int())
-	o.OnHold, o.FilledAmount = market.Money(d.int()), market.Qty(d.int())
-	o.FilledAmountQuote, o.FeePaid = d.value(), d.value()
-	o.Created, o.Updated = market.Time(d.int()), market.Time(d.int())
-	o.Bracket.Stop, o.Bracket.Target = d.price(), d.price()
-	o.Bracket.Keep = enum(d, market.KeepTarget)
-	o.Tag = d.text()
+	takeFields(d, version, stateFields, &o.OrderState)
+	takeFields(d, version, orderEnd, o)
 	return strategy
 }
 
@@ -119,21 +93,18 @@ func (e *encoder) report(r *market.Report) {
 	e.byte(byte(r.Exec))
 	e.int(int64(r.Order))
 	e.uuid(r.ExchangeID)
-	for _, enum := range [...]byte{byte(r.Status), byte(r.RestatementReason), byte(r.TimeInForce), byte(r.SelfTradePrevention)} {
-		e.byte(enum)
+	for _, word := range [...]byte{byte(r.Status), byte(r.RestatementReason), byte(r.TimeInForce), byte(r.SelfTradePrevention)} {
+		e.byte(word)
 	}
 	e.flags(r.PostOnly, r.Triggered)
 	e.byte(byte(r.Command))
-	for _, n := range [...]int64{int64(r.Code), int64(r.Price), int64(r.TriggerAmount), int64(r.Amount), int64(r.AmountRemaining), int64(r.AmountQuote),
-		int64(r.AmountQuoteRemaining), int64(r.OnHold), int64(r.FilledAmount)} {
-		e.int(n)
-	}
-	e.value(r.FilledAmountQuote)
-	e.value(r.FeePaid)
+	e.int(int64(r.Code))
+	e.scratch.OrderState = r.OrderState
+	putFields(e, stateFields, &e.scratch.OrderState)
 	e.int(int64(r.Updated))
 }
 
-func (d *decoder) report(r *market.Report) {
+func (d *decoder) report(r *market.Report, version byte) {
 	r.Market = d.market()
 	r.Exec = enum(d, market.ExecUnknown)
 	r.Order = market.OrderID(d.int())
@@ -145,11 +116,7 @@ func (d *decoder) report(r *market.Report) {
 	d.flags(&r.PostOnly, &r.Triggered)
 	r.Command = enum(d, market.CommandPlace)
 	r.Code = int(d.int())
-	r.Price, r.TriggerAmount = d.price(), d.price()
-	r.Amount, r.AmountRemaining = market.Qty(d.int()), market.Qty(d.int())
-	r.AmountQuote, r.AmountQuoteRemaining = market.Money(d.int()), market.Money(d.int())
-	r.OnHold, r.FilledAmount = market.Money(d.int()), market.Qty(d.int())
-	r.FilledAmountQuote, r.FeePaid = d.value(), d.value()
+	takeFields(d, version, stateFields, &r.OrderState)
 	r.Updated = market.Time(d.int())
 }
 
@@ -161,12 +128,12 @@ func (e *encoder) command(c *market.Command) {
 	e.order(&c.Order)
 }
 
-func (d *decoder) command(c *market.Command) (strategy string) {
+func (d *decoder) command(c *market.Command, version byte) (strategy string) {
 	c.Kind = enum(d, market.CommandPlace)
 	c.Changed = market.Change(d.uint())
 	d.flags(&c.Attached)
 	c.At = market.Time(d.int())
-	return d.order(&c.Order)
+	return d.order(&c.Order, version)
 }
 
 func (e *encoder) position(p *market.Position) {

@@ -86,8 +86,7 @@ func (e *encoder) orderRow(o *Order) {
 }
 
 func (d *decoder) orderRow(o *OrderRow) {
-	d.version()
-	o.StrategyName = d.order(&o.Order)
+	o.StrategyName = d.order(&o.Order, d.version())
 	o.State = enum(d, states-1)
 	o.InFlight = enum(d, market.CommandPlace)
 	d.flags(&o.CancelWanted, &o.Reported)
