@@ -53,6 +53,7 @@ var mayImport = map[string][]string{
 	"chart":                 nil,
 	"backtest":              {"market", "strategy", "risk", "state", "engine", "engine/goroutine", "exchange", "exchange/sim", "chart"},
 	"bot":                   {"*"},
+	"bench/ab":              {"market", "market/synthetic"},
 	"cmd/bot":               {"bot", "strategy/shipped"},
 }
 

@@ -23,8 +23,8 @@ func twoMarkets(t testing.TB) *market.Catalog {
 		_, err := c.AddAsset(a.Symbol, a.Digits)
 		require.NoError(t, err)
 	}
-	require.NoError(t, c.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, TickSize: 1}))
-	require.NoError(t, c.AddMarket(&market.Market{Name: "ETH-EUR", PriceDigits: 5, TickSize: 10}))
+	require.NoError(t, c.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{TickSize: 1}}))
+	require.NoError(t, c.AddMarket(&market.Market{Name: "ETH-EUR", PriceDigits: 5, Rules: market.Rules{TickSize: 10}}))
 	return c
 }
 
@@ -103,7 +103,7 @@ func TestEveryRecordComesBackWithoutLoss(t *testing.T) {
 			if intent, ok := record.(*Intent); ok {
 				intent.Strategy = twoStrategies[intent.Command.Order.Strategy-1]
 			}
-			e := recordEncoder{codec.Encoder{Names: n}}
+			e := recordEncoder{Encoder: codec.Encoder{Names: n}}
 			e.record(record)
 			require.NoError(t, e.Err)
 			require.Equal(t, byte(i+1), e.Dst[0], "kinds are numbered as they are listed")
@@ -129,7 +129,7 @@ func TestEveryRowComesBackWithoutLoss(t *testing.T) {
 		var o state.Order
 		scatter(t, reflect.ValueOf(&o.Order).Elem(), random)
 		o.State, o.InFlight, o.CancelWanted, o.Reported, o.Code = state.Canceled, market.CommandUpdate, true, true, -3
-		e := recordEncoder{codec.Encoder{Names: n}}
+		e := recordEncoder{Encoder: codec.Encoder{Names: n}}
 		e.orderRow(&o)
 		row, err := readOrder(n, rowKey(o.ID), sealRow(e.Dst, rowKey(o.ID), 0))
 		require.NoError(t, err)
@@ -147,8 +147,8 @@ func TestEveryRowComesBackWithoutLoss(t *testing.T) {
 
 func TestARecordIsReadInFinerUnitsAndOtherNumbers(t *testing.T) {
 	n := codec.NewNames(twoMarkets(t), twoStrategies)
-	e := recordEncoder{codec.Encoder{Names: n}}
-	o := state.Order{State: state.Open, Order: market.Order{ID: 1, Market: 1, Strategy: 1, Side: market.Buy, Price: 12345, FilledAmountQuote: market.ValueOf(-7), Bracket: market.Bracket{Stop: -1}}}
+	e := recordEncoder{Encoder: codec.Encoder{Names: n}}
+	o := state.Order{State: state.Open, Order: market.Order{ID: 1, Market: 1, Strategy: 1, Side: market.Buy, OrderState: market.OrderState{Price: 12345, FilledAmountQuote: market.ValueOf(-7)}, Bracket: market.Bracket{Stop: -1}}}
 	e.orderRow(&o)
 	e.Dst = sealRow(e.Dst, rowKey(1), 0)
 
@@ -185,7 +185,7 @@ func FuzzRecordsNeverPanic(f *testing.F) {
 	random := rand.New(rand.NewPCG(1, 3))
 	for _, record := range allRecords() {
 		scatter(f, reflect.ValueOf(record).Elem(), random)
-		e := recordEncoder{codec.Encoder{Names: n}}
+		e := recordEncoder{Encoder: codec.Encoder{Names: n}}
 		e.record(record)
 		f.Add(e.Dst)
 		f.Add(bytes.ReplaceAll(e.Dst, []byte("grid"), []byte("gone")))
@@ -201,7 +201,7 @@ func FuzzRecordsNeverPanic(f *testing.F) {
 		if intent, is := record.(*Intent); is && intent.Command.Order.Strategy == 0 {
 			intent.Strategy = "" // one that the engine does not have any more is read by name and written by number
 		}
-		e := recordEncoder{codec.Encoder{Names: n}}
+		e := recordEncoder{Encoder: codec.Encoder{Names: n}}
 		e.record(record)
 		require.NoError(t, e.Err)
 		d.Open(n, e.Dst)
