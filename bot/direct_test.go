@@ -24,7 +24,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -230,7 +230,7 @@ func (p *switchPlay) settle(halted bool) {
 	}
 	require.Equal(p.t, p.base(), held, "the books have what the account has")
 	booked := map[uuid.UUID]market.Qty{}
-	require.NoError(p.t, store.Fills(0, 0, func(f *state.FillRow) error {
+	require.NoError(p.t, store.Fills(0, 0, func(f *journal.FillRow) error {
 		if f.Side == market.Sell {
 			row, err := store.Order(f.Order)
 			require.NoError(p.t, err)
@@ -300,8 +300,8 @@ func TestTheKillSwitchCancelsOwnOrdersAlone(t *testing.T) {
 	_ = bot.Wait()
 	require.NoError(t, os.WriteFile(filepath.Join(p.folder, stateFile), []byte("damaged"), 0o600))
 	m := p.market()
-	foreign := market.Command{Kind: market.CommandPlace, Order: market.Order{Market: m.ID, Side: market.Buy, Type: market.TypeLimit, Amount: 100_000, Price: 1_000_000, OperatorID: 7,
-		TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel, ClientOrderID: uuid.New()}}
+	foreign := market.Command{Kind: market.CommandPlace, Order: market.Order{Market: m.ID, Side: market.Buy, Type: market.TypeLimit, OperatorID: 7,
+		OrderState: market.OrderState{Amount: 100_000, Price: 1_000_000, TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel}, ClientOrderID: uuid.New()}}
 	intent, err := p.auditor.Prepare(&foreign)
 	require.NoError(t, err)
 	_, err = p.auditor.Send(t.Context(), &intent)
