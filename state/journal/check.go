@@ -17,7 +17,7 @@ import (
 type CheckReport struct {
 	Entries, Orders, Open, Fills, Runs, Halts int64
 	Cut                                       uint64 // number of the journal's last entry that was taken out by Prune; 0: it is whole
-	Awaited                                   int64  // Open orders of which the exchange told of more, or less, than their fills: they are on their way
+	Awaited                                   int64  // open orders of which the exchange told of more, or less, than their fills: they are on their way
 	Flaws                                     []Flaw
 }
 

@@ -30,13 +30,13 @@ var (
 	bucketClientIDs   = []byte("clientIDs")   // client order id → order id, but for the latest orders: see clientIDs
 	bucketExchangeIDs = []byte("exchangeIDs") // exchange id, market name → order id
 	bucketFills       = []byte("fills")       // time, order id, fill id → Fill
-	bucketPositions   = []byte("positions")   // Strategy, 0, market → Position
+	bucketPositions   = []byte("positions")   // strategy, 0, market → Position
 	bucketBlobs       = []byte("blobs")       // name → bytes
 	bucketCursors     = []byte("cursors")     // feed → bytes
 	bucketHalts       = []byte("halts")       // scope → time and Halt
 	bucketEquity      = []byte("equity")      // tier, strategy, 0, time → EquitySample
 	bucketRuns        = []byte("runs")        // number of its first entry → time and Start
-	bucketUnits       = []byte("units")       // "Asset SYMBOL" or "market NAME" → decimals
+	bucketUnits       = []byte("units")       // "asset SYMBOL" or "market NAME" → decimals
 )
 
 var buckets = [][]byte{boltfile.BucketMeta, bucketJournal, bucketCheckpoints, bucketOrders, bucketOpen, bucketClientIDs, bucketExchangeIDs,

@@ -55,7 +55,7 @@ type segment struct {
 // Options say how a recording is written.
 type Options struct {
 	Catalog *market.Catalog // the events are in its units
-	Limit   int64           // Bytes on disk, at least 64 KiB; 0: 1 GiB
+	Limit   int64           // bytes on disk, at least 64 KiB; 0: 1 GiB
 	Next    uint64          // the next event gets at least this number: what the journal knows, where the recording lost its end
 }
 
@@ -247,7 +247,7 @@ func (r *Writer) write() error {
 	return nil
 }
 
-// End closes the last segment.
+// end closes the last segment.
 func (r *Writer) end() error {
 	file := r.file
 	r.file = nil
