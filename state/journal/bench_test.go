@@ -49,7 +49,7 @@ func BenchmarkIntentDurable(b *testing.B) {
 	defer bare.Close()
 	bare.AllocSize = boltfile.GrowStep
 	addIntent(batch, o, intent, 1)
-	payload := make([]byte, len(batch.enc.Dst))
+	payload := make([]byte, len(batch.enc.Buf))
 	batch.Reset()
 	var store, floor []time.Duration
 	id := market.OrderID(0)

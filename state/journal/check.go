@@ -186,7 +186,7 @@ func (c *checker) order(key []byte, o *OrderRow) {
 	if o.ClientOrderID != uuid.Nil && !bytes.Equal(clientIDsOf(c.tx).get(o.ClientOrderID), key) {
 		c.flaw(place, "it is not found by its client order id %s", o.ClientOrderID)
 	}
-	by := exchangeKey(o.ExchangeID, c.store.names.Catalog.Market(o.Market).Name)
+	by := exchangeKey(o.ExchangeID, c.store.names.Catalog().Market(o.Market).Name)
 	if o.ExchangeID != uuid.Nil && !bytes.Equal(c.tx.Bucket(bucketExchangeIDs).Get(by), key) {
 		c.flaw(place, "it is not found by its exchange id %s", o.ExchangeID)
 	}
@@ -196,7 +196,7 @@ func (c *checker) order(key []byte, o *OrderRow) {
 	switch filled := c.filled[o.ID]; {
 	case filled == o.FilledAmount:
 	case o.State.Terminal():
-		m := c.store.names.Catalog.Market(o.Market)
+		m := c.store.names.Catalog().Market(o.Market)
 		c.flaw(place, "its fills add up to %s, its filledAmount is %s", m.FormatQty(filled), m.FormatQty(o.FilledAmount))
 	default:
 		c.report.Awaited++

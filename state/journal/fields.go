@@ -92,7 +92,7 @@ func (d *describer) yes(name string, is bool) {
 func (d *describer) in(id market.ID) {
 	d.market = &market.Market{}
 	if id != 0 {
-		d.market = d.Catalog.Market(id)
+		d.market = d.Catalog().Market(id)
 		d.text("market", d.market.Name)
 	}
 }
@@ -128,12 +128,12 @@ func (d *describer) money(name string, m market.Money, asset market.AssetID) {
 	case asset == 0:
 		d.quote(name, m)
 	default:
-		d.text(name, market.FormatFixed(int64(m), d.Catalog.Asset(asset).Digits))
+		d.text(name, market.FormatFixed(int64(m), d.Catalog().Asset(asset).Digits))
 	}
 }
 
 func (d *describer) symbol(name string, asset market.AssetID) {
 	if asset != 0 {
-		d.text(name, d.Catalog.Asset(asset).Symbol)
+		d.text(name, d.Catalog().Asset(asset).Symbol)
 	}
 }

@@ -182,7 +182,7 @@ func (s *Store) Close() error { return s.db.Close() }
 func (s *Store) Path() string { return s.path }
 
 // Catalog returns the markets and assets that records are told in: those of Bind, else those that the file knows.
-func (s *Store) Catalog() *market.Catalog { return s.names.Catalog }
+func (s *Store) Catalog() *market.Catalog { return s.names.Catalog() }
 
 // Bind ties the store to the markets and strategies (StrategyID 1…) of this process. Call it once, before the first commit and
 // before anybody relies on the units of catalog: where the file keeps a market's prices with more decimals, the market takes them
