@@ -231,5 +231,5 @@ func (c *committer) settled(key []byte, f *market.Fill) []byte {
 	e := recordEncoder{Encoder: codec.Encoder{Names: c.enc.Names}}
 	e.Byte(recordVersion)
 	e.fill(f)
-	return sealRow(e.Dst, key, 0)
+	return sealRow(e.Buf, key, 0)
 }

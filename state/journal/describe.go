@@ -141,7 +141,7 @@ func (d *describer) cause(c *Cause) {
 	}
 	text := c.Kind.String()
 	if c.Market != 0 {
-		text += " " + d.Catalog.Market(c.Market).Name
+		text += " " + d.Catalog().Market(c.Market).Name
 	}
 	d.text("cause", text+" at "+c.At.String())
 	d.integer("recorded", int64(c.Recorded))

@@ -69,7 +69,7 @@ func (e *recordEncoder) kind(k EntryKind) *recordEncoder {
 func (d *recordDecoder) record() Record {
 	kind := EntryKind(d.Byte())
 	version := d.version()
-	if d.Err != nil {
+	if d.Err() != nil {
 		return nil
 	}
 	switch kind {
@@ -125,7 +125,7 @@ func (e *recordEncoder) start(r *Start) {
 
 func (d *recordDecoder) start() *Start {
 	r := &Start{Run: d.UUID(), Version: d.Text(), ConfigHash: d.Text(), Currency: d.Text()}
-	for range d.Count() {
+	for n := d.Count(); n > 0 && d.Err() == nil; n-- {
 		r.Strategies = append(r.Strategies, d.Text())
 	}
 	return r
@@ -164,7 +164,7 @@ func (d *recordDecoder) intent(version byte) *Intent {
 	r.Method, r.Path, r.Body = d.Text(), d.Text(), d.Bytes()
 	r.Timestamp, r.WindowMS = d.Int(), d.Int()
 	d.cause(&r.Cause)
-	for range d.Count() {
+	for n := d.Count(); n > 0 && d.Err() == nil; n-- {
 		r.Risk = append(r.Risk, state.Figure{Name: d.Text(), Before: d.Text(), After: d.Text(), Limit: d.Text()})
 	}
 	if version > 1 {
@@ -182,7 +182,7 @@ func (e *recordEncoder) cause(c *Cause) {
 
 func (d *recordDecoder) cause(c *Cause) {
 	c.Kind = codec.Enum(&d.Decoder, market.KindTimer)
-	c.Market = d.Market()
+	c.Market = d.OtherMarket() // what follows is about the order's
 	c.At = market.Time(d.Int())
 	c.Recorded = d.Uint()
 }
@@ -210,7 +210,7 @@ func (e *recordEncoder) fills(fills []market.Fill) {
 }
 
 func (d *recordDecoder) fills() (fills []market.Fill) {
-	for range d.Count() {
+	for n := d.Count(); n > 0 && d.Err() == nil; n-- {
 		var f market.Fill
 		d.fill(&f)
 		fills = append(fills, f)

@@ -53,7 +53,7 @@ func addEquity(tx *bbolt.Tx, n *codec.Names, sample *EquitySample) error {
 		}
 		e := recordEncoder{Encoder: codec.Encoder{Names: n}}
 		e.equity(&merged)
-		if err := bucket.Put(key, sealRow(e.Dst, key, 0)); err != nil {
+		if err := bucket.Put(key, sealRow(e.Buf, key, 0)); err != nil {
 			return err
 		}
 		if err := t.prune(bucket, prefix, sample.At); err != nil {

@@ -93,7 +93,7 @@ func (d *describer) yes(name string, is bool) {
 func (d *describer) in(id market.ID) {
 	d.market = &market.Market{}
 	if id != 0 {
-		d.market = d.Catalog.Market(id)
+		d.market = d.Catalog().Market(id)
 		d.text("market", d.market.Name)
 	}
 }
@@ -129,7 +129,7 @@ func (d *describer) money(name string, m market.Money, asset market.AssetID) {
 	case asset == 0:
 		d.quote(name, m)
 	default:
-		d.text(name, market.FormatFixed(int64(m), d.Catalog.Asset(asset).Digits))
+		d.text(name, market.FormatFixed(int64(m), d.Catalog().Asset(asset).Digits))
 	}
 }
 
@@ -138,6 +138,6 @@ func (d *describer) held(name string, m market.Money) { d.money(name, m, d.onHol
 
 func (d *describer) symbol(name string, asset market.AssetID) {
 	if asset != 0 {
-		d.text(name, d.Catalog.Asset(asset).Symbol)
+		d.text(name, d.Catalog().Asset(asset).Symbol)
 	}
 }

@@ -16,10 +16,10 @@ const recordVersion = 2
 func (d *recordDecoder) version() byte {
 	v := d.Byte()
 	switch {
-	case d.Err == nil && v == 0:
+	case v == 0: // after an error too, which then stays
 		d.Fail("record of version 0")
-	case d.Err == nil && v > recordVersion:
-		d.Err, d.Src = fmt.Errorf("%w: record of version %d, this program reads %d; update the program", boltfile.ErrNewer, v, recordVersion), nil
+	case v > recordVersion:
+		d.Refuse(fmt.Errorf("%w: record of version %d, this program reads %d; update the program", boltfile.ErrNewer, v, recordVersion))
 	}
 	return v
 }

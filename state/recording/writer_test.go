@@ -267,7 +267,7 @@ func FuzzBlocksNeverPanic(f *testing.F) {
 		_, _, _ = scanBlocks(data)
 		var d eventDecoder
 		d.Decoder.Open(codec.NewNames(bothMarkets(t), nil), data)
-		for len(d.Src) > 0 {
+		for d.Left() > 0 {
 			if _, err := d.next(0); err != nil {
 				require.ErrorIs(t, err, boltfile.ErrCorrupt)
 				return
