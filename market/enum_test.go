@@ -26,8 +26,7 @@ type enum struct {
 
 // enumOf describes an enum. P is *T, which reads itself.
 func enumOf[T interface {
-	~uint8
-	fmt.Stringer
+	market.Enum
 	encoding.TextMarshaler
 }, P interface {
 	*T
