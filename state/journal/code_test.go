@@ -255,7 +255,7 @@ func TestARecordOfAnOlderVersionLacksTheFieldsOfNewerOnes(t *testing.T) {
 			putFields(&e, fields, &o)
 		}
 		var d recordDecoder
-		d.Open(n, e.Dst)
+		d.Open(n, e.Buf)
 		var back market.OrderState
 		takeFields(&d, version, fields, &back)
 		require.NoError(t, d.End())
