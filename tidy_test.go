@@ -28,11 +28,12 @@ var mayImport = map[string][]string{
 	"strategy/strategytest": {"market", "strategy"},
 	"strategy/shipped":      {"strategy", "strategy/*"},
 	"strategy/*":            {"market", "strategy", "strategy/indicator"},
-	"exchange":              {"market"},
+	"exchange":              {"market", "exchange/wire"},
+	"exchange/wire":         {"market"},
 	"exchange/sim":          {"market", "exchange"},
-	"exchange/rest":         {"market", "exchange"},
+	"exchange/rest":         {"market", "exchange", "exchange/wire"},
 	"exchange/poll":         {"market", "exchange"},
-	"exchange/sandbox":      {"market", "market/synthetic", "exchange", "exchange/sim", "state/boltfile"},
+	"exchange/sandbox":      {"market", "market/synthetic", "exchange", "exchange/sim", "exchange/wire", "state/boltfile"},
 	"state":                 {"market", "state/boltfile"},
 	"state/boltfile":        nil,
 	"state/blackout":        nil,
@@ -49,7 +50,7 @@ var mayImport = map[string][]string{
 }
 
 // core is what must give the same output for the same input: no clock, no chance, no goroutine, and no exception.
-var core = []string{"market", "strategy", "risk", "state", "engine", "engine/bracket", "engine/audit", "exchange", "exchange/sim", "backtest"}
+var core = []string{"market", "strategy", "risk", "state", "engine", "engine/bracket", "engine/audit", "exchange", "exchange/wire", "exchange/sim", "backtest"}
 
 // exceptions are the files outside the core that may do what is forbidden elsewhere: file → what → why.
 var exceptions = map[string]map[string]string{

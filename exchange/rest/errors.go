@@ -24,9 +24,6 @@ var (
 	ErrMismatch = errors.New("the answer is not about what was asked")
 )
 
-// errMalformed is wrapped where an answer with status 200 is not the JSON that was expected, as when it is cut off.
-var errMalformed = errors.New("malformed answer")
-
 // errTooLong is wrapped where an answer is longer than maxAnswer.
 var errTooLong = errors.New("the answer is longer than 16 MiB")
 

@@ -15,6 +15,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -96,7 +97,7 @@ func passing(ctx context.Context, err error) bool {
 	case errors.As(err, &refused):
 		return refused.Status >= 500 && refused.Code != exchange.CodeNotTrading
 	}
-	return errors.As(err, &transport) || errors.Is(err, errMalformed) || errors.Is(err, ErrFalseTime)
+	return errors.As(err, &transport) || errors.Is(err, wire.ErrMalformed) || errors.Is(err, ErrFalseTime)
 }
 
 // transportError is what kept an answer from coming.
