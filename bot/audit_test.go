@@ -17,6 +17,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // audit is what an audit has counted.
@@ -45,7 +46,7 @@ func (s *stage) agree(p *process) audit {
 func (s *stage) agreeOnFile() (a audit) {
 	t, store := s.t, s.stored()
 	theirs := s.ordersAtTheExchange()
-	err := store.Orders(0, func(row *state.OrderRow) error {
+	err := store.Orders(0, func(row *journal.OrderRow) error {
 		record, there := theirs[row.ClientOrderID]
 		delete(theirs, row.ClientOrderID)
 		if !there {
@@ -68,7 +69,7 @@ func (s *stage) agreeOnFile() (a audit) {
 }
 
 // sameOrder compares an order of the exchange with the bot's row.
-func (s *stage) sameOrder(theirs *market.Order, row *state.OrderRow) {
+func (s *stage) sameOrder(theirs *market.Order, row *journal.OrderRow) {
 	t := s.t
 	require.Equal(t, theirs.Status, row.Status, "order %s: %s", row.ClientOrderID, row.State)
 	require.Equal(t, theirs.Done(), row.State.Terminal(), "order %s: %s", row.ClientOrderID, row.State)
@@ -128,10 +129,10 @@ type ledgerRow struct {
 
 // samePositions works out every position from the trades of the account in the order of their time, then of orders and fills, and compares cost, fees and realised profit
 // to the last unit with the table, and with what is exported of it.
-func (s *stage) samePositions(store *state.BotStore) {
+func (s *stage) samePositions(store *journal.Store) {
 	t := s.t
-	for _, entry := range s.entries(store, state.EntryTransfer) {
-		if moved := entry.Record.(*state.Transfer); moved.Market != 0 {
+	for _, entry := range s.entries(store, journal.EntryTransfer) {
+		if moved := entry.Record.(*journal.Transfer); moved.Market != 0 {
 			return // a position was moved without a trade: these tests look at it themselves
 		}
 	}
@@ -205,7 +206,7 @@ func (w *ledgerRow) trade(f *market.Fill) {
 }
 
 // exportedPositions is the table as `bot state export positions` writes it: amount, cost, realised and fees by strategy and market.
-func (s *stage) exportedPositions(store *state.BotStore) map[string][]string {
+func (s *stage) exportedPositions(store *journal.Store) map[string][]string {
 	var out bytes.Buffer
 	_, err := store.Export(&out, "positions")
 	require.NoError(s.t, err)
@@ -219,8 +220,8 @@ func (s *stage) exportedPositions(store *state.BotStore) map[string][]string {
 	return all
 }
 
-func (s *stage) entries(store *state.BotStore, kind state.EntryKind) (all []state.Entry) {
-	require.NoError(s.t, store.Entries(0, func(e *state.Entry) error {
+func (s *stage) entries(store *journal.Store, kind journal.EntryKind) (all []journal.Entry) {
+	require.NoError(s.t, store.Entries(0, func(e *journal.Entry) error {
 		if e.Kind == kind {
 			all = append(all, *e)
 		}
@@ -248,7 +249,7 @@ func (s *stage) trades(m *market.Market) (all []exchange.Trade) {
 }
 
 // sameFills compares the trades of the account with the fills of the state file.
-func (s *stage) sameFills(store *state.BotStore, a *audit) {
+func (s *stage) sameFills(store *journal.Store, a *audit) {
 	type row struct {
 		id     uuid.UUID
 		price  market.Price
@@ -262,7 +263,7 @@ func (s *stage) sameFills(store *state.BotStore, a *audit) {
 			theirs = append(theirs, row{f.ID, f.Price, f.Amount, f.Fee, f.Taker})
 		}
 	}
-	require.NoError(s.t, store.Fills(0, 0, func(f *state.FillRow) error {
+	require.NoError(s.t, store.Fills(0, 0, func(f *journal.FillRow) error {
 		ours = append(ours, row{f.ID, f.Price, f.Amount, f.Fee, f.Taker})
 		return nil
 	}))
@@ -281,7 +282,7 @@ func (s *stage) openAtTheExchange() []exchange.Record {
 }
 
 // story is the journal of an order, for a person who looks into a failure.
-func (s *stage) story(store *state.BotStore, id market.OrderID) (text string) {
+func (s *stage) story(store *journal.Store, id market.OrderID) (text string) {
 	entries, err := store.Story(id)
 	require.NoError(s.t, err)
 	for i := range entries {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // breached waits for so many breaches.
@@ -68,7 +68,7 @@ func TestABreachOutlivesAKillAndIsShownByCheckAndExplain(t *testing.T) {
 
 func TestABlobOfBreachesThatCannotBeReadIsAProblemOfTheFile(t *testing.T) {
 	folder := t.TempDir()
-	store, err := state.OpenBot(filepath.Join(folder, stateFile))
+	store, err := journal.Open(filepath.Join(folder, stateFile))
 	require.NoError(t, err)
 	require.NoError(t, store.Bind(&market.Catalog{}, nil))
 	batch := store.NewBatch()

@@ -17,7 +17,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // callerFlags say which bot a command is for, and how its answer is wanted.
@@ -131,7 +132,7 @@ type found[T any] struct {
 }
 
 // ask asks the running bot, and where there is none its state file.
-func askOrRead[T any](ctx context.Context, f *callerFlags, path string, ask *operatorAsk, read func(*state.BotStore) (*T, error)) (answer found[T], err error) {
+func askOrRead[T any](ctx context.Context, f *callerFlags, path string, ask *operatorAsk, read func(*journal.Store) (*T, error)) (answer found[T], err error) {
 	answer.value = new(T)
 	file, is := f.copied()
 	if !is {
@@ -145,11 +146,11 @@ func askOrRead[T any](ctx context.Context, f *callerFlags, path string, ask *ope
 		}
 		file = filepath.Join(folder, stateFile)
 	}
-	store, err := state.ReadBotUntil(ctx, file)
-	if errors.Is(err, state.ErrLocked) {
+	store, err := journal.ReadUntil(ctx, file)
+	if errors.Is(err, boltfile.ErrLocked) {
 		return answer, heldError(file)
 	}
-	if errors.Is(err, state.ErrNoState) {
+	if errors.Is(err, boltfile.ErrNotFound) {
 		return answer, fmt.Errorf("%w; -c CONFIG or --state FOLDER says which bot is meant", err)
 	}
 	if err != nil {

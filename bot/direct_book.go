@@ -12,6 +12,8 @@ import (
 	"github.com/tidemark-trading/tidemark/direct"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // directBlob is how much of the kill switch's log is in the books: it is written in the transaction that books.
@@ -162,7 +164,7 @@ func endsOf(lines []direct.Line) map[uuid.UUID]string {
 
 // adopt makes a sale an own order of the strategy whose position it sold. One that certainly never was is none.
 func (r *runner) adopt(at market.Time, l *direct.Line, ends map[uuid.UUID]string) (sale adoption, err error) {
-	if _, err := r.store.OrderByClientID(l.Client); !errors.Is(err, state.ErrNoState) {
+	if _, err := r.store.OrderByClientID(l.Client); !errors.Is(err, boltfile.ErrNotFound) {
 		return sale, err // it is an own order already
 	}
 	if ends[l.Client] == "0" {
@@ -189,8 +191,8 @@ func (r *runner) adopt(at market.Time, l *direct.Line, ends map[uuid.UUID]string
 		SelfTradePrevention: market.DecrementAndCancel, Amount: amount, AmountRemaining: amount, Created: signed, Tag: fmt.Sprintf("flatten %s:%d", direct.LogFile, l.Number)}
 	own := r.engine.Adopt(at, &o)
 	j := r.journal
-	j.batch.Journal(at, &state.Intent{Command: market.Command{Kind: market.CommandPlace, At: at, Order: own.Order}, Method: l.Method, Path: l.Path, Body: []byte(l.Body), Timestamp: l.SignedMS, WindowMS: l.WindowMS})
-	j.batch.Journal(at, &state.Difference{What: "direct", Theirs: fmt.Sprintf("order %d is line %d of log %s: %s %s sold without the loop, for %s", own.ID, l.Number, r.logID(l), l.Amount, l.Market, r.nameOf(id))})
+	j.batch.Journal(at, &journal.Intent{Command: market.Command{Kind: market.CommandPlace, At: at, Order: own.Order}, Method: l.Method, Path: l.Path, Body: []byte(l.Body), Timestamp: l.SignedMS, WindowMS: l.WindowMS})
+	j.batch.Journal(at, &journal.Difference{Discrepancy: state.Discrepancy{What: "direct", Theirs: fmt.Sprintf("order %d is line %d of log %s: %s %s sold without the loop, for %s", own.ID, l.Number, r.logID(l), l.Amount, l.Market, r.nameOf(id))}})
 	j.order(own.ID)
 	return adoption{id: own.ID, until: signed.Add(market.Duration(l.WindowMS) * 1e6)}, nil
 }

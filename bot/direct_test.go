@@ -24,7 +24,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -230,7 +230,7 @@ func (p *switchPlay) settle(halted bool) {
 	}
 	require.Equal(p.t, p.base(), held, "the books have what the account has")
 	booked := map[uuid.UUID]market.Qty{}
-	require.NoError(p.t, store.Fills(0, 0, func(f *state.FillRow) error {
+	require.NoError(p.t, store.Fills(0, 0, func(f *journal.FillRow) error {
 		if f.Side == market.Sell {
 			row, err := store.Order(f.Order)
 			require.NoError(p.t, err)

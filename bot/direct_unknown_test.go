@@ -13,7 +13,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/direct"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // lose makes the exchange break connections: those of sales before or after they are carried out, and where deaf is set those of questions too.
@@ -125,7 +125,7 @@ func TestFiguresOfABotThatDoesNotRunCarryTheirTimes(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, list.Positions, 1)
 	bought := int64(0)
-	require.NoError(t, store.Fills(0, 0, func(f *state.FillRow) error { bought = f.Time.Millis(); return nil }))
+	require.NoError(t, store.Fills(0, 0, func(f *journal.FillRow) error { bought = f.Time.Millis(); return nil }))
 	now := &list.Positions[0]
 	require.Equal(t, bought, now.ChangedMS)
 	require.NotEmpty(t, now.Worth)

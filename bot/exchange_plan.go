@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/candles"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -25,10 +25,10 @@ type exchangePlan struct {
 	secrets     secrets
 	config      sandbox.Config
 	credentials []credential
-	token       secret                        // of /admin
-	warnings    []string                      // for the user
-	stores      map[string]*state.CandleStore // of replayed candles, by file
-	readers     []io.Closer                   // of those
+	token       secret                    // of /admin
+	warnings    []string                  // for the user
+	stores      map[string]*candles.Store // of replayed candles, by file
+	readers     []io.Closer               // of those
 }
 
 // loadExchange reads a config of the exchange.
@@ -41,7 +41,7 @@ func loadExchange(source *configSource) (*exchangeConfig, error) {
 // newExchangePlan checks a config, but for what only an exchange that is made of it can find, and opens the stores that are replayed. Its
 // errors name the place of what is wrong. Close it, also after an error.
 func newExchangePlan(c *exchangeConfig, getenv func(string) string) (*exchangePlan, error) {
-	p := &exchangePlan{exchangeConfig: c, secrets: secrets{getenv: getenv}, config: sandbox.Default(), stores: map[string]*state.CandleStore{}}
+	p := &exchangePlan{exchangeConfig: c, secrets: secrets{getenv: getenv}, config: sandbox.Default(), stores: map[string]*candles.Store{}}
 	for _, step := range [...]func() error{p.setExchange, p.setClock, p.setRules, p.setTiers, p.setAssets, p.setMarkets, p.setAccounts, p.setAdmin, p.setFaults} {
 		if err := step(); err != nil {
 			return p, c.source.place(err)

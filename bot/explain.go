@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // storyInfo is an order with everything that the journal tells of it, as a program reads it.
@@ -17,7 +17,7 @@ type storyInfo struct {
 	Running bool       `json:"running"`
 	Order   orderInfo  `json:"order"`
 	Steps   []stepInfo `json:"steps"`
-	Fills   []any      `json:"fills"` // state.Fields
+	Fills   []any      `json:"fills"` // journal.Fields
 }
 
 // stepInfo is an entry of the journal.
@@ -27,7 +27,7 @@ type stepInfo struct {
 	ExchangeMS int64        `json:"exchange_ms,omitempty"` // of a report: when the exchange says that it happened
 	Kind       string       `json:"kind"`
 	Risk       []figureInfo `json:"risk,omitempty"` // of an intent: what the gate looked at
-	Says       any          `json:"says"`           // state.Fields
+	Says       any          `json:"says"`           // journal.Fields
 	Lines      []string     `json:"lines"`          // the same for a person
 }
 
@@ -39,8 +39,8 @@ type figureInfo struct {
 	Limit  string `json:"limit,omitempty"`
 }
 
-// storyOf tells the story of the order that somebody names: see state.BotStore.FindOrder.
-func storyOf(store *state.BotStore, name string) (*storyInfo, error) {
+// storyOf tells the story of the order that somebody names: see journal.Store.FindOrder.
+func storyOf(store *journal.Store, name string) (*storyInfo, error) {
 	row, err := store.FindOrder(name)
 	if err != nil {
 		return nil, err
@@ -64,14 +64,14 @@ func storyOf(store *state.BotStore, name string) (*storyInfo, error) {
 	return s, nil
 }
 
-func stepOf(store *state.BotStore, t *teller, e *state.Entry) stepInfo {
+func stepOf(store *journal.Store, t *teller, e *journal.Entry) stepInfo {
 	step := stepInfo{Number: e.Number, AtMS: e.At.Millis(), Kind: e.Kind.String(), Says: store.Describe(e), Lines: t.lines(e)}
 	switch r := e.Record.(type) {
-	case *state.Intent:
+	case *journal.Intent:
 		for _, f := range r.Risk {
 			step.Risk = append(step.Risk, figureInfo(f))
 		}
-	case *state.Report:
+	case *journal.Report:
 		if r.Updated != 0 {
 			step.ExchangeMS = r.Updated.Millis()
 		}
@@ -136,7 +136,7 @@ func (a *app) explainCommand() *cobra.Command {
 			case len(args) == 0:
 				return usagef("want an order, or --refused")
 			}
-			answer, err := askOrRead(ctx, f, pathExplain, &operatorAsk{Order: args[0]}, func(store *state.BotStore) (*storyInfo, error) { return storyOf(store, args[0]) })
+			answer, err := askOrRead(ctx, f, pathExplain, &operatorAsk{Order: args[0]}, func(store *journal.Store) (*storyInfo, error) { return storyOf(store, args[0]) })
 			if err != nil {
 				return err
 			}
@@ -154,7 +154,7 @@ func (a *app) explainRefusals(ctx context.Context, f *callerFlags, strategy, ago
 	if err != nil {
 		return usagef("--since %w", err)
 	}
-	answer, err := askOrRead(ctx, f, pathExplain, &operatorAsk{Strategy: strategy, SinceMS: since.Milliseconds()}, func(store *state.BotStore) (*refusedInfo, error) {
+	answer, err := askOrRead(ctx, f, pathExplain, &operatorAsk{Strategy: strategy, SinceMS: since.Milliseconds()}, func(store *journal.Store) (*refusedInfo, error) {
 		return storedRefusals(store, strategy, since)
 	})
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // refusedInfo tells why strategies did not trade: what they asked for since a time, and what was refused, as a program reads it.
@@ -51,7 +52,7 @@ type refusedKindInfo struct {
 }
 
 // refusalsOf reads what was refused since a time, of one strategy or of all. counted are those that the journal does not have yet.
-func refusalsOf(store *state.BotStore, strategy string, since market.Time, counted []state.Refusal) (*refusedInfo, error) {
+func refusalsOf(store *journal.Store, strategy string, since market.Time, counted []journal.Refusal) (*refusedInfo, error) {
 	c := refusalCollector{store: store, since: since, only: strategy, info: &refusedInfo{SinceMS: since.Millis(), Strategies: []refusedByInfo{}}}
 	if err := c.seats(); err != nil {
 		return nil, err
@@ -61,7 +62,7 @@ func refusalsOf(store *state.BotStore, strategy string, since market.Time, count
 			c.gate(&counted[i])
 		}
 	}
-	err := store.EntriesBack(since, c.entry, state.EntryRefusal, state.EntryOutcome, state.EntryIntent)
+	err := store.EntriesBack(since, c.entry, journal.EntryRefusal, journal.EntryOutcome, journal.EntryIntent)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +73,7 @@ func refusalsOf(store *state.BotStore, strategy string, since market.Time, count
 }
 
 type refusalCollector struct {
-	store *state.BotStore
+	store *journal.Store
 	since market.Time
 	only  string
 	info  *refusedInfo
@@ -121,18 +122,18 @@ func (c *refusalCollector) of(name string) *refusedByInfo {
 	return &c.info.Strategies[at]
 }
 
-func (c *refusalCollector) entry(e *state.Entry) error {
+func (c *refusalCollector) entry(e *journal.Entry) error {
 	switch r := e.Record.(type) {
-	case *state.Refusal:
+	case *journal.Refusal:
 		c.gate(r)
-	case *state.Intent:
+	case *journal.Intent:
 		if s := c.of(r.Strategy); s != nil && r.Command.Kind == market.CommandPlace {
 			s.Orders++
 		} else if s != nil && r.Command.Kind == market.CommandUpdate {
 			s.Changes++
 		}
-	case *state.Outcome:
-		if r.Answer == state.AnswerRejected && r.Command != market.CommandCancel {
+	case *journal.Outcome:
+		if r.Answer == journal.AnswerRejected && r.Command != market.CommandCancel {
 			return c.exchange(e.At, r)
 		}
 	}
@@ -140,7 +141,7 @@ func (c *refusalCollector) entry(e *state.Entry) error {
 }
 
 // gate takes a refusal of the gate. Entries come the latest first.
-func (c *refusalCollector) gate(r *state.Refusal) {
+func (c *refusalCollector) gate(r *journal.Refusal) {
 	o := &r.Command.Order
 	k := refusedKindInfo{By: "gate", Command: r.Command.Kind.String(), Reason: r.Reason, Times: max(1, r.Count), FirstMS: r.First.Millis(), LastMS: r.Command.At.Millis(), Order: int64(o.ID),
 		Asked: commandText(c.store.Catalog(), &r.Command), Rounded: termsText(c.store.Catalog(), o.Market, r.Rounded.Beside(o)), Value: r.Have, Limit: r.Limit, Detail: r.Detail,
@@ -155,9 +156,9 @@ func (c *refusalCollector) gate(r *state.Refusal) {
 }
 
 // exchange takes a refusal of the exchange.
-func (c *refusalCollector) exchange(at market.Time, r *state.Outcome) error {
+func (c *refusalCollector) exchange(at market.Time, r *journal.Outcome) error {
 	row, err := c.store.Order(r.Order)
-	if errors.Is(err, state.ErrNoState) {
+	if errors.Is(err, boltfile.ErrNotFound) {
 		return nil // compacted away
 	}
 	if err != nil {
@@ -190,7 +191,7 @@ func (c *control) refusals(ctx context.Context, ask *operatorAsk) (any, error) {
 	if ask.SinceMS <= 0 {
 		return nil, usagef("want an order, or refusals since a time")
 	}
-	var counted []state.Refusal
+	var counted []journal.Refusal
 	var now market.Time
 	err := c.look(ctx, func(at market.Time) { now, counted = at, c.r.journal.counted() })
 	if err != nil {
@@ -205,7 +206,7 @@ func (c *control) refusals(ctx context.Context, ask *operatorAsk) (any, error) {
 }
 
 // storedRefusals reads a state file: the time counts back from its last entry, which is the clock of a bot that stands still.
-func storedRefusals(store *state.BotStore, strategy string, since time.Duration) (*refusedInfo, error) {
+func storedRefusals(store *journal.Store, strategy string, since time.Duration) (*refusedInfo, error) {
 	last, err := store.LastEntries(1)
 	if err != nil || len(last) == 0 {
 		return &refusedInfo{Strategies: []refusedByInfo{}}, err

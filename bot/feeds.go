@@ -7,7 +7,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
 // addFeeds lists the series that the strategies want, chooses those that move the markets, and sorts all as they are
@@ -119,7 +119,7 @@ func (p *planner) finestCovering(m *market.Market, finest market.Interval) (mark
 	}
 	for shorter := market.Interval1m; shorter < finest; shorter++ {
 		fine, err := p.candles.Series(m.Name, shorter)
-		if errors.Is(err, state.ErrNoData) || !shorter.Divides(finest) {
+		if errors.Is(err, candles.ErrNoData) || !shorter.Divides(finest) {
 			continue
 		}
 		if err != nil {
@@ -134,7 +134,7 @@ func (p *planner) finestCovering(m *market.Market, finest market.Interval) (mark
 }
 
 // covers reports whether a finer series has candles wherever the main one has, inside the range.
-func (p *planner) covers(fine, main *state.Series) (bool, error) {
+func (p *planner) covers(fine, main *candles.Series) (bool, error) {
 	from, to := max(p.plan.From, main.First), main.End()
 	if p.plan.To != 0 {
 		to = min(to, p.plan.To)
@@ -153,7 +153,7 @@ func (p *planner) covers(fine, main *state.Series) (bool, error) {
 			start = main.Interval.End(start)
 		}
 		whole := main.Interval.End(start) <= hole.To // a main candle fits into the hole
-		if whole && !hole.NoTrade && !slices.ContainsFunc(known, func(g state.Gap) bool { return g.From <= start && g.To >= main.Interval.Floor(hole.To) }) {
+		if whole && !hole.NoTrade && !slices.ContainsFunc(known, func(g candles.Gap) bool { return g.From <= start && g.To >= main.Interval.Floor(hole.To) }) {
 			return false, nil
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // What a bot at work costs, of a program as it is shipped:
@@ -84,7 +84,7 @@ func TestFiftyMarketsAndSixStrategiesAreTradedByOneBot(t *testing.T) {
 	}
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
 	require.NoError(t, Ended(cmd), "%s", readText(t, logs.Name()))
-	store, err := state.ReadBot(filepath.Join(dir, "state", stateFile))
+	store, err := journal.Read(filepath.Join(dir, "state", stateFile))
 	require.NoError(t, err)
 	defer store.Close()
 	report, err := store.Check()

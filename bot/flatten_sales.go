@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // saleInfo is what an order of flatten has sold, by its fills.
@@ -46,7 +46,7 @@ func (c *control) sales(ctx context.Context, orders []market.OrderID) ([]saleInf
 }
 
 // saleOf adds the fills of one order up.
-func saleOf(catalog *market.Catalog, fills []state.FillRow) (saleInfo, error) {
+func saleOf(catalog *market.Catalog, fills []journal.FillRow) (saleInfo, error) {
 	m := catalog.Market(fills[0].Market)
 	var amount market.Qty
 	var value, fee market.Value

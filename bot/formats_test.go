@@ -18,7 +18,9 @@ import (
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/journal"
+	"github.com/tidemark-trading/tidemark/state/recording"
 )
 
 // firstFiles has what the program of commit 31b5e46 stored and answered in a real run: see the README there.
@@ -56,7 +58,7 @@ func TestAStateFileOf31b5e46IsWholeAndIsWrittenOn(t *testing.T) {
 	for _, mode := range []string{modeLive, modePaper} {
 		path := filepath.Join(unpackBot(t, mode), stateFile)
 		for range 2 { // as it was, then as this program left it
-			store, err := state.OpenBot(path)
+			store, err := journal.Open(path)
 			require.NoError(t, err)
 			require.NoError(t, store.Bind(store.Catalog(), []string{"breaketh", "breakout", "dca", "grid"}))
 			report, err := store.Check()
@@ -64,7 +66,7 @@ func TestAStateFileOf31b5e46IsWholeAndIsWrittenOn(t *testing.T) {
 			require.Empty(t, report.Flaws)
 			open, err := store.OpenOrders()
 			require.NoError(t, err)
-			stop := slices.IndexFunc(open, func(o state.OrderRow) bool { return o.Type == market.TypeStopLoss })
+			stop := slices.IndexFunc(open, func(o journal.OrderRow) bool { return o.Type == market.TypeStopLoss })
 			require.Equal(t, "breakout", open[stop].StrategyName, "beside it the paper bot had six orders of its grid")
 			story, err := storyOf(store, "19")
 			require.NoError(t, err)
@@ -91,9 +93,9 @@ func TestAStateFileOf31b5e46IsWholeAndIsWrittenOn(t *testing.T) {
 func TestARecordingOf31b5e46IsReadAndGoesOn(t *testing.T) {
 	for _, mode := range []string{modeLive, modePaper} {
 		folder := unpackBot(t, mode)
-		store, err := state.ReadBot(filepath.Join(folder, stateFile))
+		store, err := journal.Read(filepath.Join(folder, stateFile))
 		require.NoError(t, err)
-		reader, err := state.ReadRecording(filepath.Join(folder, recordingFolder), store.Catalog(), 0)
+		reader, err := recording.Read(filepath.Join(folder, recordingFolder), store.Catalog(), 0)
 		require.NoError(t, err)
 		kinds := map[market.EventKind]int{}
 		for {
@@ -106,7 +108,7 @@ func TestARecordingOf31b5e46IsReadAndGoesOn(t *testing.T) {
 		}
 		reader.Close()
 		require.Positive(t, kinds[market.KindCandles])
-		recording, err := state.OpenRecording(filepath.Join(folder, recordingFolder), state.RecordingOptions{Catalog: store.Catalog()})
+		recording, err := recording.Open(filepath.Join(folder, recordingFolder), recording.Options{Catalog: store.Catalog()})
 		require.NoError(t, err)
 		require.Greater(t, recording.Next(), uint64(1))
 		require.NoError(t, recording.Close())
@@ -121,11 +123,11 @@ func TestARecordingOfALaterFormatIsRefusedAndStaysAsItIs(t *testing.T) {
 	require.NoError(t, err)
 	data[3]++
 	require.NoError(t, os.WriteFile(path, data, 0o600))
-	_, err = state.OpenRecording(folder, state.RecordingOptions{Catalog: &market.Catalog{}})
-	require.ErrorIs(t, err, state.ErrNewer)
+	_, err = recording.Open(folder, recording.Options{Catalog: &market.Catalog{}})
+	require.ErrorIs(t, err, boltfile.ErrNewer)
 	require.ErrorContains(t, err, "update the program")
-	_, err = state.ReadRecording(folder, &market.Catalog{}, 0)
-	require.ErrorIs(t, err, state.ErrNewer)
+	_, err = recording.Read(folder, &market.Catalog{}, 0)
+	require.ErrorIs(t, err, boltfile.ErrNewer)
 	after, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, data, after)

@@ -10,7 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // operatorCommands are the commands that talk to a running bot.
@@ -24,7 +25,7 @@ func (a *app) statusCommand() *cobra.Command {
 		Use: "status", Short: "Say how a bot stands", Args: onlyFlags, Example: "  bot status -c configs/sandbox.toml\n  bot status --state state --json",
 		Long: "Says how a running bot stands: strategies and halts, equity and today's result, orders, weight budget, feeds, clock. Of a bot that does not run\nit tells what the state file knows.",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			answer, err := askOrRead(ctx, f, pathStatus, &operatorAsk{}, func(store *state.BotStore) (*statusInfo, error) {
+			answer, err := askOrRead(ctx, f, pathStatus, &operatorAsk{}, func(store *journal.Store) (*statusInfo, error) {
 				return stoppedStatus(store, filepath.Dir(store.Path()))
 			})
 			if err != nil {
@@ -42,7 +43,7 @@ func (a *app) ordersCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "orders", Short: "List a bot's open orders, or all", Args: onlyFlags, Example: "  bot orders -c configs/sandbox.toml\n  bot orders --state state --all --json",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			answer, err := askOrRead(ctx, f, pathOrders, &operatorAsk{All: all}, func(store *state.BotStore) (*ordersInfo, error) { return stoppedOrders(store, all) })
+			answer, err := askOrRead(ctx, f, pathOrders, &operatorAsk{All: all}, func(store *journal.Store) (*ordersInfo, error) { return stoppedOrders(store, all) })
 			if err != nil {
 				return err
 			}
@@ -134,9 +135,9 @@ func ordersText(n int) string {
 // absent is why no bot answers: there is none, as said tells, or it is not ready.
 func absent(ctx context.Context, folder string, said error) error {
 	file := filepath.Join(folder, stateFile)
-	store, err := state.ReadBotUntil(ctx, file)
+	store, err := journal.ReadUntil(ctx, file)
 	switch {
-	case errors.Is(err, state.ErrLocked):
+	case errors.Is(err, boltfile.ErrLocked):
 		return heldError(file)
 	case err == nil:
 		return errors.Join(said, store.Close())

@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // orderInfo is an own order as a program reads it.
@@ -37,7 +37,7 @@ type orderInfo struct {
 	UpdatedMS     int64  `json:"updated_ms"`
 }
 
-func orderInfoOf(c *market.Catalog, o *state.OrderRow) orderInfo {
+func orderInfoOf(c *market.Catalog, o *journal.OrderRow) orderInfo {
 	m := c.Market(o.Market)
 	info := orderInfo{Number: int64(o.ID), ClientOrderID: o.ClientOrderID.String(), Strategy: o.StrategyName, Market: m.Name, Side: o.Side.String(), Type: o.Type.String(),
 		State: o.State.String(), Filled: m.FormatQty(o.FilledAmount), FilledQuote: m.FormatValue(o.FilledAmountQuote), Fee: m.FormatValue(o.FeePaid), Tag: o.Tag,
@@ -105,7 +105,7 @@ type ordersInfo struct {
 const mostOrders = 10_000
 
 // ordersOf lists the open orders of a state file, or all, the oldest first.
-func ordersOf(store *state.BotStore, all bool) (*ordersInfo, error) {
+func ordersOf(store *journal.Store, all bool) (*ordersInfo, error) {
 	list := &ordersInfo{Orders: []orderInfo{}}
 	if !all {
 		rows, err := store.OpenOrders()
@@ -114,7 +114,7 @@ func ordersOf(store *state.BotStore, all bool) (*ordersInfo, error) {
 		}
 		return list, err
 	}
-	err := store.Orders(0, func(o *state.OrderRow) error {
+	err := store.Orders(0, func(o *journal.OrderRow) error {
 		list.Orders = append(list.Orders, orderInfoOf(store.Catalog(), o))
 		if len(list.Orders) >= 2*mostOrders {
 			list.Orders = append(list.Orders[:0], list.Orders[mostOrders:]...)
@@ -155,7 +155,7 @@ func printOrders(w io.Writer, orders []orderInfo) error {
 }
 
 // stoppedOrders lists the orders of a bot that does not run.
-func stoppedOrders(store *state.BotStore, all bool) (*ordersInfo, error) {
+func stoppedOrders(store *journal.Store, all bool) (*ordersInfo, error) {
 	list, err := ordersOf(store, all)
 	if err == nil {
 		list.AsOfMS, err = lastEntryMS(store)

@@ -15,7 +15,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
 // finish completes the plan with what depends on the candles, and says about the run what a report must name. The library
@@ -214,7 +214,7 @@ func (p *planner) describeData() error {
 }
 
 // missing counts the candles that are not there inside the part of the range that the series covers.
-func (p *planner) missing(f backtest.Feed, series *state.Series) (backtest.DataInfo, error) {
+func (p *planner) missing(f backtest.Feed, series *candles.Series) (backtest.DataInfo, error) {
 	info := backtest.DataInfo{Market: f.Market.Name, Interval: f.Interval.String()}
 	from, to := max(p.plan.From, series.First), series.End()
 	if p.plan.To != 0 {
@@ -236,7 +236,7 @@ func (p *planner) missing(f backtest.Feed, series *state.Series) (backtest.DataI
 }
 
 // warnOfEdges says where less is stored than was asked for.
-func (p *planner) warnOfEdges(f backtest.Feed, series *state.Series) {
+func (p *planner) warnOfEdges(f backtest.Feed, series *candles.Series) {
 	if p.plan.From == 0 && series.First < 0 {
 		p.options.Warnings = append(p.options.Warnings, fmt.Sprintf("%s %s begins at %s; a run begins in 1970 at the earliest.", f.Market.Name, f.Interval, series.First))
 	}

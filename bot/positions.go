@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // positionInfo is what a strategy holds in a market, as a program reads it.
@@ -28,7 +28,7 @@ type positionInfo struct {
 	ChangedMS int64 `json:"changed_ms,omitempty"` // of a stopped bot: when the position last changed
 }
 
-func positionInfoOf(m *market.Market, p *state.PositionRow, last market.Price) positionInfo {
+func positionInfoOf(m *market.Market, p *journal.PositionRow, last market.Price) positionInfo {
 	info := positionInfo{Strategy: p.StrategyName, Market: m.Name, Amount: m.FormatQty(p.Amount), Cost: m.FormatValue(p.Cost), Realised: m.FormatValue(p.Realised), Fees: m.FormatValue(p.Fees)}
 	if p.Amount != 0 {
 		info.OpenedMS = p.Opened.Millis()
@@ -51,7 +51,7 @@ type positionsInfo struct {
 
 // positionsOf lists what the strategies of a state file hold, and what they have won in markets where they hold nothing any more. last tells
 // prices.
-func positionsOf(store *state.BotStore, last func(market.ID) market.Price) (*positionsInfo, error) {
+func positionsOf(store *journal.Store, last func(market.ID) market.Price) (*positionsInfo, error) {
 	list := &positionsInfo{Positions: []positionInfo{}}
 	rows, err := store.Positions()
 	for i := range rows {

@@ -5,11 +5,12 @@ import (
 
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // stoppedPositions lists what the strategies of a state file hold, each figure with its time: prices as they were last saved, positions as their
 // last fill left them.
-func stoppedPositions(store *state.BotStore) (*positionsInfo, error) {
+func stoppedPositions(store *journal.Store) (*positionsInfo, error) {
 	prices, err := savedPrices(store)
 	if err != nil {
 		return nil, err
@@ -31,7 +32,7 @@ func stoppedPositions(store *state.BotStore) (*positionsInfo, error) {
 }
 
 // savedPrices is an account that knows the prices of a state file and nothing else.
-func savedPrices(store *state.BotStore) (*state.Account, error) {
+func savedPrices(store *journal.Store) (*state.Account, error) {
 	account := state.NewAccount(store.Catalog(), 0, nil)
 	text, err := store.Blob(partPrefix + engine.PartPrices)
 	if err != nil || text == nil {
@@ -44,13 +45,13 @@ func savedPrices(store *state.BotStore) (*state.Account, error) {
 }
 
 // stampChanges finds the last fill of each position.
-func (list *positionsInfo) stampChanges(store *state.BotStore) error {
+func (list *positionsInfo) stampChanges(store *journal.Store) error {
 	unknown := map[[2]string]*positionInfo{}
 	for i := range list.Positions {
 		p := &list.Positions[i]
 		unknown[[2]string{p.Strategy, p.Market}] = p
 	}
-	return store.FillsBack(func(f *state.FillRow) (more bool) {
+	return store.FillsBack(func(f *journal.FillRow) (more bool) {
 		key := [2]string{f.StrategyName, store.Catalog().Market(f.Market).Name}
 		if p := unknown[key]; p != nil {
 			p.ChangedMS = f.Time.Millis()
@@ -61,7 +62,7 @@ func (list *positionsInfo) stampChanges(store *state.BotStore) error {
 }
 
 // lastEntryMS is the time of the journal's last entry: what the file knows is as of then. 0: it has none.
-func lastEntryMS(store *state.BotStore) (int64, error) {
+func lastEntryMS(store *journal.Store) (int64, error) {
 	entries, err := store.LastEntries(1)
 	if err != nil || len(entries) == 0 {
 		return 0, err

@@ -18,8 +18,8 @@ import (
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/state/blackout"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // The moments in the life of a write at which the power fails. What is in the middle of a commit is cut by chance before its first sync, between the two, or after them.
@@ -214,7 +214,7 @@ func failPower(t *testing.T, seed uint64, kind market.CommandKind, moment string
 
 // sound wants the state file to pass what `bot state check` asks.
 func (s *stage) sound() {
-	store, err := state.ReadBot(filepath.Join(s.folder, stateFile))
+	store, err := journal.Read(filepath.Join(s.folder, stateFile))
 	require.NoError(s.t, err)
 	report, err := store.Check()
 	require.NoError(s.t, err)

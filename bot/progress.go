@@ -9,7 +9,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
 // progressAfter is how long a run may take without a bar.
@@ -50,7 +50,7 @@ func newProgress(ctx context.Context, screen io.Writer, p *planner) *progress {
 }
 
 // newFetchProgress prepares the bar for candles of a range. end must be called.
-func newFetchProgress(ctx context.Context, screen io.Writer, span state.Range) *progress {
+func newFetchProgress(ctx context.Context, screen io.Writer, span candles.Range) *progress {
 	b := &progress{what: "fetch", from: span.From, to: span.To, runs: 1}
 	if _, ok := terminalOf(screen); !ok {
 		return b
@@ -60,7 +60,7 @@ func newFetchProgress(ctx context.Context, screen io.Writer, span state.Range) *
 	return b
 }
 
-func rangeEnd(to market.Time, series *state.Series) market.Time {
+func rangeEnd(to market.Time, series *candles.Series) market.Time {
 	if to == 0 {
 		return series.End()
 	}

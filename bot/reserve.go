@@ -11,7 +11,7 @@ import (
 	"syscall"
 
 	"github.com/tidemark-trading/tidemark/engine/live"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 const (
@@ -48,7 +48,7 @@ func fillWithChance(room []byte) {
 
 // lastRoom writes the batch that found no room into that of the reserve. The recording of market events ends, so that it does not take it.
 func (j *botJournal) lastRoom(full error) error {
-	if j.reserve == "" || !errors.Is(full, syscall.ENOSPC) || errors.Is(full, state.ErrDoubtful) {
+	if j.reserve == "" || !errors.Is(full, syscall.ENOSPC) || errors.Is(full, journal.ErrDoubtful) {
 		return full
 	}
 	err := os.Remove(j.reserve)

@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // Whose orders and money a state file tells of: its exchange, and the key that it was last used with, of which a digest is kept.
@@ -69,7 +69,7 @@ func (r *runner) checkMemory(ctx context.Context) error {
 var errFound = errors.New("found")
 
 // lastTaken is the latest order of these markets that the exchange has told of; nil: there is none.
-func (r *runner) lastTaken() (last *state.OrderRow, err error) {
+func (r *runner) lastTaken() (last *journal.OrderRow, err error) {
 	traded := map[market.ID]bool{} // the client knows no others
 	for i := range r.plan.strategies {
 		for _, m := range r.plan.strategies[i].Markets {
@@ -77,12 +77,12 @@ func (r *runner) lastTaken() (last *state.OrderRow, err error) {
 		}
 	}
 	var ids []market.OrderID // the latest first
-	err = r.store.EntriesBack(0, func(e *state.Entry) error {
-		if ids = append(ids, e.Record.(*state.Report).Order); len(ids) == lookedBack {
+	err = r.store.EntriesBack(0, func(e *journal.Entry) error {
+		if ids = append(ids, e.Record.(*journal.Report).Order); len(ids) == lookedBack {
 			return errFound
 		}
 		return nil
-	}, state.EntryReport)
+	}, journal.EntryReport)
 	if err != nil && !errors.Is(err, errFound) {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (r *runner) lastTaken() (last *state.OrderRow, err error) {
 const lookedBack = 1000
 
 // elsewhere is the exchange of a state file, "" where it is that of the config.
-func (p *runPlan) elsewhere(store *state.BotStore) (before string, err error) {
+func (p *runPlan) elsewhere(store *journal.Store) (before string, err error) {
 	known, err := store.Blob(exchangeBlob)
 	before = string(known)
 	if err != nil || before == "" || sameExchange(before, p.Exchange.origin()) || before == originOf(p.Exchange.MovedFrom) {
@@ -108,7 +108,7 @@ func (p *runPlan) elsewhere(store *state.BotStore) (before string, err error) {
 }
 
 // otherKey reports whether a state file was used with another key before.
-func (p *runPlan) otherKey(store *state.BotStore) (bool, error) {
+func (p *runPlan) otherKey(store *journal.Store) (bool, error) {
 	known, err := store.Blob(keyBlob)
 	return len(known) > 0 && string(known) != digestOf(p.key), err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // breachesBlob are the rules that answers of the exchange did not keep within the last day.
@@ -32,7 +33,7 @@ func (j *botJournal) Breached(at market.Time, b *live.Breach, all []live.Breach)
 	if all == nil {
 		return // the same again
 	}
-	j.batch.Journal(at, &state.Difference{What: "answer: " + b.Rule, Ours: b.Wanted, Theirs: b.Seen, Conclusion: "not booked", Order: b.Order})
+	j.batch.Journal(at, &journal.Difference{Discrepancy: state.Discrepancy{What: "answer: " + b.Rule, Ours: b.Wanted, Theirs: b.Seen, Conclusion: "not booked", Order: b.Order}})
 	text, err := market.AppendSaved(nil, breachesVersion, &savedBreaches{all})
 	if err == nil { // names and numbers
 		j.batch.Blob(breachesBlob, text)
@@ -51,7 +52,7 @@ func (f *watchedFindings) Breached(at market.Time, b *live.Breach, all []live.Br
 }
 
 // readBreaches reads what the last run noted.
-func readBreaches(store *state.BotStore) ([]live.Breach, error) {
+func readBreaches(store *journal.Store) ([]live.Breach, error) {
 	text, err := store.Blob(breachesBlob)
 	if err != nil || text == nil {
 		return nil, err
@@ -64,7 +65,7 @@ func readBreaches(store *state.BotStore) ([]live.Breach, error) {
 }
 
 // addBreaches tells what the last run noted; one that cannot be read is a problem of the file.
-func (i *stateInfo) addBreaches(store *state.BotStore) {
+func (i *stateInfo) addBreaches(store *journal.Store) {
 	breaches, err := readBreaches(store)
 	if err != nil {
 		i.Problems = append(i.Problems, err.Error())
@@ -86,7 +87,7 @@ func (r *runner) auditBy(ctx context.Context, c *live.Config) (err error) {
 	c.Fees = func(m *market.Market) exchange.Fees { return fees[m.ID] }
 	var booked []market.Fill
 	now := r.trading.Now()
-	err = r.store.Fills(now.Add(-remembersFills), now.Add(time.Hour), func(f *state.FillRow) error {
+	err = r.store.Fills(now.Add(-remembersFills), now.Add(time.Hour), func(f *journal.FillRow) error {
 		booked = append(booked, f.Fill)
 		return nil
 	})
@@ -130,7 +131,7 @@ func (r *runner) changed(id market.OrderID) (order market.Order, known bool) {
 		return order, false
 	}
 	for _, e := range slices.Backward(story) {
-		if intent, is := e.Record.(*state.Intent); is && intent.Command.Kind == market.CommandUpdate {
+		if intent, is := e.Record.(*journal.Intent); is && intent.Command.Kind == market.CommandUpdate {
 			return intent.Command.Order, true
 		}
 	}

@@ -22,6 +22,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
+	"github.com/tidemark-trading/tidemark/state/recording"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -43,7 +45,7 @@ type runner struct {
 	trading *rest.Client // that orders go through
 	paper   *paper       // nil in live mode
 	ledger  *rest.Ledger
-	store   *state.BotStore
+	store   *journal.Store
 	account *state.Account
 	engine  *engine.Engine
 	gate    *risk.Gate
@@ -140,7 +142,7 @@ func (r *runner) openStore(ctx context.Context) (err error) {
 	if err := os.MkdirAll(r.plan.Bot.State, 0o700); err != nil {
 		return fmt.Errorf("state folder: %w", err)
 	}
-	if r.store, err = state.OpenBotUntil(ctx, filepath.Join(r.plan.Bot.State, stateFile)); err != nil {
+	if r.store, err = journal.OpenUntil(ctx, filepath.Join(r.plan.Bot.State, stateFile)); err != nil {
 		return stateError{err}
 	}
 	return nil
@@ -201,7 +203,7 @@ func (r *runner) openRecording() (err error) {
 	if len(known) == 8 {
 		next = binary.BigEndian.Uint64(known) + recordingLead
 	}
-	r.journal.recording, err = state.OpenRecording(filepath.Join(r.plan.Bot.State, recordingFolder), state.RecordingOptions{Catalog: r.plan.catalog, Limit: r.plan.Bot.RecordMB << 20, Next: next})
+	r.journal.recording, err = recording.Open(filepath.Join(r.plan.Bot.State, recordingFolder), recording.Options{Catalog: r.plan.catalog, Limit: r.plan.Bot.RecordMB << 20, Next: next})
 	if err != nil {
 		return fmt.Errorf("recording of market events: %w", err)
 	}
@@ -216,7 +218,7 @@ func (r *runner) begin(ctx context.Context) (err error) {
 		r.journal.batch.Blob(exchangeBlob, []byte(r.plan.Exchange.origin()))
 		r.journal.batch.Blob(keyBlob, []byte(digestOf(r.plan.key)))
 	}
-	r.journal.batch.Start(now, &state.Start{Run: r.run, Version: codeVersion(debug.ReadBuildInfo()), ConfigHash: r.plan.hash, Currency: r.plan.currency.Symbol, Strategies: r.plan.names()})
+	r.journal.batch.Start(now, &journal.Start{Run: r.run, Version: codeVersion(debug.ReadBuildInfo()), ConfigHash: r.plan.hash, Currency: r.plan.currency.Symbol, Strategies: r.plan.names()})
 	if r.parts, r.resumed, err = savedParts(r.store, r.plan.names()); err != nil || r.resumed {
 		return err // openLoop restores, so that its commands are at hand
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // agreedBlob is how the account's balances stood beside the books, by asset.
@@ -39,10 +41,12 @@ func (j *botJournal) saveAgreed() {
 }
 
 // Differs notes a difference of the balances.
-func (j *botJournal) Differs(at market.Time, d *state.Difference) { j.batch.Journal(at, d) }
+func (j *botJournal) Differs(at market.Time, d *state.Discrepancy) {
+	j.batch.Journal(at, &journal.Difference{Discrepancy: *d})
+}
 
 // readAgreed reads what the last run noted, by symbol.
-func readAgreed(store *state.BotStore) (map[string]savedAgreement, error) {
+func readAgreed(store *journal.Store) (map[string]savedAgreement, error) {
 	agreed := map[string]savedAgreement{}
 	text, err := store.Blob(agreedBlob)
 	if err != nil || text == nil {
@@ -94,16 +98,16 @@ func nobodys(catalog *market.Catalog, agreed map[string]savedAgreement) (list []
 // owns reports whether an order that has ended was this bot's.
 func (r *runner) owns(client uuid.UUID) bool {
 	_, err := r.store.OrderByClientID(client)
-	return !errors.Is(err, state.ErrNoState)
+	return !errors.Is(err, boltfile.ErrNotFound)
 }
 
 // ended is the own order of a client's name as the state file has it, nil where there is none or it cannot be read.
 func (r *runner) ended(client uuid.UUID) *state.Order {
 	row, err := r.store.OrderByClientID(client)
-	if errors.Is(err, state.ErrNoState) {
+	if errors.Is(err, boltfile.ErrNotFound) {
 		return nil
 	}
-	var fills []state.FillRow
+	var fills []journal.FillRow
 	if err == nil {
 		fills, err = r.store.FillsOf(row.ID)
 	}
@@ -111,5 +115,5 @@ func (r *runner) ended(client uuid.UUID) *state.Order {
 		r.log.Error().Err(err).Stringer("client_order_id", client).Msg("an order that the exchange lists as open cannot be read from the state file")
 		return nil
 	}
-	return state.EndedOrder(&row, fills)
+	return row.Ended(fills)
 }

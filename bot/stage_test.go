@@ -19,7 +19,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/strategy"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
 )
@@ -288,8 +288,8 @@ func (l *journalOfLogs) tail(n int) string {
 }
 
 // stored opens the state file for reading.
-func (s *stage) stored() *state.BotStore {
-	store, err := state.ReadBot(filepath.Join(s.folder, stateFile))
+func (s *stage) stored() *journal.Store {
+	store, err := journal.Read(filepath.Join(s.folder, stateFile))
 	require.NoError(s.t, err)
 	s.t.Cleanup(func() { _ = store.Close() })
 	return store

@@ -12,7 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/journal"
+	"github.com/tidemark-trading/tidemark/state/recording"
 )
 
 // recordingFolder is the name of the recording in the state folder.
@@ -69,7 +71,7 @@ func (e stateError) Unwrap() error { return e.error }
 
 // Error adds what helps.
 func (e stateError) Error() string {
-	if errors.Is(e.error, state.ErrCorrupt) {
+	if errors.Is(e.error, boltfile.ErrCorrupt) {
 		return e.error.Error() + "; put a backup in its place, or move it away: a bot without it asks the exchange what is open, and takes that for foreign"
 	}
 	return e.error.Error()
@@ -77,14 +79,14 @@ func (e stateError) Error() string {
 
 // aboutState makes damage that shows while a bot starts, behind the opening of its state file, an error about that.
 func aboutState(err error) error {
-	if errors.Is(err, state.ErrCorrupt) && !errors.As(err, new(stateError)) {
+	if errors.Is(err, boltfile.ErrCorrupt) && !errors.As(err, new(stateError)) {
 		return stateError{err}
 	}
 	return err
 }
 
 // with opens the state file, calls use and closes it.
-func (f *stateFlags) with(ctx context.Context, open func(ctx context.Context, path string) (*state.BotStore, error), use func(*state.BotStore) error) error {
+func (f *stateFlags) with(ctx context.Context, open func(ctx context.Context, path string) (*journal.Store, error), use func(*journal.Store) error) error {
 	path, err := f.file()
 	if err != nil {
 		return err
@@ -105,7 +107,7 @@ func (a *app) stateCheckCommand(f *stateFlags) *cobra.Command {
 		Long: "Reads the whole journal and holds every entry against the hash of the one before, every row against its checksum, the indexes\n" +
 			"against the tables, and the fills of each order that is done against its filledAmount.",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			return f.with(ctx, state.ReadBotUntil, func(s *state.BotStore) error { return a.checkState(f, s) })
+			return f.with(ctx, journal.ReadUntil, func(s *journal.Store) error { return a.checkState(f, s) })
 		}),
 	}
 	f.jsonFlag(c)
@@ -136,7 +138,7 @@ type recordingInfo struct {
 	Bytes    int64  `json:"bytes"`
 }
 
-func (a *app) checkState(f *stateFlags, s *state.BotStore) error {
+func (a *app) checkState(f *stateFlags, s *journal.Store) error {
 	report, err := s.Check()
 	if err != nil {
 		return err
@@ -147,7 +149,7 @@ func (a *app) checkState(f *stateFlags, s *state.BotStore) error {
 		info.Problems = append(info.Problems, flaw.String())
 	}
 	info.addBreaches(s)
-	x, err := state.DescribeRecording(filepath.Join(filepath.Dir(s.Path()), recordingFolder))
+	x, err := recording.Describe(filepath.Join(filepath.Dir(s.Path()), recordingFolder))
 	if err != nil {
 		return err
 	}
@@ -160,12 +162,12 @@ func (a *app) checkState(f *stateFlags, s *state.BotStore) error {
 		err = printState(a.Stdout, &info, &x)
 	}
 	if n := len(info.Problems); n > 0 && err == nil {
-		return fmt.Errorf("%s: %d problems: %w", s.Path(), n, state.ErrCorrupt)
+		return fmt.Errorf("%s: %d problems: %w", s.Path(), n, boltfile.ErrCorrupt)
 	}
 	return err
 }
 
-func printState(w io.Writer, info *stateInfo, x *state.Extent) error {
+func printState(w io.Writer, info *stateInfo, x *recording.Extent) error {
 	for _, lines := range [...][]string{info.Problems, info.Breaches} {
 		for _, line := range lines {
 			fmt.Fprintln(w, line)
@@ -197,7 +199,7 @@ func (a *app) stateBackupCommand(f *stateFlags) *cobra.Command {
 			if asked, err := f.backupByBot(ctx, out); asked {
 				return a.written(f, out, err)
 			}
-			return f.with(ctx, state.ReadBotUntil, func(s *state.BotStore) error {
+			return f.with(ctx, journal.ReadUntil, func(s *journal.Store) error {
 				if sameFile(out, s.Path()) {
 					return usagef("--out %s is the state file itself; name another", out)
 				}
@@ -259,10 +261,10 @@ func (a *app) stateExportCommand(f *stateFlags) *cobra.Command {
 		Use: "export", Short: "Write a table as JSON, a row a line", Args: cobra.NoArgs,
 		Example: "  bot state export > journal.jsonl\n  bot state export --table fills --out fills.jsonl",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			if all := state.ExportTables(); !slices.Contains(all, table) {
+			if all := journal.ExportTables(); !slices.Contains(all, table) {
 				return usagef("--table: there is no %q; there are %s", table, strings.Join(all, ", "))
 			}
-			return f.with(ctx, state.ReadBotUntil, func(s *state.BotStore) error {
+			return f.with(ctx, journal.ReadUntil, func(s *journal.Store) error {
 				return a.writeTo(out, func(w io.Writer) error {
 					_, err := s.Export(w, table)
 					return err
@@ -270,7 +272,7 @@ func (a *app) stateExportCommand(f *stateFlags) *cobra.Command {
 			})
 		}),
 	}
-	c.Flags().StringVar(&table, "table", "journal", "`TABLE`: "+strings.Join(state.ExportTables(), ", "))
+	c.Flags().StringVar(&table, "table", "journal", "`TABLE`: "+strings.Join(journal.ExportTables(), ", "))
 	c.Flags().StringVar(&out, "out", "", "`FILE` to write; without it the standard output")
 	return c
 }

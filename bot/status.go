@@ -13,7 +13,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // The states of a bot.
@@ -220,7 +220,7 @@ func (k feedKey) name(c *market.Catalog) string {
 }
 
 // fromStore fills in what the state file knows alone.
-func (s *statusInfo) fromStore(store *state.BotStore) (err error) {
+func (s *statusInfo) fromStore(store *journal.Store) (err error) {
 	s.Protocol = protocolVersion
 	runs, err := store.Runs()
 	if err != nil {
@@ -235,7 +235,7 @@ func (s *statusInfo) fromStore(store *state.BotStore) (err error) {
 }
 
 // stoppedStatus is the status of a bot that does not run, from its state file.
-func stoppedStatus(store *state.BotStore, folder string) (*statusInfo, error) {
+func stoppedStatus(store *journal.Store, folder string) (*statusInfo, error) {
 	s := &statusInfo{State: botStopped, Folder: folder, Strategies: []strategyStatus{}}
 	if err := s.fromStore(store); err != nil {
 		return nil, err
@@ -279,7 +279,7 @@ func stoppedStatus(store *state.BotStore, folder string) (*statusInfo, error) {
 	return s, err
 }
 
-func stoppedStrategy(name string, halts []state.HaltRow, open []state.OrderRow) strategyStatus {
+func stoppedStrategy(name string, halts []journal.HaltRow, open []journal.OrderRow) strategyStatus {
 	info := strategyStatus{Name: name, State: botStopped}
 	for i := range open {
 		if open[i].StrategyName == name {

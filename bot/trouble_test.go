@@ -17,7 +17,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -269,7 +269,7 @@ func TestASecondBotOnTheSameStateIsRefused(t *testing.T) {
 		p := s.start()
 		time.Sleep(10 * time.Second)
 		_, err := s.open()
-		require.ErrorIs(t, err, state.ErrLocked)
+		require.ErrorIs(t, err, boltfile.ErrLocked)
 		require.NoError(t, p.end())
 		s.agree(p)
 	})

@@ -1,6 +1,5 @@
-// Package state holds what a trader has: Account, a fold over events (orders, positions, balances), the candle store, and for a live bot
-// the state file and the recording of what the market did. It never decides anything and never talks to an exchange. Start at
-// Account.Apply for the book, at CandleStore for the data, at BotStore.Commit for what survives a crash.
+// Package state holds the Account: orders, positions and balances, folded from events. It never decides anything, never talks to an
+// exchange and never touches a disk: the stores are packages below it (journal, candles, recording). Start at Account.Apply.
 package state
 
 import (
@@ -25,7 +24,7 @@ type Account struct {
 	window    market.Duration     // of KeepRecent
 	marks     []mark              // by market
 	quotes    []quote             // by market
-	orders    market.Index[Order] // open or unsettled
+	orders    market.Index[Order] // Open or unsettled
 	open      []*Order            // by id
 	openIn    []int               // by market: what counts against maxOpenOrders
 	openBy    []int               // by strategy

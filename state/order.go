@@ -20,14 +20,14 @@ const (
 	Canceled
 	Expired
 	Rejected // the exchange refused it: it never existed there
-	states   // how many there are, and one
+	States   // how many there are, and one
 )
 
-var stateNames = [states]string{"", "sent", "unknown", "awaitingTrigger", "open", "partiallyFilled", "filled", "canceled", "expired", "rejected"}
+var stateNames = [States]string{"", "sent", "unknown", "awaitingTrigger", "open", "partiallyFilled", "filled", "canceled", "expired", "rejected"}
 
 // String returns the state's name.
 func (s State) String() string {
-	if s < states {
+	if s < States {
 		return stateNames[s]
 	}
 	return fmt.Sprintf("state(%d)", s)
@@ -54,7 +54,7 @@ const (
 
 // next is the life of an order: next[state][input]. Zero is a report that cannot be true of an order in that state and is
 // dropped. Closed orders stay as they are: what comes then is late.
-var next = [states][inputs]State{
+var next = [States][inputs]State{
 	Sent: {
 		saysNew: Open, saysAwaitingTrigger: AwaitingTrigger, saysPartiallyFilled: PartiallyFilled, saysFilled: Filled,
 		saysCanceled: Canceled, // post-only that would match, self-trade prevention, price protection: accepted and ended at once

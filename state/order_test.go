@@ -56,7 +56,7 @@ func answer(r *market.Report) *market.Report {
 }
 
 func TestEveryStateMeetsEveryReport(t *testing.T) {
-	for s := Sent; s < states; s++ {
+	for s := Sent; s < States; s++ {
 		require.Len(t, lives[s], int(inputs)-1)
 		for in := saysNew; in < inputs; in++ {
 			d, o := inState(t, s)
@@ -263,7 +263,7 @@ func TestTheRefusalOfACancelLeavesTheOrderAsItWas(t *testing.T) {
 }
 
 func TestStatesAndTheirNumbersHaveNames(t *testing.T) {
-	for s := Sent; s < states; s++ {
+	for s := Sent; s < States; s++ {
 		require.NotEmpty(t, s.String())
 		require.Equal(t, s >= Filled, s.Terminal())
 	}

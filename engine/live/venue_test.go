@@ -444,7 +444,7 @@ func (j *ledger) Intent(i *exchange.Intent)                    { j.noted = appen
 func (j *ledger) Sent(market.Time, *exchange.Intent)           {}
 func (j *ledger) Outcome(market.Time, *exchange.Intent, error) {}
 func (j *ledger) Remark(kind, text string)                     { j.remarks = append(j.remarks, kind+": "+text) }
-func (j *ledger) Differs(_ market.Time, d *state.Difference) {
+func (j *ledger) Differs(_ market.Time, d *state.Discrepancy) {
 	j.concluded = append(j.concluded, d.Conclusion)
 }
 func (j *ledger) Breached(_ market.Time, b *Breach, all []Breach) {
