@@ -204,18 +204,10 @@ func (c *Client) spend(ctx context.Context, r *request, signed bool) (done func(
 		}()
 		ctx = within
 	}
-	if c.booker != nil {
-		return c.booker.Begin(ctx, lane, endpoints[r.at].name, weight, payerOf(signed))
-	}
 	if c.config.Budget == nil {
 		return func(http.Header, int, []byte) {}, nil
 	}
-	done = func(h http.Header, status int, body []byte) {
-		if h != nil {
-			c.config.Budget.Observe(h, status, body)
-		}
-	}
-	return done, c.config.Budget.Acquire(ctx, lane, weight, payerOf(signed))
+	return c.config.Budget.Begin(ctx, lane, endpoints[r.at].name, weight, payerOf(signed))
 }
 
 // late reports whether a prepared request could reach the exchange after its window.
