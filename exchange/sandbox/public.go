@@ -89,9 +89,9 @@ func (ex *Exchange) writeMarket(w *wire.Writer, l *listing) {
 	w.Text("feeCategory", l.FeeCategory)
 	w.Key("orderTypes")
 	w.Dst = append(w.Dst, '[')
-	for _, name := range orderTypes {
+	for kind := market.TypeMarket; kind <= market.TypeTakeProfitLimit; kind++ {
 		w.Comma()
-		w.Quote(name)
+		w.Quote(kind.String())
 	}
 	w.Close(']')
 	w.Close('}')
