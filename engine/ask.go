@@ -153,7 +153,7 @@ func (e *Engine) updateExits(c *market.Command, terms *bracket.Terms) error {
 		e.reportRefusal(c, err)
 		return err
 	}
-	return e.brackets.Move(c.Order.ID, x.Levels.Stop, x.Levels.Target)
+	return e.brackets.SetLevels(c.Order.ID, x.Levels.Stop, x.Levels.Target)
 }
 
 // reportRefusal tells the observer that e.asked was refused.

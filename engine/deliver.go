@@ -104,7 +104,7 @@ func (e *Engine) deliver(ev *market.Event) {
 		if ev.Rules != nil {
 			m.Rules = ev.Rules.Rules
 		}
-		e.brackets.Rules(ev.Market)
+		e.brackets.RulesChanged(ev.Market)
 	case market.KindTimer:
 		e.fireTimers()
 	}
@@ -154,7 +154,7 @@ func (e *Engine) observeReport(ev *market.Event, applied state.Applied) {
 // notifySent calls OnOrder for the orders that strategies have just sent, until no callback sends
 // another.
 func (e *Engine) notifySent() {
-	for round := 0; len(e.sent) > 0 || e.brackets.Fresh(); round++ {
+	for round := 0; len(e.sent) > 0 || e.brackets.HasReports(); round++ {
 		e.notifyUnprotected(round)
 		orders := e.sent
 		e.sent = nil
@@ -180,7 +180,7 @@ func (e *Engine) notifySent() {
 // notifyUnprotected reports positions that cannot have an exit to the observer and their
 // strategies.
 func (e *Engine) notifyUnprotected(round int) {
-	for _, u := range e.brackets.News() {
+	for _, u := range e.brackets.TakeReports() {
 		if e.guardian != nil {
 			e.guardian.Unprotected(&u)
 		}

@@ -49,8 +49,8 @@ type fillName struct {
 // order.
 const minOwners = 50_000
 
-// owners maps booked fills to their orders. It holds between minOwners and 2·minOwners fills and is
-// trimmed in bulk.
+// owners maps booked fills to their orders. It holds between minOwners and 2·minOwners fills and
+// is trimmed in bulk.
 type owners struct {
 	of    map[fillName]market.OrderID
 	order []fillName
@@ -174,7 +174,7 @@ func (l *Loop) changeOf(own *state.Order, r *reply) *audit.Change {
 			return &audit.Change{Order: order}
 		}
 	}
-	return &audit.Change{Order: own.Order, Blind: true}
+	return &audit.Change{Order: own.Order, Unknown: true}
 }
 
 // checkOf is the check of answers about orders of a market.

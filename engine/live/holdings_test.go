@@ -17,7 +17,8 @@ import (
 // idle trades nothing.
 type idle struct{ strategy.Base }
 
-// queueCommands moves money out of the account, or into it, and lets the account's history tell of as much.
+// take moves money out of the exchange's account, or into it, and adds told to the account's
+// history.
 func (r *rig) take(asset market.AssetID, money, told market.Money) {
 	r.box.mu.Lock()
 	defer r.box.mu.Unlock()

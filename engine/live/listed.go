@@ -79,8 +79,8 @@ func (l *Loop) logListedEnded(q *query) {
 	own := l.ownOf(q)
 	l.Log.Error().Int64("order", int64(q.id)).Stringer("client_order_id", own.ClientOrderID).
 		Stringer("books", own.State).
-		Msg("two lists of the exchange show an order open that has ended in the account: it is queried, then reopened " +
-			"or cancelled")
+		Msg("two lists of the exchange show an order open that has ended in the account: " +
+			"it is queried, then reopened or cancelled")
 	l.Findings.Remark("open after its end", orderText(q.id))
 }
 
@@ -116,7 +116,7 @@ func (l *Loop) canReopen(own *state.Order, r *reply) (problem string, ok bool) {
 // cancelListed cancels an order that is not open in the account.
 func (l *Loop) cancelListed(q *query) {
 	l.Log.Error().Int64("order", int64(q.id)).
-		Msg("an order that has ended in the account is still listed as open, and could not be reopened: it is cancelled")
+		Msg("an order that has ended in the account is still listed as open and cannot be reopened: it is cancelled")
 	l.queueCommands([]market.Command{{Kind: market.CommandCancel, Order: l.ownOf(q).Order}})
 }
 

@@ -156,7 +156,8 @@ func New(c Config) *Loop {
 	}
 	l := &Loop{Config: c, replies: make(chan func(), (int(ranks)+1)*maxInFlight+maxListQueries),
 		calls: make(chan call), queries: map[market.OrderID]*query{}, pages: map[market.OrderID][]market.Fill{},
-		holdings: holdings{checkpoints: c.Agreed, reported: map[market.AssetID]market.Money{}, moves: map[market.AssetID]int{}}}
+		holdings: holdings{checkpoints: c.Agreed, reported: map[market.AssetID]market.Money{},
+			moves: map[market.AssetID]int{}}}
 	l.verify, l.auditor = l.audit, newAuditor(&l.Config)
 	if c.Account != nil {
 		markets := len(c.Account.Catalog().Markets()) + 1

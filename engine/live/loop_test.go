@@ -127,7 +127,7 @@ func (r *rig) kill() {
 	r.journal.killed = true
 }
 
-// checkpoint requires that the exchange and the bot tell the same story.
+// agree requires that the exchange and the bot tell the same story.
 func (r *rig) agree() {
 	t := r.t
 	for name, record := range r.box.records {

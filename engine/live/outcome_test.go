@@ -63,7 +63,7 @@ func (a answer) notFound() bool { return a.is(notFound, notFoundAgain, notFoundL
 // found reports whether the answer is a record that a query brought.
 func (a answer) found() bool { return a.is(foundOpen, foundChanged, foundEnded, foundChangedEnded) }
 
-// maxListQueries reports whether the answer is one of the lists'.
+// lists reports whether the answer is one of the lists'.
 func (a answer) lists() bool { return a >= listsFailed && a <= listsNothing }
 
 // listed reports whether the answer is that the list of each minute shows an order open that has
@@ -551,7 +551,8 @@ func (s *setting) requireHeard(c cell) {
 	}
 	require.Equal(s.t, slices.Contains(s.journal.remarks, "missing: order 1"), c.step.do == reportNotFound, c)
 	require.Equal(s.t, slices.Contains(s.journal.remarks, "gone: order 1"), c.step.do == endByTrades, c)
-	require.Equal(s.t, slices.Contains(s.journal.remarks, "open after its end: order 1"), c.step.do == reportListedEnded,
+	require.Equal(s.t, slices.Contains(s.journal.remarks, "open after its end: order 1"),
+		c.step.do == reportListedEnded,
 		c)
 	_, halted := s.loop.Engine.Halted(1)
 	require.Equal(s.t, c.step.do == haltListed, halted, c)

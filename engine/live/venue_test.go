@@ -111,7 +111,7 @@ func newBox(t testing.TB, seed uint64, faults int) *box {
 
 func boxFees(*market.Market) exchange.Fees { return exchange.Fees{Maker: 150_000, Taker: 250_000} }
 
-// onEvent keeps the records.
+// hear keeps the records.
 func (b *box) hear(ev *market.Event) {
 	if ev.Kind != market.KindReport {
 		return
@@ -278,7 +278,7 @@ func (b *box) isDeaf(name string) bool {
 	return b.deaf == "everything" || name != "" && b.deaf == name
 }
 
-// fetch lets a question take its time and perhaps get lost.
+// ask lets a question take its time and perhaps get lost.
 func (b *box) ask(name string) error {
 	before, after, delay := b.drop()
 	time.Sleep(min(delay, time.Second))
