@@ -45,6 +45,26 @@ func BenchmarkTable(b *testing.B) {
 	}
 }
 
+// BenchmarkRows measures the rows of the table that need no other process, a section each. bench/ab runs it, and knows the sections by
+// their names.
+func BenchmarkRows(b *testing.B) {
+	if testing.Short() {
+		b.Skip("BenchmarkTable measures the same rows")
+	}
+	for _, section := range []struct {
+		name    string
+		measure func(*table)
+	}{{"loop", (*table).loop}, {"resting", (*table).resting}, {"store", (*table).store}, {"live", (*table).live}} {
+		b.Run(section.name, func(b *testing.B) {
+			for b.Loop() {
+				t := &table{b: b}
+				section.measure(t)
+				fmt.Println(t.text.String())
+			}
+		})
+	}
+}
+
 // million is how many candles the measurements take.
 const million = 1_000_000
 

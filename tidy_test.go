@@ -50,14 +50,16 @@ var mayImport = map[string][]string{
 	"engine/audit":          {"market", "exchange"},
 	"engine/live":           {"market", "engine", "engine/audit", "state", "exchange"},
 	"direct":                {"market", "exchange"},
-	"backtest":              {"market", "strategy", "risk", "state", "engine", "engine/goroutine", "exchange", "exchange/sim"},
+	"chart":                 nil,
+	"backtest":              {"market", "strategy", "risk", "state", "engine", "engine/goroutine", "exchange", "exchange/sim", "chart"},
 	"bot":                   {"*"},
+	"bench/ab":              {"market", "market/synthetic"},
 	"cmd/bot":               {"bot", "strategy/shipped"},
 }
 
 // core is what must give the same output for the same input: no clock, no chance, no goroutine, and no exception.
 var core = []string{"market", "strategy", "risk", "state", "state/codec", "state/candles", "state/journal", "state/recording",
-	"engine", "engine/bracket", "engine/audit", "exchange", "exchange/sim", "backtest"}
+	"engine", "engine/bracket", "engine/audit", "exchange", "exchange/sim", "chart", "backtest"}
 
 // exceptions are the files outside the core that may do what is forbidden elsewhere: file → what → why.
 var exceptions = map[string]map[string]string{

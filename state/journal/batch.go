@@ -52,7 +52,9 @@ type span struct{ from, to int }
 func (b *Batch) slice(s span) []byte { return b.enc.Buf[s.from:s.to:s.to] }
 
 // NewBatch returns an empty batch in the units of the store's catalog. Call Bind first.
-func (s *Store) NewBatch() *Batch { return &Batch{enc: recordEncoder{codec.Encoder{Names: s.names}}} }
+func (s *Store) NewBatch() *Batch {
+	return &Batch{enc: recordEncoder{Encoder: codec.Encoder{Names: s.names}}}
+}
 
 // Len is how many entries and rows the batch holds.
 func (b *Batch) Len() int { return len(b.ops) }

@@ -24,8 +24,8 @@ func twoMarkets(t testing.TB) *market.Catalog {
 		_, err := c.AddAsset(a.Symbol, a.Digits)
 		require.NoError(t, err)
 	}
-	require.NoError(t, c.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, TickSize: 1}))
-	require.NoError(t, c.AddMarket(&market.Market{Name: "ETH-EUR", PriceDigits: 5, TickSize: 10}))
+	require.NoError(t, c.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{TickSize: 1}}))
+	require.NoError(t, c.AddMarket(&market.Market{Name: "ETH-EUR", PriceDigits: 5, Rules: market.Rules{TickSize: 10}}))
 	return c
 }
 
@@ -104,7 +104,7 @@ func TestEveryRecordComesBackWithoutLoss(t *testing.T) {
 			if intent, ok := record.(*Intent); ok {
 				intent.Strategy = twoStrategies[intent.Command.Order.Strategy-1]
 			}
-			e := recordEncoder{codec.Encoder{Names: n}}
+			e := recordEncoder{Encoder: codec.Encoder{Names: n}}
 			e.record(record)
 			require.NoError(t, e.Err())
 			require.Equal(t, byte(i+1), e.Buf[0], "kinds are numbered as they are listed")
@@ -130,7 +130,7 @@ func TestEveryRowComesBackWithoutLoss(t *testing.T) {
 		var o state.Order
 		scatter(t, reflect.ValueOf(&o.Order).Elem(), random)
 		o.State, o.InFlight, o.CancelWanted, o.Reported, o.Code = state.Canceled, market.CommandUpdate, true, true, -3
-		e := recordEncoder{codec.Encoder{Names: n}}
+		e := recordEncoder{Encoder: codec.Encoder{Names: n}}
 		e.orderRow(&o)
 		row, err := readOrder(n, rowKey(o.ID), sealRow(e.Buf, rowKey(o.ID), 0))
 		require.NoError(t, err)
@@ -148,8 +148,8 @@ func TestEveryRowComesBackWithoutLoss(t *testing.T) {
 
 func TestARecordIsReadInFinerUnitsAndOtherNumbers(t *testing.T) {
 	n := codec.NewNames(twoMarkets(t), twoStrategies)
-	e := recordEncoder{codec.Encoder{Names: n}}
-	o := state.Order{State: state.Open, Order: market.Order{ID: 1, Market: 1, Strategy: 1, Side: market.Buy, Price: 12345, FilledAmountQuote: market.ValueOf(-7), Bracket: market.Bracket{Stop: -1}}}
+	e := recordEncoder{Encoder: codec.Encoder{Names: n}}
+	o := state.Order{State: state.Open, Order: market.Order{ID: 1, Market: 1, Strategy: 1, Side: market.Buy, OrderState: market.OrderState{Price: 12345, FilledAmountQuote: market.ValueOf(-7)}, Bracket: market.Bracket{Stop: -1}}}
 	e.orderRow(&o)
 	e.Buf = sealRow(e.Buf, rowKey(1), 0)
 
@@ -187,9 +187,9 @@ func TestAnIntentIsReadInTheUnitsOfItsOrderNotOfItsCause(t *testing.T) {
 		m.PriceDigits += 1 + uint8(m.ID)
 		m.ValueDigits = m.PriceDigits + m.AmountDigits
 	}
-	intent := &Intent{Command: market.Command{Kind: market.CommandPlace, Order: market.Order{ID: 1, Market: 1, Price: 12345}},
+	intent := &Intent{Command: market.Command{Kind: market.CommandPlace, Order: market.Order{ID: 1, Market: 1, OrderState: market.OrderState{Price: 12345}}},
 		Cause: Cause{Kind: market.KindCandles, Market: 2}, Asked: state.Terms{Price: 12346}}
-	e := recordEncoder{codec.Encoder{Names: codec.NewNames(coarse, nil)}}
+	e := recordEncoder{Encoder: codec.Encoder{Names: codec.NewNames(coarse, nil)}}
 	e.record(intent)
 	require.NoError(t, e.Err())
 	var d recordDecoder
@@ -216,7 +216,7 @@ func FuzzRecordsNeverPanic(f *testing.F) {
 	random := rand.New(rand.NewPCG(1, 3))
 	for _, record := range allRecords() {
 		scatter(f, reflect.ValueOf(record).Elem(), random)
-		e := recordEncoder{codec.Encoder{Names: n}}
+		e := recordEncoder{Encoder: codec.Encoder{Names: n}}
 		e.record(record)
 		f.Add(e.Buf)
 		f.Add(bytes.ReplaceAll(e.Buf, []byte("grid"), []byte("gone")))
@@ -232,7 +232,7 @@ func FuzzRecordsNeverPanic(f *testing.F) {
 		if intent, is := record.(*Intent); is && intent.Command.Order.Strategy == 0 {
 			intent.Strategy = "" // one that the engine does not have any more is read by name and written by number
 		}
-		e := recordEncoder{codec.Encoder{Names: n}}
+		e := recordEncoder{Encoder: codec.Encoder{Names: n}}
 		e.record(record)
 		require.NoError(t, e.Err())
 		d.Open(n, e.Buf)

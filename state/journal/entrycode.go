@@ -9,7 +9,10 @@ import (
 )
 
 // recordEncoder writes what the journal and the tables of a state file hold.
-type recordEncoder struct{ codec.Encoder }
+type recordEncoder struct {
+	codec.Encoder
+	scratch market.Order // a copy of what is written from a table of fields
+}
 
 // recordDecoder reads it.
 type recordDecoder struct{ codec.Decoder }
@@ -80,7 +83,7 @@ func (d *recordDecoder) record() Record {
 		return d.outcome()
 	case EntryReport:
 		r := &Report{}
-		d.report(&r.Report)
+		d.report(&r.Report, version)
 		r.Fills = d.fills()
 		return r
 	case EntryFill:
@@ -157,7 +160,7 @@ func (d *recordDecoder) terms() state.Terms {
 
 func (d *recordDecoder) intent(version byte) *Intent {
 	r := &Intent{}
-	r.Strategy = d.command(&r.Command)
+	r.Strategy = d.command(&r.Command, version)
 	r.Method, r.Path, r.Body = d.Text(), d.Text(), d.Bytes()
 	r.Timestamp, r.WindowMS = d.Int(), d.Int()
 	d.cause(&r.Cause)
@@ -240,7 +243,7 @@ func (e *recordEncoder) refusal(r *Refusal) {
 
 func (d *recordDecoder) refusal(version byte) *Refusal {
 	r := &Refusal{Strategy: d.Text()}
-	d.command(&r.Command)
+	d.command(&r.Command, version)
 	r.Reason, r.Detail = d.Text(), d.Text()
 	if version > 1 {
 		r.Rounded = d.terms()

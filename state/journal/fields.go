@@ -55,6 +55,7 @@ func (f Fields) MarshalJSON() ([]byte, error) {
 type describer struct {
 	*codec.Names
 	market *market.Market
+	onHold market.AssetID // the currency of what an order holds; 0: the market's quote
 	fields Fields
 }
 
@@ -131,6 +132,9 @@ func (d *describer) money(name string, m market.Money, asset market.AssetID) {
 		d.text(name, market.FormatFixed(int64(m), d.Catalog().Asset(asset).Digits))
 	}
 }
+
+// held is money in units of the currency that an order holds.
+func (d *describer) held(name string, m market.Money) { d.money(name, m, d.onHold) }
 
 func (d *describer) symbol(name string, asset market.AssetID) {
 	if asset != 0 {

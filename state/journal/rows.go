@@ -99,8 +99,7 @@ func (e *recordEncoder) orderRow(o *state.Order) {
 }
 
 func (d *recordDecoder) orderRow(o *OrderRow) {
-	d.version()
-	o.StrategyName = d.order(&o.Order)
+	o.StrategyName = d.order(&o.Order, d.version())
 	o.State = codec.Enum(&d.Decoder, state.States-1)
 	o.InFlight = codec.Enum(&d.Decoder, market.CommandPlace)
 	d.Flags(&o.CancelWanted, &o.Reported)
