@@ -266,6 +266,6 @@ func TestACheckEndsWithItsContext(t *testing.T) {
 	live(t, path, 5, 60, func() {})
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, err := Open(ended, path, 0o600, Options{Levels: 2, Bolt: bbolt.Options{ReadOnly: true, Timeout: time.Minute}})
+	_, err := Open(ended, path, Options{ReadOnly: true})
 	require.ErrorIs(t, err, context.Canceled)
 }

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// WriterMap is address space only: the file is not made larger.
-const WriterMap = 256 << 20
+// writerMap is address space only: the file is not made larger.
+const writerMap = 256 << 20
 
 // faultAround is how far the kernel maps pages around one that is touched; a release reaches back as far.
 const faultAround = 64 << 10

@@ -88,7 +88,7 @@ func checkCandle(c *market.Candle) error {
 // commit writes what the loader holds, in one transaction.
 func (s *Store) commit(o WriteOptions, l *loader, complete []Range) (report WriteReport, err error) {
 	defer boltfile.CatchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
-	err = s.db.Update(func(tx *bbolt.Tx) error {
+	err = s.db.DB.Update(func(tx *bbolt.Tx) error {
 		report = WriteReport{}
 		w := chunkWriter{options: o, loader: l, report: &report}
 		if err := w.setDigits(tx); err != nil {

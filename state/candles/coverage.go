@@ -27,7 +27,7 @@ type Gap struct {
 // Gaps lists the candles missing in [from, to), in order; a run that is partly covered by a complete source is split there.
 // A zero from or to means the series' first start or last end.
 func (s *Store) Gaps(name string, interval market.Interval, from, to market.Time) (gaps []Gap, err error) {
-	err = s.view(func(tx *bbolt.Tx) error {
+	err = s.db.View(func(tx *bbolt.Tx) error {
 		gaps, err = s.gaps(tx, name, interval, Range{from, to})
 		return err
 	})
@@ -65,7 +65,7 @@ func ceilStart(interval market.Interval, t market.Time) market.Time {
 // Complete returns the ranges of a series that a complete source has filled, sorted, apart from each other: a candle missing
 // in them had no trade.
 func (s *Store) Complete(name string, interval market.Interval) (ranges []Range, err error) {
-	err = s.view(func(tx *bbolt.Tx) error {
+	err = s.db.View(func(tx *bbolt.Tx) error {
 		ranges, err = coverage(tx, name, interval)
 		return err
 	})

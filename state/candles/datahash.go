@@ -17,7 +17,7 @@ import (
 func (s *Store) DataHash(name string, interval market.Interval, from, to market.Time) (text string, err error) {
 	hash := sha256.New()
 	fmt.Fprintf(hash, "tidemark candles %d\n%s\n%s\n", chunkVersion, name, interval)
-	err = s.view(func(tx *bbolt.Tx) error {
+	err = s.db.View(func(tx *bbolt.Tx) error {
 		chunks, err := s.chunks(tx, name, interval)
 		if err != nil {
 			return err

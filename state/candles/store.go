@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -26,7 +25,7 @@ var (
 // decimals of a market are shared by its series and only ever grow. Every change is one transaction: after a crash it has
 // happened or it has not. Readers live inside a transaction: close them before writing through the same store.
 type Store struct {
-	db   *bbolt.DB
+	db   *boltfile.File
 	path string
 }
 
@@ -55,7 +54,7 @@ func (s *Store) Path() string { return s.path }
 // Digits returns the decimals of a market's prices and volumes: what every candle of it fits in. It wraps ErrNoData for a
 // market that was never stored.
 func (s *Store) Digits(name string) (priceDigits, volumeDigits uint8, err error) {
-	err = s.view(func(tx *bbolt.Tx) error {
+	err = s.db.View(func(tx *bbolt.Tx) error {
 		priceDigits, volumeDigits, err = marketDigits(tx, name)
 		return err
 	})
@@ -64,7 +63,7 @@ func (s *Store) Digits(name string) (priceDigits, volumeDigits uint8, err error)
 
 // Series describes one series. It wraps ErrNoData, with a hint how to import, when there is none.
 func (s *Store) Series(name string, interval market.Interval) (info Series, err error) {
-	err = s.view(func(tx *bbolt.Tx) error {
+	err = s.db.View(func(tx *bbolt.Tx) error {
 		info, err = s.describe(tx, name, interval)
 		return err
 	})
@@ -73,7 +72,7 @@ func (s *Store) Series(name string, interval market.Interval) (info Series, err 
 
 // List describes every series, by market, then from the shortest interval.
 func (s *Store) List() (list []Series, err error) {
-	err = s.view(func(tx *bbolt.Tx) error {
+	err = s.db.View(func(tx *bbolt.Tx) error {
 		return boltfile.ForEachBucket(tx.Bucket(bucketCandles), func(key []byte) error {
 			name, interval, err := parseSeriesKey(key)
 			if err != nil {
@@ -146,12 +145,6 @@ func (s *Store) noData(tx *bbolt.Tx, name string, interval market.Interval) erro
 		stored = "stored are " + strings.Join(have[:min(len(have), 12)], ", ")
 	}
 	return errors.Join(fmt.Errorf("%s %s in %s: %w (%s); %s", name, interval, s.path, ErrNoData, stored, importHint(name, interval)), err)
-}
-
-// view runs a read transaction; a page that the database layer cannot read becomes an error.
-func (s *Store) view(read func(tx *bbolt.Tx) error) (err error) {
-	defer boltfile.CatchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
-	return s.db.View(read)
 }
 
 func (s *Store) seriesError(name string, interval market.Interval, err error) error {

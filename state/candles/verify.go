@@ -43,7 +43,7 @@ func (p *Problem) String() string {
 // goroutine of its own, where nobody can catch it; damaged pages that hold candles are met on the way instead.
 func (s *Store) Verify() (VerifyReport, error) {
 	v := verifier{store: s}
-	err := s.view(func(tx *bbolt.Tx) error {
+	err := s.db.View(func(tx *bbolt.Tx) error {
 		return boltfile.ForEachBucket(tx.Bucket(bucketCandles), func(key []byte) error {
 			v.series(tx, key)
 			return nil

@@ -12,7 +12,6 @@ import (
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
 // median of durations; they are sorted in place.
@@ -44,10 +43,10 @@ func BenchmarkIntentDurable(b *testing.B) {
 	s := botStore(b)
 	batch, o := s.NewBatch(), ownOrder(1)
 	intent := intentOf(o)
-	bare, err := bbolt.Open(filepath.Join(b.TempDir(), "bare.db"), 0o600, &bbolt.Options{InitialMmapSize: boltfile.WriterMap})
+	bare, err := bbolt.Open(filepath.Join(b.TempDir(), "bare.db"), 0o600, &bbolt.Options{InitialMmapSize: 256 << 20})
 	require.NoError(b, err)
 	defer bare.Close()
-	bare.AllocSize = boltfile.GrowStep
+	bare.AllocSize = s.db.AllocSize
 	addIntent(batch, o, intent, 1)
 	payload := make([]byte, len(batch.enc.Buf))
 	batch.Reset()

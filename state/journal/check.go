@@ -35,7 +35,7 @@ func (f Flaw) String() string { return f.Place + ": " + f.What }
 // at, whatever was found. Pages of the database that hold none of this are not looked at.
 func (s *Store) Check() (CheckReport, error) {
 	c := checker{store: s, filled: map[market.OrderID]market.Qty{}, claimed: map[uuid.UUID]market.OrderID{}}
-	err := s.view(func(tx *bbolt.Tx) error {
+	err := s.db.View(func(tx *bbolt.Tx) error {
 		c.tx = tx
 		var err error
 		c.from, err = cutOf(tx)
@@ -90,7 +90,7 @@ func (c *checker) flaw(place, format string, args ...any) {
 
 // each visits a bucket and gives its pages back.
 func (c *checker) each(bucket []byte, visit func(key, value []byte)) {
-	err := boltfile.WalkUntil(c.store.reading, c.tx.Bucket(bucket), nil, func(key, value []byte) error {
+	err := walkUntil(c.store.reading, c.tx.Bucket(bucket), nil, func(key, value []byte) error {
 		visit(key, value)
 		return nil
 	})

@@ -29,7 +29,7 @@ func (s *Store) Commit(b *Batch) error {
 		return nil
 	}
 	var before head
-	err := s.update(func(tx *bbolt.Tx) (err error) {
+	err := s.db.Update(func(tx *bbolt.Tx) (err error) {
 		before, err = headOf(tx)
 		if err != nil {
 			return err
@@ -52,7 +52,7 @@ const releaseEvery = 64
 // release gives back the pages of the file that are mapped: what was touched once would count as this process's memory for ever, and in the end
 // that is the whole file. A page that is needed again comes from the system's cache.
 func (s *Store) release() error {
-	return s.view(func(tx *bbolt.Tx) error {
+	return s.db.View(func(tx *bbolt.Tx) error {
 		pages := boltfile.NewReleaser(tx)
 		pages.All()
 		return nil
@@ -62,7 +62,7 @@ func (s *Store) release() error {
 // failed finds out whether a commit that failed is there all the same: its last step is one write and a sync of it.
 func (s *Store) failed(before head, err error) error {
 	err = fmt.Errorf("commit to %s: %w", s.path, err)
-	check := s.view(func(tx *bbolt.Tx) error {
+	check := s.db.View(func(tx *bbolt.Tx) error {
 		after, err := headOf(tx)
 		if err == nil && after != before {
 			return ErrDoubtful

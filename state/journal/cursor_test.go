@@ -46,7 +46,7 @@ func TestAWalkEndsAtTheHighestNumber(t *testing.T) {
 	require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucketOrders).Put(part(orderKey(market.OrderID(-1)), partRow, nil), []byte("row"))
 	}))
-	require.NoError(t, s.view(func(tx *bbolt.Tx) error {
+	require.NoError(t, s.db.View(func(tx *bbolt.Tx) error {
 		seen := 0
 		clientIDsOf(tx).recent(func(_, _ []byte) bool { seen++; return true })
 		require.Equal(t, 1, seen)

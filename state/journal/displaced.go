@@ -22,11 +22,11 @@ func (s *Store) Displaced() error {
 		return fmt.Errorf("%w: %s was deleted or renamed", ErrDisplaced, s.path)
 	case err != nil:
 		return nil
-	case !os.SameFile(s.file, now):
+	case !s.db.Is(now):
 		return fmt.Errorf("%w: another file stands at %s", ErrDisplaced, s.path)
 	}
 	var whole int64
-	if s.view(func(tx *bbolt.Tx) error { whole = tx.Size(); return nil }) == nil && now.Size() < whole {
+	if s.db.View(func(tx *bbolt.Tx) error { whole = tx.Size(); return nil }) == nil && now.Size() < whole {
 		return fmt.Errorf("%w: %s was cut off to %d bytes of %d", ErrDisplaced, s.path, now.Size(), whole)
 	}
 	return nil

@@ -108,7 +108,7 @@ func readEquity(n *codec.Names, key, value []byte) (s EquitySample, err error) {
 // Equity returns the curve of a strategy by name, or of the account for an empty one, from from to to (exclusive; 0 being no bound), each
 // part of it at the finest resolution that is kept.
 func (s *Store) Equity(strategy string, from, to market.Time) (curve []EquitySample, err error) {
-	err = s.view(func(tx *bbolt.Tx) error {
+	err = s.db.View(func(tx *bbolt.Tx) error {
 		until := to
 		for i := range tiers {
 			part, err := s.equityTier(tx, equityKey(i, strategy), from, until)

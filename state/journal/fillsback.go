@@ -10,7 +10,7 @@ import (
 
 // FillsBack calls visit with every fill, the latest first, until it returns false.
 func (s *Store) FillsBack(visit func(*FillRow) (more bool)) error {
-	return s.view(func(tx *bbolt.Tx) error {
+	return s.db.View(func(tx *bbolt.Tx) error {
 		release := boltfile.NewReleaser(tx)
 		defer release.Flush()
 		cursor := tx.Bucket(bucketFills).Cursor()

@@ -39,7 +39,7 @@ func (s *Store) FindOrder(text string) (row OrderRow, err error) {
 	if !ok {
 		return row, fmt.Errorf("order %q is neither a number nor a UUID, nor the first %d digits or more of one", text[:min(len(text), 64)], shortestPrefix)
 	}
-	err = s.view(func(tx *bbolt.Tx) error {
+	err = s.db.View(func(tx *bbolt.Tx) error {
 		keys := p.matches(tx)
 		switch {
 		case len(keys) == 0:

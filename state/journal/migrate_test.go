@@ -34,7 +34,7 @@ func nextSchema(path string, meanwhile *[]byte) schema {
 
 // movedRows is how many rows the migration has moved.
 func movedRows(t *testing.T, s *Store) (rows int) {
-	require.NoError(t, s.view(func(tx *bbolt.Tx) error {
+	require.NoError(t, s.db.View(func(tx *bbolt.Tx) error {
 		return boltfile.ForEach(tx.Bucket([]byte("moved")), func(_, _ []byte) error {
 			rows++
 			return nil

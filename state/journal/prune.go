@@ -32,7 +32,7 @@ func (s *Store) Prune(path string, before market.Time) (removed Removed, err err
 		return removed, err
 	}
 	err = s.rewrite(path, func(into *bbolt.DB) error {
-		return s.view(func(tx *bbolt.Tx) error {
+		return s.db.View(func(tx *bbolt.Tx) error {
 			p := pruner{store: s, from: tx, before: before, gone: map[market.OrderID]bool{}, stay: map[uint64]bool{}}
 			err := p.run(into)
 			removed = p.removed

@@ -10,11 +10,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"runtime/debug"
-	"strings"
 
 	"go.etcd.io/bbolt"
-	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/boltfile"
@@ -57,10 +54,9 @@ const mapAhead = 4
 // Market and strategy numbers in what it returns are those of the catalog and the strategies given to Bind; what only the file
 // knows is added to the catalog there, and a strategy that is no more has number 0 beside its name.
 type Store struct {
-	db      *bbolt.DB
+	db      *boltfile.File
 	path    string
 	names   *codec.Names
-	file    fs.FileInfo     // of the file that is open
 	reading context.Context // ends long walks
 	commits int             // of this process
 	doubt   error           // of a commit that failed after it may have been written: nothing is committed any more
@@ -87,10 +83,12 @@ func ReadUntil(ctx context.Context, path string) (*Store, error) {
 	return openFile(ctx, path, true, current)
 }
 
-func openFile(ctx context.Context, path string, readOnly bool, wanted schema) (store *Store, err error) {
+func openFile(ctx context.Context, path string, readOnly bool, wanted schema) (*Store, error) {
 	switch info, err := os.Stat(path); {
 	case err == nil && info.IsDir():
 		return nil, fmt.Errorf("%s is a folder; name a file in it", path)
+	case err == nil && info.Mode().IsRegular() && info.Size() == 0:
+		return nil, fmt.Errorf("%s: %w: it is empty, as no bot leaves it: what was in it is lost", path, boltfile.ErrCorrupt)
 	case readOnly && errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s: %w; a bot makes it at its first start", path, boltfile.ErrNotFound)
 	}
@@ -99,22 +97,13 @@ func openFile(ctx context.Context, path string, readOnly bool, wanted schema) (s
 			return nil, fmt.Errorf("make state file: %w", err)
 		}
 	}
-	if err := boltfile.NotEmpty(path); err != nil {
-		return nil, err
-	}
-	defer boltfile.CatchCorrupt(path, &err, debug.SetPanicOnFault(true))
-	db, opened, err := boltfile.Open(ctx, path, 0o600, boltfile.Options{Levels: boltfile.BucketLevels, Bolt: bbolt.Options{
-		Timeout: boltfile.LockWait, ReadOnly: readOnly, InitialMmapSize: mapAhead * boltfile.MapAtOpen(readOnly),
-		FreelistType: bbolt.FreelistMapType, NoFreelistSync: true, // one page less to write at each commit; opening finds the free pages by looking
-	}})
+	db, err := boltfile.Open(ctx, path, boltfile.Options{ReadOnly: readOnly, Mode: 0o600, Maps: mapAhead,
+		Freelist: bbolt.FreelistMapType, NoFreelistSync: true})
 	if err != nil {
-		return nil, openError(path, err)
+		return nil, boltfile.Explain(path, "state file",
+			": a running bot holds it (ask that one with bot status), or another bot state command; stop it, or name another file", err)
 	}
-	db.AllocSize = boltfile.GrowStep
 	s := &Store{db: db, path: path, reading: context.Background()}
-	if s.file, err = opened.Stat(); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
 	if readOnly {
 		s.reading = ctx
 	}
@@ -128,29 +117,14 @@ func openFile(ctx context.Context, path string, readOnly bool, wanted schema) (s
 // in its place.
 func (s *Store) isStill() error {
 	now, err := os.Stat(s.path)
-	if err == nil && !os.SameFile(s.file, now) {
+	if err == nil && !s.db.Is(now) {
 		err = fmt.Errorf("%s was replaced while it was opened: it is %w; try again", s.path, boltfile.ErrLocked)
 	}
 	return err
 }
 
-func openError(path string, err error) error {
-	switch {
-	case strings.Contains(err.Error(), "file size too small"): // of bbolt, without a name
-		return fmt.Errorf("%s: %w: cut off: %w", path, boltfile.ErrCorrupt, err)
-	case errors.As(err, new(*boltfile.Damage)):
-		return fmt.Errorf("%s: %w: %w", path, boltfile.ErrCorrupt, err)
-	case errors.Is(err, bolterrors.ErrTimeout):
-		return fmt.Errorf("%s is %w: a running bot holds it (ask that one with bot status), or another bot state command; stop it, or name another file", path, boltfile.ErrLocked)
-	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
-		return fmt.Errorf("%s: %w: not a state file: %w", path, boltfile.ErrCorrupt, err)
-	}
-	return fmt.Errorf("open state file: %w", err)
-}
-
 // prepare makes or migrates the file, and learns the markets it knows.
-func (s *Store) prepare(readOnly bool, wanted schema) (err error) {
-	defer boltfile.CatchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
+func (s *Store) prepare(readOnly bool, wanted schema) error {
 	if !readOnly {
 		if err := wanted.apply(s); err != nil {
 			return err
@@ -160,7 +134,7 @@ func (s *Store) prepare(readOnly bool, wanted schema) (err error) {
 		}
 	}
 	catalog := &market.Catalog{}
-	err = s.db.View(func(tx *bbolt.Tx) error {
+	err := s.db.View(func(tx *bbolt.Tx) error {
 		pages := boltfile.NewReleaser(tx)
 		defer pages.All()
 		if err := wanted.check(tx, s.path); err != nil {
@@ -188,7 +162,7 @@ func (s *Store) Catalog() *market.Catalog { return s.names.Catalog() }
 // before anybody relies on the units of catalog: where the file keeps a market's prices with more decimals, the market takes them
 // over; markets and assets that only the file knows are added, as halted. An asset with other decimals than before is an error.
 func (s *Store) Bind(catalog *market.Catalog, strategies []string) error {
-	err := s.update(func(tx *bbolt.Tx) error {
+	err := s.db.Update(func(tx *bbolt.Tx) error {
 		if err := extend(catalog, tx); err != nil {
 			return err
 		}
@@ -198,15 +172,4 @@ func (s *Store) Bind(catalog *market.Catalog, strategies []string) error {
 		s.names = codec.NewNames(catalog, strategies)
 	}
 	return err
-}
-
-// view runs a read transaction; a page that the database layer cannot read becomes an error.
-func (s *Store) view(read func(tx *bbolt.Tx) error) (err error) {
-	defer boltfile.CatchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
-	return s.db.View(read)
-}
-
-func (s *Store) update(write func(tx *bbolt.Tx) error) (err error) {
-	defer boltfile.CatchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
-	return s.db.Update(write)
 }
