@@ -1,9 +1,9 @@
 // Package boltfile opens bbolt files whole or not at all: it makes them, locks them, checks their
-// structure on raw bytes before bbolt follows it, turns damage into errors and gives read pages back.
-// It does not know what keys and values mean. Start at Open.
+// structure on raw bytes before bbolt follows it, turns damage into errors and gives read pages
+// back. It does not know what keys and values mean. Start at Open.
 //
 // bbolt trusts its file: where a page is damaged it panics, in a goroutine of its own too, reads
-// beyond its mapping, or walks round and round. After Check none of that can happen: each page is
+// beyond its mapping, or walks round and round. After check none of that can happen: each page is
 // reached once, every element lies in its page where bbolt writes it, keys rise within pages and
 // across them, inline buckets fill their value, and no page in use is in the list of free pages.
 package boltfile
@@ -56,7 +56,8 @@ type Options struct {
 }
 
 // Open opens a file and checks its structure first, until ctx ends. It waits a second for another
-// process. A missing or empty file is left to bbolt, which begins it where it is opened for writing.
+// process. A missing or empty file is left to bbolt, which begins it where it is opened for
+// writing.
 //
 // A *Damage in the error is a file that must not be used. Errors of bbolt and of ctx stay what they
 // are; Explain puts them into words.
@@ -79,7 +80,8 @@ func Open(ctx context.Context, path string, o Options) (f *File, err error) {
 	return f, err
 }
 
-// openChecked opens a file for reading, where bbolt follows nothing but the two heads, and checks it.
+// openChecked opens a file for reading, where bbolt follows nothing but the two heads, and checks
+// it.
 func openChecked(ctx context.Context, path string, mode os.FileMode, options bbolt.Options) (*File, error) {
 	var raw *os.File
 	options.ReadOnly = true
@@ -122,13 +124,14 @@ func checkFile(ctx context.Context, file *os.File, levels int) error {
 	if err != nil {
 		return err
 	}
-	return Check(ctx, file, info.Size(), levels)
+	return check(ctx, file, info.Size(), levels)
 }
 
 // Path returns the path that the file was opened with.
 func (f *File) Path() string { return f.path }
 
-// View runs a read transaction. A page that bbolt cannot read becomes an error that wraps ErrCorrupt.
+// View runs a read transaction. A page that bbolt cannot read becomes an error that wraps
+// ErrCorrupt.
 func (f *File) View(read func(tx *bbolt.Tx) error) (err error) {
 	defer CatchCorrupt(f.path, &err, debug.SetPanicOnFault(true))
 	return f.DB.View(read)

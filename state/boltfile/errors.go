@@ -37,7 +37,8 @@ func Locked(err error) bool { return errors.Is(err, bolterrors.ErrTimeout) }
 
 // Foreign reports whether an error of Open says that the file is no database.
 func Foreign(err error) bool {
-	return errors.Is(err, bolterrors.ErrInvalid) || errors.Is(err, bolterrors.ErrChecksum) || errors.Is(err, bolterrors.ErrVersionMismatch)
+	return errors.Is(err, bolterrors.ErrInvalid) || errors.Is(err, bolterrors.ErrChecksum) ||
+		errors.Is(err, bolterrors.ErrVersionMismatch)
 }
 
 // Explain names the file in an error of Open and wraps ErrCorrupt or ErrLocked where that is the

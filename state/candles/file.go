@@ -16,12 +16,13 @@ import (
 
 const storeFormat = 1
 
-// Open opens the store at path for writing. It is made when missing, and held alone. It waits a second for other processes, then
-// wraps ErrLocked. A file that is no store wraps ErrCorrupt, one of a newer format ErrNewer.
+// Open opens the store at path for writing. It is made when missing, and held alone. It waits a
+// second for other processes, then wraps ErrLocked. A file that is no store wraps ErrCorrupt, one
+// of a newer format ErrNewer.
 func Open(path string) (*Store, error) { return openFile(path, false) }
 
-// Read opens the store at path for reading, which others may do at the same time. A missing or empty file wraps ErrNoData; the
-// other errors are those of Open.
+// Read opens the store at path for reading, which others may do at the same time. A missing or
+// empty file wraps ErrNoData; the other errors are those of Open.
 func Read(path string) (*Store, error) { return openFile(path, true) }
 
 func openFile(path string, readOnly bool) (*Store, error) {
@@ -39,7 +40,8 @@ func openFile(path string, readOnly bool) (*Store, error) {
 	return s, nil
 }
 
-// checkFile looks at what the database layer has no good word for: no file, an empty one to read, a folder.
+// checkFile looks at what the database layer has no good word for: no file, an empty one to read, a
+// folder.
 func checkFile(path string, readOnly bool) error {
 	info, err := os.Stat(path)
 	switch {

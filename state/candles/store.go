@@ -1,5 +1,6 @@
-// Package candles is the candle store: one bbolt file of packed candles by market and interval, with their known gaps. It imports,
-// exports, verifies and resamples; it never talks to an exchange. Start at Store.Put and Reader.Next.
+// Package candles is the candle store: one bbolt file of packed candles by market and interval,
+// with their known gaps. It imports, exports, verifies and resamples; it never talks to an
+// exchange. Start at Store.Put and Reader.Next.
 package candles
 
 import (
@@ -21,9 +22,10 @@ var (
 	bucketCoverage = []byte("coverage") // series key → complete ranges
 )
 
-// Store keeps candles of many markets and intervals in one file. A market and an interval together are a series; the
-// decimals of a market are shared by its series and only ever grow. Every change is one transaction: after a crash it has
-// happened or it has not. Readers live inside a transaction: close them before writing through the same store.
+// Store keeps candles of many markets and intervals in one file. A market and an interval together
+// are a series; the decimals of a market are shared by its series and only ever grow. Every change
+// is one transaction: after a crash it has happened or it has not. Readers live inside a
+// transaction: close them before writing through the same store.
 type Store struct {
 	db   *boltfile.File
 	path string
@@ -51,8 +53,8 @@ func (s *Store) Close() error { return s.db.Close() }
 // Path returns the path the store was opened with.
 func (s *Store) Path() string { return s.path }
 
-// Digits returns the decimals of a market's prices and volumes: what every candle of it fits in. It wraps ErrNoData for a
-// market that was never stored.
+// Digits returns the decimals of a market's prices and volumes: what every candle of it fits in. It
+// wraps ErrNoData for a market that was never stored.
 func (s *Store) Digits(name string) (priceDigits, volumeDigits uint8, err error) {
 	err = s.db.View(func(tx *bbolt.Tx) error {
 		priceDigits, volumeDigits, err = marketDigits(tx, name)
@@ -176,7 +178,8 @@ func parseSeriesKey(key []byte) (string, market.Interval, error) {
 	return name, interval, nil
 }
 
-// CheckMarketName accepts what a store can hold candles of: BASE-QUOTE, at most 64 letters of printable ASCII, no space or slash.
+// CheckMarketName accepts what a store can hold candles of: BASE-QUOTE, at most 64 letters of
+// printable ASCII, no space or slash.
 func CheckMarketName(name string) error {
 	foreign := func(r rune) bool { return r <= ' ' || r > '~' || r == '/' || r == '\\' }
 	if len(name) > 64 || strings.ContainsFunc(name, foreign) {

@@ -33,8 +33,8 @@ func ExportTables() []string {
 	return names
 }
 
-// Export writes a table as JSON, one object of texts a line: plain decimals, RFC 3339 times, the specification's names. It returns the number
-// of rows.
+// Export writes a table as JSON, one object of texts a line: plain decimals, RFC 3339 times, the
+// specification's names. It returns the number of rows.
 func (s *Store) Export(w io.Writer, table string) (rows int64, err error) {
 	export := exports[table]
 	if export == nil {

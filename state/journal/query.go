@@ -16,7 +16,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
-// Order returns an own order by its number. Like all that look for one order it wraps ErrNotFound where there is none.
+// Order returns an own order by its number. Like all that look for one order it wraps ErrNotFound
+// where there is none.
 func (s *Store) Order(id market.OrderID) (row OrderRow, err error) {
 	err = s.db.View(func(tx *bbolt.Tx) error {
 		row, err = s.orderAt(tx, orderKey(id), strconv.FormatInt(int64(id), 10))
@@ -69,8 +70,8 @@ func (s *Store) OpenOrders() (rows []OrderRow, err error) {
 	return rows, err
 }
 
-// Orders calls visit with every own order from a number on, in order, until it returns an error, which is returned. As in
-// all visits, visit must not call the store.
+// Orders calls visit with every own order from a number on, in order, until it returns an error,
+// which is returned. As in all visits, visit must not call the store.
 func (s *Store) Orders(from market.OrderID, visit func(*OrderRow) error) error {
 	return s.walk(bucketOrders, orderKey(from), func(key, value []byte) error {
 		if !isRow(key) {
@@ -84,7 +85,8 @@ func (s *Store) Orders(from market.OrderID, visit func(*OrderRow) error) error {
 	})
 }
 
-// Fills calls visit with every fill from from to to (exclusive; 0 being no bound), by time, until it returns an error, which is returned.
+// Fills calls visit with every fill from from to to (exclusive; 0 being no bound), by time, until
+// it returns an error, which is returned.
 func (s *Store) Fills(from, to market.Time, visit func(*FillRow) error) error {
 	var first []byte
 	if from != 0 {
@@ -101,6 +103,26 @@ func (s *Store) Fills(from, to market.Time, visit func(*FillRow) error) error {
 		return visit(&row)
 	})
 	return notEnough(err)
+}
+
+// FillsBack calls visit with every fill, the latest first, until visit returns false.
+func (s *Store) FillsBack(visit func(*FillRow) (more bool)) error {
+	return s.db.View(func(tx *bbolt.Tx) error {
+		release := boltfile.NewReleaser(tx)
+		defer release.Flush()
+		cursor := boltfile.NewCursor(tx.Bucket(bucketFills))
+		for key, value := cursor.Last(); key != nil; key, value = cursor.Prev() {
+			row, err := readFill(s.names, key, value)
+			if err != nil {
+				return s.wrap(err)
+			}
+			if !visit(&row) {
+				return nil
+			}
+			release.Consumed(value)
+		}
+		return nil
+	})
 }
 
 // FillsOf returns the fills of an own order, by fill id.
@@ -154,7 +176,8 @@ func (s *Store) get(bucket []byte, name string) (value []byte, err error) {
 	return value, err
 }
 
-// Story returns every journal entry about an own order, in order: intents, sends, outcomes, reports, fills, refusals, differences.
+// Story returns every journal entry about an own order, in order: intents, sends, outcomes,
+// reports, fills, refusals, differences.
 func (s *Store) Story(id market.OrderID) (entries []Entry, err error) {
 	prefix := part(orderKey(id), partStory, nil)
 	err = s.db.View(func(tx *bbolt.Tx) error {
@@ -171,7 +194,8 @@ func (s *Store) Story(id market.OrderID) (entries []Entry, err error) {
 	return entries, err
 }
 
-// Entries calls visit with the journal's entries from a number on until it returns an error, which is returned.
+// Entries calls visit with the journal's entries from a number on until it returns an error, which
+// is returned.
 func (s *Store) Entries(from uint64, visit func(*Entry) error) error {
 	return s.walk(bucketJournal, key64(from), func(key, value []byte) error {
 		entry, err := s.readEntry(key, value)
@@ -182,8 +206,8 @@ func (s *Store) Entries(from uint64, visit func(*Entry) error) error {
 	})
 }
 
-// EntriesBack calls visit with the journal's entries of some kinds, the latest first, until one of any kind is older than since, or visit returns an
-// error, which is returned.
+// EntriesBack calls visit with the journal's entries of some kinds, the latest first, until one of
+// any kind is older than since, or visit returns an error, which is returned.
 func (s *Store) EntriesBack(since market.Time, visit func(*Entry) error, kinds ...EntryKind) error {
 	return s.db.View(func(tx *bbolt.Tx) error {
 		release := boltfile.NewReleaser(tx)

@@ -1,6 +1,7 @@
-// Package journal is the state file of a bot, bot.db: the journal (a hash chain of everything that was decided, sent and
-// answered) and the tables that a start reads. One turn of the live loop is one Batch, and one Batch is one synced transaction. It
-// never decides anything. Start at Store.Commit; Entry lists what the journal records.
+// Package journal is the state file of a bot, bot.db: the journal (a hash chain of everything that
+// was decided, sent and answered) and the tables that a start reads. One turn of the live loop is
+// one Batch, and one Batch is one synced transaction. It never decides anything. Start at
+// Store.Commit; Entry lists what the journal records.
 package journal
 
 import (
@@ -18,7 +19,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
-// The buckets of the state file. Numbers in keys are big-endian, so that keys sort like the numbers.
+// The buckets of the state file. Numbers in keys are big-endian, so that keys sort like the
+// numbers.
 var (
 	bucketJournal     = []byte("journal")     // number → hash, time, kind, version, record
 	bucketCheckpoints = []byte("checkpoints") // number, a multiple of checkpointEvery → hash
@@ -42,17 +44,19 @@ var buckets = [][]byte{boltfile.BucketMeta, bucketJournal, bucketCheckpoints, bu
 // checkpointEvery is how many entries of the journal a start has to check at most.
 const checkpointEvery = 1024
 
-// mapAhead is how many times the address space of a candle store a state file takes at its opening: a writer that has to take more waits
-// for all readers, a backup among them.
+// mapAhead is how many times the address space of a candle store a state file takes at its opening:
+// a writer that has to take more waits for all readers, a backup among them.
 const mapAhead = 4
 
-// Store is the state file of a live bot: the journal, and the tables that follow from it. One process holds it, one goroutine
-// commits; any goroutine of that process may read meanwhile and sees what the last commit left.
+// Store is the state file of a live bot: the journal, and the tables that follow from it. One
+// process holds it, one goroutine commits; any goroutine of that process may read meanwhile and
+// sees what the last commit left.
 //
 // A commit that returned without error is on disk and survives a crash of the machine.
 //
-// Market and strategy numbers in what it returns are those of the catalog and the strategies given to Bind; what only the file
-// knows is added to the catalog there, and a strategy that is no more has number 0 beside its name.
+// Market and strategy numbers in what it returns are those of the catalog and the strategies given
+// to Bind; what only the file knows is added to the catalog there, and a strategy that is no more
+// has number 0 beside its name.
 type Store struct {
 	db      *boltfile.File
 	path    string
@@ -65,10 +69,12 @@ type Store struct {
 // Open is OpenUntil without an end.
 func Open(path string) (*Store, error) { return OpenUntil(context.Background(), path) }
 
-// OpenUntil opens the state file at path for writing and makes it, readable by its owner only, when missing: whole or not at all, so that a
-// file without a byte is damage. It waits a second for another process, then wraps ErrLocked. Before the database layer follows a page the
-// structure of the whole file is checked, until ctx ends. A file of an older format is brought to the present one, a copy of it staying beside it;
-// one of a newer format wraps ErrNewer. The journal is checked from its last checkpoint on; damage wraps ErrCorrupt. Call Bind next.
+// OpenUntil opens the state file at path for writing and makes it, readable by its owner only, when
+// missing: whole or not at all, so that a file without a byte is damage. It waits a second for
+// another process, then wraps ErrLocked. Before the database layer follows a page the structure of
+// the whole file is checked, until ctx ends. A file of an older format is brought to the present
+// one, a copy of it staying beside it; one of a newer format wraps ErrNewer. The journal is checked
+// from its last checkpoint on; damage wraps ErrCorrupt. Call Bind next.
 func OpenUntil(ctx context.Context, path string) (*Store, error) {
 	return openFile(ctx, path, false, current)
 }
@@ -76,9 +82,10 @@ func OpenUntil(ctx context.Context, path string) (*Store, error) {
 // Read is ReadUntil without an end.
 func Read(path string) (*Store, error) { return ReadUntil(context.Background(), path) }
 
-// ReadUntil opens the state file at path for reading, which needs it not to be held by a running bot. A missing file wraps
-// ErrNotFound; the structure of the file is checked as by OpenUntil, the journal is not (Check does). ctx ends the opening and every long walk through
-// the store. It needs no Bind: Catalog tells the markets.
+// ReadUntil opens the state file at path for reading, which needs it not to be held by a running
+// bot. A missing file wraps ErrNotFound; the structure of the file is checked as by OpenUntil, the
+// journal is not (Check does). ctx ends the opening and every long walk through the store. It needs
+// no Bind: Catalog tells the markets.
 func ReadUntil(ctx context.Context, path string) (*Store, error) {
 	return openFile(ctx, path, true, current)
 }
@@ -88,7 +95,8 @@ func openFile(ctx context.Context, path string, readOnly bool, wanted schema) (*
 	case err == nil && info.IsDir():
 		return nil, fmt.Errorf("%s is a folder; name a file in it", path)
 	case err == nil && info.Mode().IsRegular() && info.Size() == 0:
-		return nil, fmt.Errorf("%s: %w: it is empty, as no bot leaves it: what was in it is lost", path, boltfile.ErrCorrupt)
+		return nil, fmt.Errorf("%s: %w: it is empty, as no bot leaves it: what was in it is lost",
+			path, boltfile.ErrCorrupt)
 	case readOnly && errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("%s: %w; a bot makes it at its first start", path, boltfile.ErrNotFound)
 	}
@@ -100,8 +108,8 @@ func openFile(ctx context.Context, path string, readOnly bool, wanted schema) (*
 	db, err := boltfile.Open(ctx, path, boltfile.Options{ReadOnly: readOnly, Mode: 0o600, Maps: mapAhead,
 		Freelist: bbolt.FreelistMapType, NoFreelistSync: true})
 	if err != nil {
-		return nil, boltfile.Explain(path, "state file",
-			": a running bot holds it (ask that one with bot status), or another bot state command; stop it, or name another file", err)
+		return nil, boltfile.Explain(path, "state file", ": a running bot holds it (ask that one with bot status), "+
+			"or another bot state command; stop it, or name another file", err)
 	}
 	s := &Store{db: db, path: path, reading: context.Background()}
 	if readOnly {
@@ -113,8 +121,8 @@ func openFile(ctx context.Context, path string, readOnly bool, wanted schema) (*
 	return s, nil
 }
 
-// isStill wants the file that was opened to be the one of that name: while waiting for the lock, its holder may have put a compact one
-// in its place.
+// isStill wants the file that was opened to be the one of that name: while waiting for the lock,
+// its holder may have put a compact one in its place.
 func (s *Store) isStill() error {
 	now, err := os.Stat(s.path)
 	if err == nil && !s.db.Is(now) {
@@ -129,7 +137,7 @@ func (s *Store) prepare(readOnly bool, wanted schema) error {
 		if err := wanted.apply(s); err != nil {
 			return err
 		}
-		if err := syncPlace(s.path); err != nil {
+		if err := boltfile.SyncPlace(s.path); err != nil {
 			return fmt.Errorf("sync the folder of %s: %w", s.path, err)
 		}
 	}
@@ -155,12 +163,14 @@ func (s *Store) Close() error { return s.db.Close() }
 // Path returns the path the store was opened with.
 func (s *Store) Path() string { return s.path }
 
-// Catalog returns the markets and assets that records are told in: those of Bind, else those that the file knows.
+// Catalog returns the markets and assets that records are told in: those of Bind, else those that
+// the file knows.
 func (s *Store) Catalog() *market.Catalog { return s.names.Catalog() }
 
-// Bind ties the store to the markets and strategies (StrategyID 1…) of this process. Call it once, before the first commit and
-// before anybody relies on the units of catalog: where the file keeps a market's prices with more decimals, the market takes them
-// over; markets and assets that only the file knows are added, as halted. An asset with other decimals than before is an error.
+// Bind ties the store to the markets and strategies (StrategyID 1…) of this process. Call it once,
+// before the first commit and before anybody relies on the units of catalog: where the file keeps a
+// market's prices with more decimals, the market takes them over; markets and assets that only the
+// file knows are added, as halted. An asset with other decimals than before is an error.
 func (s *Store) Bind(catalog *market.Catalog, strategies []string) error {
 	err := s.db.Update(func(tx *bbolt.Tx) error {
 		if err := extend(catalog, tx); err != nil {
