@@ -11,7 +11,7 @@ import (
 // A block is up to 128 candles in six columns of unsigned integers, each column bit-packed at the
 // width of its largest value:
 //
-//	open    open − previous close (first candle of a chunk: its own open), less the block's smallest
+//	open    open − previous close (the first of a chunk: its own open), less the block's smallest
 //	body    close − open, less the block's smallest
 //	up      high − larger of open and close
 //	down    smaller of open and close − low
