@@ -197,7 +197,7 @@ func (p *planner) describeData() error {
 		if err != nil {
 			return err
 		}
-		text, err := p.candles.DataHash(f.Market.Name, f.Interval, p.readFrom(f), p.plan.To)
+		text, err := p.candles.DataHash(f.Market.Name, f.Interval, p.plan.ReadFrom(f), p.plan.To)
 		if err != nil {
 			return err
 		}
@@ -246,23 +246,6 @@ func (p *planner) warnOfEdges(f backtest.Feed, series *state.Series) {
 	if p.plan.To > series.End() {
 		p.options.Warnings = append(p.options.Warnings, fmt.Sprintf("%s %s ends at %s, before the end that was asked for.", f.Market.Name, f.Interval, series.End()))
 	}
-}
-
-// readFrom is where reading a feed begins: early enough for the longest warm-up.
-func (p *planner) readFrom(f backtest.Feed) market.Time {
-	if p.plan.From == 0 || p.plan.ColdStart {
-		return p.plan.From
-	}
-	longest := int64(0)
-	for i := range p.plan.Strategies {
-		s := &p.plan.Strategies[i]
-		needs, err := s.Kind.Needs(s.Values)
-		if err == nil && slices.Contains(s.Markets, f.Market) {
-			longest = max(longest, int64(needs.Warmup)*int64(s.Interval.End(0)))
-		}
-	}
-	length := int64(f.Interval.End(0))
-	return max(f.Interval.StartOf(f.Interval.Index(p.plan.From)-(longest+length-1)/length), 0)
 }
 
 // explain says what to do about a run that found nothing in its range, or numbers that are too large.

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 
+	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/engine/goroutine"
 	"github.com/tidemark-trading/tidemark/engine/live"
@@ -149,34 +150,18 @@ func (r *runner) openStore(ctx context.Context) (err error) {
 // openEngine makes account, gate and engine with the strategies in their seats.
 func (r *runner) openEngine(ctx context.Context) (err error) {
 	p := r.plan
-	own := make([]bool, len(p.strategies)+1)
-	var seats []engine.Seat
-	var limits []risk.Limits
-	for i := range p.strategies {
-		s := &p.strategies[i]
-		needs, err := s.Kind.Needs(s.Values)
-		if err != nil {
-			return fmt.Errorf("strategy %s: %w", s.Name, err)
-		}
-		made, err := s.Kind.New(s.Values, strategy.Setup{Markets: s.Markets, Interval: s.Interval})
-		if err != nil {
-			return fmt.Errorf("strategy %s: %w", s.Name, err)
-		}
-		own[i+1] = s.Own
-		seat := engine.Seat{Name: s.Name, Strategy: made, Intervals: append([]market.Interval{s.Interval}, needs.Intervals...), Ticker: needs.Ticker, Book: needs.Book,
-			Warmup: needs.Warmup, Log: r.log.With().Str("strategy", s.Name).Logger()}
-		for _, m := range s.Markets {
-			seat.Markets = append(seat.Markets, m.ID)
-		}
-		seats, limits, r.needs = append(seats, seat), append(limits, s.Limits), append(r.needs, needs)
+	roster, err := backtest.NewRoster(p.strategies, r.log)
+	if err != nil {
+		return err
 	}
+	r.needs = roster.Needs
 	if err = r.settle(ctx); err != nil {
 		return err
 	}
-	r.account = state.NewAccount(p.catalog, len(p.strategies), own)
+	r.account = state.NewAccount(p.catalog, len(p.strategies), roster.Own)
 	r.account.KeepRecent(lateFills)
-	r.gate = risk.New(p.catalog, risk.Config{Account: p.checked.plan.Account, Strategies: limits, Fees: p.fees, Explain: true})
-	r.engine = engine.New(engine.Config{Catalog: p.catalog, Account: r.account, Gate: r.gate, Seats: seats, TradeFrom: r.began, SaveLimit: int(p.Bot.SaveKB) << 10, Run: r.run, Observer: r, Apart: goroutine.Call})
+	r.gate = risk.New(p.catalog, risk.Config{Account: p.checked.plan.Account, Strategies: roster.Limits, Fees: p.fees, Explain: true})
+	r.engine = engine.New(engine.Config{Catalog: p.catalog, Account: r.account, Gate: r.gate, Seats: roster.Seats, TradeFrom: r.began, SaveLimit: int(p.Bot.SaveKB) << 10, Run: r.run, Observer: r, Apart: goroutine.Call})
 	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account, seats: p.names(), ledger: r.weights, banned: &r.banned, currency: p.currency.ID, agreed: map[string]savedAgreement{}, refusals: refusals{kinds: map[refusalKey]*refusedKind{}}, notes: newNotes(r.log)}
 	if r.paper == nil {
 		r.journal.open = r.ledger.SetOpenOrders
