@@ -3,7 +3,9 @@ package bot
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -107,7 +109,7 @@ func (p *play) agree(t *testing.T) (live *trail) {
 // compare requires that two trails are the same, strategy by strategy and market by market; it shows the first difference of each.
 func (p *play) compare(t *testing.T, want, have *trail) {
 	t.Helper()
-	for _, where := range sortedKeys(want.lines) {
+	for _, where := range slices.Sorted(maps.Keys(want.lines)) {
 		w, h := want.lines[where], have.lines[where]
 		same := 0
 		for same < min(len(w), len(h)) && w[same] == h[same] {
@@ -117,7 +119,7 @@ func (p *play) compare(t *testing.T, want, have *trail) {
 			t.Errorf("%s, seed %d, after %d lines that agree:\n%s\nbacktest: %s\nlive:     %s", where, p.seed, same, strings.Join(w[max(0, same-5):same], "\n"), lineAt(w, same), lineAt(h, same))
 		}
 	}
-	require.Equal(t, sortedKeys(want.lines), sortedKeys(have.lines))
+	require.Equal(t, slices.Sorted(maps.Keys(want.lines)), slices.Sorted(maps.Keys(have.lines)))
 }
 
 func lineAt(lines []string, n int) string {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -15,25 +15,6 @@ import (
 
 	"github.com/rs/zerolog"
 )
-
-// alertsSection is who is told what happens, and of what.
-type alertsSection struct {
-	Refusals int64                   `toml:"refusals"` // so many refusals within a minute are a storm
-	To       map[string]alertSection `toml:"to"`       // receivers by name
-}
-
-// alertSection is one receiver of alerts: a webhook, which gets a POST for each.
-type alertSection struct {
-	Template string   `toml:"template"` // json, telegram, slack, discord, ntfy
-	URL      string   `toml:"url"`      // of url, url_file and url_env one; https, or http to this machine. It is a secret
-	URLFile  string   `toml:"url_file"` // a file that only its owner may read
-	URLEnv   string   `toml:"url_env"`  // a variable of the environment
-	Chat     string   `toml:"chat"`     // telegram: the chat_id
-	Skip     []string `toml:"skip"`     // kinds that are not sent
-}
-
-// start makes json the template of who names none.
-func (s *alertSection) start() { s.Template = "json" }
 
 // The kinds of alerts.
 const (
@@ -97,7 +78,7 @@ type alerter struct {
 // newAlertPlaces checks the receivers of a config.
 func newAlertPlaces(c *alertsSection, getenv func(string) string) (places []*alertPlace, err error) {
 	keys := secrets{getenv: getenv}
-	for _, name := range sortedKeys(c.To) {
+	for _, name := range slices.Sorted(maps.Keys(c.To)) {
 		section, path := c.To[name], []string{"alerts", "to", name}
 		if err := oneOf(join(path, "template"), section.Template, alertTemplates...); err != nil {
 			return nil, err
@@ -134,15 +115,6 @@ func checkAlertURL(text string) error {
 		return errors.New("would be sent in clear; want https, or http to this machine")
 	}
 	return nil
-}
-
-// loopbackHost reports whether a host is this machine.
-func loopbackHost(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	address, err := netip.ParseAddr(host)
-	return err == nil && address.Unmap().IsLoopback()
 }
 
 // newAlerter starts a worker for each receiver. Call stop.

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"encoding"
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -240,32 +239,3 @@ func typeOf(raw any) string {
 	}
 	return "a list"
 }
-
-// keyError is something wrong with one key of a config.
-type keyError struct {
-	path  []string
-	where string // file and line, or flag; set once the config's source is asked
-	err   error
-}
-
-// Error names place, key and what is wrong.
-func (e *keyError) Error() string {
-	return e.where + shownPath(e.path) + ": " + e.err.Error()
-}
-
-// flagged reports whether the command line set the key.
-func (e *keyError) flagged() bool { return strings.HasPrefix(e.where, "--") }
-
-// Unwrap returns what is wrong.
-func (e *keyError) Unwrap() error { return e.err }
-
-// at says that an error is about a key; the key of an error that has one stays.
-func at(path []string, err error) error {
-	if err == nil || errors.As(err, new(*keyError)) {
-		return err
-	}
-	return &keyError{path: path, err: err}
-}
-
-// join appends to a path without touching what others made of the same beginning.
-func join(path []string, more ...string) []string { return slices.Concat(path, more) }

@@ -25,8 +25,6 @@ const (
 	exitDone    = 0
 	exitFailed  = 1
 	exitRefused = 3
-	exitUsage   = 64
-	exitConfig  = 78
 )
 
 // Process is what a run of the program has of its surroundings. Every field but Kinds must be set.
@@ -121,22 +119,6 @@ func (a *app) enter(run func(ctx context.Context, args []string) error) func(*co
 // outlive lets the process go on when whoever read its output has gone: a `tee` that the same Ctrl-C ends would take the bot along before
 // its orders are cancelled.
 func outlive() { signal.Ignore(syscall.SIGPIPE) }
-
-// usageError is a mistake in the arguments.
-type usageError struct{ error }
-
-// Unwrap returns the mistake.
-func (u usageError) Unwrap() error { return u.error }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-
-// configError is a mistake in the config.
-type configError struct{ error }
-
-// Unwrap returns the mistake.
-func (c configError) Unwrap() error { return c.error }
-
-func configf(format string, args ...any) error { return configError{fmt.Errorf(format, args...)} }
 
 // exitCode is 64 for what the command line says and 78 for what the config does: a service manager starts neither again.
 func (a *app) exitCode(err error) int {

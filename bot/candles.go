@@ -6,7 +6,6 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"github.com/BurntSushi/toml"
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/market"
@@ -82,18 +81,8 @@ func (f *storeFlags) source() (source *configSource, ofRun bool, err error) {
 	if source, err = readSource(f.config, nil); err != nil {
 		return nil, false, err
 	}
-	var tables struct{ Bot, Exchange any }
-	if _, err := toml.Decode(source.text, &tables); err != nil {
-		return nil, false, source.syntax(err)
-	}
-	return source, tables.Bot != nil || tables.Exchange != nil, nil
-}
-
-func orElse(text, standard string) string {
-	if text == "" {
-		return standard
-	}
-	return text
+	ofRun, err = source.hasTable("bot", "exchange")
+	return source, ofRun, err
 }
 
 // read opens the store for reading.

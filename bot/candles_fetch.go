@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -117,7 +118,7 @@ func (f *fetchFlags) remote() (*remoteSection, error) {
 		}
 		remote = &c.Exchange
 	}
-	remote.BaseURL, remote.Prefix = orElse(f.baseURL, remote.BaseURL), orElse(f.prefix, remote.Prefix)
+	remote.BaseURL, remote.Prefix = cmp.Or(f.baseURL, remote.BaseURL), cmp.Or(f.prefix, remote.Prefix)
 	return remote, nil
 }
 

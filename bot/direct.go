@@ -2,9 +2,11 @@ package bot
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -80,7 +82,7 @@ func (a *app) direct(ctx context.Context, f *actFlags) error {
 	if err := k.read(); err != nil {
 		return err
 	}
-	path := orElse(f.log, filepath.Join(c.Bot.State, direct.LogFile))
+	path := cmp.Or(f.log, filepath.Join(c.Bot.State, direct.LogFile))
 	log, err := openDirect(path)
 	if err != nil {
 		return err
@@ -228,7 +230,7 @@ func (p *runPlan) operator(strategy string) int64 {
 	if s, known := p.Strategies[strategy]; known && s.OperatorID != 0 {
 		return s.OperatorID
 	}
-	for _, name := range sortedKeys(p.Strategies) {
+	for _, name := range slices.Sorted(maps.Keys(p.Strategies)) {
 		if id := p.Strategies[name].OperatorID; id != 0 {
 			return id
 		}

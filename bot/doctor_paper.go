@@ -1,6 +1,8 @@
 package bot
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/market"
@@ -14,7 +16,7 @@ func (d *doctor) paperAccount() {
 		return
 	}
 	var parts []string
-	for _, symbol := range sortedKeys(config.Accounts[0].Balances) {
+	for _, symbol := range slices.Sorted(maps.Keys(config.Accounts[0].Balances)) {
 		text := config.Accounts[0].Balances[symbol]
 		asset := d.plan.catalog.AssetNamed(symbol)
 		money, _ := market.ParseFixed(text, asset.Digits) // paperExchange has read it

@@ -1,7 +1,9 @@
 package bot
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -78,7 +80,7 @@ func dropIns(file string, folders []string) (parts []string) {
 			}
 		}
 	}
-	for _, name := range sortedKeys(byName) {
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
 		parts = append(parts, byName[name])
 	}
 	return parts
@@ -116,7 +118,7 @@ func statuses(have []string, value string) []string {
 		return nil
 	}
 	for _, word := range strings.Fields(value) {
-		have = append(have, orElse(statusNames[word], word))
+		have = append(have, cmp.Or(statusNames[word], word))
 	}
 	return have
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -89,16 +88,6 @@ func (f *exchangeFlags) plan(getenv func(string) string) (*exchangePlan, error) 
 		return nil, err
 	}
 	return newExchangePlan(c, getenv)
-}
-
-// refuseTables refuses to change a table that the built-in config does not write out: the change would be all that is in it.
-func (s *configSource) refuseTables(names ...string) error {
-	for _, o := range s.overrides {
-		if slices.Contains(names, o.path[0]) {
-			return usagef("%s: without -c there is no [%s] to change; begin with configs/exchange.toml", o.flag, o.path[0])
-		}
-	}
-	return nil
 }
 
 // explain says whether an exchange could not be made because of its config, which is a bad config, or because of its state file.

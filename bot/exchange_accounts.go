@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ func (p *exchangePlan) setAccounts() error {
 	if p.Accounts != nil {
 		p.config.Accounts = nil
 	}
-	for _, name := range sortedKeys(p.Accounts) {
+	for _, name := range slices.Sorted(maps.Keys(p.Accounts)) {
 		section := p.Accounts[name]
 		a, err := p.account(name, &section)
 		if err != nil {
@@ -55,7 +56,7 @@ func (p *exchangePlan) account(name string, s *clientAccount) (a sandbox.Account
 	if _, err := s.Volume.fixed(2); err != nil {
 		return a, at(join(path, "volume"), err)
 	}
-	for _, symbol := range sortedKeys(s.Balances) {
+	for _, symbol := range slices.Sorted(maps.Keys(s.Balances)) {
 		decimals, err := p.decimalsOf(symbol)
 		if err == nil {
 			_, err = s.Balances[symbol].fixed(decimals)
@@ -65,7 +66,7 @@ func (p *exchangePlan) account(name string, s *clientAccount) (a sandbox.Account
 		}
 		a.Balances[symbol] = string(s.Balances[symbol])
 	}
-	for _, of := range sortedKeys(s.Keys) {
+	for _, of := range slices.Sorted(maps.Keys(s.Keys)) {
 		section := s.Keys[of]
 		k, c, err := p.key(join(path, "keys", of), &section)
 		if err != nil {

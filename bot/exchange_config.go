@@ -200,3 +200,10 @@ func (m *tradedMarket) start() {
 
 // start gives a key what it has without being told.
 func (k *keySecret) start() { k.Permissions = []string{"read", "trade"} }
+
+// loadExchange reads a config of the exchange.
+func loadExchange(source *configSource) (*exchangeConfig, error) {
+	c := defaultExchangeConfig()
+	c.source = source
+	return c, source.decode(&binder{}, c)
+}

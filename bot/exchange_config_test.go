@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -49,7 +50,7 @@ func alike(c sandbox.Config) sandbox.Config {
 	slices.SortFunc(c.Markets, func(a, b sandbox.Market) int { return strings.Compare(a.Name, b.Name) })
 	for i := range c.Assets {
 		a := &c.Assets[i]
-		a.Status, a.DepositFee, a.WithdrawalFee = orElse(a.Status, "OK"), orElse(a.DepositFee, "0"), orElse(a.WithdrawalFee, "0")
+		a.Status, a.DepositFee, a.WithdrawalFee = cmp.Or(a.Status, "OK"), cmp.Or(a.DepositFee, "0"), cmp.Or(a.WithdrawalFee, "0")
 		if a.BlockTime == 0 {
 			a.BlockTime = time.Minute
 		}
@@ -68,7 +69,7 @@ func alike(c sandbox.Config) sandbox.Config {
 	}
 	for i := range c.Accounts {
 		a := &c.Accounts[i]
-		a.Volume, a.Keys = orElse(a.Volume, "0"), slices.Clone(a.Keys)
+		a.Volume, a.Keys = cmp.Or(a.Volume, "0"), slices.Clone(a.Keys)
 		for j := range a.Keys {
 			k := &a.Keys[j]
 			k.Addresses = append([]string{}, k.Addresses...)

@@ -9,9 +9,6 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// logLevels are the words of [exchange] log. Each logs what stands before it, too.
-var logLevels = []string{"off", logError, "warn", "info", "debug"}
-
 // logger writes at a level of logLevels to the standard error: for a person on a terminal, as JSON otherwise.
 func (a *app) logger(level string) zerolog.Logger {
 	out := a.Stderr

@@ -1,7 +1,10 @@
 package bot
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
@@ -13,7 +16,7 @@ func (p *exchangePlan) setAssets() error {
 		return nil
 	}
 	p.config.Assets = nil
-	for _, symbol := range sortedKeys(p.Assets) {
+	for _, symbol := range slices.Sorted(maps.Keys(p.Assets)) {
 		a, path := p.Assets[symbol], []string{"assets", symbol}
 		if a.Decimals > market.MaxDigits {
 			return at(join(path, "decimals"), fmt.Errorf("%d is more than %d", a.Decimals, market.MaxDigits))
@@ -36,7 +39,7 @@ func (p *exchangePlan) setAssets() error {
 			return err
 		}
 		p.config.Assets = append(p.config.Assets, sandbox.Asset{
-			Symbol: symbol, Name: orElse(a.Name, symbol), Decimals: uint8(a.Decimals), Networks: a.Networks, DepositFee: string(a.DepositFee), WithdrawalFee: string(a.WithdrawalFee),
+			Symbol: symbol, Name: cmp.Or(a.Name, symbol), Decimals: uint8(a.Decimals), Networks: a.Networks, DepositFee: string(a.DepositFee), WithdrawalFee: string(a.WithdrawalFee),
 			WithdrawalMin: string(a.WithdrawalMin), Confirmations: int(a.Confirmations), BlockTime: max(market.Duration(a.BlockTime), 1), Status: a.Status})
 	}
 	return nil
@@ -60,7 +63,7 @@ func (p *exchangePlan) setMarkets() error {
 		return nil
 	}
 	p.config.Markets = nil
-	for _, name := range sortedKeys(p.Markets) {
+	for _, name := range slices.Sorted(maps.Keys(p.Markets)) {
 		section := p.Markets[name]
 		m, err := p.market(name, &section)
 		if err != nil {

@@ -16,7 +16,6 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
-	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // exchangePlan makes what package sandbox wants of an exchangeConfig.
@@ -29,13 +28,6 @@ type exchangePlan struct {
 	warnings    []string                      // for the user
 	stores      map[string]*state.CandleStore // of replayed candles, by file
 	readers     []io.Closer                   // of those
-}
-
-// loadExchange reads a config of the exchange.
-func loadExchange(source *configSource) (*exchangeConfig, error) {
-	c := defaultExchangeConfig()
-	c.source = source
-	return c, source.decode(&binder{}, c)
 }
 
 // newExchangePlan checks a config, but for what only an exchange that is made of it can find, and opens the stores that are replayed. Its
@@ -56,18 +48,10 @@ func (p *exchangePlan) Close() (err error) {
 	for _, reader := range p.readers {
 		err = errors.Join(err, reader.Close())
 	}
-	for _, file := range sortedKeys(p.stores) {
+	for _, file := range slices.Sorted(maps.Keys(p.stores)) {
 		err = errors.Join(err, p.stores[file].Close())
 	}
 	return err
-}
-
-// oneOf says that a word is none of those that a setting may be.
-func oneOf(path []string, have string, words ...string) error {
-	if slices.Contains(words, have) {
-		return nil
-	}
-	return at(path, fmt.Errorf("%q is not one of %s; the nearest is %q", clip(have), strings.Join(words, ", "), strategy.Nearest(have, words)))
 }
 
 func (p *exchangePlan) setExchange() error {
@@ -178,7 +162,7 @@ func (p *exchangePlan) setTiers() error {
 		tier   sandbox.Tier
 	}
 	var steps []step
-	for _, key := range sortedKeys(p.Tiers) {
+	for _, key := range slices.Sorted(maps.Keys(p.Tiers)) {
 		path := []string{"tiers", key}
 		volume, err := decimal(key).fixed(2)
 		if err != nil {

@@ -23,7 +23,7 @@ func (p *exchangePlan) source(path []string, name string, m *tradedMarket) (sand
 	case priceReplay:
 		return p.replay(path, name, m)
 	}
-	if err := m.checkPrice(path); err != nil {
+	if err := checkPrice(path, m); err != nil {
 		return nil, err
 	}
 	if s.Kind == priceFixed {
@@ -46,7 +46,7 @@ func (p *exchangePlan) source(path []string, name string, m *tradedMarket) (sand
 const shortestStep = market.Duration(1_000_000)
 
 // checkPrice wants a price that the market can have.
-func (m *tradedMarket) checkPrice(path []string) error {
+func checkPrice(path []string, m *tradedMarket) error {
 	digits := m.TickSize.digits()
 	tick, err := m.TickSize.fixed(digits)
 	if err != nil {

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
@@ -73,15 +72,3 @@ func hostOf(header string) string {
 	}
 	return header
 }
-
-// checkHosts refuses what no header Host can be.
-func checkHosts(path, hosts []string) error {
-	for _, host := range hosts {
-		if _, err := netip.ParseAddr(host); err != nil && strings.Trim(strings.ToLower(host), hostLetters) != "" || host == "" {
-			return at(path, fmt.Errorf("%q is no name of a host; want names or addresses without scheme and port, like [\"bot.example.com\"]", clip(host)))
-		}
-	}
-	return nil
-}
-
-const hostLetters = "abcdefghijklmnopqrstuvwxyz0123456789-._"

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -48,6 +49,15 @@ func (s *configSource) decode(b *binder, config any) error {
 	return s.place(b.bind(nil, reflect.ValueOf(config).Elem(), tree))
 }
 
+// hasTable reports whether the text has one of these tables. Overrides do not count.
+func (s *configSource) hasTable(names ...string) (bool, error) {
+	tree := map[string]any{}
+	if _, err := toml.Decode(s.text, &tree); err != nil {
+		return false, s.syntax(err)
+	}
+	return slices.ContainsFunc(names, func(name string) bool { return tree[name] != nil }), nil
+}
+
 func (s *configSource) syntax(err error) error {
 	var parse toml.ParseError
 	if errors.As(err, &parse) {
@@ -75,7 +85,7 @@ func readSource(file string, overrides []override) (*configSource, error) {
 // label is the config's name for folders: its file's without folder and extension.
 func (s *configSource) label() string {
 	base := filepath.Base(s.file)
-	return orElse(strings.TrimSuffix(base, filepath.Ext(base)), "run")
+	return cmp.Or(strings.TrimSuffix(base, filepath.Ext(base)), "run")
 }
 
 // parseSets reads what --set was given.
@@ -187,4 +197,14 @@ func (s *configSource) flagOf(matches func(path []string) bool) string {
 // begins reports whether a path leads through a table.
 func begins(path, table []string) bool {
 	return len(path) >= len(table) && slices.Equal(path[:len(table)], table)
+}
+
+// refuseTables refuses to change a table that the built-in config does not write out: the change would be all that is in it.
+func (s *configSource) refuseTables(names ...string) error {
+	for _, o := range s.overrides {
+		if slices.Contains(names, o.path[0]) {
+			return usagef("%s: without -c there is no [%s] to change; begin with configs/exchange.toml", o.flag, o.path[0])
+		}
+	}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -48,7 +49,7 @@ func (p *planner) addMarkets() error {
 			intervals[traded] = p.Strategies[name].Interval
 		}
 	}
-	for _, traded := range sortedKeys(intervals) {
+	for _, traded := range slices.Sorted(maps.Keys(intervals)) {
 		if _, err := p.market(traded, intervals[traded]); err != nil {
 			return err
 		}

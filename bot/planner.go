@@ -3,6 +3,7 @@ package bot
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -71,7 +72,7 @@ func (p *planner) checkRange() error {
 
 // addAssets adds the account's currency and the assets of the start; those of markets follow with their markets.
 func (p *planner) addAssets() (err error) {
-	for _, symbol := range sortedKeys(p.Assets) {
+	for _, symbol := range slices.Sorted(maps.Keys(p.Assets)) {
 		if n := p.Assets[symbol].Decimals; n > market.MaxDigits {
 			return p.errorf([]string{"assets", symbol, "decimals"}, "%d is more than %d", n, market.MaxDigits)
 		}
@@ -201,7 +202,7 @@ func (p *planner) addDeposits() error {
 	if len(start) == 0 {
 		start = map[string]decimal{p.currency.Symbol: "10000"}
 	}
-	for _, symbol := range sortedKeys(start) {
+	for _, symbol := range slices.Sorted(maps.Keys(start)) {
 		path := []string{"account", "start", symbol}
 		if symbol != p.currency.Symbol && !p.trades(symbol) {
 			return p.errorf(path, "no strategy trades %s for %s, so it would count for nothing; trade it, or leave it out", symbol, p.currency.Symbol)
@@ -264,7 +265,7 @@ func (p *planner) checkAllotments(start map[string]decimal) error {
 
 // checkMarkets looks at the names of the sections; which of them are used is said at the start.
 func (p *planner) checkMarkets() error {
-	for _, name := range sortedKeys(p.Markets) {
+	for _, name := range slices.Sorted(maps.Keys(p.Markets)) {
 		if _, _, err := market.SplitName(name); err != nil {
 			return at([]string{"markets", name}, err)
 		}
@@ -289,12 +290,12 @@ func (p *planner) unused() (lines []string) {
 	add := func(path ...string) {
 		lines = append(lines, fmt.Sprintf("unused: %s%s: no strategy trades it", p.source.whereOf(path), strings.Join(path, ".")))
 	}
-	for _, name := range sortedKeys(p.Assets) {
+	for _, name := range slices.Sorted(maps.Keys(p.Assets)) {
 		if name != p.currency.Symbol && !p.trades(name) {
 			add("assets", name)
 		}
 	}
-	for _, name := range sortedKeys(p.Markets) {
+	for _, name := range slices.Sorted(maps.Keys(p.Markets)) {
 		if !p.trades(name) {
 			add("markets", name)
 		}

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -103,7 +104,7 @@ func printPositions(w io.Writer, positions []positionInfo) error {
 	}
 	fmt.Fprintln(table)
 	for _, p := range positions {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", p.Strategy, p.Market, p.Amount, p.Cost, orElse(p.Last, "-"), orElse(p.Worth, "-"), p.Realised, p.Fees)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", p.Strategy, p.Market, p.Amount, p.Cost, cmp.Or(p.Last, "-"), cmp.Or(p.Worth, "-"), p.Realised, p.Fees)
 		if timed {
 			fmt.Fprintf(table, "\t%s\t%s", clockOrNone(p.LastMS), clockOrNone(p.ChangedMS))
 		}

@@ -9,7 +9,6 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/tidemark-trading/tidemark/engine/live"
@@ -128,15 +127,6 @@ func (r *runner) checkKey(ctx context.Context) error {
 		return nil // what else is wrong with the key will show
 	}
 	return r.plan.source.place(at([]string{"exchange", "key"}, fmt.Errorf("is another than in the last run, and the exchange knows nothing of order %s by it: it is of another account; name another bot.state", last.ClientOrderID)))
-}
-
-// originOf is scheme and host of an address, by which exchanges are told apart.
-func originOf(base string) string {
-	u, err := url.Parse(base)
-	if err != nil {
-		return base
-	}
-	return strings.ToLower(u.Scheme + "://" + u.Host)
 }
 
 // sameExchange reports whether two addresses may be those of one exchange: one on this machine may have another port each time.

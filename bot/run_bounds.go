@@ -3,6 +3,8 @@ package bot
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,7 +38,7 @@ func (p *runPlan) checkBounds() error {
 	if p.Bot.RecordMB > mostRecordMB {
 		return at([]string{"bot", "record_mb"}, fmt.Errorf("%d is more than any disk has; 0 keeps no recording", p.Bot.RecordMB))
 	}
-	for _, name := range sortedKeys(p.Exchange.Weights) {
+	for _, name := range slices.Sorted(maps.Keys(p.Exchange.Weights)) {
 		if _, known := rest.WeightOf(strings.TrimSuffix(name, allMarkets)); !known || p.Exchange.Weights[name] == 0 || p.Exchange.Weights[name] > mostWeight {
 			return at([]string{"exchange", "weights", name}, fmt.Errorf("want 1 to %d points of an endpoint that is named as in \"GET /ordersOpen\" or \"GET /ordersOpen all\"", mostWeight))
 		}

@@ -1,6 +1,8 @@
 package bot
 
 import (
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange/rest"
@@ -132,4 +134,21 @@ func (c *runConfig) trading(decimals int64) *backtestConfig {
 		shared.Assets = map[string]assetSection{c.Account.Currency: {Decimals: decimals}}
 	}
 	return shared
+}
+
+// The modes of `bot run`.
+const (
+	modeLive  = "live"
+	modePaper = "paper"
+)
+
+var modes = []string{modeLive, modePaper}
+
+// originOf is scheme and host of an address, by which exchanges are told apart.
+func originOf(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return base
+	}
+	return strings.ToLower(u.Scheme + "://" + u.Host)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -21,14 +22,6 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
 )
-
-// The modes of `bot run`.
-const (
-	modeLive  = "live"
-	modePaper = "paper"
-)
-
-var modes = []string{modeLive, modePaper}
 
 const (
 	paperFile = "paper.db" // the simulated exchange, in the state folder
@@ -109,7 +102,7 @@ func (r *runner) checkMode() (began bool, err error) {
 // which count where the file is new. Its time begins at now.
 func (p *runPlan) paperExchange(path string, now market.Time) (sandbox.Config, error) {
 	account := sandbox.Account{Name: "paper", Balances: map[string]string{}, Keys: slices.Clone(sandbox.Default().Accounts[0].Keys)} // nobody else can reach it
-	for _, symbol := range sortedKeys(p.Paper.Start) {
+	for _, symbol := range slices.Sorted(maps.Keys(p.Paper.Start)) {
 		asset := p.catalog.AssetNamed(symbol)
 		if asset == nil {
 			return sandbox.Config{}, p.source.place(at([]string{"paper", "start", symbol}, errors.New("no market of the strategies has this asset")))

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -149,7 +150,7 @@ func (p *runPlan) client(budget rest.Budget) (*rest.Client, error) {
 	e := &p.Exchange
 	c, err := rest.New(rest.Config{
 		BaseURL: e.BaseURL, Key: rest.NewSecret(p.key), Secret: rest.NewSecret(p.secret), Prefix: e.Prefix, Window: market.Duration(e.Window),
-		AllowWithdrawals: e.AllowWithdrawals, Weights: e.weights(), SignPublic: e.SignMarketData, Budget: budget,
+		AllowWithdrawals: e.AllowWithdrawals, Weights: weightsOf(e), SignPublic: e.SignMarketData, Budget: budget,
 		Transport: p.transport, Now: p.now,
 	})
 	if err != nil {
@@ -161,8 +162,8 @@ func (p *runPlan) client(budget rest.Budget) (*rest.Client, error) {
 // allMarkets stands behind the name of an endpoint whose weight for all markets is meant.
 const allMarkets = " all"
 
-// weights are those of the config as the client takes them: over the table's.
-func (e *remoteSection) weights() map[string]rest.Weight {
+// weightsOf are those of the config as the client takes them: over the table's.
+func weightsOf(e *remoteSection) map[string]rest.Weight {
 	changed := map[string]rest.Weight{}
 	for given, points := range e.Weights {
 		name, all := strings.CutSuffix(given, allMarkets)
@@ -262,7 +263,7 @@ func (p *runPlan) name() string {
 			return '?'
 		}
 		return r
-	}, orElse(p.Bot.Name, p.source.label()))
+	}, cmp.Or(p.Bot.Name, p.source.label()))
 }
 
 // names lists the strategies by StrategyID, from 1.

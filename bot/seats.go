@@ -121,5 +121,3 @@ func (p *planner) limits(path []string, s *strategySection) (risk.Limits, error)
 	}
 	return limits, at(join(path, "risk", "price_collar"), readRate(r.PriceCollar, market.RateDigits, &limits.PriceCollar))
 }
-
-func sortedKeys[V any](table map[string]V) []string { return slices.Sorted(maps.Keys(table)) }

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,7 @@ func (f *stateFlags) jsonFlag(c *cobra.Command) {
 
 // file is the state file itself.
 func (f *stateFlags) file() (string, error) {
-	path := orElse(f.path, defaultRunConfig().Bot.State)
+	path := cmp.Or(f.path, defaultRunConfig().Bot.State)
 	if f.path == "" && f.config != "" {
 		source, err := readSource(f.config, nil)
 		if err != nil {

@@ -172,3 +172,6 @@ func clip(text string) string {
 	}
 	return text
 }
+
+// logLevels are the words of [exchange] log. Each logs what stands before it, too.
+var logLevels = []string{"off", logError, "warn", "info", "debug"}
