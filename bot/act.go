@@ -102,7 +102,7 @@ func (c *control) describe(ids []market.OrderID) []orderInfo {
 	list := []orderInfo{}
 	for _, id := range ids {
 		if o := c.r.account.Own(id); o != nil {
-			list = append(list, orderInfoOf(c.r.plan.catalog, c.row(o)))
+			list = append(list, orderInfoOf(c.r.plan.Catalog, c.row(o)))
 		}
 	}
 	return list
@@ -213,7 +213,7 @@ func (c *control) cancelAll(ctx context.Context, ask *operatorAsk) (*actReport, 
 
 // held is what a strategy holds. Call it in the loop's goroutine.
 func (c *control) held(id market.StrategyID) (list []positionInfo) {
-	for _, m := range c.r.plan.catalog.Markets() {
+	for _, m := range c.r.plan.Catalog.Markets() {
 		if p := c.r.account.Position(id, m.ID); p.Amount != 0 {
 			row := state.PositionRow{Position: p, StrategyName: c.r.nameOf(id), Strategy: id, Market: m.ID}
 			list = append(list, positionInfoOf(m, &row, c.r.account.Last(m.ID)))

@@ -25,7 +25,7 @@ func (c *control) cancelForeign(ctx context.Context, report *actReport) error {
 			o := foreign[i].Order
 			o.ID, o.Strategy = 0, 0
 			if o.OperatorID == 0 {
-				o.OperatorID = c.r.plan.strategies[0].Limits.OperatorID
+				o.OperatorID = c.r.plan.Strategies[0].Limits.OperatorID
 			}
 			commands = append(commands, market.Command{Kind: market.CommandCancel, At: at, Order: o})
 		}
@@ -40,7 +40,7 @@ func (c *control) cancelForeign(ctx context.Context, report *actReport) error {
 		} else {
 			report.Done = false
 			row := state.OrderRow{Order: *o, StrategyName: "not this bot's"}
-			report.Open = append(report.Open, orderInfoOf(c.r.plan.catalog, &row))
+			report.Open = append(report.Open, orderInfoOf(c.r.plan.Catalog, &row))
 		}
 	}
 	return nil

@@ -173,7 +173,7 @@ func (s *stage) trade(live *trail, slow time.Duration) *process {
 	s.witness = &ear{trail: live}
 	b, err := s.open()
 	require.NoError(s.t, err)
-	live.of(b.plan.catalog, b.plan.names())
+	live.of(b.plan.Catalog, b.plan.names())
 	time.Sleep(slow)
 	ctx := b.ctx()
 	go func() { b.done <- b.trade(ctx) }()

@@ -27,10 +27,10 @@ type audit struct{ orders, fills, rejected int }
 func (s *stage) agree(p *process) audit {
 	a := s.agreeOnFile()
 	after := s.holdings()
-	for _, asset := range p.plan.catalog.Assets() {
+	for _, asset := range p.plan.Catalog.Assets() {
 		ours := p.account.Total(asset.ID)
-		if asset.ID == p.plan.currency.ID {
-			ours.Total -= p.plan.allotments[1]
+		if asset.ID == p.plan.Currency.ID {
+			ours.Total -= p.plan.Allocations[1]
 		}
 		require.Equal(s.t, after[asset.ID]-s.before[asset.ID], ours.Total, "balance of %s", asset.Symbol)
 	}

@@ -175,10 +175,10 @@ func (a *app) halts(all []backtest.Halted) (err error) {
 // runBacktest runs the plan and shows its result.
 func (a *app) runBacktest(ctx context.Context, p *planner, f *backtestFlags) error {
 	o := &p.options
-	o.Assets, o.Curve = p.Report.Assets, !f.json
-	o.Envelope = p.Report.Envelope == "true" || p.Report.Envelope == envelopeAuto && !f.json
+	o.Assets, o.Curve = p.config.Report.Assets, !f.json
+	o.Envelope = p.config.Report.Envelope == "true" || p.config.Report.Envelope == envelopeAuto && !f.json
 	if !f.noFiles && (!f.json || f.out != "") {
-		o.Out = p.Report.Out
+		o.Out = p.config.Report.Out
 	}
 	for _, line := range p.unused() {
 		fmt.Fprintln(a.Stderr, line)

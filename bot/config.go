@@ -22,6 +22,22 @@ type backtestConfig struct {
 	source *configSource
 }
 
+// tradingSections are those that the configs of a backtest and of a live bot have in common: who trades, for how much, within which limits.
+type tradingSections struct {
+	Currency           string
+	MakerFee, TakerFee decimal
+	Risk               riskSection
+	Strategies         map[string]strategySection
+}
+
+// names are those of the strategies, sorted: the order in which they are called.
+func (s *tradingSections) names() []string { return slices.Sorted(maps.Keys(s.Strategies)) }
+
+// trading returns the sections that a live bot has too.
+func (c *backtestConfig) trading() tradingSections {
+	return tradingSections{c.Account.Currency, c.Account.MakerFee, c.Account.TakerFee, c.Risk, c.Strategies}
+}
+
 // backtestSection says what is replayed, and how honestly.
 type backtestSection struct {
 	From           moment  `toml:"from"`            // first candle to trade on: 2021-01-01, RFC 3339 or Unix ms; none: as far back as the data goes
@@ -135,6 +151,3 @@ const (
 
 // inherit begins a strategy with the limits that hold for all.
 func (s *strategySection) inherit(c *backtestConfig) { s.Risk = c.Risk.limitSection }
-
-// names are those of the strategies, sorted: the order in which they are called.
-func (c *backtestConfig) names() []string { return slices.Sorted(maps.Keys(c.Strategies)) }

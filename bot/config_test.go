@@ -114,10 +114,10 @@ interval = "1h"`})
 	require.NoError(t, err)
 	p, err := newPlanner(c, testKinds())
 	require.NoError(t, err)
-	a, b := p.plan.Strategies[0].Limits, p.plan.Strategies[1].Limits
+	a, b := p.Strategies[0].Limits, p.Strategies[1].Limits
 	require.Equal(t, risk.Limits{MaxOrderValue: 5050, PriceCollar: 5_000_000, CoolDownLosses: 3, CoolDown: 3600e9}, a)
 	require.EqualValues(t, 50000, b.MaxOrderValue)
-	require.EqualValues(t, 90000, p.plan.Account.MaxExposure)
+	require.EqualValues(t, 90000, p.Limits.MaxExposure)
 	require.Equal(t, []string{"no limit: account: max_daily_loss, max_drawdown",
 		"no limit: strategy a: max_open_orders, max_position, orders_per_minute, max_data_age",
 		"no limit: strategy b: max_open_orders, max_position, orders_per_minute, max_data_age"}, p.unlimited())
@@ -130,7 +130,7 @@ func hashOf(t *testing.T, sets ...string) string {
 	require.NoError(t, err)
 	p, err := newPlanner(c, testKinds())
 	require.NoError(t, err)
-	hash, err := p.hash()
+	hash, err := p.hash(*p.config)
 	require.NoError(t, err)
 	return hash
 }

@@ -44,7 +44,7 @@ type control struct {
 // openControl listens on the socket of a state folder, whose state file this process holds: a socket that is there was left by a bot that
 // died.
 func openControl(ctx context.Context, r *runner) (*control, error) {
-	socket, err := socketIn(r.plan.Bot.State)
+	socket, err := socketIn(r.plan.config.Bot.State)
 	if err != nil {
 		return nil, fmt.Errorf("socket for bot status and its like: %w", err)
 	}

@@ -68,7 +68,7 @@ func (a *app) direct(ctx context.Context, f *actFlags) error {
 	if err != nil {
 		return err
 	}
-	k := &killSwitch{app: a, flags: f, plan: &runPlan{runConfig: c, kinds: a.Kinds, getenv: a.Getenv}}
+	k := &killSwitch{app: a, flags: f, plan: &runPlan{config: c, getenv: a.Getenv}}
 	if f.state != "" {
 		c.Bot.State = f.state
 	}
@@ -76,7 +76,7 @@ func (a *app) direct(ctx context.Context, f *actFlags) error {
 		fmt.Fprintln(a.Stdout, "nothing to cancel: in paper mode no order leaves the bot's process; its orders are in paper.db, and end with the bot's next stop in good order")
 		return nil
 	}
-	if err := k.plan.readKeys(a.Getenv); err != nil {
+	if err := k.plan.readKeys(); err != nil {
 		return c.source.place(err)
 	}
 	if err := k.read(); err != nil {
@@ -95,15 +95,15 @@ func (a *app) direct(ctx context.Context, f *actFlags) error {
 
 // read reads what the bot has left, and what a person types instead.
 func (k *killSwitch) read() (err error) {
-	folder := k.plan.Bot.State
+	folder := k.plan.config.Bot.State
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		return usagef("there is no state folder %s: bot.state of the config, or --state, names the bot's", folder)
 	}
 	if k.holdings, err = direct.ReadHoldings(folder); err != nil {
 		fmt.Fprintf(k.Stderr, "%v\n", err)
 	}
-	if h := k.holdings; h != nil && !sameExchange(h.Exchange, originOf(k.plan.Exchange.BaseURL)) {
-		return usagef("%s in %s is of %s, and exchange.base_url of the config is at %s", direct.HoldingsFile, folder, h.Exchange, originOf(k.plan.Exchange.BaseURL))
+	if h := k.holdings; h != nil && !sameExchange(h.Exchange, originOf(k.plan.config.Exchange.BaseURL)) {
+		return usagef("%s in %s is of %s, and exchange.base_url of the config is at %s", direct.HoldingsFile, folder, h.Exchange, originOf(k.plan.config.Exchange.BaseURL))
 	}
 	if k.holdings == nil && k.flags.flatten {
 		return k.readTyped()
@@ -153,15 +153,15 @@ func (k *killSwitch) turn(ctx context.Context, log *direct.Log) (*direct.Report,
 // outwait lets the window of what the bot may have sent last pass, and cancels what has still arrived: a sale of the bot's own that is on its way
 // would be one too many. Its state file was last written before.
 func (k *killSwitch) outwait(ctx context.Context, s *direct.Switch) error {
-	info, err := os.Stat(filepath.Join(k.plan.Bot.State, stateFile))
+	info, err := os.Stat(filepath.Join(k.plan.config.Bot.State, stateFile))
 	if err != nil {
 		return nil // no bot has sent anything
 	}
-	left := min(time.Duration(k.plan.Exchange.Window), time.Until(info.ModTime().Add(time.Duration(k.plan.Exchange.Window))))
+	left := min(time.Duration(k.plan.config.Exchange.Window), time.Until(info.ModTime().Add(time.Duration(k.plan.config.Exchange.Window))))
 	if left <= 0 {
 		return nil
 	}
-	k.say("the bot may have sent something in the last %s: waiting until the exchange cannot take it any more", time.Duration(k.plan.Exchange.Window))
+	k.say("the bot may have sent something in the last %s: waiting until the exchange cannot take it any more", time.Duration(k.plan.config.Exchange.Window))
 	timer := time.NewTimer(left)
 	defer timer.Stop()
 	select {
@@ -217,7 +217,7 @@ func (k *killSwitch) own(o *market.Order) bool {
 	if k.holdings != nil {
 		return false
 	}
-	for _, s := range k.plan.Strategies {
+	for _, s := range k.plan.config.Strategies {
 		if s.OperatorID == o.OperatorID && o.OperatorID != 0 {
 			return true
 		}
@@ -227,11 +227,11 @@ func (k *killSwitch) own(o *market.Order) bool {
 
 // operator is the operatorId of a strategy, or of the first that has one.
 func (p *runPlan) operator(strategy string) int64 {
-	if s, known := p.Strategies[strategy]; known && s.OperatorID != 0 {
+	if s, known := p.config.Strategies[strategy]; known && s.OperatorID != 0 {
 		return s.OperatorID
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.Strategies)) {
-		if id := p.Strategies[name].OperatorID; id != 0 {
+	for _, name := range slices.Sorted(maps.Keys(p.config.Strategies)) {
+		if id := p.config.Strategies[name].OperatorID; id != 0 {
 			return id
 		}
 	}
@@ -240,7 +240,7 @@ func (p *runPlan) operator(strategy string) int64 {
 
 // connect learns the exchange's time and those markets that matter.
 func (k *killSwitch) connect(ctx context.Context, log *direct.Log) (err error) {
-	e := &k.plan.Exchange
+	e := &k.plan.config.Exchange
 	ledger := rest.NewLedger(rest.LedgerConfig{Now: func() market.Time { return k.client.Now() }, After: after, Prefix: e.Prefix, PerKey: int(e.PerKey), PerIP: int(e.PerIP),
 		Warn: func(w rest.Warning) { k.say("%s", w) }})
 	if k.client, err = k.plan.client(ledger); err != nil {
@@ -269,7 +269,7 @@ func (k *killSwitch) connect(ctx context.Context, log *direct.Log) (err error) {
 // markets are those of the config's strategies, of the holdings, of what was typed and of the log.
 func (k *killSwitch) markets(log *direct.Log) map[string]bool {
 	names := map[string]bool{}
-	for _, s := range k.plan.Strategies {
+	for _, s := range k.plan.config.Strategies {
 		for _, name := range s.Markets {
 			names[name] = true
 		}

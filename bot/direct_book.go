@@ -52,7 +52,7 @@ func (r *runner) readBooked() error {
 // bookAtStart books what the kill switch has done while no bot ran, before anything is asked or traded: afterwards the books expect its sales like
 // any order of the last run. The log is moved away once that is on disk; a kill before books nothing twice.
 func (r *runner) bookAtStart() ([]market.Command, error) {
-	log, err := direct.Take(filepath.Join(r.plan.Bot.State, direct.LogFile))
+	log, err := direct.Take(filepath.Join(r.plan.config.Bot.State, direct.LogFile))
 	if err != nil {
 		return nil, directError(err)
 	}
@@ -168,7 +168,7 @@ func (r *runner) adopt(at market.Time, l *direct.Line, ends map[uuid.UUID]string
 	if ends[l.Client] == "0" {
 		return sale, nil
 	}
-	m := r.plan.catalog.MarketNamed(l.Market)
+	m := r.plan.Catalog.MarketNamed(l.Market)
 	if m == nil {
 		r.log.Warn().Str("market", l.Market).Str("amount", l.Amount).Msg("no strategy trades the market of a direct sale any more: it is not booked")
 		return sale, nil

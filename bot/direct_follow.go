@@ -33,7 +33,7 @@ func (v *valve) Send(ctx context.Context, i *exchange.Intent) (exchange.Record, 
 // followDirect books what a kill switch does that is turned while the bot runs, until ctx ends. Nothing but cancels leaves from the moment that its log is
 // seen until all strategies are halted, also where the loop hangs meanwhile.
 func (r *runner) followDirect(ctx context.Context) {
-	path, said := filepath.Join(r.plan.Bot.State, direct.LogFile), false
+	path, said := filepath.Join(r.plan.config.Bot.State, direct.LogFile), false
 	ticker := time.NewTicker(followEvery)
 	defer ticker.Stop()
 	for {

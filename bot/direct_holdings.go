@@ -52,28 +52,28 @@ func (r *runner) keepHoldings(ctx context.Context) {
 
 // leaveHoldings writes the holdings to disk. In paper mode there is nothing outside that the kill switch could sell.
 func (r *runner) leaveHoldings(h *direct.Holdings) error {
-	if r.plan.Bot.Mode != modeLive {
+	if r.plan.config.Bot.Mode != modeLive {
 		return nil
 	}
-	return h.Write(r.plan.Bot.State)
+	return h.Write(r.plan.config.Bot.State)
 }
 
 // holdings is what the strategies have. Call it where the account may be touched.
 func (r *runner) holdings(at market.Time) *direct.Holdings {
-	h := &direct.Holdings{AtMS: at.Millis(), Exchange: originOf(r.plan.Exchange.BaseURL), Mode: r.plan.Bot.Mode, Run: r.run, LastOrder: int64(r.engine.LastOrder()),
+	h := &direct.Holdings{AtMS: at.Millis(), Exchange: originOf(r.plan.config.Exchange.BaseURL), Mode: r.plan.config.Bot.Mode, Run: r.run, LastOrder: int64(r.engine.LastOrder()),
 		Positions: []direct.Position{}, Orders: []direct.HeldOrder{}}
 	for i, name := range r.plan.names() {
-		for _, m := range r.plan.catalog.Markets() {
+		for _, m := range r.plan.Catalog.Markets() {
 			if held := r.account.Position(strategyID(i+1), m.ID); held.Amount != 0 {
 				h.Positions = append(h.Positions, direct.Position{Strategy: name, Market: m.Name, Amount: m.FormatQty(held.Amount)})
 			}
 		}
 	}
 	for _, o := range r.account.Pending(nil) {
-		m := r.plan.catalog.Market(o.Market)
+		m := r.plan.Catalog.Market(o.Market)
 		held := direct.HeldOrder{Client: o.ClientOrderID, Order: o.ExchangeID, Strategy: r.nameOf(o.Strategy), Market: m.Name, Side: o.Side.String(), Filled: m.FormatQty(o.Booked())}
 		if o.InFlight == market.CommandPlace {
-			held.SentMS, held.WindowMS = o.Created.Millis(), time.Duration(r.plan.Exchange.Window).Milliseconds()
+			held.SentMS, held.WindowMS = o.Created.Millis(), time.Duration(r.plan.config.Exchange.Window).Milliseconds()
 		}
 		h.Orders = append(h.Orders, held)
 	}

@@ -111,8 +111,8 @@ func (a *app) doctor(ctx context.Context, f *runFlags, asJSON, tryAlerts bool) e
 // atExchange makes the checks that need the exchange.
 func (d *doctor) atExchange(ctx context.Context) (err error) {
 	ledger := rest.NewLedger(rest.LedgerConfig{ // a bot may be trading with this key: what it needs is not spent here
-		Now: func() market.Time { return d.client.Now() }, After: after, Prefix: d.plan.Exchange.Prefix,
-		PerKey: int(d.plan.Exchange.PerKey), PerIP: int(d.plan.Exchange.PerIP), Warn: func(w rest.Warning) { d.tell(w.String()) },
+		Now: func() market.Time { return d.client.Now() }, After: after, Prefix: d.plan.config.Exchange.Prefix,
+		PerKey: int(d.plan.config.Exchange.PerKey), PerIP: int(d.plan.config.Exchange.PerIP), Warn: func(w rest.Warning) { d.tell(w.String()) },
 	})
 	if d.client, err = d.plan.client(ledger); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (d *doctor) atExchange(ctx context.Context) (err error) {
 		return nil
 	}
 	d.clock()
-	paper := d.plan.Bot.Mode == modePaper
+	paper := d.plan.config.Bot.Mode == modePaper
 	readable := !paper && d.rights(ctx)
 	offered, err := d.plan.ask(ctx, d.client)
 	if err == nil {
@@ -132,7 +132,7 @@ func (d *doctor) atExchange(ctx context.Context) (err error) {
 		d.fail("markets", err.Error(), "correct the markets and account.currency of the config")
 		return nil
 	}
-	d.client.Use(d.plan.catalog)
+	d.client.Use(d.plan.Catalog)
 	d.markets()
 	d.polling()
 	if readable {

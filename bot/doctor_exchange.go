@@ -21,7 +21,7 @@ const (
 
 // reach finds out whether the exchange answers.
 func (d *doctor) reach(ctx context.Context) bool {
-	url := d.plan.Exchange.BaseURL
+	url := d.plan.config.Exchange.BaseURL
 	if err := d.client.Sync(ctx); err != nil {
 		d.fail("exchange", fmt.Sprintf("%s does not answer: %v", url, err), "check exchange.base_url and the network; nothing that needs the exchange was looked at")
 		return false
@@ -68,7 +68,7 @@ var credentialMends = map[int]string{
 func (d *doctor) rights(ctx context.Context) (readable bool) {
 	_, err := d.client.Account(ctx)
 	if err == nil {
-		_, err = d.client.Balances(ctx, d.plan.Account.Currency)
+		_, err = d.client.Balances(ctx, d.plan.config.Account.Currency)
 	}
 	if err != nil {
 		d.refusedKey("key", err)
@@ -109,7 +109,7 @@ func (d *doctor) withdrawRight(ctx context.Context) {
 	default:
 		d.ok("withdrawals", "the key may not withdraw")
 	}
-	if d.plan.Exchange.AllowWithdrawals {
+	if d.plan.config.Exchange.AllowWithdrawals {
 		d.warn("withdrawals", "exchange.allow_withdrawals is set", "leave it out: the bot never withdraws")
 	}
 }
@@ -123,7 +123,7 @@ func (d *doctor) balances(ctx context.Context) {
 	}
 	var parts []string
 	for _, h := range held {
-		asset := d.plan.catalog.Asset(h.Asset)
+		asset := d.plan.Catalog.Asset(h.Asset)
 		d.held[h.Asset] = h.Available
 		part := market.FormatFixed(int64(h.Available), asset.Digits) + " " + asset.Symbol
 		if h.Orders != 0 {
@@ -132,7 +132,7 @@ func (d *doctor) balances(ctx context.Context) {
 		parts = append(parts, part)
 	}
 	if len(parts) == 0 {
-		d.warn("balances", "the account has nothing of what is traded", "deposit some "+d.plan.Account.Currency)
+		d.warn("balances", "the account has nothing of what is traded", "deposit some "+d.plan.config.Account.Currency)
 		return
 	}
 	slices.Sort(parts)
@@ -177,8 +177,8 @@ func (d *doctor) others(ctx context.Context) {
 
 // operates reports whether an operatorId is that of one of the strategies.
 func (p *runPlan) operates(operator int64) bool {
-	for i := range p.strategies {
-		if p.strategies[i].Limits.OperatorID == operator {
+	for i := range p.Strategies {
+		if p.Strategies[i].Limits.OperatorID == operator {
 			return true
 		}
 	}
@@ -188,7 +188,7 @@ func (p *runPlan) operates(operator int64) bool {
 // polling adds up what the bot will ask for.
 func (d *doctor) polling() {
 	plan := (&runner{plan: d.plan, client: d.client}).pollPlan()
-	perKey, perIP := int(d.plan.Exchange.PerKey), int(d.plan.Exchange.PerIP)
+	perKey, perIP := int(d.plan.config.Exchange.PerKey), int(d.plan.config.Exchange.PerIP)
 	text := fmt.Sprintf("%d of %d weight points a minute of the key, %d of %d of the IP address", plan.PerMinute(rest.PaidByKey), perKey, plan.PerMinute(rest.PaidByIP), perIP)
 	level, mend := levelOK, ""
 	if plan.Check(perKey, perIP) != nil {

@@ -15,9 +15,9 @@ import (
 
 // markets tells which of the markets trade.
 func (d *doctor) markets() {
-	for _, m := range d.plan.catalog.Markets() {
+	for _, m := range d.plan.Catalog.Markets() {
 		rules := fmt.Sprintf("%s: %s, tick %s, amounts of %d decimals, smallest order %s %s or %s %s", m.Name, m.Status, m.FormatPrice(m.TickSize), m.QuantityDecimals,
-			m.FormatQty(m.MinOrderInBase), d.plan.catalog.Asset(m.Base).Symbol, m.FormatMoney(m.MinOrderInQuote), d.plan.catalog.Asset(m.Quote).Symbol)
+			m.FormatQty(m.MinOrderInBase), d.plan.Catalog.Asset(m.Base).Symbol, m.FormatMoney(m.MinOrderInQuote), d.plan.Catalog.Asset(m.Quote).Symbol)
 		if m.Status != market.Trading {
 			d.warn("market", rules, "orders are refused until it trades again; the bot waits")
 			continue
@@ -46,8 +46,8 @@ func (d *doctor) smallestOrders(ctx context.Context) {
 	}
 	placed := d.rehearse(ctx, deposits)
 	now := d.client.Now()
-	for i := range d.plan.strategies {
-		s := &d.plan.strategies[i]
+	for i := range d.plan.Strategies {
+		s := &d.plan.Strategies[i]
 		for _, m := range s.Markets {
 			const check = "orders"
 			if one := smallestBuy(placed, market.StrategyID(i+1), m); one != nil {
@@ -70,7 +70,7 @@ func (d *doctor) smallestOrders(ctx context.Context) {
 
 // smallestOrder passes the smallest order that a market takes through the gate.
 func (d *doctor) smallestOrder(gate *risk.Gate, account *state.Account, id market.StrategyID, m *market.Market, price market.Price, now market.Time) {
-	name := d.plan.strategies[id-1].Name
+	name := d.plan.Strategies[id-1].Name
 	price = max(market.FloorTo(price, m.TickSize), m.TickSize)
 	amount := smallestAmount(m, price)
 	c := market.Command{Kind: market.CommandPlace, At: now, Order: market.Order{ID: 1, Strategy: id, Market: m.ID, Side: market.Buy, Type: market.TypeLimit, Amount: amount, Price: price,
@@ -82,7 +82,7 @@ func (d *doctor) smallestOrder(gate *risk.Gate, account *state.Account, id marke
 	case err == nil:
 		d.ok("orders", "%s, passes", text)
 	case errors.As(err, &refusal) && refusal.Code == exchange.CodeInsufficientBalance:
-		d.fail("orders", text+", is more than the strategy has", "deposit "+d.plan.Account.Currency+", or raise the allotment")
+		d.fail("orders", text+", is more than the strategy has", "deposit "+d.plan.config.Account.Currency+", or raise the allotment")
 	case errors.As(err, &refusal) && refusal.Reason != risk.ReasonExchange:
 		d.fail("orders", text+", is refused by "+refusal.Reason.String(), "no order of this strategy can pass; change the limit")
 	case m.Status != market.Trading:
@@ -110,21 +110,21 @@ func smallestAmount(m *market.Market, price market.Price) market.Qty {
 // deposits are what the strategies would be given: allotments for who has one, the rest of the currency for the others. A bot that has traded
 // has its money in coins as well; it is reckoned with what it was given.
 func (d *doctor) deposits() (deposits []backtest.Deposit) {
-	p, free := d.plan, d.held[d.plan.currency.ID]
-	for i := range p.strategies {
-		allotment := p.allotments[i+1]
+	p, free := d.plan, d.held[d.plan.Currency.ID]
+	for i := range p.Strategies {
+		allotment := p.Allocations[i+1]
 		if allotment > free && !d.known.resumed {
-			d.fail("allotment", fmt.Sprintf("%s: %s of %s %s that are left", p.strategies[i].Name, market.FormatFixed(int64(allotment), p.currency.Digits), market.FormatFixed(int64(free), p.currency.Digits),
-				p.currency.Symbol), "deposit, or lower strategies."+p.strategies[i].Name+".allotment")
+			d.fail("allotment", fmt.Sprintf("%s: %s of %s %s that are left", p.Strategies[i].Name, market.FormatFixed(int64(allotment), p.Currency.Digits), market.FormatFixed(int64(free), p.Currency.Digits),
+				p.Currency.Symbol), "deposit, or lower strategies."+p.Strategies[i].Name+".allotment")
 			allotment = free
 		}
 		free -= min(free, allotment)
 		if allotment > 0 {
-			deposits = append(deposits, backtest.Deposit{Asset: p.currency.ID, Money: allotment, Owner: market.StrategyID(i + 1)})
+			deposits = append(deposits, backtest.Deposit{Asset: p.Currency.ID, Money: allotment, Owner: market.StrategyID(i + 1)})
 		}
 	}
 	if free > 0 {
-		deposits = append(deposits, backtest.Deposit{Asset: p.currency.ID, Money: free})
+		deposits = append(deposits, backtest.Deposit{Asset: p.Currency.ID, Money: free})
 	}
 	return deposits
 }
@@ -132,16 +132,16 @@ func (d *doctor) deposits() (deposits []backtest.Deposit) {
 // purses makes account and gate as the bot would have them.
 func (d *doctor) purses(deposits []backtest.Deposit) (*state.Account, *risk.Gate, error) {
 	p := d.plan
-	own, limits := make([]bool, len(p.strategies)+1), make([]risk.Limits, 0, len(p.strategies))
-	for i := range p.strategies {
-		own[i+1] = p.strategies[i].Own
-		limits = append(limits, p.strategies[i].Limits)
+	own, limits := make([]bool, len(p.Strategies)+1), make([]risk.Limits, 0, len(p.Strategies))
+	for i := range p.Strategies {
+		own[i+1] = p.Strategies[i].Own
+		limits = append(limits, p.Strategies[i].Limits)
 	}
-	account := state.NewAccount(p.catalog, len(p.strategies), own)
+	account := state.NewAccount(p.Catalog, len(p.Strategies), own)
 	for _, given := range deposits {
 		if _, err := account.Apply(&market.Event{At: d.client.Now(), Kind: market.KindTransfer, Asset: given.Asset, Money: given.Money, Owner: given.Owner}); err != nil {
 			return nil, nil, err
 		}
 	}
-	return account, risk.New(p.catalog, risk.Config{Account: p.checked.plan.Account, Strategies: limits, Fees: p.fees}), nil
+	return account, risk.New(p.Catalog, risk.Config{Account: p.Limits, Strategies: limits, Fees: p.fees}), nil
 }

@@ -18,7 +18,7 @@ func (d *doctor) paperAccount() {
 	var parts []string
 	for _, symbol := range slices.Sorted(maps.Keys(config.Accounts[0].Balances)) {
 		text := config.Accounts[0].Balances[symbol]
-		asset := d.plan.catalog.AssetNamed(symbol)
+		asset := d.plan.Catalog.AssetNamed(symbol)
 		money, _ := market.ParseFixed(text, asset.Digits) // paperExchange has read it
 		d.held[asset.ID] = market.Money(money)
 		parts = append(parts, text+" "+symbol)

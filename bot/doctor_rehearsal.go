@@ -27,8 +27,8 @@ const (
 // rehearse lets each strategy trade over the latest candles of the exchange, in a backtest with its own parameters, money and limits, and
 // tells what it asked for. It returns the orders that passed.
 func (d *doctor) rehearse(ctx context.Context, deposits []backtest.Deposit) (placed []backtest.Placed) {
-	for i := range d.plan.strategies {
-		id, s := market.StrategyID(i+1), &d.plan.strategies[i]
+	for i := range d.plan.Strategies {
+		id, s := market.StrategyID(i+1), &d.plan.Strategies[i]
 		needs, err := s.Kind.Needs(s.Values)
 		if err != nil {
 			d.fail("rehearsal", fmt.Sprintf("%s: %v", s.Name, err), "correct its parameters")
@@ -67,14 +67,14 @@ func ownDeposits(all []backtest.Deposit, id market.StrategyID, own bool) (deposi
 // rehearseOne runs one strategy.
 func (d *doctor) rehearseOne(ctx context.Context, s *backtest.StrategyPlan, needs *strategy.Needs, deposits []backtest.Deposit) (*backtest.Rehearsal, error) {
 	p := d.plan
-	plan := &backtest.Plan{Catalog: p.catalog, Currency: p.currency, Deposits: deposits, Strategies: []backtest.StrategyPlan{*s}, Account: p.checked.plan.Account,
-		Fees: p.checked.plan.Fees, SyntheticBook: true, Log: zerolog.Nop()}
+	plan := &backtest.Plan{Catalog: p.Catalog, Currency: p.Currency, Deposits: deposits, Strategies: []backtest.StrategyPlan{*s}, Account: p.Limits,
+		Fees: p.Fees, SyntheticBook: true, Log: zerolog.Nop()}
 	intervals := append([]market.Interval{s.Interval}, needs.Intervals...)
 	slices.Sort(intervals)
 	intervals = slices.Compact(intervals)
 	length := s.Interval.End(0).Sub(0) * market.Duration(needs.Warmup+rehearsed)
 	stored := map[backtest.Feed][]market.Candle{}
-	source, now := poll.New(poll.Config{Data: d.client, Catalog: p.catalog}), d.client.Now()
+	source, now := poll.New(poll.Config{Data: d.client, Catalog: p.Catalog}), d.client.Now()
 	for i, interval := range intervals {
 		for _, m := range s.Markets {
 			feed := backtest.Feed{Market: m, Interval: interval, Drive: i == 0, Deliver: true}
@@ -167,7 +167,7 @@ func worthOf(m *market.Market, p *backtest.Placed) market.Value {
 
 // describe tells an order as a person would.
 func (d *doctor) describe(m *market.Market, p *backtest.Placed) string {
-	quote := d.plan.catalog.Asset(m.Quote).Symbol
+	quote := d.plan.Catalog.Asset(m.Quote).Symbol
 	if p.AmountQuote != 0 {
 		return fmt.Sprintf("%s %s for %s %s", p.Type, p.Side, m.FormatMoney(p.AmountQuote), quote)
 	}

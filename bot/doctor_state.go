@@ -30,7 +30,7 @@ func (k *knownState) missed(client uuid.UUID) bool {
 // stateFile checks the state file as `bot state check` does.
 func (d *doctor) stateFile(ctx context.Context) {
 	d.known = &knownState{orders: map[uuid.UUID]struct{}{}}
-	path := filepath.Join(d.plan.Bot.State, stateFile)
+	path := filepath.Join(d.plan.config.Bot.State, stateFile)
 	store, err := state.ReadBotUntil(ctx, path)
 	switch {
 	case errors.Is(err, state.ErrNoState):
@@ -89,7 +89,7 @@ func (d *doctor) examine(path string, store *state.BotStore) error {
 
 // account looks whether the state file is of the exchange and the account that the config names.
 func (d *doctor) account(store *state.BotStore) error {
-	if d.plan.Bot.Mode != modeLive || !d.known.resumed {
+	if d.plan.config.Bot.Mode != modeLive || !d.known.resumed {
 		return nil
 	}
 	before, err := d.plan.elsewhere(store)
@@ -97,7 +97,7 @@ func (d *doctor) account(store *state.BotStore) error {
 		return err
 	}
 	if before != "" {
-		d.fail("account", fmt.Sprintf("the orders and money in %s are at %s", d.plan.Bot.State, before), "name another bot.state or, where the exchange has moved, the old address in exchange.moved_from")
+		d.fail("account", fmt.Sprintf("the orders and money in %s are at %s", d.plan.config.Bot.State, before), "name another bot.state or, where the exchange has moved, the old address in exchange.moved_from")
 	}
 	other, err := d.plan.otherKey(store)
 	if other {
@@ -114,7 +114,7 @@ const (
 
 // disk looks at the state folder: room, and who may do what in it.
 func (d *doctor) disk() {
-	folder := d.plan.Bot.State
+	folder := d.plan.config.Bot.State
 	info, err := os.Stat(folder)
 	there := existing(folder)
 	switch {
@@ -151,9 +151,9 @@ func existing(folder string) string {
 
 // secrets tells where key and secret stand, and whether others may read them there. A file of their own that others may read has been refused before.
 func (d *doctor) secrets() {
-	e, file := &d.plan.Exchange, d.plan.source.file
+	e, file := &d.plan.config.Exchange, d.plan.config.source.file
 	var places []string
-	if d.plan.Bot.Mode == modePaper && d.plan.key == "" {
+	if d.plan.config.Bot.Mode == modePaper && d.plan.key == "" {
 		d.ok("secrets", "there are none")
 		return
 	}
@@ -183,7 +183,7 @@ func (d *doctor) secrets() {
 
 // limits tells which limits are not set.
 func (d *doctor) limits(needed bool) {
-	missing := d.plan.checked.unlimited()
+	missing := d.plan.unlimited()
 	if len(missing) == 0 {
 		d.ok("limits", "every limit of account and strategies is set")
 		return

@@ -57,6 +57,11 @@ func at(path []string, err error) error {
 	return &keyError{path: path, err: err}
 }
 
+// keyf is an error about a key.
+func keyf(path []string, format string, args ...any) error {
+	return at(path, fmt.Errorf(format, args...))
+}
+
 // join appends to a path without touching what others made of the same beginning.
 func join(path []string, more ...string) []string { return slices.Concat(path, more) }
 

@@ -150,7 +150,7 @@ func house(path []string, s *houseSection, decimals uint8) (h sandbox.House, err
 	if err != nil {
 		return h, at(join(path, "size"), err)
 	}
-	if err := readRate(s.HalfSpreadBPS, market.RateDigits-4, &h.HalfSpread); err != nil {
+	if h.HalfSpread, err = s.HalfSpreadBPS.rate(market.RateDigits - 4); err != nil {
 		return h, at(join(path, "half_spread_bps"), err)
 	}
 	switch {

@@ -128,7 +128,7 @@ func (p *exchangePlan) setRules() (err error) {
 		{"placement_limit", r.PlacementLimit, &rules.PlacementLimit}, {"execution_limit", r.ExecutionLimit, &rules.ExecutionLimit},
 		{"spread_limit", r.SpreadLimit, &rules.SpreadLimit}, {"reference_limit", r.ReferenceLimit, &rules.ReferenceLimit},
 	} {
-		if err := readRate(l.have, market.RateDigits, l.into); err != nil {
+		if *l.into, err = l.have.rate(market.RateDigits); err != nil {
 			return at(join(path, l.key), err)
 		}
 	}
@@ -190,17 +190,19 @@ func (p *exchangePlan) setTiers() error {
 func (p *exchangePlan) fees(path []string, categories map[string]categorySection) (map[string]exchange.Fees, error) {
 	fees := map[string]exchange.Fees{}
 	for _, category := range slices.Sorted(maps.Keys(categories)) {
-		c, rates := categories[category], exchange.Fees{}
-		if err := readFee(c.Maker, &rates.Maker); err != nil {
+		c := categories[category]
+		maker, err := readFee(c.Maker)
+		if err != nil {
 			return nil, at(join(path, category, "maker"), err)
 		}
-		if err := readFee(c.Taker, &rates.Taker); err != nil {
+		taker, err := readFee(c.Taker)
+		if err != nil {
 			return nil, at(join(path, category, "taker"), err)
 		}
 		if category == anyCategory {
 			category = ""
 		}
-		fees[category] = rates
+		fees[category] = exchange.Fees{Maker: maker, Taker: taker}
 	}
 	if _, given := fees[""]; !given {
 		return nil, at(path, fmt.Errorf("has no %q, which is paid in every category that it does not name", anyCategory))
@@ -209,16 +211,17 @@ func (p *exchangePlan) fees(path []string, categories map[string]categorySection
 }
 
 // readFee reads a rate that may be a rebate.
-func readFee(value decimal, into *market.Rate) error {
+func readFee(value decimal) (market.Rate, error) {
 	digits, rebate := strings.CutPrefix(string(value), "-")
-	if err := readRate(decimal(digits), market.RateDigits, into); err != nil {
-		return err
+	rate, err := decimal(digits).rate(market.RateDigits)
+	if err != nil {
+		return 0, err
 	}
-	if *into == wholeRate {
-		return fmt.Errorf("%s is all there is", value)
+	if rate == wholeRate {
+		return 0, fmt.Errorf("%s is all there is", value)
 	}
 	if rebate {
-		*into = -*into
+		rate = -rate
 	}
-	return nil
+	return rate, nil
 }

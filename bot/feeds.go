@@ -13,12 +13,12 @@ import (
 // addFeeds lists the series that the strategies want, chooses those that move the markets, and sorts all as they are
 // delivered: shorter intervals first, then by market.
 func (p *planner) addFeeds() error {
-	for i := range p.plan.Strategies {
-		if err := p.addFeedsOf(&p.plan.Strategies[i]); err != nil {
+	for i := range p.Strategies {
+		if err := p.addFeedsOf(&p.Strategies[i]); err != nil {
 			return err
 		}
 	}
-	for _, m := range p.plan.Catalog.Markets() {
+	for _, m := range p.Catalog.Markets() {
 		if err := p.drive(m); err != nil {
 			return err
 		}
@@ -92,18 +92,18 @@ func (p *planner) finestDelivered(m *market.Market) market.Interval {
 // pathInterval is the interval whose candles move a market, as [backtest] path_interval says.
 func (p *planner) pathInterval(m *market.Market, finest market.Interval) (market.Interval, error) {
 	path := []string{"backtest", "path_interval"}
-	switch p.Backtest.PathInterval {
+	switch p.config.Backtest.PathInterval {
 	case "strategy":
 		return finest, nil
 	case "auto":
 		return p.finestCovering(m, finest)
 	}
-	interval, err := market.ParseInterval(p.Backtest.PathInterval)
+	interval, err := market.ParseInterval(p.config.Backtest.PathInterval)
 	if err != nil {
-		return 0, p.errorf(path, "%q is neither auto nor strategy nor an interval: %w", clip(p.Backtest.PathInterval), err)
+		return 0, keyf(path, "%q is neither auto nor strategy nor an interval: %w", clip(p.config.Backtest.PathInterval), err)
 	}
 	if interval > finest {
-		return 0, p.errorf(path, "%s is longer than the %s that a strategy trades on", interval, finest)
+		return 0, keyf(path, "%s is longer than the %s that a strategy trades on", interval, finest)
 	}
 	if _, err := p.candles.Series(m.Name, interval); err != nil {
 		return 0, explainMissing(p.candles, p.file(), m.Name, interval, err)

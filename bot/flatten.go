@@ -63,7 +63,7 @@ func (f *flattening) step(at market.Time) (commands []market.Command, done bool)
 		open := r.account.Open(nil, id, 0)
 		done = done && len(open) == 0
 		for _, o := range open {
-			f.report.Open = append(f.report.Open, orderInfoOf(r.plan.catalog, f.row(r.account.Own(o.ID))))
+			f.report.Open = append(f.report.Open, orderInfoOf(r.plan.Catalog, f.row(r.account.Own(o.ID))))
 		}
 		for _, ended := range f.seats[i].open {
 			if r.account.Own(ended) == nil {
@@ -114,7 +114,7 @@ func (f *flattening) stepOne(s *flatSeat, at market.Time, id market.StrategyID) 
 		if u.Refusal.Code == exchange.CodeMinBase || u.Refusal.Code == exchange.CodeMinQuote {
 			f.dust++
 		}
-		m := r.plan.catalog.Market(u.Market)
+		m := r.plan.Catalog.Market(u.Market)
 		f.report.Unsold = append(f.report.Unsold, fmt.Sprintf("%s: %s %s: %s", r.nameOf(id), m.FormatQty(u.Amount), m.Name, u.Refusal.Error()))
 	}
 	sold := 0

@@ -36,7 +36,7 @@ func (c *control) sales(ctx context.Context, orders []market.OrderID) ([]saleInf
 		if len(fills) == 0 {
 			continue
 		}
-		sale, err := saleOf(c.r.plan.catalog, fills)
+		sale, err := saleOf(c.r.plan.Catalog, fills)
 		if err != nil {
 			return list, fmt.Errorf("add up what order %d has sold: %w", id, err)
 		}

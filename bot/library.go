@@ -3,7 +3,9 @@ package bot
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/market"
@@ -39,7 +41,7 @@ func openLibrary(c *backtestConfig) (library, error) {
 	}
 	store, err := state.ReadCandles(c.Data.Candles)
 	if errors.Is(err, state.ErrNoData) {
-		s, what := c.Strategies[c.names()[0]], "is not there"
+		s, what := c.Strategies[slices.Min(slices.Collect(maps.Keys(c.Strategies)))], "is not there"
 		if _, err := os.Stat(c.Data.Candles); err == nil {
 			what = "is an empty file"
 		}

@@ -149,14 +149,7 @@ func (o override) value() (any, error) {
 	return holder.V, nil
 }
 
-// errorf is an error about a key.
-func (c *backtestConfig) errorf(path []string, format string, args ...any) error {
-	return c.place(at(path, fmt.Errorf(format, args...)))
-}
-
 // place adds file and line, or the flag, to an error about a key.
-func (c *backtestConfig) place(err error) error { return c.source.place(err) }
-
 func (s *configSource) place(err error) error {
 	var key *keyError
 	if !errors.As(err, &key) || key.where != "" {

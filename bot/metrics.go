@@ -51,7 +51,7 @@ func newMetrics(w *watch) *metrics {
 	m.stale = prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "stale_total", Help: "How often prices stopped coming."})
 	m.commits = prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: namespace, Name: "journal_commit_seconds", Help: "Time of a durable commit of the journal.", Buckets: shortTimes()})
 	m.steps = prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: "step_seconds", Help: "Time of a step of the engine, by kind of event.", Buckets: shortTimes()}, []string{"event"})
-	currency := prometheus.Labels{"currency": w.r.plan.Account.Currency}
+	currency := prometheus.Labels{"currency": w.r.plan.config.Account.Currency}
 	m.equity = m.gauge("equity", "Worth of what the strategies have; what is nobody's is not counted.", currency)
 	m.exposure = m.gauge("exposure", "Worth of positions and open buys.", currency)
 	m.drawdown = m.gauge("drawdown_ratio", "How far the equity is below its highest, 0 to 1.", nil)
@@ -90,7 +90,7 @@ func (m *metrics) attach(r *runner) {
 // sample takes the figures of the account, in the loop's goroutine.
 func (m *metrics) sample(w *watch) {
 	r := w.r
-	currency := r.plan.currency
+	currency := r.plan.Currency
 	if equity, err := r.account.Equity(currency.ID); err == nil {
 		w.peak = max(w.peak, w.stand.HighWater, equity)
 		m.equity.Set(floatOf(equity, currency.Digits))

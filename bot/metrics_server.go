@@ -22,7 +22,7 @@ type metricsServer struct {
 
 // newMetricsServer begins to serve.
 func newMetricsServer(w *watch) (*metricsServer, error) {
-	config := &w.r.plan.Metrics
+	config := &w.r.plan.config.Metrics
 	listener, err := net.Listen("tcp", config.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("metrics: %w; choose another address with --set metrics.listen=127.0.0.1:0", err)

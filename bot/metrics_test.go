@@ -12,7 +12,7 @@ import (
 
 func TestThePageOnRunningNamesEveryMetricAndNoOther(t *testing.T) {
 	c := defaultRunConfig()
-	w := &watch{now: time.Now, r: &runner{plan: &runPlan{runConfig: c}}}
+	w := &watch{now: time.Now, r: &runner{plan: &runPlan{config: c}}}
 	m := newMetrics(w)
 	m.attach(w.r)
 	described := make(chan *prometheus.Desc, 1000)

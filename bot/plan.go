@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -23,10 +22,12 @@ import (
 // must stay open while the plan is run.
 func (p *planner) finish(candles library) error {
 	p.candles, p.plan.Open, p.plan.Log = candles, candles.open, zerolog.Nop()
-	p.options.Synthetic, p.options.Seed = p.Data.Source == sourceSynthetic, p.Backtest.Seed
+	p.plan.Catalog, p.plan.Currency, p.plan.Strategies = p.Catalog, p.Currency, p.Strategies
+	p.plan.Account, p.plan.Fees = p.Limits, p.Fees
+	p.options.Synthetic, p.options.Seed = p.config.Data.Source == sourceSynthetic, p.config.Backtest.Seed
 	for _, step := range [...]func() error{p.addMarkets, p.addFeeds, p.describeData, p.describeRun} {
 		if err := step(); err != nil {
-			return p.place(err)
+			return p.config.source.place(err)
 		}
 	}
 	return nil
@@ -34,19 +35,20 @@ func (p *planner) finish(candles library) error {
 
 // file is that of the store, empty without one.
 func (p *planner) file() string {
-	if p.Data.Source == sourceSynthetic {
+	if p.config.Data.Source == sourceSynthetic {
 		return ""
 	}
-	return p.Data.Candles
+	return p.config.Data.Candles
 }
 
 // addMarkets adds what the strategies trade, in the order of names, in which a live bot has it too: candles that close together are delivered in
 // that of the catalog, and the first one's strategies have the first of the cash.
 func (p *planner) addMarkets() error {
 	intervals := map[string]market.Interval{}
-	for _, name := range p.names() {
-		for _, traded := range p.Strategies[name].Markets {
-			intervals[traded] = p.Strategies[name].Interval
+	for i := range p.Strategies {
+		s := &p.Strategies[i]
+		for _, traded := range p.config.Strategies[s.Name].Markets {
+			intervals[traded] = s.Interval
 		}
 	}
 	for _, traded := range slices.Sorted(maps.Keys(intervals)) {
@@ -54,13 +56,14 @@ func (p *planner) addMarkets() error {
 			return err
 		}
 	}
-	for i, name := range p.names() {
-		for _, traded := range p.Strategies[name].Markets {
-			m, err := p.market(traded, p.Strategies[name].Interval)
+	for i := range p.Strategies {
+		s := &p.Strategies[i]
+		for _, traded := range p.config.Strategies[s.Name].Markets {
+			m, err := p.market(traded, s.Interval)
 			if err != nil {
 				return err
 			}
-			p.plan.Strategies[i].Markets = append(p.plan.Strategies[i].Markets, m)
+			s.Markets = append(s.Markets, m)
 		}
 	}
 	return nil
@@ -68,7 +71,7 @@ func (p *planner) addMarkets() error {
 
 // market is the catalog's market, added with its rules when it is not there yet.
 func (p *planner) market(name string, interval market.Interval) (*market.Market, error) {
-	if have := p.plan.Catalog.MarketNamed(name); have != nil {
+	if have := p.Catalog.MarketNamed(name); have != nil {
 		return have, nil
 	}
 	price, volume, err := p.candles.Digits(name)
@@ -79,14 +82,14 @@ func (p *planner) market(name string, interval market.Interval) (*market.Market,
 	if err != nil {
 		return nil, err
 	}
-	path, rules := []string{"markets", name}, p.Markets[name]
+	path, rules := []string{"markets", name}, p.config.Markets[name]
 	m := &market.Market{Name: name, PriceDigits: max(price, rules.TickSize.digits()), VolumeDigits: volume}
 	for _, symbol := range [...]string{base, quote} {
 		if _, err := p.asset(symbol); err != nil {
 			return nil, at(path, err)
 		}
 	}
-	if err := p.plan.Catalog.AddMarket(m); err != nil {
+	if err := p.Catalog.AddMarket(m); err != nil {
 		return nil, at(path, err)
 	}
 	return m, p.setRules(path, m, &rules)
@@ -110,7 +113,7 @@ func (p *planner) setRules(path []string, m *market.Market, rules *marketSection
 			continue
 		}
 		if *d.given > int64(*d.into) {
-			return p.errorf(join(path, d.key), "%d is more than the %d decimals of the asset; see [assets]", *d.given, *d.into)
+			return keyf(join(path, d.key), "%d is more than the %d decimals of the asset; see [assets]", *d.given, *d.into)
 		}
 		*d.into = uint8(*d.given)
 	}
@@ -118,7 +121,7 @@ func (p *planner) setRules(path []string, m *market.Market, rules *marketSection
 }
 
 func (p *planner) setBounds(path []string, m *market.Market, rules *marketSection) error {
-	base, quote := p.plan.Catalog.Asset(m.Base), p.plan.Catalog.Asset(m.Quote)
+	base, quote := p.Catalog.Asset(m.Base), p.Catalog.Asset(m.Quote)
 	for _, bound := range [...]struct {
 		key   string
 		value decimal
@@ -130,7 +133,7 @@ func (p *planner) setBounds(path []string, m *market.Market, rules *marketSectio
 		{"min_order_in_quote", rules.MinOrderInQuote, quote, func(n market.Money) { m.MinOrderInQuote = n }},
 		{"max_order_in_quote", rules.MaxOrderInQuote, quote, func(n market.Money) { m.MaxOrderInQuote = n }},
 	} {
-		n, err := moneyOf(bound.value, bound.asset)
+		n, err := bound.value.money(bound.asset)
 		if err != nil {
 			return at(join(path, bound.key), err)
 		}
@@ -141,7 +144,7 @@ func (p *planner) setBounds(path []string, m *market.Market, rules *marketSectio
 		least, max int64
 	}{{"max_order_in_base", int64(m.MinOrderInBase), int64(m.MaxOrderInBase)}, {"max_order_in_quote", int64(m.MinOrderInQuote), int64(m.MaxOrderInQuote)}} {
 		if pair.max > 0 && pair.max < pair.least {
-			return p.errorf(join(path, pair.key), "is below the minimum: no order could pass")
+			return keyf(join(path, pair.key), "is below the minimum: no order could pass")
 		}
 	}
 	return nil
@@ -150,8 +153,8 @@ func (p *planner) setBounds(path []string, m *market.Market, rules *marketSectio
 // describeRun names the run: title, hashes, version.
 func (p *planner) describeRun() (err error) {
 	var parts []string
-	for i := range p.plan.Strategies {
-		s := &p.plan.Strategies[i]
+	for i := range p.Strategies {
+		s := &p.Strategies[i]
 		var names []string
 		for _, m := range s.Markets {
 			names = append(names, m.Name)
@@ -163,31 +166,8 @@ func (p *planner) describeRun() (err error) {
 		p.options.Title += " (synthetic)"
 	}
 	p.options.CodeVersion = codeVersion(debug.ReadBuildInfo())
-	p.options.ConfigHash, err = p.hash()
+	p.options.ConfigHash, err = p.hash(*p.config)
 	return err
-}
-
-// hash is a SHA-256 over the settings that decide the outcome, defaults included. How they were written, where the data lies
-// and what is made of the result is not in it.
-func (p *planner) hash() (string, error) {
-	c := *p.backtestConfig
-	c.Report, c.Data.Candles = reportSection{}, ""
-	c.Strategies = make(map[string]strategySection, len(p.Strategies))
-	for i, name := range p.names() {
-		section := p.Strategies[name]
-		settings, err := p.plan.Strategies[i].Kind.Resolve(section.Params)
-		if err != nil {
-			return "", err
-		}
-		section.Params = make(map[string]any, len(settings))
-		for _, s := range settings {
-			section.Params[s.Name] = s.Text
-		}
-		c.Strategies[name] = section
-	}
-	text, err := json.Marshal(&c)
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:]), err
 }
 
 // describeData hashes the candles that the run reads and counts what is missing among them.

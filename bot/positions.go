@@ -74,7 +74,7 @@ func clockOrNone(ms int64) string {
 func (c *control) positions(ctx context.Context, _ *operatorAsk) (any, error) {
 	prices := map[market.ID]market.Price{}
 	err := c.look(ctx, func(market.Time) {
-		for _, m := range c.r.plan.catalog.Markets() {
+		for _, m := range c.r.plan.Catalog.Markets() {
 			prices[m.ID] = c.r.account.Last(m.ID)
 		}
 	})

@@ -224,7 +224,7 @@ func failPaper(t *testing.T, seed uint64, moment string) {
 	require.NoError(t, <-p.done)
 	require.NoError(t, p.leave(nil))
 	require.NoError(t, p.store.Close())
-	s.auditor, s.units = p.paper.client, p.plan.catalog
+	s.auditor, s.units = p.paper.client, p.plan.Catalog
 	require.Empty(t, s.openAtTheExchange())
 	a := s.agreeOnFile()
 	require.Positive(t, a.orders)

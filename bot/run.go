@@ -73,8 +73,8 @@ func (a *app) run(ctx context.Context, f *runFlags) error {
 		return err
 	}
 	outlive()
-	log := a.logger(p.Bot.Log)
-	log.Info().Str("mode", p.Bot.Mode).Str("exchange", p.Exchange.origin()).Str("state", p.Bot.State).Str("version", codeVersion(debug.ReadBuildInfo())).Msg("the bot starts")
+	log := a.logger(p.config.Bot.Log)
+	log.Info().Str("mode", p.config.Bot.Mode).Str("exchange", p.config.Exchange.origin()).Str("state", p.config.Bot.State).Str("version", codeVersion(debug.ReadBuildInfo())).Msg("the bot starts")
 	p.faults = a.faults
 	return a.supervise(ctx, newRunner(p, log))
 }
@@ -93,7 +93,7 @@ func (a *app) serve(ctx context.Context, r *runner) (err error) {
 		r.watch.stopped("it could not start: "+err.Error(), 0)
 		return r.early(ctx, err)
 	}
-	for _, line := range append(p.checked.unlimited(), p.openFolder()...) {
+	for _, line := range append(p.unlimited(), p.openFolder()...) {
 		log.Warn().Msg(line)
 	}
 	if ctx.Err() != nil {
@@ -104,7 +104,7 @@ func (a *app) serve(ctx context.Context, r *runner) (err error) {
 		r.watch.stopped("it could not start: "+err.Error(), 0)
 		return err
 	}
-	if r.plan.Bot.Mode == modeLive {
+	if r.plan.config.Bot.Mode == modeLive {
 		beside.Go(func() { r.followDirect(watching) })
 	}
 	failed := errors.Join(withMend(r.trade(ctx)), operator.close())
@@ -119,7 +119,7 @@ func (a *app) serve(ctx context.Context, r *runner) (err error) {
 
 // ready lets the log and whoever watches know that the bot has reconciled with the exchange, and trades.
 func (r *runner) ready() {
-	r.log.Info().Str("mode", r.plan.Bot.Mode).Strs("strategies", r.plan.names()).Stringer("run", r.run).Bool("resumed", r.resumed).
+	r.log.Info().Str("mode", r.plan.config.Bot.Mode).Strs("strategies", r.plan.names()).Stringer("run", r.run).Bool("resumed", r.resumed).
 		Int("open_orders", len(r.account.Open(nil, 0, 0))).Msg("trading begins; Ctrl-C stops")
 	for i, name := range r.plan.names() {
 		if halt, halted := r.engine.Halted(strategyID(i + 1)); halted {
@@ -165,7 +165,7 @@ func (r *runner) trade(ctx context.Context) error {
 // ended: if ctx has ended, the line is in the log once announced returns. A loop with nothing to wait for can end before AfterFunc runs.
 func (r *runner) announceStop(ctx context.Context) (announced func()) {
 	orders := "are cancelled"
-	if r.plan.Bot.KeepOrders {
+	if r.plan.config.Bot.KeepOrders {
 		orders = "are kept"
 	}
 	announce := sync.OnceFunc(func() {
@@ -189,12 +189,12 @@ func (r *runner) leave(failed error) error {
 		reason = failed.Error()
 	}
 	r.watch.stopped(reason, len(open))
-	r.log.Info().Str("mode", r.plan.Bot.Mode).Int("open_orders", len(open)).Str("reason", reason).Msg("trading has ended")
+	r.log.Info().Str("mode", r.plan.config.Bot.Mode).Int("open_orders", len(open)).Str("reason", reason).Msg("trading has ended")
 	if r.paper != nil {
 		r.log.Info().Msg("it was paper: no order has left this process; fills are simulated at the exchange's bid and ask, whatever the amount")
 	}
 	for _, o := range open {
-		m := r.plan.catalog.Market(o.Market)
+		m := r.plan.Catalog.Market(o.Market)
 		r.log.Info().Stringer("client_order_id", o.ClientOrderID).Str("market", m.Name).Stringer("side", o.Side).Str("amount", m.FormatQty(o.AmountRemaining)).
 			Str("price", m.FormatPrice(o.Price)).Msg("order left open")
 	}
@@ -212,7 +212,7 @@ func (r *runner) leave(failed error) error {
 
 // leavePositions says what a strategy holds.
 func (r *runner) leavePositions(id int, name string) {
-	for _, m := range r.plan.catalog.Markets() {
+	for _, m := range r.plan.Catalog.Markets() {
 		if held := r.account.Position(strategyID(id), m.ID); held.Amount != 0 {
 			r.log.Info().Str("strategy", name).Str("market", m.Name).Str("amount", m.FormatQty(held.Amount)).Msg("position held")
 		}

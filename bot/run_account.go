@@ -37,8 +37,8 @@ func (r *runner) checkAccount(ctx context.Context, began bool) error {
 		return err
 	}
 	if before != "" {
-		return r.plan.source.place(at([]string{"exchange", "base_url"}, fmt.Errorf("is at %s, and the orders and money in %s are at %s; name another bot.state or, where the exchange has moved, the old address in exchange.moved_from",
-			r.plan.Exchange.origin(), r.plan.Bot.State, before)))
+		return r.plan.config.source.place(at([]string{"exchange", "base_url"}, fmt.Errorf("is at %s, and the orders and money in %s are at %s; name another bot.state or, where the exchange has moved, the old address in exchange.moved_from",
+			r.plan.config.Exchange.origin(), r.plan.config.Bot.State, before)))
 	}
 	other, err := r.plan.otherKey(r.store)
 	switch {
@@ -59,7 +59,7 @@ func (r *runner) checkMemory(ctx context.Context) error {
 	}
 	if _, err := r.client.Order(ctx, last.Market, last.ClientOrderID, last.ExchangeID); errors.Is(err, exchange.ErrCode(exchange.CodeNotFound)) {
 		r.log.Warn().Stringer("order", last.ClientOrderID).Msgf("the exchange has begun anew: it does not know the last order that it took; stop the bot and begin anew too: remove the state folder %s, or name another by bot.state",
-			r.plan.Bot.State)
+			r.plan.config.Bot.State)
 	}
 	return nil
 }
@@ -70,8 +70,8 @@ var errFound = errors.New("found")
 // lastTaken is the latest order of these markets that the exchange has told of; nil: there is none.
 func (r *runner) lastTaken() (last *state.OrderRow, err error) {
 	traded := map[market.ID]bool{} // the client knows no others
-	for i := range r.plan.strategies {
-		for _, m := range r.plan.strategies[i].Markets {
+	for i := range r.plan.Strategies {
+		for _, m := range r.plan.Strategies[i].Markets {
 			traded[m.ID] = true
 		}
 	}
@@ -100,7 +100,7 @@ const lookedBack = 1000
 func (p *runPlan) elsewhere(store *state.BotStore) (before string, err error) {
 	known, err := store.Blob(exchangeBlob)
 	before = string(known)
-	if err != nil || before == "" || sameExchange(before, p.Exchange.origin()) || before == originOf(p.Exchange.MovedFrom) {
+	if err != nil || before == "" || sameExchange(before, p.config.Exchange.origin()) || before == originOf(p.config.Exchange.MovedFrom) {
 		return "", err
 	}
 	return before, nil
@@ -126,7 +126,7 @@ func (r *runner) checkKey(ctx context.Context) error {
 	if !errors.Is(err, exchange.ErrCode(exchange.CodeNotFound)) || last.Done() && r.client.Now().Sub(last.Updated) > remembers {
 		return nil // what else is wrong with the key will show
 	}
-	return r.plan.source.place(at([]string{"exchange", "key"}, fmt.Errorf("is another than in the last run, and the exchange knows nothing of order %s by it: it is of another account; name another bot.state", last.ClientOrderID)))
+	return r.plan.config.source.place(at([]string{"exchange", "key"}, fmt.Errorf("is another than in the last run, and the exchange knows nothing of order %s by it: it is of another account; name another bot.state", last.ClientOrderID)))
 }
 
 // sameExchange reports whether two addresses may be those of one exchange: one on this machine may have another port each time.

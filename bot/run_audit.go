@@ -147,13 +147,13 @@ const (
 // highestFees are the highest rates that the account can be charged in each market: of the config, of the exchange's highest tier (venue-facts 3.5),
 // and what the exchange says, as far as that can be believed.
 func (r *runner) highestFees(ctx context.Context) []exchange.Fees {
-	fees := make([]exchange.Fees, len(r.plan.catalog.Markets())+1)
+	fees := make([]exchange.Fees, len(r.plan.Catalog.Markets())+1)
 	ctx, cancel := context.WithTimeout(ctx, feesWithin)
 	defer cancel()
 	var told exchange.Fees
 	var failed error
-	for i := range r.plan.strategies {
-		for _, m := range r.plan.strategies[i].Markets {
+	for i := range r.plan.Strategies {
+		for _, m := range r.plan.Strategies[i].Markets {
 			if r.paper != nil || failed != nil {
 				break
 			}
@@ -166,7 +166,7 @@ func (r *runner) highestFees(ctx context.Context) []exchange.Fees {
 	if failed != nil {
 		r.log.Warn().Err(failed).Msg("the exchange does not tell its fees: fills are held against those of the config and of its highest tier")
 	}
-	for _, m := range r.plan.catalog.Markets() {
+	for _, m := range r.plan.Catalog.Markets() {
 		own := r.plan.fees(m)
 		top := max(live.HighestFees.Taker, own.Maker, own.Taker, told.Maker, told.Taker)
 		low := min(0, own.Maker, fees[m.ID].Maker)

@@ -25,36 +25,36 @@ func (p *runPlan) checkBounds() error {
 		section, key string
 		span         span
 	}{
-		{"bot", "stop_within", p.Bot.StopWithin}, {"exchange", "window", p.Exchange.Window}, {"poll", "tickers", p.Poll.Tickers}, {"poll", "books", p.Poll.Books},
-		{"poll", "rules", p.Poll.Rules}, {"poll", "orders", p.Poll.Orders}, {"poll", "balances", p.Poll.Balances}, {"poll", "settle", p.Poll.Settle},
+		{"bot", "stop_within", p.config.Bot.StopWithin}, {"exchange", "window", p.config.Exchange.Window}, {"poll", "tickers", p.config.Poll.Tickers}, {"poll", "books", p.config.Poll.Books},
+		{"poll", "rules", p.config.Poll.Rules}, {"poll", "orders", p.config.Poll.Orders}, {"poll", "balances", p.config.Poll.Balances}, {"poll", "settle", p.config.Poll.Settle},
 	} {
 		if s.span == 0 {
 			return at([]string{s.section, s.key}, errors.New("is 0; leave it out for the default"))
 		}
 	}
-	if within := time.Duration(p.Bot.StopWithin); within < leastStop {
+	if within := time.Duration(p.config.Bot.StopWithin); within < leastStop {
 		return at([]string{"bot", "stop_within"}, fmt.Errorf("%s is less than %s, in which no order is cancelled and confirmed", within, leastStop))
 	}
-	if p.Bot.RecordMB > mostRecordMB {
-		return at([]string{"bot", "record_mb"}, fmt.Errorf("%d is more than any disk has; 0 keeps no recording", p.Bot.RecordMB))
+	if p.config.Bot.RecordMB > mostRecordMB {
+		return at([]string{"bot", "record_mb"}, fmt.Errorf("%d is more than any disk has; 0 keeps no recording", p.config.Bot.RecordMB))
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.Exchange.Weights)) {
-		if _, known := rest.WeightOf(strings.TrimSuffix(name, allMarkets)); !known || p.Exchange.Weights[name] == 0 || p.Exchange.Weights[name] > mostWeight {
+	for _, name := range slices.Sorted(maps.Keys(p.config.Exchange.Weights)) {
+		if _, known := rest.WeightOf(strings.TrimSuffix(name, allMarkets)); !known || p.config.Exchange.Weights[name] == 0 || p.config.Exchange.Weights[name] > mostWeight {
 			return at([]string{"exchange", "weights", name}, fmt.Errorf("want 1 to %d points of an endpoint that is named as in \"GET /ordersOpen\" or \"GET /ordersOpen all\"", mostWeight))
 		}
 	}
-	if p.Poll.Depth == 0 || p.Poll.Depth > mostDepth {
-		return at([]string{"poll", "depth"}, fmt.Errorf("%d is not in 1 to %d", p.Poll.Depth, mostDepth))
+	if p.config.Poll.Depth == 0 || p.config.Poll.Depth > mostDepth {
+		return at([]string{"poll", "depth"}, fmt.Errorf("%d is not in 1 to %d", p.config.Poll.Depth, mostDepth))
 	}
 	return nil
 }
 
 // checkAges refuses limits by which the bot would open nothing, or only in the first moment after a price has come.
 func (p *runPlan) checkAges() error {
-	for i := range p.strategies {
-		s := &p.strategies[i]
-		if age := time.Duration(s.Limits.MaxDataAge); age != 0 && age < time.Duration(p.Poll.Tickers) {
-			return at([]string{"strategies", s.Name, "risk", "max_data_age"}, fmt.Errorf("%s is less than poll.tickers, %s: prices would be too old most of the time", age, time.Duration(p.Poll.Tickers)))
+	for i := range p.Strategies {
+		s := &p.Strategies[i]
+		if age := time.Duration(s.Limits.MaxDataAge); age != 0 && age < time.Duration(p.config.Poll.Tickers) {
+			return at([]string{"strategies", s.Name, "risk", "max_data_age"}, fmt.Errorf("%s is less than poll.tickers, %s: prices would be too old most of the time", age, time.Duration(p.config.Poll.Tickers)))
 		}
 	}
 	return nil

@@ -129,7 +129,7 @@ func (r *runner) close() (err error) {
 
 // openFolder warns of a state folder that others may look into.
 func (p *runPlan) openFolder() []string {
-	folder := p.Bot.State
+	folder := p.config.Bot.State
 	if info, err := os.Stat(folder); err == nil && openToOthers(info) {
 		return []string{"others may look into the state folder " + folder + "; do: chmod 700 " + inQuotes(folder)}
 	}
@@ -138,10 +138,10 @@ func (p *runPlan) openFolder() []string {
 
 // openStore opens the state file, which no other bot may hold.
 func (r *runner) openStore(ctx context.Context) (err error) {
-	if err := os.MkdirAll(r.plan.Bot.State, 0o700); err != nil {
+	if err := os.MkdirAll(r.plan.config.Bot.State, 0o700); err != nil {
 		return fmt.Errorf("state folder: %w", err)
 	}
-	if r.store, err = state.OpenBotUntil(ctx, filepath.Join(r.plan.Bot.State, stateFile)); err != nil {
+	if r.store, err = state.OpenBotUntil(ctx, filepath.Join(r.plan.config.Bot.State, stateFile)); err != nil {
 		return stateError{err}
 	}
 	return nil
@@ -150,7 +150,7 @@ func (r *runner) openStore(ctx context.Context) (err error) {
 // openEngine makes account, gate and engine with the strategies in their seats.
 func (r *runner) openEngine(ctx context.Context) (err error) {
 	p := r.plan
-	roster, err := backtest.NewRoster(p.strategies, r.log)
+	roster, err := backtest.NewRoster(p.Strategies, r.log)
 	if err != nil {
 		return err
 	}
@@ -158,15 +158,15 @@ func (r *runner) openEngine(ctx context.Context) (err error) {
 	if err = r.settle(ctx); err != nil {
 		return err
 	}
-	r.account = state.NewAccount(p.catalog, len(p.strategies), roster.Own)
+	r.account = state.NewAccount(p.Catalog, len(p.Strategies), roster.Own)
 	r.account.KeepRecent(lateFills)
-	r.gate = risk.New(p.catalog, risk.Config{Account: p.checked.plan.Account, Strategies: roster.Limits, Fees: p.fees, Explain: true})
-	r.engine = engine.New(engine.Config{Catalog: p.catalog, Account: r.account, Gate: r.gate, Seats: roster.Seats, TradeFrom: r.began, SaveLimit: int(p.Bot.SaveKB) << 10, Run: r.run, Observer: r, Apart: goroutine.Call})
-	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account, seats: p.names(), ledger: r.weights, banned: &r.banned, currency: p.currency.ID, agreed: map[string]savedAgreement{}, refusals: refusals{kinds: map[refusalKey]*refusedKind{}}, notes: newNotes(r.log)}
+	r.gate = risk.New(p.Catalog, risk.Config{Account: p.Limits, Strategies: roster.Limits, Fees: p.fees, Explain: true})
+	r.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: r.account, Gate: r.gate, Seats: roster.Seats, TradeFrom: r.began, SaveLimit: int(p.config.Bot.SaveKB) << 10, Run: r.run, Observer: r, Apart: goroutine.Call})
+	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account, seats: p.names(), ledger: r.weights, banned: &r.banned, currency: p.Currency.ID, agreed: map[string]savedAgreement{}, refusals: refusals{kinds: map[refusalKey]*refusedKind{}}, notes: newNotes(r.log)}
 	if r.paper == nil {
 		r.journal.open = r.ledger.SetOpenOrders
 	}
-	if r.journal.reserve, err = setAside(p.Bot.State); err != nil {
+	if r.journal.reserve, err = setAside(p.config.Bot.State); err != nil {
 		return err
 	}
 	r.dog.cell.Store(r.engine.Callback())
@@ -175,7 +175,7 @@ func (r *runner) openEngine(ctx context.Context) (err error) {
 
 // openRecording opens the recording of market events beside the state file.
 func (r *runner) openRecording() (err error) {
-	if r.plan.Bot.RecordMB == 0 {
+	if r.plan.config.Bot.RecordMB == 0 {
 		return nil
 	}
 	next := uint64(0)
@@ -186,7 +186,7 @@ func (r *runner) openRecording() (err error) {
 	if len(known) == 8 {
 		next = binary.BigEndian.Uint64(known) + recordingLead
 	}
-	r.journal.recording, err = state.OpenRecording(filepath.Join(r.plan.Bot.State, recordingFolder), state.RecordingOptions{Catalog: r.plan.catalog, Limit: r.plan.Bot.RecordMB << 20, Next: next})
+	r.journal.recording, err = state.OpenRecording(filepath.Join(r.plan.config.Bot.State, recordingFolder), state.RecordingOptions{Catalog: r.plan.Catalog, Limit: r.plan.config.Bot.RecordMB << 20, Next: next})
 	if err != nil {
 		return fmt.Errorf("recording of market events: %w", err)
 	}
@@ -196,12 +196,12 @@ func (r *runner) openRecording() (err error) {
 // begin brings the engine to where an earlier run left it, or warms it up and gives the strategies their money.
 func (r *runner) begin(ctx context.Context) (err error) {
 	now := r.trading.Now()
-	r.journal.batch.Blob(modeBlob, []byte(r.plan.Bot.Mode))
-	if r.plan.Bot.Mode == modeLive {
-		r.journal.batch.Blob(exchangeBlob, []byte(r.plan.Exchange.origin()))
+	r.journal.batch.Blob(modeBlob, []byte(r.plan.config.Bot.Mode))
+	if r.plan.config.Bot.Mode == modeLive {
+		r.journal.batch.Blob(exchangeBlob, []byte(r.plan.config.Exchange.origin()))
 		r.journal.batch.Blob(keyBlob, []byte(digestOf(r.plan.key)))
 	}
-	r.journal.batch.Start(now, &state.Start{Run: r.run, Version: codeVersion(debug.ReadBuildInfo()), ConfigHash: r.plan.hash, Currency: r.plan.currency.Symbol, Strategies: r.plan.names()})
+	r.journal.batch.Start(now, &state.Start{Run: r.run, Version: codeVersion(debug.ReadBuildInfo()), ConfigHash: r.plan.configHash, Currency: r.plan.Currency.Symbol, Strategies: r.plan.names()})
 	if r.parts, r.resumed, err = savedParts(r.store, r.plan.names()); err != nil || r.resumed {
 		return err // openLoop restores, so that its commands are at hand
 	}
@@ -220,14 +220,14 @@ func (r *runner) begin(ctx context.Context) (err error) {
 func (r *runner) openLoop(ctx context.Context) error {
 	p := r.plan
 	r.valve = &valve{Trading: r.trading}
-	r.armed.Store(&armed{client: r.client, catalog: p.catalog, store: r.store, watch: r.watch})
-	if p.Bot.Mode == modeLive {
+	r.armed.Store(&armed{client: r.client, catalog: p.Catalog, store: r.store, watch: r.watch})
+	if p.config.Bot.Mode == modeLive {
 		r.keeper = newHoldingsKeeper()
 	}
 	config := live.Config{
 		Engine: r.engine, Account: r.account, Trading: r.valve, Journal: r.watch.journal(r.journal), Findings: r.watch.findings(r.journal), Events: r.events(), Clock: r.client.Now, Log: r.log,
-		StopLeft: r.stopWithin, OpenEvery: market.Duration(p.Poll.Orders), HoldingsEvery: market.Duration(p.Poll.Balances), StopWithin: r.stopWithin(), KeepOrders: p.Bot.KeepOrders,
-		Groups: p.groups(), GroupExpiry: market.Duration(p.Exchange.CancelAfter), Start: func(market.Time) []market.Command { return nil }, Stepped: r.watch.stepped(),
+		StopLeft: r.stopWithin, OpenEvery: market.Duration(p.config.Poll.Orders), HoldingsEvery: market.Duration(p.config.Poll.Balances), StopWithin: r.stopWithin(), KeepOrders: p.config.Bot.KeepOrders,
+		Groups: p.groups(), GroupExpiry: market.Duration(p.config.Exchange.CancelAfter), Start: func(market.Time) []market.Command { return nil }, Stepped: r.watch.stepped(),
 		Ready: r.ready, Sent: r.lastChance,
 	}
 	if r.resumed {
@@ -280,7 +280,7 @@ func (r *runner) goOn(ctx context.Context) ([]market.Command, error) {
 // misfit is what kept the last run from being gone on with: a mistake in the config, which a restart does not mend, where that has changed since.
 func (r *runner) misfit(err error) error {
 	runs, failed := r.store.Runs()
-	if failed == nil && len(runs) > 0 && runs[len(runs)-1].ConfigHash != r.plan.hash {
+	if failed == nil && len(runs) > 0 && runs[len(runs)-1].ConfigHash != r.plan.configHash {
 		return usageError{err}
 	}
 	return err

@@ -14,8 +14,8 @@ import (
 // openClient makes the client with its budget, learns the markets, and binds the state file to them.
 func (r *runner) openClient(ctx context.Context) (err error) {
 	r.ledger = rest.NewLedger(rest.LedgerConfig{
-		Now: func() market.Time { return r.client.Now() }, After: after, Prefix: r.plan.Exchange.Prefix,
-		PerKey: int(r.plan.Exchange.PerKey), PerIP: int(r.plan.Exchange.PerIP), Warn: r.warnOfBudget,
+		Now: func() market.Time { return r.client.Now() }, After: after, Prefix: r.plan.config.Exchange.Prefix,
+		PerKey: int(r.plan.config.Exchange.PerKey), PerIP: int(r.plan.config.Exchange.PerIP), Warn: r.warnOfBudget,
 	})
 	if r.client, err = r.plan.client(r.ledger); err != nil {
 		return err
@@ -23,7 +23,7 @@ func (r *runner) openClient(ctx context.Context) (err error) {
 	if err := r.restoreLedger(); err != nil {
 		return err
 	}
-	r.log.Info().Str("exchange", r.plan.Exchange.origin()).Msg("asking the exchange for its markets")
+	r.log.Info().Str("exchange", r.plan.config.Exchange.origin()).Msg("asking the exchange for its markets")
 	offered, err := r.plan.askUntil(ctx, r.client, r.log)
 	if err != nil {
 		return err
@@ -31,11 +31,11 @@ func (r *runner) openClient(ctx context.Context) (err error) {
 	if err := r.plan.learn(offered); err != nil {
 		return err
 	}
-	if err := r.pollPlan().Check(int(r.plan.Exchange.PerKey), int(r.plan.Exchange.PerIP)); err != nil {
-		return configf("%s: %w", r.plan.source.name(), err)
+	if err := r.pollPlan().Check(int(r.plan.config.Exchange.PerKey), int(r.plan.config.Exchange.PerIP)); err != nil {
+		return configf("%s: %w", r.plan.config.source.name(), err)
 	}
-	r.client.Use(r.plan.catalog)
-	return r.store.Bind(r.plan.catalog, r.plan.names())
+	r.client.Use(r.plan.Catalog)
+	return r.store.Bind(r.plan.Catalog, r.plan.names())
 }
 
 // warnOfBudget says what the ledger finds.
@@ -69,8 +69,8 @@ func (r *runner) weights() []byte {
 
 // pollPlan is what the bot asks for again and again, in weight points.
 func (r *runner) pollPlan() (plan rest.Plan) {
-	p, public := &r.plan.Poll, rest.PaidByIP
-	if r.plan.Exchange.SignMarketData && r.plan.key != "" {
+	p, public := &r.plan.config.Poll, rest.PaidByIP
+	if r.plan.config.Exchange.SignMarketData && r.plan.key != "" {
 		public = rest.PaidByKey
 	}
 	poll := func(name string, every market.Duration, payer rest.Payer) rest.Poll {
@@ -83,11 +83,11 @@ func (r *runner) pollPlan() (plan rest.Plan) {
 		poll("GET /ticker/price", market.Duration(p.Tickers), public),
 		poll("GET /ticker/book", market.Duration(p.Tickers), public),
 		poll("GET /markets", market.Duration(p.Rules), public), clock)
-	if r.plan.Bot.Mode == modeLive {
+	if r.plan.config.Bot.Mode == modeLive {
 		plan = append(plan, poll("GET /ordersOpen", market.Duration(p.Orders), rest.PaidByKey), poll("GET /balance", market.Duration(p.Balances), rest.PaidByKey))
 	}
-	for i := range r.plan.strategies {
-		s := &r.plan.strategies[i]
+	for i := range r.plan.Strategies {
+		s := &r.plan.Strategies[i]
 		needs, err := s.Kind.Needs(s.Values)
 		if err != nil {
 			continue // it is told when the strategy is made

@@ -125,15 +125,9 @@ func (e *remoteSection) checkAddresses() error {
 // origin is scheme and host of the exchange, as logs and alerts have it. The address has been checked.
 func (e *remoteSection) origin() string { return originOf(e.BaseURL) }
 
-// trading is the part of the config that a backtest's has too. decimals are those of the currency where the exchange has told them.
-func (c *runConfig) trading(decimals int64) *backtestConfig {
-	shared := defaultConfig()
-	shared.Account.Currency, shared.Account.MakerFee, shared.Account.TakerFee = c.Account.Currency, c.Account.MakerFee, c.Account.TakerFee
-	shared.Risk, shared.Strategies, shared.source = c.Risk, c.Strategies, c.source
-	if decimals >= 0 {
-		shared.Assets = map[string]assetSection{c.Account.Currency: {Decimals: decimals}}
-	}
-	return shared
+// trading returns the sections that a backtest has too.
+func (c *runConfig) trading() tradingSections {
+	return tradingSections{c.Account.Currency, c.Account.MakerFee, c.Account.TakerFee, c.Risk, c.Strategies}
 }
 
 // The modes of `bot run`.

@@ -52,8 +52,8 @@ func TestTheSampleRunsAreValid(t *testing.T) {
 	for _, name := range sampleRuns {
 		p, err := samplePlan(t, name, liveKeys())
 		require.NoError(t, err, name)
-		require.Empty(t, p.checked.unlimited(), name)
-		top, _, _ := strings.Cut(p.Bot.State, "/")
+		require.Empty(t, p.unlimited(), name)
+		top, _, _ := strings.Cut(p.config.Bot.State, "/")
 		code, err := filepath.Glob("../" + top + "/*.go")
 		require.NoError(t, err)
 		require.Empty(t, code, "who removes what a bot has left would remove source, too")
@@ -72,7 +72,7 @@ func TestTheSandboxConfigOfANewModuleIsValidAndKnowsTheKey(t *testing.T) {
 	}, nil)
 	p, err := newRunPlan(c, []strategy.Kind{dip}, func(string) string { return "" })
 	require.NoError(t, err)
-	require.Empty(t, p.checked.unlimited())
+	require.Empty(t, p.unlimited())
 	require.Equal(t, sandbox.Default().Accounts[0].Keys[0].Key, p.key)
 }
 

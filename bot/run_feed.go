@@ -11,10 +11,10 @@ import (
 // openFeed makes the feed of what the strategies need, going on after the last candles that were delivered.
 func (r *runner) openFeed(context.Context) error {
 	p := r.plan
-	config := poll.Config{Data: r.watch.data(r.client), Catalog: p.catalog, Log: r.log, Depth: int(p.Poll.Depth), TickerEvery: market.Duration(p.Poll.Tickers), BookEvery: market.Duration(p.Poll.Books),
-		RulesEvery: market.Duration(p.Poll.Rules), Settle: market.Duration(p.Poll.Settle), MaxCandleAge: market.Duration(p.Poll.CandleAge), Stale: r.stale}
-	for i := range p.strategies {
-		s := &p.strategies[i]
+	config := poll.Config{Data: r.watch.data(r.client), Catalog: p.Catalog, Log: r.log, Depth: int(p.config.Poll.Depth), TickerEvery: market.Duration(p.config.Poll.Tickers), BookEvery: market.Duration(p.config.Poll.Books),
+		RulesEvery: market.Duration(p.config.Poll.Rules), Settle: market.Duration(p.config.Poll.Settle), MaxCandleAge: market.Duration(p.config.Poll.CandleAge), Stale: r.stale}
+	for i := range p.Strategies {
+		s := &p.Strategies[i]
 		for _, m := range s.Markets {
 			config.Tickers = addNew(config.Tickers, m.ID)
 			if r.needs[i].Book {

@@ -62,11 +62,11 @@ func (r *runner) agreements() (map[market.AssetID]live.Agreement, error) {
 	}
 	agreed := map[market.AssetID]live.Agreement{}
 	for symbol, a := range noted {
-		if symbol == r.plan.currency.Symbol {
+		if symbol == r.plan.Currency.Symbol {
 			a.Surplus -= r.given
 			noted[symbol] = a
 		}
-		if asset := r.plan.catalog.AssetNamed(symbol); asset != nil {
+		if asset := r.plan.Catalog.AssetNamed(symbol); asset != nil {
 			agreed[asset.ID] = live.Agreement(a)
 		}
 	}

@@ -21,7 +21,7 @@ func (r *runner) fund(ctx context.Context, now market.Time) error {
 	if err != nil {
 		return err
 	}
-	if released := r.account.Released(r.plan.currency.ID); released != 0 {
+	if released := r.account.Released(r.plan.Currency.ID); released != 0 {
 		r.transfer(now, -released, 0)
 		r.log.Info().Str("money", r.inCurrency(released)).Msg("strategies that are gone from the config have left money: it is nobody's now")
 	}
@@ -37,7 +37,7 @@ func (r *runner) fund(ctx context.Context, now market.Time) error {
 	}
 	given := map[string]market.Money{}
 	for i, name := range r.plan.names() {
-		given[name] = r.plan.allotments[i+1]
+		given[name] = r.plan.Allocations[i+1]
 	}
 	text, _ := json.Marshal(given) // names and numbers
 	r.journal.batch.Blob(allotmentBlob, text)
@@ -66,7 +66,7 @@ func (r *runner) allotted() (before map[string]market.Money, err error) {
 	}
 	for i, name := range r.plan.names() { // of a file from before allotments were kept: they are as they were
 		if slices.Contains(runs[len(runs)-1].Strategies, name) {
-			before[name] = r.plan.allotments[i+1]
+			before[name] = r.plan.Allocations[i+1]
 		}
 	}
 	return before, nil
@@ -75,7 +75,7 @@ func (r *runner) allotted() (before map[string]market.Money, err error) {
 // dueMoney is what each strategy is to be given, by StrategyID − 1; below 0, what it has to give back.
 func (r *runner) dueMoney(before map[string]market.Money) (due []market.Money) {
 	for i, name := range r.plan.names() {
-		due = append(due, r.plan.allotments[i+1]-before[name])
+		due = append(due, r.plan.Allocations[i+1]-before[name])
 	}
 	return due
 }
@@ -84,7 +84,7 @@ func (r *runner) dueMoney(before map[string]market.Money) (due []market.Money) {
 func (r *runner) poolIsNew(before map[string]market.Money) bool {
 	shared := false
 	for i, name := range r.plan.names() {
-		if r.plan.allotments[i+1] != 0 {
+		if r.plan.Allocations[i+1] != 0 {
 			continue
 		}
 		if _, known := before[name]; known {
@@ -105,8 +105,8 @@ func (r *runner) move(ctx context.Context, now market.Time, due []market.Money, 
 		if money >= 0 {
 			continue
 		}
-		if has, _ := r.account.Balance(strategyID(i+1), r.plan.currency.ID); has < -money {
-			return r.plan.source.place(at([]string{"strategies", r.plan.strategies[i].Name, "allotment"},
+		if has, _ := r.account.Balance(strategyID(i+1), r.plan.Currency.ID); has < -money {
+			return r.plan.config.source.place(at([]string{"strategies", r.plan.Strategies[i].Name, "allotment"},
 				fmt.Errorf("is %s less than before, and the strategy has only %s in money; bot flatten frees what it holds", r.inCurrency(-money), r.inCurrency(has))))
 		}
 		free -= money
@@ -117,7 +117,7 @@ func (r *runner) move(ctx context.Context, now market.Time, due []market.Money, 
 			continue
 		}
 		if money > free {
-			return fmt.Errorf("strategy %s: its allotment is more than the account has left: %s", r.plan.strategies[i].Name, r.inCurrency(free))
+			return fmt.Errorf("strategy %s: its allotment is more than the account has left: %s", r.plan.Strategies[i].Name, r.inCurrency(free))
 		}
 		free -= money
 		r.give(now, i, money)
@@ -136,7 +136,7 @@ func (r *runner) unowned(ctx context.Context) (free market.Money, err error) {
 		return err
 	})
 	for _, h := range held {
-		if h.Asset != r.plan.currency.ID {
+		if h.Asset != r.plan.Currency.ID {
 			continue
 		}
 		free = h.Available
@@ -153,7 +153,7 @@ func (r *runner) give(now market.Time, i int, money market.Money) {
 	if !r.resumed {
 		return
 	}
-	line, said := r.log.Info().Str("strategy", r.plan.strategies[i].Name), "the strategy is given more money"
+	line, said := r.log.Info().Str("strategy", r.plan.Strategies[i].Name), "the strategy is given more money"
 	if money < 0 {
 		money, said = -money, "the strategy gives money back"
 	}
@@ -162,12 +162,12 @@ func (r *runner) give(now market.Time, i int, money market.Money) {
 
 func (r *runner) transfer(at market.Time, money market.Money, owner market.StrategyID) {
 	r.given += money
-	ev := market.Event{At: max(at, r.engine.Now()), Kind: market.KindTransfer, Asset: r.plan.currency.ID, Money: money, Owner: owner}
+	ev := market.Event{At: max(at, r.engine.Now()), Kind: market.KindTransfer, Asset: r.plan.Currency.ID, Money: money, Owner: owner}
 	r.engine.Step(&ev)
 	r.journal.Event(&ev)
 }
 
 // inCurrency is an amount for a person.
 func (r *runner) inCurrency(money market.Money) string {
-	return market.FormatFixed(int64(money), r.plan.currency.Digits) + " " + r.plan.currency.Symbol
+	return market.FormatFixed(int64(money), r.plan.Currency.Digits) + " " + r.plan.Currency.Symbol
 }

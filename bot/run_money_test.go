@@ -25,7 +25,7 @@ func (p *process) moneyOf() map[string]string {
 	all := map[string]string{}
 	p.look(func() {
 		for i, name := range p.plan.names() {
-			has, _ := p.account.Balance(strategyID(i+1), p.plan.currency.ID)
+			has, _ := p.account.Balance(strategyID(i+1), p.plan.Currency.ID)
 			all[name] = p.inCurrency(has)
 		}
 	})

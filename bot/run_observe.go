@@ -13,7 +13,7 @@ func (r *runner) Filled(o *state.Order, f *market.Fill) {
 	if r.plan.witness != nil {
 		r.plan.witness.Filled(o, f)
 	}
-	m := r.plan.catalog.Market(f.Market)
+	m := r.plan.Catalog.Market(f.Market)
 	r.log.Info().Str("strategy", r.nameOf(o.Strategy)).Int64("order", int64(o.ID)).Str("market", m.Name).Stringer("side", f.Side).Str("amount", m.FormatQty(f.Amount)).
 		Str("price", m.FormatPrice(f.Price)).Str("fee", m.FormatValue(f.Fee)).Bool("taker", f.Taker).Stringer("client_order_id", o.ClientOrderID).Msg("fill")
 }
@@ -24,7 +24,7 @@ func (r *runner) Closed(o *state.Order) {
 	if r.plan.witness != nil {
 		r.plan.witness.Closed(o)
 	}
-	m := r.plan.catalog.Market(o.Market)
+	m := r.plan.Catalog.Market(o.Market)
 	line := r.log.Info()
 	if o.State == state.Rejected {
 		line = r.log.Warn()
@@ -57,7 +57,7 @@ func (r *runner) Refused(asked, rounded *market.Command, why *risk.Refusal) {
 
 // Unprotected tells of a position that cannot have an exit: an engine.Guard.
 func (r *runner) Unprotected(u *strategy.Unprotected) {
-	m := r.plan.catalog.Market(u.Market)
+	m := r.plan.Catalog.Market(u.Market)
 	line := r.log.Warn().Str("strategy", r.nameOf(u.Strategy)).Int64("bracket", int64(u.Bracket)).Str("market", m.Name).Str("amount", m.FormatQty(u.Amount))
 	if u.Levels.Stop != 0 {
 		line.Str("stop", m.FormatPrice(u.Levels.Stop))

@@ -46,15 +46,15 @@ func (r *runner) openTrading(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.trading = r.client; r.plan.Bot.Mode == modeLive {
+	if r.trading = r.client; r.plan.config.Bot.Mode == modeLive {
 		return r.checkAccount(ctx, began)
 	}
-	path := filepath.Join(r.plan.Bot.State, paperFile)
+	path := filepath.Join(r.plan.config.Bot.State, paperFile)
 	info, err := os.Stat(path)
 	if gone := errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0; began && gone {
 		return fmt.Errorf("%s is gone, or empty: without it %s speaks of orders and money that are nowhere; begin anew with another bot.state", path, stateFile)
 	}
-	p := &paper{catalog: r.plan.catalog, log: r.log, events: make(chan market.Event, 64)}
+	p := &paper{catalog: r.plan.Catalog, log: r.log, events: make(chan market.Event, 64)}
 	config, err := r.plan.paperExchange(path, r.client.Now())
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (r *runner) openTrading(ctx context.Context) error {
 		served = r.plan.within(p)
 	}
 	p.client, err = rest.New(rest.Config{
-		BaseURL: "http://127.0.0.1", Key: rest.NewSecret(key.Key), Secret: rest.NewSecret(key.Secret), Window: market.Duration(r.plan.Exchange.Window), Transport: inProcess{served},
+		BaseURL: "http://127.0.0.1", Key: rest.NewSecret(key.Key), Secret: rest.NewSecret(key.Secret), Window: market.Duration(r.plan.config.Exchange.Window), Transport: inProcess{served},
 	})
 	if err != nil {
 		return err
@@ -92,8 +92,8 @@ func (r *runner) checkMode() (began bool, err error) {
 	if before == nil && began {
 		before = []byte(modeLive) // a file from before there were modes
 	}
-	if before != nil && string(before) != r.plan.Bot.Mode {
-		return began, r.plan.source.place(at([]string{"bot", "mode"}, fmt.Errorf("is %s, and the state folder %s was traded with in mode %s; name another in bot.state", r.plan.Bot.Mode, r.plan.Bot.State, before)))
+	if before != nil && string(before) != r.plan.config.Bot.Mode {
+		return began, r.plan.config.source.place(at([]string{"bot", "mode"}, fmt.Errorf("is %s, and the state folder %s was traded with in mode %s; name another in bot.state", r.plan.config.Bot.Mode, r.plan.config.Bot.State, before)))
 	}
 	return began, nil
 }
@@ -102,24 +102,24 @@ func (r *runner) checkMode() (began bool, err error) {
 // which count where the file is new. Its time begins at now.
 func (p *runPlan) paperExchange(path string, now market.Time) (sandbox.Config, error) {
 	account := sandbox.Account{Name: "paper", Balances: map[string]string{}, Keys: slices.Clone(sandbox.Default().Accounts[0].Keys)} // nobody else can reach it
-	for _, symbol := range slices.Sorted(maps.Keys(p.Paper.Start)) {
-		asset := p.catalog.AssetNamed(symbol)
+	for _, symbol := range slices.Sorted(maps.Keys(p.config.Paper.Start)) {
+		asset := p.Catalog.AssetNamed(symbol)
 		if asset == nil {
-			return sandbox.Config{}, p.source.place(at([]string{"paper", "start", symbol}, errors.New("no market of the strategies has this asset")))
+			return sandbox.Config{}, p.config.source.place(at([]string{"paper", "start", symbol}, errors.New("no market of the strategies has this asset")))
 		}
-		if _, err := p.Paper.Start[symbol].fixed(asset.Digits); err != nil {
-			return sandbox.Config{}, p.source.place(at([]string{"paper", "start", symbol}, err))
+		if _, err := p.config.Paper.Start[symbol].fixed(asset.Digits); err != nil {
+			return sandbox.Config{}, p.config.source.place(at([]string{"paper", "start", symbol}, err))
 		}
-		account.Balances[symbol] = string(p.Paper.Start[symbol])
+		account.Balances[symbol] = string(p.config.Paper.Start[symbol])
 	}
 	config := sandbox.Config{
 		Accounts: []sandbox.Account{account}, Tiers: []sandbox.Tier{{Volume: "0", Fees: map[string]exchange.Fees{"": p.fees(nil)}}},
 		Clock: sandbox.NewClock(now, 1), Budget: sandbox.Budget{PerKey: -1, PerIP: -1}, Rules: sandbox.Rules{GroupsPerAccount: 1000}, State: path,
 	}
-	for _, a := range p.catalog.Assets() {
+	for _, a := range p.Catalog.Assets() {
 		config.Assets = append(config.Assets, sandbox.Asset{Symbol: a.Symbol, Decimals: a.Digits})
 	}
-	for _, m := range p.catalog.Markets() {
+	for _, m := range p.Catalog.Markets() {
 		config.Markets = append(config.Markets, sandbox.Market{
 			Name: m.Name, PriceDigits: m.PriceDigits, TickSize: m.FormatPrice(m.TickSize), QuantityDecimals: m.QuantityDecimals, NotionalDecimals: m.NotionalDecimals,
 			MinOrderInBase: m.FormatQty(m.MinOrderInBase), MinOrderInQuote: m.FormatMoney(m.MinOrderInQuote), MaxOrderInBase: m.FormatQty(m.MaxOrderInBase),

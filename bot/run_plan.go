@@ -12,7 +12,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange"
@@ -23,8 +22,8 @@ import (
 
 // runPlan is a config of `bot run` that has been checked, first without the exchange and then with what that tells.
 type runPlan struct {
-	*runConfig
-	kinds       []strategy.Kind
+	tradePlan
+	config      *runConfig
 	key, secret string
 	getenv      func(string) string
 	alertPlaces []*alertPlace
@@ -34,13 +33,7 @@ type runPlan struct {
 	witness     witness                         // hears of what is traded; nil: nobody
 	within      func(http.Handler) http.Handler // stands before the exchange of paper mode; nil: nothing
 	faults      func(point string)              // of tests: called between two steps of the kill switch and of what books it; nil: not called
-
-	catalog    *market.Catalog
-	currency   *market.Asset
-	strategies []backtest.StrategyPlan
-	allotments []market.Money // by StrategyID; 0: the strategy shares the pool
-	checked    *planner
-	hash       string
+	configHash  string                          // of the settings that decide what is traded
 }
 
 // witness hears every command that the gate lets pass, every fill and every order that has ended, in their order.
@@ -51,19 +44,18 @@ type witness interface {
 
 // newRunPlan checks all of a config but what only the exchange knows.
 func newRunPlan(c *runConfig, kinds []strategy.Kind, getenv func(string) string) (*runPlan, error) {
-	p := &runPlan{runConfig: c, kinds: kinds, getenv: getenv}
-	if err := p.checkSections(); err != nil {
-		return nil, c.source.place(err)
+	p := &runPlan{config: c, getenv: getenv}
+	for _, step := range [...]func() error{p.checkSections, p.readKeys, func() error { return p.addTrading(kinds) }} {
+		if err := step(); err != nil {
+			return nil, c.source.place(err)
+		}
 	}
-	if err := p.readKeys(getenv); err != nil {
-		return nil, c.source.place(err)
-	}
-	return p, c.source.place(p.check(-1))
+	return p, nil
 }
 
 // readKeys finds key and secret where the config says that they are.
-func (p *runPlan) readKeys(getenv func(string) string) error {
-	e, keys := &p.Exchange, secrets{getenv: getenv}
+func (p *runPlan) readKeys() error {
+	e, keys := &p.config.Exchange, secrets{getenv: p.getenv}
 	key, err := keys.read([]string{"exchange"}, "key", e.Key, e.KeyFile, e.KeyEnv)
 	if err != nil {
 		return err
@@ -73,7 +65,7 @@ func (p *runPlan) readKeys(getenv func(string) string) error {
 		return err
 	}
 	p.key, p.secret = key.text, words.text
-	if p.Bot.Mode == modePaper && p.key == "" && p.secret == "" {
+	if p.config.Bot.Mode == modePaper && p.key == "" && p.secret == "" {
 		return nil // market data is public
 	}
 	if p.key == "" || p.secret == "" {
@@ -84,35 +76,35 @@ func (p *runPlan) readKeys(getenv func(string) string) error {
 
 // checkSections looks at what is not about strategies.
 func (p *runPlan) checkSections() error {
-	if !slices.Contains(logLevels, p.Bot.Log) {
-		return at([]string{"bot", "log"}, fmt.Errorf("%q is not one of %s", clip(p.Bot.Log), strings.Join(logLevels, ", ")))
+	if !slices.Contains(logLevels, p.config.Bot.Log) {
+		return at([]string{"bot", "log"}, fmt.Errorf("%q is not one of %s", clip(p.config.Bot.Log), strings.Join(logLevels, ", ")))
 	}
-	if !slices.Contains(modes, p.Bot.Mode) {
-		return at([]string{"bot", "mode"}, fmt.Errorf("%q is not one of %s", clip(p.Bot.Mode), strings.Join(modes, ", ")))
+	if !slices.Contains(modes, p.config.Bot.Mode) {
+		return at([]string{"bot", "mode"}, fmt.Errorf("%q is not one of %s", clip(p.config.Bot.Mode), strings.Join(modes, ", ")))
 	}
-	if start := p.Paper.Start[p.Account.Currency]; p.Bot.Mode == modePaper && strings.Trim(string(start), "0.") == "" {
-		return at([]string{"paper", "start", p.Account.Currency}, errors.New("is missing; paper mode has to know how much money it begins with"))
+	if start := p.config.Paper.Start[p.config.Account.Currency]; p.config.Bot.Mode == modePaper && strings.Trim(string(start), "0.") == "" {
+		return at([]string{"paper", "start", p.config.Account.Currency}, errors.New("is missing; paper mode has to know how much money it begins with"))
 	}
-	if p.Bot.SaveKB == 0 {
+	if p.config.Bot.SaveKB == 0 {
 		return at([]string{"bot", "save_kb"}, errors.New("0 would halt every strategy that has a state; want 1 at least"))
 	}
-	if p.Bot.State == "" {
+	if p.config.Bot.State == "" {
 		return at([]string{"bot", "state"}, errors.New("is empty; want a folder, like \"state\""))
 	}
-	if after := time.Duration(p.Exchange.CancelAfter); after < 150*time.Second || after > 300*time.Second {
+	if after := time.Duration(p.config.Exchange.CancelAfter); after < 150*time.Second || after > 300*time.Second {
 		return at([]string{"exchange", "cancel_after"}, fmt.Errorf("%s is not in 150s to 300s", after))
 	}
 	if err := p.checkBounds(); err != nil {
 		return err
 	}
 	var err error
-	if p.alertPlaces, err = newAlertPlaces(&p.Alerts, p.getenv); err != nil {
+	if p.alertPlaces, err = newAlertPlaces(&p.config.Alerts, p.getenv); err != nil {
 		return err
 	}
-	if err := p.Metrics.check(); err != nil {
+	if err := p.config.Metrics.check(); err != nil {
 		return err
 	}
-	for name, s := range p.Strategies {
+	for name, s := range p.config.Strategies {
 		if s.OperatorID == 0 {
 			return at([]string{"strategies", name, "operator_id"}, errors.New("is missing; the exchange wants a number for every trader or bot, and this bot knows its orders by it"))
 		}
@@ -120,41 +112,40 @@ func (p *runPlan) checkSections() error {
 	return nil
 }
 
-// check plans strategies and limits. decimals are those of the currency, below 0 where they are not known yet.
-func (p *runPlan) check(decimals int64) error {
-	c := &planner{backtestConfig: p.trading(decimals), kinds: p.kinds, plan: &backtest.Plan{Catalog: &market.Catalog{}}}
-	for _, step := range [...]func() error{c.addAssets, c.addVenue, c.addStrategies, c.addAccount} {
-		if err := step(); err != nil {
-			return err
-		}
+// addTrading plans strategies and limits, with amounts in the usual decimals of the currency: those of the exchange are not known yet.
+func (p *runPlan) addTrading(kinds []strategy.Kind) (err error) {
+	if p.config.Account.Currency == "" {
+		return keyf([]string{"account", "currency"}, "want the symbol of an asset, like EUR")
 	}
-	p.allotments = make([]market.Money, len(c.plan.Strategies)+1)
-	for i, name := range c.names() {
-		if err := c.money([]string{"strategies", name, "allotment"}, c.Strategies[name].Allotment, &p.allotments[i+1]); err != nil {
-			return err
-		}
-		c.plan.Strategies[i].Own = p.allotments[i+1] > 0
+	if p.tradePlan, err = newTradePlan(p.config.trading(), kinds); err != nil {
+		return err
 	}
-	p.checked, p.strategies = c, c.plan.Strategies
+	currency, err := new(market.Catalog).AddAsset(p.config.Account.Currency, usualDigits(p.config.Account.Currency))
+	if err != nil {
+		return err
+	}
+	if err := p.in(currency); err != nil {
+		return err
+	}
 	if err := p.checkAges(); err != nil {
 		return err
 	}
-	if missing := c.unlimited(); p.Bot.NeedLimits && len(missing) > 0 {
-		return at([]string{"risk"}, fmt.Errorf("bot.need_limits is set, and there is %s", strings.Join(missing, "; ")))
+	if missing := p.unlimited(); p.config.Bot.NeedLimits && len(missing) > 0 {
+		return keyf([]string{"risk"}, "bot.need_limits is set, and there is %s", strings.Join(missing, "; "))
 	}
 	return nil
 }
 
 // client makes the client of the exchange. Its budget follows the ledger's rules.
 func (p *runPlan) client(budget rest.Budget) (*rest.Client, error) {
-	e := &p.Exchange
+	e := &p.config.Exchange
 	c, err := rest.New(rest.Config{
 		BaseURL: e.BaseURL, Key: rest.NewSecret(p.key), Secret: rest.NewSecret(p.secret), Prefix: e.Prefix, Window: market.Duration(e.Window),
 		AllowWithdrawals: e.AllowWithdrawals, Weights: weightsOf(e), SignPublic: e.SignMarketData, Budget: budget,
 		Transport: p.transport, Now: p.now,
 	})
 	if err != nil {
-		return nil, p.source.place(at([]string{"exchange"}, err))
+		return nil, p.config.source.place(at([]string{"exchange"}, err))
 	}
 	return c, nil
 }
@@ -190,7 +181,7 @@ type listing struct {
 // ask asks the exchange for its time, assets and markets.
 func (p *runPlan) ask(ctx context.Context, c *rest.Client) (l listing, err error) {
 	if err = c.Sync(ctx); err != nil {
-		return l, fmt.Errorf("ask %s: %w", p.Exchange.origin(), err)
+		return l, fmt.Errorf("ask %s: %w", p.config.Exchange.origin(), err)
 	}
 	if l.assets, err = c.Assets(ctx, ""); err == nil {
 		l.markets, err = c.Markets(ctx, "")
@@ -213,20 +204,20 @@ func (p *runPlan) askUntil(ctx context.Context, c *rest.Client, log zerolog.Logg
 // learn finishes the plan with those markets and assets that are traded.
 func (p *runPlan) learn(l listing) error {
 	traded := map[string]bool{}
-	for _, s := range p.Strategies {
+	for _, s := range p.config.Strategies {
 		for _, name := range s.Markets {
 			traded[name] = true
 		}
 	}
 	markets := slices.DeleteFunc(l.markets, func(m rest.Market) bool { return !traded[m.Name] })
 	slices.SortFunc(markets, func(a, b rest.Market) int { return strings.Compare(a.Name, b.Name) }) // as a backtest has them
-	needed := map[string]bool{p.Account.Currency: true}
+	needed := map[string]bool{p.config.Account.Currency: true}
 	for i := range markets {
 		needed[markets[i].Base], needed[markets[i].Quote] = true, true
 		delete(traded, markets[i].Name)
 	}
 	for name := range traded {
-		return p.source.place(at([]string{"strategies"}, fmt.Errorf("the exchange has no market %s", name)))
+		return p.config.source.place(at([]string{"strategies"}, fmt.Errorf("the exchange has no market %s", name)))
 	}
 	assets := slices.DeleteFunc(l.assets, func(a rest.Asset) bool { return !needed[a.Symbol] })
 	catalog, leftOut := rest.BuildCatalog(assets, markets)
@@ -236,24 +227,34 @@ func (p *runPlan) learn(l listing) error {
 	return p.settle(catalog)
 }
 
-// settle plans anew, in the units of the exchange.
-func (p *runPlan) settle(catalog *market.Catalog) error {
-	p.catalog, p.currency = catalog, catalog.AssetNamed(p.Account.Currency)
-	if p.currency == nil {
-		return p.source.place(at([]string{"account", "currency"}, fmt.Errorf("the exchange has no asset %s", p.Account.Currency)))
+// settle takes the exchange's catalog, with the amounts in its units.
+func (p *runPlan) settle(catalog *market.Catalog) (err error) {
+	currency := catalog.AssetNamed(p.config.Account.Currency)
+	if currency == nil {
+		return p.config.source.place(keyf([]string{"account", "currency"}, "the exchange has no asset %s", p.config.Account.Currency))
 	}
-	if err := p.check(int64(p.currency.Digits)); err != nil {
-		return p.source.place(err)
+	p.Catalog = catalog
+	if err := p.in(currency); err != nil {
+		return p.config.source.place(err)
 	}
-	p.checked.plan.Account.Currency = p.currency.ID
-	for i, name := range p.checked.names() {
-		for _, traded := range p.Strategies[name].Markets {
-			p.strategies[i].Markets = append(p.strategies[i].Markets, catalog.MarketNamed(traded))
+	for i := range p.Strategies {
+		s := &p.Strategies[i]
+		s.Markets = nil
+		for _, traded := range p.config.Strategies[s.Name].Markets {
+			s.Markets = append(s.Markets, catalog.MarketNamed(traded))
 		}
 	}
-	var err error
-	p.hash, err = p.checked.hash()
+	p.configHash, err = p.hash(p.settings())
 	return err
+}
+
+// settings are those of which a hash is kept: the config of a backtest with the same ones. So a hash in a state file of any age can be
+// compared.
+func (p *runPlan) settings() backtestConfig {
+	c, s := *defaultConfig(), &p.sections
+	c.Account.Currency, c.Account.MakerFee, c.Account.TakerFee, c.Risk = s.Currency, s.MakerFee, s.TakerFee, s.Risk
+	c.Assets = map[string]assetSection{s.Currency: {Decimals: int64(p.Currency.Digits)}}
+	return c
 }
 
 // name is the bot's, by which alerts tell it from others: letters, digits and what a header may hold.
@@ -263,24 +264,16 @@ func (p *runPlan) name() string {
 			return '?'
 		}
 		return r
-	}, cmp.Or(p.Bot.Name, p.source.label()))
-}
-
-// names lists the strategies by StrategyID, from 1.
-func (p *runPlan) names() (names []string) {
-	for i := range p.strategies {
-		names = append(names, p.strategies[i].Name)
-	}
-	return names
+	}, cmp.Or(p.config.Bot.Name, p.config.source.label()))
 }
 
 // fees are what the gate reckons with.
-func (p *runPlan) fees(*market.Market) exchange.Fees { return exchange.Fees(p.checked.plan.Fees) }
+func (p *runPlan) fees(*market.Market) exchange.Fees { return exchange.Fees(p.Fees) }
 
 // groups are the cancel-on-disconnect groups of the strategies.
 func (p *runPlan) groups() (groups []uint16) {
-	for i := range p.strategies {
-		if g := p.strategies[i].Limits.CodGroupID; g != 0 && !slices.Contains(groups, g) {
+	for i := range p.Strategies {
+		if g := p.Strategies[i].Limits.CodGroupID; g != 0 && !slices.Contains(groups, g) {
 			groups = append(groups, g)
 		}
 	}

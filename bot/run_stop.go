@@ -24,7 +24,7 @@ func (r *runner) opening(ctx context.Context) (context.Context, context.CancelFu
 	longer, end := context.WithCancel(context.WithoutCancel(ctx))
 	forget := context.AfterFunc(ctx, func() {
 		r.asked.Store(time.Now().UnixNano())
-		timer := time.NewTimer(time.Duration(r.plan.Bot.StopWithin))
+		timer := time.NewTimer(time.Duration(r.plan.config.Bot.StopWithin))
 		defer timer.Stop()
 		select {
 		case <-timer.C:
@@ -40,7 +40,7 @@ func (r *runner) opening(ctx context.Context) (context.Context, context.CancelFu
 
 // stopWithin is how long the loop may take for a stop.
 func (r *runner) stopWithin() market.Duration {
-	within := time.Duration(r.plan.Bot.StopWithin)
+	within := time.Duration(r.plan.config.Bot.StopWithin)
 	if asked := r.asked.Load(); asked != 0 {
 		within = max(leastToStop, within-time.Since(time.Unix(0, asked)))
 	}
@@ -60,7 +60,7 @@ func (r *runner) early(ctx context.Context, failed error) error {
 	for i := range rows {
 		r.log.Warn().Stringer("client_order_id", rows[i].ClientOrderID).Stringer("state", rows[i].State).Str("in_flight", rows[i].InFlight.String()).Msg("order left as the last run left it")
 	}
-	kept := r.plan.Bot.KeepOrders && len(r.plan.groups()) == 0 && !slices.ContainsFunc(rows, func(o state.OrderRow) bool { return o.InFlight != 0 })
+	kept := r.plan.config.Bot.KeepOrders && len(r.plan.groups()) == 0 && !slices.ContainsFunc(rows, func(o state.OrderRow) bool { return o.InFlight != 0 })
 	if len(rows) == 0 || kept {
 		r.log.Info().Int("open_orders", len(rows)).Msg("stopped before trading began")
 		return nil

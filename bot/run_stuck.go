@@ -47,7 +47,7 @@ func (a *app) awaitStop(r *runner, ended <-chan error) error {
 	again, forget := a.again()
 	defer forget()
 	r.log.Info().Msg("a second Ctrl-C " + r.secondSignal())
-	within := time.Duration(r.plan.Bot.StopWithin)
+	within := time.Duration(r.plan.config.Bot.StopWithin)
 	half, whole := time.NewTimer(within/2), time.NewTimer(within)
 	defer half.Stop()
 	defer whole.Stop()
@@ -60,7 +60,7 @@ func (a *app) awaitStop(r *runner, ended <-chan error) error {
 			report, err := r.turnSwitch("a second Ctrl-C", switchWithin)
 			return r.afterSwitch(ended, report, err)
 		case <-half.C:
-			if b := r.dog.blockage(); b != nil && !r.plan.Bot.KeepOrders {
+			if b := r.dog.blockage(); b != nil && !r.plan.config.Bot.KeepOrders {
 				var err error
 				if report, err = r.turnSwitch("a stop while "+b.text(time.Now()), within/2-alertsWithin); err != nil {
 					r.log.Error().Err(err).Msg("the open orders could not be cancelled without the loop")
@@ -81,7 +81,7 @@ func (a *app) awaitStop(r *runner, ended <-chan error) error {
 
 // secondSignal says what a second signal does.
 func (r *runner) secondSignal() string {
-	if r.plan.Bot.Mode == modePaper || r.plan.Bot.KeepOrders {
+	if r.plan.config.Bot.Mode == modePaper || r.plan.config.Bot.KeepOrders {
 		return "ends at once"
 	}
 	return "cancels the open orders without the loop, and ends"
@@ -99,7 +99,7 @@ func (a *app) again() (context.Context, context.CancelFunc) {
 func (r *runner) turnSwitch(by string, within time.Duration) (*direct.Report, error) {
 	tools := r.armed.Load()
 	switch {
-	case r.plan.Bot.Mode == modePaper, r.plan.Bot.KeepOrders:
+	case r.plan.config.Bot.Mode == modePaper, r.plan.config.Bot.KeepOrders:
 		return nil, nil // nothing is outside, or what is outside is to stay
 	case tools == nil:
 		return nil, errors.New("the markets are not known yet: bot cancel-all --direct cancels what the last run left")
@@ -107,7 +107,7 @@ func (r *runner) turnSwitch(by string, within time.Duration) (*direct.Report, er
 	r.own.Store(true)
 	r.valve.shut.Store(true)
 	r.log.Warn().Str("by", by).Msg("open orders are cancelled without the loop")
-	log, err := openDirect(filepath.Join(r.plan.Bot.State, direct.LogFile))
+	log, err := openDirect(filepath.Join(r.plan.config.Bot.State, direct.LogFile))
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (r *runner) afterSwitch(ended <-chan error, report *direct.Report, failed e
 
 // abandon says what is left of a bot whose loop does not end, and is its end.
 func (r *runner) abandon(report *direct.Report) error {
-	why := fmt.Errorf("the loop has not ended within %s", time.Duration(r.plan.Bot.StopWithin))
+	why := fmt.Errorf("the loop has not ended within %s", time.Duration(r.plan.config.Bot.StopWithin))
 	if b := r.dog.blockage(); b != nil {
 		why = fmt.Errorf("%s: the stop could not be finished", b.text(time.Now()))
 	}
@@ -161,7 +161,7 @@ func (r *runner) abandon(report *direct.Report) error {
 		for i := range rows {
 			r.log.Warn().Stringer("client_order_id", rows[i].ClientOrderID).Stringer("state", rows[i].State).Msg("order that may be open")
 		}
-		if remains = fmt.Sprintf("%d orders may be open: bot cancel-all --direct cancels them", open); r.plan.Bot.Mode == modePaper {
+		if remains = fmt.Sprintf("%d orders may be open: bot cancel-all --direct cancels them", open); r.plan.config.Bot.Mode == modePaper {
 			remains = fmt.Sprintf("%s has %d open orders, with which the next start goes on", paperFile, open)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // settle waits until the candles that have closed are settled, and then says when the bot began: whatever the rest of the start takes, no candle
 // comes between its history and its feed, and none is in both.
 func (r *runner) settle(ctx context.Context) error {
-	settle := market.Duration(r.plan.Poll.Settle)
+	settle := market.Duration(r.plan.config.Poll.Settle)
 	for r.began = r.client.Now(); ; r.began = r.client.Now() {
 		wait := market.Duration(0)
 		for _, s := range r.series() {
@@ -38,8 +38,8 @@ func (r *runner) settle(ctx context.Context) error {
 
 // series lists the candles that the strategies receive, each once.
 func (r *runner) series() (all []poll.Series) {
-	for i := range r.plan.strategies {
-		s := &r.plan.strategies[i]
+	for i := range r.plan.Strategies {
+		s := &r.plan.Strategies[i]
 		for _, m := range s.Markets {
 			for _, interval := range append([]market.Interval{s.Interval}, r.needs[i].Intervals...) {
 				all = addNew(all, poll.Series{Market: m.ID, Interval: interval})
@@ -51,7 +51,7 @@ func (r *runner) series() (all []poll.Series) {
 
 // lastCandle is the start of the last candle of a series that an earlier run delivered, 0 where there was none.
 func (r *runner) lastCandle(s *poll.Series) (market.Time, error) {
-	data, err := r.store.Cursor(cursorOf(r.plan.catalog.Market(s.Market).Name, s.Interval))
+	data, err := r.store.Cursor(cursorOf(r.plan.Catalog.Market(s.Market).Name, s.Interval))
 	if err != nil || len(data) != 8 {
 		return 0, err
 	}
@@ -70,7 +70,7 @@ func (r *runner) beginning(history []market.Candle, now market.Time) market.Time
 // that every strategy has seen the same. Those that an earlier run has not delivered are left to the feed.
 func (r *runner) history(ctx context.Context) (all []market.Candle, err error) {
 	for _, s := range r.series() {
-		count := backtest.Warmup(r.plan.strategies, r.plan.catalog.Market(s.Market), s.Interval)
+		count := backtest.Warmup(r.plan.Strategies, r.plan.Catalog.Market(s.Market), s.Interval)
 		if count == 0 {
 			continue
 		}

@@ -16,12 +16,12 @@ import (
 const maxStrategies = 255
 
 // addStrategies adds the strategies with their parameters and limits; their markets follow with the data.
-func (p *planner) addStrategies() error {
-	if n := len(p.Strategies); n == 0 || n > maxStrategies {
-		return p.errorf([]string{"strategies"}, "%d strategies; want 1 to %d sections like [strategies.trend]", n, maxStrategies)
+func (p *tradePlan) addStrategies() error {
+	if n := len(p.sections.Strategies); n == 0 || n > maxStrategies {
+		return keyf([]string{"strategies"}, "%d strategies; want 1 to %d sections like [strategies.trend]", n, maxStrategies)
 	}
-	for _, name := range p.names() {
-		path, section := []string{"strategies", name}, p.Strategies[name]
+	for _, name := range p.sections.names() {
+		path, section := []string{"strategies", name}, p.sections.Strategies[name]
 		kind, err := p.kind(path, section.Kind)
 		if err != nil {
 			return err
@@ -29,17 +29,17 @@ func (p *planner) addStrategies() error {
 		if err := p.checkStrategy(path, kind, &section); err != nil {
 			return err
 		}
-		limits, err := p.limits(path, &section)
+		limits, err := limitsOf(path, &section)
 		if err != nil {
 			return err
 		}
-		p.plan.Strategies = append(p.plan.Strategies, backtest.StrategyPlan{Name: name, Kind: kind, Values: section.Params, Interval: section.Interval, Limits: limits})
+		p.Strategies = append(p.Strategies, backtest.StrategyPlan{Name: name, Kind: kind, Values: section.Params, Interval: section.Interval, Limits: limits})
 	}
 	return nil
 }
 
 // kind finds a strategy's kind among those of the program.
-func (p *planner) kind(path []string, name string) (strategy.Kind, error) {
+func (p *tradePlan) kind(path []string, name string) (strategy.Kind, error) {
 	names := make([]string, len(p.kinds))
 	for i, k := range p.kinds {
 		if names[i] = k.Name; k.Name == name {
@@ -49,41 +49,41 @@ func (p *planner) kind(path []string, name string) (strategy.Kind, error) {
 	if name == "" {
 		return strategy.Kind{}, p.missingKind(path)
 	}
-	return strategy.Kind{}, p.errorf(join(path, "kind"), "unknown strategy %q; the nearest is %q; `bot strategies` lists them", clip(name), strategy.Nearest(name, names))
+	return strategy.Kind{}, keyf(join(path, "kind"), "unknown strategy %q; the nearest is %q; `bot strategies` lists them", clip(name), strategy.Nearest(name, names))
 }
 
 // missingKind explains a strategy without a kind, which a mistyped --set makes.
-func (p *planner) missingKind(path []string) error {
-	others := slices.DeleteFunc(p.names(), func(name string) bool { return p.Strategies[name].Kind == "" })
+func (p *tradePlan) missingKind(path []string) error {
+	others := slices.DeleteFunc(p.sections.names(), func(name string) bool { return p.sections.Strategies[name].Kind == "" })
 	if len(others) == 0 {
-		return p.errorf(join(path, "kind"), "is missing; `bot strategies` lists what there is")
+		return keyf(join(path, "kind"), "is missing; `bot strategies` lists what there is")
 	}
-	return p.errorf(path, "has no kind; did you mean %q?", strings.Join(append(path[:1:1], strategy.Nearest(path[1], others)), "."))
+	return keyf(path, "has no kind; did you mean %q?", strings.Join(append(path[:1:1], strategy.Nearest(path[1], others)), "."))
 }
 
 // checkStrategy looks at parameters, interval and markets.
-func (p *planner) checkStrategy(path []string, kind strategy.Kind, s *strategySection) error {
+func (p *tradePlan) checkStrategy(path []string, kind strategy.Kind, s *strategySection) error {
 	if _, err := kind.Resolve(s.Params); err != nil {
 		param := blame(join(path, "params"), err, s.Params)
 		return at(param, unsaid(param, err))
 	}
 	if s.Interval == 0 {
-		return p.errorf(join(path, "interval"), "is missing; want the candles to trade on, like \"1h\"")
+		return keyf(join(path, "interval"), "is missing; want the candles to trade on, like \"1h\"")
 	}
 	if len(s.Markets) == 0 {
-		return p.errorf(join(path, "markets"), "is missing; want at least one, like [\"BTC-EUR\"]")
+		return keyf(join(path, "markets"), "is missing; want at least one, like [\"BTC-EUR\"]")
 	}
 	for i, name := range s.Markets {
 		_, quote, err := market.SplitName(name)
 		switch {
 		case err != nil:
 			return at(join(path, "markets"), err)
-		case quote != p.currency.Symbol && strings.EqualFold(quote, p.currency.Symbol):
-			return p.errorf(join(path, "markets"), "%s is written %s", name, strings.ToUpper(name))
-		case quote != p.currency.Symbol:
-			return p.errorf(join(path, "markets"), "%s is not quoted in %s, the account's currency", name, p.currency.Symbol)
+		case quote != p.sections.Currency && strings.EqualFold(quote, p.sections.Currency):
+			return keyf(join(path, "markets"), "%s is written %s", name, strings.ToUpper(name))
+		case quote != p.sections.Currency:
+			return keyf(join(path, "markets"), "%s is not quoted in %s, the account's currency", name, p.sections.Currency)
 		case slices.Contains(s.Markets[:i], name):
-			return p.errorf(join(path, "markets"), "%s is there twice", name)
+			return keyf(join(path, "markets"), "%s is there twice", name)
 		}
 	}
 	return nil
@@ -100,24 +100,20 @@ func blame(path []string, err error, values map[string]any) []string {
 	return path
 }
 
-// limits converts the limits of a strategy.
-func (p *planner) limits(path []string, s *strategySection) (risk.Limits, error) {
+// limitsOf converts the limits of a strategy, less the amounts of money.
+func limitsOf(path []string, s *strategySection) (limits risk.Limits, err error) {
 	r := &s.Risk
-	limits := risk.Limits{
-		OperatorID: s.OperatorID, CodGroupID: uint16(s.CodGroupID), MaxOpenOrders: int(r.MaxOpenOrders), OrdersPerMinute: int(r.OrdersPerMinute), MaxInFlight: int(r.MaxInFlight),
-		CoolDownLosses: int(r.CoolDownLosses), CoolDown: market.Duration(r.CoolDown), MaxDataAge: market.Duration(r.MaxDataAge), ReduceOnly: r.ReduceOnly,
+	limits = risk.Limits{
+		OperatorID: s.OperatorID, CodGroupID: uint16(s.CodGroupID), MaxOpenOrders: int(r.MaxOpenOrders),
+		OrdersPerMinute: int(r.OrdersPerMinute), MaxInFlight: int(r.MaxInFlight), CoolDownLosses: int(r.CoolDownLosses),
+		CoolDown: market.Duration(r.CoolDown), MaxDataAge: market.Duration(r.MaxDataAge), ReduceOnly: r.ReduceOnly,
 	}
 	if s.CodGroupID > 1000 {
-		return limits, p.errorf(join(path, "cod_group_id"), "%d is not in 1 to 1000", s.CodGroupID)
+		return limits, keyf(join(path, "cod_group_id"), "%d is not in 1 to 1000", s.CodGroupID)
 	}
 	if (r.CoolDownLosses == 0) != (r.CoolDown == 0) {
-		return limits, p.errorf(join(path, "risk", "cool_down"), "cool_down and cool_down_losses go together: set both, or neither")
+		return limits, keyf(join(path, "risk", "cool_down"), "cool_down and cool_down_losses go together: set both, or neither")
 	}
-	if err := p.money(join(path, "risk", "max_order_value"), r.MaxOrderValue, &limits.MaxOrderValue); err != nil {
-		return limits, err
-	}
-	if err := p.money(join(path, "risk", "max_position"), r.MaxPosition, &limits.MaxPosition); err != nil {
-		return limits, err
-	}
-	return limits, at(join(path, "risk", "price_collar"), readRate(r.PriceCollar, market.RateDigits, &limits.PriceCollar))
+	limits.PriceCollar, err = r.PriceCollar.rate(market.RateDigits)
+	return limits, at(join(path, "risk", "price_collar"), err)
 }

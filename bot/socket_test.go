@@ -17,8 +17,8 @@ import (
 func deaf(t *testing.T) *control {
 	client, err := rest.New(rest.Config{BaseURL: "http://127.0.0.1:1/v2", Prefix: "Service"})
 	require.NoError(t, err)
-	plan := &runPlan{runConfig: defaultRunConfig(), strategies: []backtest.StrategyPlan{{Name: "maker"}}}
-	plan.Bot.State = t.TempDir()
+	plan := &runPlan{config: defaultRunConfig(), tradePlan: tradePlan{Strategies: []backtest.StrategyPlan{{Name: "maker"}}}}
+	plan.config.Bot.State = t.TempDir()
 	c, err := openControl(t.Context(), &runner{plan: plan, client: client, trading: client, loop: live.New(live.Config{})})
 	require.NoError(t, err)
 	return c
@@ -27,10 +27,10 @@ func deaf(t *testing.T) *control {
 func TestABotThatReconcilesSaysThatItDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	c := deaf(t)
-	_, err := call(t.Context(), c.r.plan.Bot.State, pathPositions, &operatorAsk{}, Patience, &positionsInfo{})
+	_, err := call(t.Context(), c.r.plan.config.Bot.State, pathPositions, &operatorAsk{}, Patience, &positionsInfo{})
 	require.EqualError(t, err, errNotTrading.Error())
 	require.NoError(t, c.close())
-	require.NoFileExists(t, filepath.Join(c.r.plan.Bot.State, socketFile))
+	require.NoFileExists(t, filepath.Join(c.r.plan.config.Bot.State, socketFile))
 }
 
 func TestCommandsAreCarriedOutOneAtATime(t *testing.T) {
@@ -43,7 +43,7 @@ func TestCommandsAreCarriedOutOneAtATime(t *testing.T) {
 }
 
 func halt(c *control) error {
-	_, err := call(context.Background(), c.r.plan.Bot.State, pathHalt, &operatorAsk{WaitMS: longestAct.Milliseconds()}, 2*longestAct, &actReport{})
+	_, err := call(context.Background(), c.r.plan.config.Bot.State, pathHalt, &operatorAsk{WaitMS: longestAct.Milliseconds()}, 2*longestAct, &actReport{})
 	return err
 }
 

@@ -102,7 +102,7 @@ type feedInfo struct {
 // status answers `bot status`.
 func (c *control) status(ctx context.Context, _ *operatorAsk) (any, error) {
 	r := c.r
-	s := &statusInfo{State: botTrading, Folder: r.plan.Bot.State, PID: os.Getpid(), Exchange: r.plan.Exchange.BaseURL, Mode: r.plan.Bot.Mode, Run: r.run.String(), Currency: r.plan.currency.Symbol,
+	s := &statusInfo{State: botTrading, Folder: r.plan.config.Bot.State, PID: os.Getpid(), Exchange: r.plan.config.Exchange.BaseURL, Mode: r.plan.config.Bot.Mode, Run: r.run.String(), Currency: r.plan.Currency.Symbol,
 		ClockOffsetMS: time.Duration(r.client.Offset()).Milliseconds(), RoundTripMS: float64(r.client.RoundTrip()) / float64(time.Millisecond)}
 	var failed error
 	err := c.look(ctx, func(at market.Time) {
@@ -151,10 +151,10 @@ func (c *control) blockedStatus(running *statusInfo) (*statusInfo, error) {
 
 // statusOfLoop fills in what belongs to the loop.
 func (c *control) statusOfLoop(s *statusInfo) error {
-	r, digits := c.r, c.r.plan.currency.Digits
+	r, digits := c.r, c.r.plan.Currency.Digits
 	for i, name := range r.plan.names() {
 		id := strategyID(i + 1)
-		info := strategyStatus{Name: name, Kind: r.plan.strategies[i].Kind.Name, State: botTrading, OpenOrders: r.account.OpenBy(id), Waiting: r.loop.Waiting(id)}
+		info := strategyStatus{Name: name, Kind: r.plan.Strategies[i].Kind.Name, State: botTrading, OpenOrders: r.account.OpenBy(id), Waiting: r.loop.Waiting(id)}
 		if r.engine.Warming(id) {
 			info.State = "warming up"
 		}
@@ -163,11 +163,11 @@ func (c *control) statusOfLoop(s *statusInfo) error {
 		}
 		s.Strategies = append(s.Strategies, info)
 	}
-	equity, err := r.account.Equity(r.plan.currency.ID)
+	equity, err := r.account.Equity(r.plan.Currency.ID)
 	if err != nil {
 		return err
 	}
-	exposure, err := r.account.Exposure(r.plan.currency.ID)
+	exposure, err := r.account.Exposure(r.plan.Currency.ID)
 	if err != nil {
 		return err
 	}
@@ -178,10 +178,10 @@ func (c *control) statusOfLoop(s *statusInfo) error {
 	s.Opening = c.opening()
 	s.OpenOrders, s.ForeignOrders = len(r.account.Open(nil, 0, 0)), r.loop.Foreign()
 	for _, u := range r.engine.Bare() {
-		m := r.plan.catalog.Market(u.Market)
+		m := r.plan.Catalog.Market(u.Market)
 		s.Unprotected = append(s.Unprotected, bareInfo{r.nameOf(u.Strategy), m.Name, m.FormatQty(u.Amount), u.Cause.String(), u.Since.Millis()})
 	}
-	s.Nobodys = nobodys(r.plan.catalog, r.journal.agreed)
+	s.Nobodys = nobodys(r.plan.Catalog, r.journal.agreed)
 	for _, m := range r.journal.notes.rules {
 		if m.Status != market.Trading {
 			s.Markets = append(s.Markets, marketStatus{m.Name, m.Status.String()})
@@ -189,7 +189,7 @@ func (c *control) statusOfLoop(s *statusInfo) error {
 	}
 	slices.SortFunc(s.Markets, func(a, b marketStatus) int { return strings.Compare(a.Market, b.Market) })
 	for feed, at := range r.journal.heard {
-		s.Feeds = append(s.Feeds, feedInfo{Feed: feed.name(r.plan.catalog), LastMS: at.Millis()})
+		s.Feeds = append(s.Feeds, feedInfo{Feed: feed.name(r.plan.Catalog), LastMS: at.Millis()})
 	}
 	slices.SortFunc(s.Feeds, func(a, b feedInfo) int { return strings.Compare(a.Feed, b.Feed) })
 	return nil

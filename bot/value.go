@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -72,6 +73,34 @@ func (d decimal) fixed(digits uint8) (int64, error) {
 func (d decimal) digits() uint8 {
 	_, digits, _ := market.ParseDecimal(string(d)) // read has checked it; empty needs none
 	return digits
+}
+
+// money is the number in units of an asset; empty is 0. The errors of too many decimals and of too large a number say what helps.
+func (d decimal) money(asset *market.Asset) (market.Money, error) {
+	n, err := d.fixed(asset.Digits)
+	if errors.Is(err, market.ErrInexact) {
+		return 0, fmt.Errorf("%s has more decimals than the %d of %s; round it, or give the asset more in [assets.%s]", d, asset.Digits, asset.Symbol, asset.Symbol)
+	}
+	if errors.Is(err, market.ErrOverflow) {
+		return 0, fmt.Errorf("%s with the %d decimals of %s is too large: %w", d, asset.Digits, asset.Symbol, err)
+	}
+	return market.Money(n), err
+}
+
+// wholeRate is 100 %.
+const wholeRate = market.Rate(100_000_000)
+
+// rate is the number as a part of something, at most all of it; empty is 0. digits are those of a Rate, less where the number
+// is written in a smaller unit than 1.
+func (d decimal) rate(digits uint8) (market.Rate, error) {
+	n, err := d.fixed(digits)
+	if err != nil {
+		return 0, err
+	}
+	if market.Rate(n) > wholeRate {
+		return 0, fmt.Errorf("%s is more than the whole", d)
+	}
+	return market.Rate(n), nil
 }
 
 // moment is a time of a config; zero when the key was left out.

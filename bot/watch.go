@@ -62,12 +62,12 @@ const flushAlertsWithin = 5 * time.Second
 func (r *runner) openWatch(ctx context.Context) error {
 	p := r.plan
 	notify := newNotifier(p.getenv)
-	if p.Metrics.Listen == "" && len(p.alertPlaces) == 0 && notify == nil {
+	if p.config.Metrics.Listen == "" && len(p.alertPlaces) == 0 && notify == nil {
 		return nil
 	}
-	w := &watch{r: r, name: p.name(), now: time.Now, began: time.Now(), notify: notify, halted: make([]bool, len(p.strategies)+1), refused: map[refusalKind]int64{}, storm: storm{limit: p.Alerts.Refusals}}
+	w := &watch{r: r, name: p.name(), now: time.Now, began: time.Now(), notify: notify, halted: make([]bool, len(p.Strategies)+1), refused: map[refusalKind]int64{}, storm: storm{limit: p.config.Alerts.Refusals}}
 	r.watch = w
-	if p.Metrics.Listen != "" {
+	if p.config.Metrics.Listen != "" {
 		w.metrics = newMetrics(w)
 		server, err := newMetricsServer(w)
 		if err != nil {
@@ -104,7 +104,7 @@ func (w *watch) part() {
 		w.notify.sayWithin("STOPPING=1", oncePatience)
 		return
 	}
-	w.notify.sayWithin("STOPPING=1\n"+begging(time.Duration(w.r.plan.Bot.StopWithin)+begFor), oncePatience) // there is no loop yet that would ask again and again
+	w.notify.sayWithin("STOPPING=1\n"+begging(time.Duration(w.r.plan.config.Bot.StopWithin)+begFor), oncePatience) // there is no loop yet that would ask again and again
 }
 
 // attach lets metrics see parts of the runner that are there by now.
@@ -125,7 +125,7 @@ func (w *watch) started() {
 	w.countRefusals() // those of earlier runs are no news
 	w.trading.Store(true)
 	w.notify.sayWithin("READY=1", oncePatience)
-	w.tell(alertStart, "trading begins on %s", w.r.plan.Exchange.origin())
+	w.tell(alertStart, "trading begins on %s", w.r.plan.config.Exchange.origin())
 }
 
 // stopped says how a run has ended, or that it has not begun.
@@ -185,7 +185,7 @@ func (w *watch) filled(o *state.Order, f *market.Fill) {
 	if w == nil {
 		return
 	}
-	m := w.r.plan.catalog.Market(f.Market)
+	m := w.r.plan.Catalog.Market(f.Market)
 	w.fills.add(w.now(), fmt.Sprintf("%s: %s %s %s at %s, fee %s", w.r.nameOf(o.Strategy), f.Side, m.FormatQty(f.Amount), m.Name, m.FormatPrice(f.Price), m.FormatValue(f.Fee)))
 	if w.metrics != nil {
 		w.metrics.fills.WithLabelValues(w.r.nameOf(o.Strategy), m.Name, f.Side.String()).Inc()
@@ -197,7 +197,7 @@ func (w *watch) unprotected(u *strategy.Unprotected) {
 	if w == nil {
 		return
 	}
-	m := w.r.plan.catalog.Market(u.Market)
+	m := w.r.plan.Catalog.Market(u.Market)
 	w.tell(alertBare, "%s: %s %s has no exit (%s): %s", w.r.nameOf(u.Strategy), m.FormatQty(u.Amount), m.Name, u.Cause, u.Why)
 	if w.metrics != nil {
 		w.metrics.bare.WithLabelValues(w.r.nameOf(u.Strategy), u.Cause.String()).Inc()
@@ -251,7 +251,7 @@ func (w *watch) ready() error {
 	for i := range w.heard {
 		last = max(last, w.heard[i].Load())
 	}
-	if age := time.Duration(w.since() - last); age > time.Duration(w.r.plan.Metrics.StaleAfter) {
+	if age := time.Duration(w.since() - last); age > time.Duration(w.r.plan.config.Metrics.StaleAfter) {
 		return fmt.Errorf("nothing was heard from the exchange for %s", age.Round(time.Second))
 	}
 	return w.healthy()

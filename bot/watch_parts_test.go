@@ -110,7 +110,7 @@ func TestHaltsAndResumesAreToldAsTheyCome(t *testing.T) {
 	gate := risk.New(catalog, risk.Config{Strategies: []risk.Limits{{}}})
 	seats := engine.New(engine.Config{Catalog: catalog, Account: state.NewAccount(catalog, 1, nil), Gate: gate, Seats: []engine.Seat{{Name: "trend", Strategy: strategy.Base{}}}})
 	w := &watch{now: time.Now, halted: make([]bool, 2), alerts: newAlerter([]*alertPlace{place(t, m.URL, nil)}, zerolog.Nop()),
-		r: &runner{plan: &runPlan{strategies: []backtest.StrategyPlan{{Name: "trend"}}}, gate: gate, engine: seats}}
+		r: &runner{plan: &runPlan{tradePlan: tradePlan{Strategies: []backtest.StrategyPlan{{Name: "trend"}}}}, gate: gate, engine: seats}}
 	w.lookAtHalts()
 	seats.HaltOne(1, 1, "by hand")
 	w.lookAtHalts()
