@@ -44,6 +44,7 @@ var mayImport = map[string][]string{
 	"engine/live":           {"market", "engine", "engine/audit", "state", "exchange"},
 	"direct":                {"market", "exchange"},
 	"backtest":              {"market", "strategy", "risk", "state", "engine", "engine/goroutine", "exchange", "exchange/sim"},
+	"bot/config":            {"market", "strategy", "exchange/rest"},
 	"bot":                   {"*"},
 	"cmd/bot":               {"bot", "strategy/shipped"},
 }

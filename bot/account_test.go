@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 )
@@ -42,7 +43,7 @@ func TestAStateFileOfAnotherAccountIsRefused(t *testing.T) {
 			p, err := s.open()
 			if c.says != "" {
 				require.ErrorContains(t, err, c.says)
-				require.ErrorAs(t, err, new(*keyError))
+				require.ErrorAs(t, err, new(*config.KeyError))
 				continue
 			}
 			require.NoError(t, err, c.new)
@@ -56,10 +57,10 @@ func TestAStateFileOfAnotherAccountIsRefused(t *testing.T) {
 }
 
 func TestAnExchangeOnThisMachineMayHaveAnotherPort(t *testing.T) {
-	require.True(t, sameExchange(originOf("http://127.0.0.1:8080/v2"), originOf("http://localhost:9000")))
-	require.False(t, sameExchange(originOf("http://127.0.0.1:8080/v2"), originOf("https://api.example.com/v2")))
-	require.True(t, sameExchange(originOf("https://api.example.com/v2"), originOf("https://API.example.com")))
-	require.False(t, sameExchange(originOf("https://api.example.com"), originOf("https://api.example.com:444")))
+	require.True(t, sameExchange(config.OriginOf("http://127.0.0.1:8080/v2"), config.OriginOf("http://localhost:9000")))
+	require.False(t, sameExchange(config.OriginOf("http://127.0.0.1:8080/v2"), config.OriginOf("https://api.example.com/v2")))
+	require.True(t, sameExchange(config.OriginOf("https://api.example.com/v2"), config.OriginOf("https://API.example.com")))
+	require.False(t, sameExchange(config.OriginOf("https://api.example.com"), config.OriginOf("https://api.example.com:444")))
 }
 
 // A ban that ends in an hour is known to the process that comes after a kill, seconds after it began.

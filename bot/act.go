@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
@@ -36,7 +37,7 @@ type actReport struct {
 func (c *control) act(ask *operatorAsk, run func(context.Context, *operatorAsk) (*actReport, error)) (*actReport, error) {
 	wait := time.Duration(ask.WaitMS) * time.Millisecond
 	if wait <= 0 || wait > longestAct {
-		return nil, usagef("a wait of %s is not in 1ms to %s", wait, longestAct)
+		return nil, config.Usagef("a wait of %s is not in 1ms to %s", wait, longestAct)
 	}
 	if !c.acting.TryLock() {
 		return nil, errors.New("another command is under way: ask again when it is done")
@@ -55,7 +56,7 @@ func (c *control) strategies(name string) (ids []market.StrategyID, names []stri
 		}
 	}
 	if len(ids) == 0 {
-		return nil, nil, usagef("no strategy %q; there are %v", clip(name), c.r.plan.names())
+		return nil, nil, config.Usagef("no strategy %q; there are %v", config.Clip(name), c.r.plan.names())
 	}
 	return ids, names, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
@@ -138,9 +139,9 @@ func (p *play) traded(t *testing.T) (live *trail, all []*series, from, to market
 	to = begin.Add(time.Duration(p.late+p.minutes) * time.Minute)
 	s := newStage(t, p.seed, world(all, history))
 	s.kinds = append(shipped.Kinds(), fickleKind)
-	mode := modeLive
+	mode := config.ModeLive
 	if p.paper {
-		mode = modePaper
+		mode = config.ModePaper
 	}
 	s.config, s.traffic.limits = fmt.Sprintf(liveHead, mode)+p.live+p.strategies, limits{value: 1e12}
 	live = newTrail(to)
@@ -222,7 +223,7 @@ func (p *play) tested(t *testing.T, all []stored, from, to market.Time) *trail {
 		}
 	}
 	require.NoError(t, store.Close())
-	c, err := loadConfig(&configSource{file: "backtest.toml", text: text + p.strategies})
+	c, err := config.LoadBacktest(&config.Source{File: "backtest.toml", Text: text + p.strategies})
 	require.NoError(t, err)
 	plan, err := newPlanner(c, append(shipped.Kinds(), fickleKind))
 	require.NoError(t, err)

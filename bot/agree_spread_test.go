@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
@@ -48,7 +49,7 @@ func TestASpreadIsPaidTheSameLiveAndInABacktest(t *testing.T) {
 			c.Markets[0].Source, c.Markets[0].House = stairs{p.seed}, sandbox.House{Levels: 1, HalfSpread: 100_000, Size: "1000"}
 		})
 		s.kinds = shipped.Kinds()
-		s.config, s.traffic.limits = fmt.Sprintf(liveHead, modeLive)+"[poll]\ntickers = \"10s\"\n"+p.strategies, limits{value: 20_000}
+		s.config, s.traffic.limits = fmt.Sprintf(liveHead, config.ModeLive)+"[poll]\ntickers = \"10s\"\n"+p.strategies, limits{value: 20_000}
 		time.Sleep(10 * time.Second)
 		from = market.Interval1m.Floor(s.ex.Clock().Now())
 		to = from.Add(2 * time.Hour)

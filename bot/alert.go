@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+	"github.com/tidemark-trading/tidemark/bot/config"
 )
 
 // The kinds of alerts.
@@ -52,7 +53,7 @@ const alertRoom = 64
 //
 // Queue: up to alertRoom alerts. One more drops the oldest, and the next that is sent says how many were.
 type alertPlace struct {
-	alertSection
+	config.AlertSection
 	name string
 	url  string
 	log  zerolog.Logger
@@ -76,29 +77,29 @@ type alerter struct {
 }
 
 // newAlertPlaces checks the receivers of a config.
-func newAlertPlaces(c *alertsSection, getenv func(string) string) (places []*alertPlace, err error) {
-	keys := secrets{getenv: getenv}
+func newAlertPlaces(c *config.AlertsSection, getenv func(string) string) (places []*alertPlace, err error) {
+	keys := config.Secrets{Getenv: getenv}
 	for _, name := range slices.Sorted(maps.Keys(c.To)) {
 		section, path := c.To[name], []string{"alerts", "to", name}
-		if err := oneOf(join(path, "template"), section.Template, alertTemplates...); err != nil {
+		if err := config.OneOf(config.Join(path, "template"), section.Template, alertTemplates...); err != nil {
 			return nil, err
 		}
 		for _, kind := range section.Skip {
-			if err := oneOf(join(path, "skip"), kind, alertKinds...); err != nil {
+			if err := config.OneOf(config.Join(path, "skip"), kind, alertKinds...); err != nil {
 				return nil, err
 			}
 		}
 		if (section.Template == "telegram") != (section.Chat != "") {
-			return nil, at(join(path, "chat"), errors.New("belongs to telegram, which needs it: the chat_id"))
+			return nil, config.At(config.Join(path, "chat"), errors.New("belongs to telegram, which needs it: the chat_id"))
 		}
-		words, err := keys.read(path, "url", section.URL, section.URLFile, section.URLEnv)
+		words, err := keys.Read(path, "url", section.URL, section.URLFile, section.URLEnv)
 		if err != nil {
 			return nil, err
 		}
-		if err := checkAlertURL(words.text); err != nil {
-			return nil, at(join(path, "url"), err)
+		if err := checkAlertURL(words.Text); err != nil {
+			return nil, config.At(config.Join(path, "url"), err)
 		}
-		places = append(places, &alertPlace{alertSection: section, name: name, url: words.text, wake: make(chan struct{}, 1), pace: alertPaceDefault()})
+		places = append(places, &alertPlace{AlertSection: section, name: name, url: words.Text, wake: make(chan struct{}, 1), pace: alertPaceDefault()})
 	}
 	return places, nil
 }
@@ -111,7 +112,7 @@ func checkAlertURL(text string) error {
 		return errors.New("is missing; name it by url_env or url_file")
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
 		return errors.New("is no address; want https://…")
-	case u.Scheme == "http" && !loopbackHost(u.Hostname()):
+	case u.Scheme == "http" && !config.LoopbackHost(u.Hostname()):
 		return errors.New("would be sent in clear; want https, or http to this machine")
 	}
 	return nil

@@ -18,6 +18,7 @@ import (
 
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
+	"github.com/tidemark-trading/tidemark/bot/config"
 )
 
 // mailbox is a receiver that keeps what it gets.
@@ -58,13 +59,13 @@ func (m *mailbox) got() []string {
 // secretPath is what no log may show.
 const secretPath = "/bot123:SECRET/send?token=SECRET"
 
-// place is a receiver of a config, with as much patience as a test has and no pauses between attempts.
-func place(t *testing.T, url string, change func(*alertSection)) *alertPlace {
-	s := alertSection{Template: "json", URL: url}
+// Place is a receiver of a config, with as much patience as a test has and no pauses between attempts.
+func place(t *testing.T, url string, change func(*config.AlertSection)) *alertPlace {
+	s := config.AlertSection{Template: "json", URL: url}
 	if change != nil {
 		change(&s)
 	}
-	places, err := newAlertPlaces(&alertsSection{To: map[string]alertSection{"me": s}}, func(string) string { return "" })
+	places, err := newAlertPlaces(&config.AlertsSection{To: map[string]config.AlertSection{"me": s}}, func(string) string { return "" })
 	require.NoError(t, err)
 	places[0].pace = alertPace{answer: Patience, first: time.Millisecond, most: 5 * time.Millisecond, total: Patience}
 	return places[0]
@@ -81,7 +82,7 @@ func TestEveryTemplateIsWhatItsReceiverReads(t *testing.T) {
 		"ntfy":     nil,
 	} {
 		m := newMailbox(t, nil)
-		p := place(t, m.URL+secretPath, func(s *alertSection) {
+		p := place(t, m.URL+secretPath, func(s *config.AlertSection) {
 			if s.Template = template; template == "telegram" {
 				s.Chat = "42"
 			}
@@ -232,7 +233,7 @@ func TestNoErrorOfSendingShowsTheURL(t *testing.T) {
 
 func TestKindsThatAreSkippedAreNotSent(t *testing.T) {
 	m := newMailbox(t, nil)
-	a := newAlerter([]*alertPlace{place(t, m.URL, func(s *alertSection) { s.Skip = []string{alertFill, alertStart} })}, zerolog.Nop())
+	a := newAlerter([]*alertPlace{place(t, m.URL, func(s *config.AlertSection) { s.Skip = []string{alertFill, alertStart} })}, zerolog.Nop())
 	for _, kind := range alertKinds {
 		a.tell(alert{Kind: kind})
 	}
@@ -248,21 +249,21 @@ func TestReceiversOfAConfigAreChecked(t *testing.T) {
 	open := filepath.Join(t.TempDir(), "url")
 	require.NoError(t, os.WriteFile(open, []byte("https://example.com/SECRET"), 0o644))
 	for _, row := range []struct {
-		section alertSection
+		section config.AlertSection
 		want    string
 	}{
-		{alertSection{Template: "json"}, "is missing"},
-		{alertSection{Template: "jsn", URL: "https://example.com"}, `the nearest is "json"`},
-		{alertSection{Template: "json", URL: "http://example.com/SECRET"}, "in clear"},
-		{alertSection{Template: "json", URL: "SECRET"}, "is no address"},
-		{alertSection{Template: "json", URL: "https://example.com:x/SECRET"}, "is no address"},
-		{alertSection{Template: "telegram", URL: "https://example.com/SECRET"}, "chat_id"},
-		{alertSection{Template: "slack", URL: "https://example.com/SECRET", Chat: "1"}, "telegram"},
-		{alertSection{Template: "json", URLFile: open}, "others may read"},
-		{alertSection{Template: "json", URLEnv: "NOT_SET"}, "no variable of that name"},
-		{alertSection{Template: "json", URL: "https://example.com", Skip: []string{"fil"}}, `the nearest is "fill"`},
+		{config.AlertSection{Template: "json"}, "is missing"},
+		{config.AlertSection{Template: "jsn", URL: "https://example.com"}, `the nearest is "json"`},
+		{config.AlertSection{Template: "json", URL: "http://example.com/SECRET"}, "in clear"},
+		{config.AlertSection{Template: "json", URL: "SECRET"}, "is no address"},
+		{config.AlertSection{Template: "json", URL: "https://example.com:x/SECRET"}, "is no address"},
+		{config.AlertSection{Template: "telegram", URL: "https://example.com/SECRET"}, "chat_id"},
+		{config.AlertSection{Template: "slack", URL: "https://example.com/SECRET", Chat: "1"}, "telegram"},
+		{config.AlertSection{Template: "json", URLFile: open}, "others may read"},
+		{config.AlertSection{Template: "json", URLEnv: "NOT_SET"}, "no variable of that name"},
+		{config.AlertSection{Template: "json", URL: "https://example.com", Skip: []string{"fil"}}, `the nearest is "fill"`},
 	} {
-		_, err := newAlertPlaces(&alertsSection{To: map[string]alertSection{"me": row.section}}, func(string) string { return "" })
+		_, err := newAlertPlaces(&config.AlertsSection{To: map[string]config.AlertSection{"me": row.section}}, func(string) string { return "" })
 		require.ErrorContains(t, err, row.want)
 		require.NotContains(t, err.Error(), "SECRET")
 	}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/engine"
 )
 
@@ -74,12 +75,12 @@ func onlyFlags(c *cobra.Command, args []string) error {
 	if c.Flags().Lookup("envelope") != nil {
 		switches = ", and = before the value of a switch: --envelope=false"
 	}
-	return fmt.Errorf("%q stands alone; want -c before a config%s", clip(args[0]), switches)
+	return fmt.Errorf("%q stands alone; want -c before a config%s", config.Clip(args[0]), switches)
 }
 
-// overrides are the flags as settings; the special ones come after --set, so that they win.
-func (f *backtestFlags) overrides() (list []override, err error) {
-	if list, err = parseSets(f.sets); err != nil {
+// Overrides are the flags as settings; the special ones come after --set, so that they win.
+func (f *backtestFlags) overrides() (list []config.Override, err error) {
+	if list, err = config.ParseSets(f.sets); err != nil {
 		return nil, err
 	}
 	for _, flag := range [...]struct{ name, key, text string }{
@@ -87,38 +88,38 @@ func (f *backtestFlags) overrides() (list []override, err error) {
 		{"envelope", "report.envelope", f.envelope}, {"assets", "report.assets", f.assets},
 	} {
 		if flag.text != "" {
-			list = append(list, override{flag: "--" + flag.name + " " + flag.text, path: strings.Split(flag.key, "."), text: flag.text, word: true})
+			list = append(list, config.Override{Flag: "--" + flag.name + " " + flag.text, Path: strings.Split(flag.key, "."), Text: flag.text, Word: true})
 		}
 	}
 	if f.data != "" {
-		list = append(list, override{flag: "--db", path: []string{"data", "source"}, text: sourceStore})
+		list = append(list, config.Override{Flag: "--db", Path: []string{"data", "source"}, Text: config.SourceStore})
 	}
 	return list, nil
 }
 
 // load reads the config that the flags mean.
-func (a *app) load(f *backtestFlags) (*backtestConfig, error) {
+func (a *app) load(f *backtestFlags) (*config.Backtest, error) {
 	overrides, err := f.overrides()
 	if err != nil {
 		return nil, err
 	}
-	source := &configSource{text: builtinFor(a.Kinds), overrides: overrides}
+	source := &config.Source{Text: builtinFor(a.Kinds), Overrides: overrides}
 	if f.config != "" {
-		if source, err = readSource(f.config, overrides); err != nil {
+		if source, err = config.ReadSource(f.config, overrides); err != nil {
 			return nil, err
 		}
 	}
-	c, err := loadConfig(source)
+	c, err := config.LoadBacktest(source)
 	if err == nil && c.Report.Out == "" {
-		c.Report.Out = "out/" + source.label()
+		c.Report.Out = "out/" + source.Label()
 	}
 	return c, err
 }
 
 // backtest runs the command.
 func (a *app) backtest(ctx context.Context, f *backtestFlags) error {
-	if !slices.Contains(logLevels, f.log) {
-		return usagef("--log %s: want one of %s", clip(f.log), strings.Join(logLevels, ", "))
+	if !slices.Contains(config.LogLevels, f.log) {
+		return config.Usagef("--log %s: want one of %s", config.Clip(f.log), strings.Join(config.LogLevels, ", "))
 	}
 	c, err := a.load(f)
 	if err != nil {
@@ -176,7 +177,7 @@ func (a *app) halts(all []backtest.Halted) (err error) {
 func (a *app) runBacktest(ctx context.Context, p *planner, f *backtestFlags) error {
 	o := &p.options
 	o.Assets, o.Curve = p.config.Report.Assets, !f.json
-	o.Envelope = p.config.Report.Envelope == "true" || p.config.Report.Envelope == envelopeAuto && !f.json
+	o.Envelope = p.config.Report.Envelope == "true" || p.config.Report.Envelope == config.EnvelopeAuto && !f.json
 	if !f.noFiles && (!f.json || f.out != "") {
 		o.Out = p.config.Report.Out
 	}

@@ -1,6 +1,6 @@
 // Package bot is the command line: every command of the program, its config file and the files that it starts a project with.
 // It never decides what to trade and holds no state between two runs; what a command does lives in the package that it calls.
-// Start at Main, which an own program calls with its own strategies, then at backtest.go or run.go; config.go and run_config.go list every setting.
+// Start at Main, which an own program calls with its own strategies, then at backtest.go or run.go; package config lists every setting.
 package bot
 
 import (
@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -123,12 +124,12 @@ func outlive() { signal.Ignore(syscall.SIGPIPE) }
 // exitCode is 64 for what the command line says and 78 for what the config does: a service manager starts neither again.
 func (a *app) exitCode(err error) int {
 	var refusal *risk.Refusal
-	var key *keyError
+	var key *config.KeyError
 	switch {
-	case !a.entered || errors.As(err, new(usageError)) || errors.As(err, &key) && key.flagged():
-		return exitUsage
-	case key != nil || errors.As(err, new(configError)):
-		return exitConfig
+	case !a.entered || errors.As(err, new(config.UsageError)) || errors.As(err, &key) && key.Flagged():
+		return config.ExitUsage
+	case key != nil || errors.As(err, new(config.Error)):
+		return config.ExitConfig
 	case errors.As(err, &refusal):
 		return exitRefused
 	}

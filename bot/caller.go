@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/state"
 )
 
@@ -114,7 +115,7 @@ func refusalOf(status int, answer []byte) error {
 		return fmt.Errorf("the bot answered %d", status)
 	}
 	if status == http.StatusBadRequest {
-		return usageError{errors.New(told.Error)}
+		return config.Usagef("%s", told.Error)
 	}
 	return errors.New(told.Error)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
@@ -56,7 +57,7 @@ func (a *app) fetchCandles(ctx context.Context, f *fetchFlags) error {
 		return err
 	}
 	if f.from == "" {
-		return usagef("--from is needed, like --from 2024-01-01")
+		return config.Usagef("--from is needed, like --from 2024-01-01")
 	}
 	from, to, err := parseRange(f.from, f.to)
 	if err != nil {
@@ -72,7 +73,7 @@ func (a *app) fetchCandles(ctx context.Context, f *fetchFlags) error {
 	}
 	client, err := a.publicClient(remote)
 	if err != nil {
-		return usagef("base URL or prefix of the exchange: %w", err)
+		return config.Usagef("base URL or prefix of the exchange: %w", err)
 	}
 	defer client.Close()
 	w := &fetcher{client: client, path: path, tell: a.tell, interval: interval, bar: &progress{}}
@@ -105,14 +106,14 @@ func (e resumableError) Error() string {
 func (e resumableError) Unwrap() error { return e.error }
 
 // remote is the exchange that is meant: flags stand over the config, the config over defaults.
-func (f *fetchFlags) remote() (*remoteSection, error) {
-	remote := &remoteSection{BaseURL: defaultExchange, Prefix: "Service"}
+func (f *fetchFlags) remote() (*config.ExchangeSection, error) {
+	remote := &config.ExchangeSection{BaseURL: defaultExchange, Prefix: "Service"}
 	source, ofRun, err := f.source()
 	if err != nil {
 		return nil, err
 	}
 	if ofRun {
-		c, err := loadRun(source)
+		c, err := config.LoadRun(source)
 		if err != nil {
 			return nil, err
 		}
@@ -124,7 +125,7 @@ func (f *fetchFlags) remote() (*remoteSection, error) {
 
 // publicClient returns a client without a key that keeps to the budget of this machine's IP address. What the ledger has to say goes
 // to the standard error.
-func (a *app) publicClient(remote *remoteSection) (*rest.Client, error) {
+func (a *app) publicClient(remote *config.ExchangeSection) (*rest.Client, error) {
 	var client *rest.Client
 	ledger := rest.NewLedger(rest.LedgerConfig{
 		Prefix: remote.Prefix, PerIP: int(remote.PerIP), After: after, Now: func() market.Time { return client.Now() },
@@ -167,7 +168,7 @@ func timeOfMillis(ms int64) market.Time {
 	return t
 }
 
-// text is a line for the range and one for everything that occurred.
+// Text is a line for the range and one for everything that occurred.
 func (r *fetchReport) text() string {
 	from, to, beginning := timeOfMillis(r.FromMS), timeOfMillis(r.ToMS), timeOfMillis(r.BeginningMS)
 	text := fmt.Sprintf("%s %s from %s to %s: %d candles, %d requests\n", r.Market, r.Interval, from, to, r.Candles, r.Requests)

@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime/debug"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/market/synthetic"
 	"github.com/tidemark-trading/tidemark/risk"
@@ -42,7 +42,7 @@ func keys(t reflect.Type) (names []string) {
 func TestTheSampleConfigShowsEveryKey(t *testing.T) {
 	text, err := os.ReadFile("../configs/backtest.toml")
 	require.NoError(t, err)
-	for _, key := range keys(reflect.TypeFor[backtestConfig]()) {
+	for _, key := range keys(reflect.TypeFor[config.Backtest]()) {
 		require.Regexp(t, `(?m)^(# )?`+key+` = `, string(text))
 	}
 }
@@ -55,9 +55,9 @@ func TestTheSampleConfigsAreValid(t *testing.T) {
 		if base := filepath.Base(file); base != "backtest.toml" && base != "bench.toml" {
 			continue // other commands read those
 		}
-		source, err := readSource(file, nil)
+		source, err := config.ReadSource(file, nil)
 		require.NoError(t, err)
-		c, err := loadConfig(source)
+		c, err := config.LoadBacktest(source)
 		require.NoError(t, err)
 		_, err = newPlanner(c, testKinds())
 		require.NoError(t, err)
@@ -66,36 +66,8 @@ func TestTheSampleConfigsAreValid(t *testing.T) {
 	require.Equal(t, 2, checked)
 }
 
-func TestEveryKeyIsFoundOnItsLine(t *testing.T) {
-	text := strings.Join([]string{
-		`# a = 1`,                          // 1
-		`data.source = "store" # b = 2`,    // 2
-		`[a."b c".d]`,                      // 3
-		`x = """`,                          // 4
-		`y = 1`,                            // 5: inside a text
-		`""" # [z]`,                        // 6
-		`list = [ "]", [1, 2], # ]`,        // 7
-		`  { q = 1 } ]`,                    // 8
-		`t = { u = 1, v.w = { k = '}' } }`, // 9
-		`'lit.eral' = "\"[no]"`,            // 10
-		"\t[ s . t ] # comment",            // 11
-		`last=1`,                           // 12, without an end of line
-	}, "\n")
-	lines := indexLines(text)
-	for path, want := range map[string]int{
-		"data": 2, "data source": 2, "a": 3, "a b_c d": 3, "a b_c d x": 4, "a b_c d list": 7, "a b_c d t": 9, "a b_c d t u": 9,
-		"a b_c d t v w k": 9, "a b_c d lit.eral": 10, "s t": 11, "s t last": 12, "a b_c d y": 0, "b": 0, "z": 0,
-	} {
-		parts := strings.Fields(path)
-		for i := range parts {
-			parts[i] = strings.ReplaceAll(parts[i], "_", " ")
-		}
-		require.Equal(t, want, lines[lineKey(parts)], path)
-	}
-}
-
 func TestRiskIsInheritedAndOverridden(t *testing.T) {
-	c, err := loadConfig(&configSource{text: `
+	c, err := config.LoadBacktest(&config.Source{Text: `
 [risk]
 max_order_value = "500"
 price_collar = "0.05"
@@ -124,9 +96,9 @@ interval = "1h"`})
 }
 
 func hashOf(t *testing.T, sets ...string) string {
-	overrides, err := parseSets(sets)
+	overrides, err := config.ParseSets(sets)
 	require.NoError(t, err)
-	c, err := loadConfig(&configSource{text: builtin, overrides: overrides})
+	c, err := config.LoadBacktest(&config.Source{Text: builtin, Overrides: overrides})
 	require.NoError(t, err)
 	p, err := newPlanner(c, testKinds())
 	require.NoError(t, err)
@@ -190,13 +162,13 @@ func TestTheFinestCandlesThatCoverTheRangeMoveTheMarket(t *testing.T) {
 		"not wanted":          {cut(0, 0), "backtest.path_interval=strategy", market.Interval1h},
 		"named":               {cut(50, 60), "backtest.path_interval=30m", market.Interval30m},
 	} {
-		source := &configSource{text: builtin}
+		source := &config.Source{Text: builtin}
 		if row.set != "" {
-			o, err := parseSet(1, row.set)
+			var err error
+			source.Overrides, err = config.ParseSets([]string{row.set})
 			require.NoError(t, err)
-			source.overrides = append(source.overrides, o)
 		}
-		c, err := loadConfig(source)
+		c, err := config.LoadBacktest(source)
 		require.NoError(t, err)
 		p, err := newPlanner(c, testKinds())
 		require.NoError(t, err)
@@ -228,7 +200,7 @@ func TestARefusalByALimitHasItsOwnExitCode(t *testing.T) {
 	a := &app{entered: true}
 	require.Equal(t, exitRefused, a.exitCode(errors.Join(&risk.Refusal{Reason: risk.ReasonDrawdown})))
 	require.Equal(t, exitFailed, a.exitCode(errors.New("x")))
-	require.Equal(t, exitUsage, a.exitCode(usagef("x")))
+	require.Equal(t, config.ExitUsage, a.exitCode(config.Usagef("x")))
 }
 
 // FuzzConfig feeds the loader anything: it must end in a config or an error that is about the usage, never in a panic.
@@ -238,17 +210,16 @@ func FuzzConfig(f *testing.F) {
 	f.Add("account.start = { EUR = nan }\n[strategies.x]\nrisk = 5", "account.start.EUR={}")
 	f.Add("[[strategies]]\nkind=\"\"\"", "\"a b\".'c'=\"")
 	f.Fuzz(func(t *testing.T, text, set string) {
-		indexLines(text)
-		source := &configSource{text: text}
-		if o, err := parseSet(1, set); err == nil {
-			source.overrides = append(source.overrides, o)
+		source := &config.Source{Text: text}
+		if sets, err := config.ParseSets([]string{set}); err == nil {
+			source.Overrides = sets
 		}
-		c, err := loadConfig(source)
+		c, err := config.LoadBacktest(source)
 		if err == nil {
 			_, err = newPlanner(c, testKinds())
 		}
 		if err != nil {
-			require.Contains(t, []int{exitUsage, exitConfig}, (&app{entered: true}).exitCode(err), "%v", err)
+			require.Contains(t, []int{config.ExitUsage, config.ExitConfig}, (&app{entered: true}).exitCode(err), "%v", err)
 		}
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -131,7 +132,7 @@ func answer(serve func(context.Context, *operatorAsk) (any, error)) http.Handler
 		err := checkProtocol(request.Header, "the command")
 		if err == nil {
 			if err = json.NewDecoder(http.MaxBytesReader(w, request.Body, longestAsk)).Decode(&ask); err != nil {
-				err = usagef("request: %w", err)
+				err = config.Usagef("request: %w", err)
 			} else {
 				value, err = serve(request.Context(), &ask)
 			}
@@ -148,7 +149,7 @@ func answer(serve func(context.Context, *operatorAsk) (any, error)) http.Handler
 
 func statusOf(err error) int {
 	switch {
-	case errors.As(err, new(usageError)):
+	case errors.As(err, new(config.UsageError)):
 		return http.StatusBadRequest
 	case errors.Is(err, live.ErrStopping), errors.Is(err, errNotTrading), errors.As(err, new(blockedError)):
 		return http.StatusServiceUnavailable
@@ -196,10 +197,10 @@ func unheard(err error) error {
 // backup writes a copy of the state file.
 func (c *control) backup(_ context.Context, ask *operatorAsk) (any, error) {
 	if !filepath.IsAbs(ask.File) {
-		return nil, usagef("%q is no absolute path", clip(ask.File))
+		return nil, config.Usagef("%q is no absolute path", config.Clip(ask.File))
 	}
 	if sameFile(ask.File, c.r.store.Path()) {
-		return nil, usagef("%s is the state file itself; name another", ask.File)
+		return nil, config.Usagef("%s is the state file itself; name another", ask.File)
 	}
 	return struct{}{}, c.r.store.Backup(ask.File)
 }

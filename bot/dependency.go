@@ -3,6 +3,7 @@ package bot
 import (
 	"errors"
 	"fmt"
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -30,7 +31,7 @@ func findDependency(replace string) (*dependency, error) {
 				return d, nil
 			}
 		}
-		return nil, usagef("--replace %s: %w", replace, err)
+		return nil, config.Usagef("--replace %s: %w", replace, err)
 	}
 	if d, err := checkoutAround(); d != nil || err != nil {
 		return d, err
@@ -38,7 +39,7 @@ func findDependency(replace string) (*dependency, error) {
 	if version := releasedVersion(debug.ReadBuildInfo()); version != "" {
 		return &dependency{Version: version, goVersion: "1.26.0"}, nil
 	}
-	return nil, usagef("this program is no release of Tidemark; name a checkout with --replace PATH, or run inside one")
+	return nil, config.Usagef("this program is no release of Tidemark; name a checkout with --replace PATH, or run inside one")
 }
 
 // checkoutAround is the checkout that the current folder lies in, nil where it lies in none.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/direct"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
@@ -72,12 +73,12 @@ func (a *app) direct(ctx context.Context, f *actFlags) error {
 	if f.state != "" {
 		c.Bot.State = f.state
 	}
-	if c.Bot.Mode == modePaper {
+	if c.Bot.Mode == config.ModePaper {
 		fmt.Fprintln(a.Stdout, "nothing to cancel: in paper mode no order leaves the bot's process; its orders are in paper.db, and end with the bot's next stop in good order")
 		return nil
 	}
 	if err := k.plan.readKeys(); err != nil {
-		return c.source.place(err)
+		return c.Source.Place(err)
 	}
 	if err := k.read(); err != nil {
 		return err
@@ -93,17 +94,17 @@ func (a *app) direct(ctx context.Context, f *actFlags) error {
 	return errors.Join(k.show(report, err), log.Close())
 }
 
-// read reads what the bot has left, and what a person types instead.
+// Read reads what the bot has left, and what a person types instead.
 func (k *killSwitch) read() (err error) {
 	folder := k.plan.config.Bot.State
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-		return usagef("there is no state folder %s: bot.state of the config, or --state, names the bot's", folder)
+		return config.Usagef("there is no state folder %s: bot.state of the config, or --state, names the bot's", folder)
 	}
 	if k.holdings, err = direct.ReadHoldings(folder); err != nil {
 		fmt.Fprintf(k.Stderr, "%v\n", err)
 	}
-	if h := k.holdings; h != nil && !sameExchange(h.Exchange, originOf(k.plan.config.Exchange.BaseURL)) {
-		return usagef("%s in %s is of %s, and exchange.base_url of the config is at %s", direct.HoldingsFile, folder, h.Exchange, originOf(k.plan.config.Exchange.BaseURL))
+	if h := k.holdings; h != nil && !sameExchange(h.Exchange, config.OriginOf(k.plan.config.Exchange.BaseURL)) {
+		return config.Usagef("%s in %s is of %s, and exchange.base_url of the config is at %s", direct.HoldingsFile, folder, h.Exchange, config.OriginOf(k.plan.config.Exchange.BaseURL))
 	}
 	if k.holdings == nil && k.flags.flatten {
 		return k.readTyped()
@@ -118,7 +119,7 @@ func (k *killSwitch) readTyped() error {
 	for lines.Scan() && strings.TrimSpace(lines.Text()) != "" {
 		words := strings.Fields(lines.Text())
 		if len(words) != 2 {
-			return usagef("%q is no market and amount, such as BTC-EUR 0.25", clip(lines.Text()))
+			return config.Usagef("%q is no market and amount, such as BTC-EUR 0.25", config.Clip(lines.Text()))
 		}
 		k.typed = append(k.typed, typedSale{words[0], words[1]})
 	}
@@ -198,11 +199,11 @@ func (k *killSwitch) wants(ctx context.Context, s *direct.Switch) (wants []direc
 	for _, t := range k.typed {
 		m := k.catalog.MarketNamed(t.market)
 		if m == nil {
-			return nil, fmt.Errorf("nothing is sold: the exchange has no market %q", clip(t.market))
+			return nil, fmt.Errorf("nothing is sold: the exchange has no market %q", config.Clip(t.market))
 		}
 		amount, err := m.ParseQty(t.amount)
 		if err != nil || amount <= 0 {
-			return nil, fmt.Errorf("nothing is sold: %q is no amount of %s", clip(t.amount), m.Name)
+			return nil, fmt.Errorf("nothing is sold: %q is no amount of %s", config.Clip(t.amount), m.Name)
 		}
 		wants = append(wants, direct.Want{Market: m.ID, Amount: amount, Operator: k.plan.operator("")})
 	}

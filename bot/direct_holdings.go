@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/direct"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -52,7 +53,7 @@ func (r *runner) keepHoldings(ctx context.Context) {
 
 // leaveHoldings writes the holdings to disk. In paper mode there is nothing outside that the kill switch could sell.
 func (r *runner) leaveHoldings(h *direct.Holdings) error {
-	if r.plan.config.Bot.Mode != modeLive {
+	if r.plan.config.Bot.Mode != config.ModeLive {
 		return nil
 	}
 	return h.Write(r.plan.config.Bot.State)
@@ -60,7 +61,7 @@ func (r *runner) leaveHoldings(h *direct.Holdings) error {
 
 // holdings is what the strategies have. Call it where the account may be touched.
 func (r *runner) holdings(at market.Time) *direct.Holdings {
-	h := &direct.Holdings{AtMS: at.Millis(), Exchange: originOf(r.plan.config.Exchange.BaseURL), Mode: r.plan.config.Bot.Mode, Run: r.run, LastOrder: int64(r.engine.LastOrder()),
+	h := &direct.Holdings{AtMS: at.Millis(), Exchange: config.OriginOf(r.plan.config.Exchange.BaseURL), Mode: r.plan.config.Bot.Mode, Run: r.run, LastOrder: int64(r.engine.LastOrder()),
 		Positions: []direct.Position{}, Orders: []direct.HeldOrder{}}
 	for i, name := range r.plan.names() {
 		for _, m := range r.plan.Catalog.Markets() {

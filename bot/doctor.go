@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -122,7 +123,7 @@ func (d *doctor) atExchange(ctx context.Context) (err error) {
 		return nil
 	}
 	d.clock()
-	paper := d.plan.config.Bot.Mode == modePaper
+	paper := d.plan.config.Bot.Mode == config.ModePaper
 	readable := !paper && d.rights(ctx)
 	offered, err := d.plan.ask(ctx, d.client)
 	if err == nil {

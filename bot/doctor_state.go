@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/state"
 )
 
@@ -89,7 +90,7 @@ func (d *doctor) examine(path string, store *state.BotStore) error {
 
 // account looks whether the state file is of the exchange and the account that the config names.
 func (d *doctor) account(store *state.BotStore) error {
-	if d.plan.config.Bot.Mode != modeLive || !d.known.resumed {
+	if d.plan.config.Bot.Mode != config.ModeLive || !d.known.resumed {
 		return nil
 	}
 	before, err := d.plan.elsewhere(store)
@@ -122,7 +123,7 @@ func (d *doctor) disk() {
 		d.fail("folder", folder+" is a file", "name another folder as bot.state")
 		return
 	case err == nil && openToOthers(info):
-		d.fail("folder", "others may look into "+folder, "do: chmod 700 "+inQuotes(folder))
+		d.fail("folder", "others may look into "+folder, "do: chmod 700 "+config.InQuotes(folder))
 	}
 	room, writable := roomIn(there)
 	switch {
@@ -149,11 +150,11 @@ func existing(folder string) string {
 	return folder
 }
 
-// secrets tells where key and secret stand, and whether others may read them there. A file of their own that others may read has been refused before.
+// Secrets tells where key and secret stand, and whether others may read them there. A file of their own that others may read has been refused before.
 func (d *doctor) secrets() {
-	e, file := &d.plan.config.Exchange, d.plan.config.source.file
+	e, file := &d.plan.config.Exchange, d.plan.config.Source.File
 	var places []string
-	if d.plan.config.Bot.Mode == modePaper && d.plan.key == "" {
+	if d.plan.config.Bot.Mode == config.ModePaper && d.plan.key == "" {
 		d.ok("secrets", "there are none")
 		return
 	}
@@ -168,14 +169,14 @@ func (d *doctor) secrets() {
 		}
 	}
 	text := "key and secret come from " + strings.Join(slices.Compact(places), " and ")
-	others, err := readableByOthers(file)
+	others, err := config.ReadableByOthers(file)
 	switch {
 	case !slices.Contains(places, file):
 		d.ok("secrets", "%s", text)
 	case strings.HasPrefix(e.BaseURL, "http:"):
 		d.ok("secrets", "%s, for an exchange on this machine", text)
 	case err != nil || others:
-		d.fail("secrets", text+", and others may read it", "use key_env and secret_env, or key_file and secret_file; at least do: chmod 600 "+inQuotes(file))
+		d.fail("secrets", text+", and others may read it", "use key_env and secret_env, or key_file and secret_file; at least do: chmod 600 "+config.InQuotes(file))
 	default:
 		d.warn("secrets", text, "use key_env and secret_env, or key_file and secret_file, so that the config can be shown to others")
 	}

@@ -3,6 +3,7 @@ package bot
 import (
 	"cmp"
 	"fmt"
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"maps"
 	"os"
 	"path/filepath"
@@ -86,7 +87,7 @@ func dropIns(file string, folders []string) (parts []string) {
 	return parts
 }
 
-// read adds the settings of a file. One that cannot be read has none.
+// Read adds the settings of a file. One that cannot be read has none.
 func (u *unit) read(file string) {
 	text, _ := os.ReadFile(file)
 	for line := range strings.Lines(strings.ReplaceAll(string(text), "\\\n", " ")) {
@@ -130,9 +131,9 @@ var statusNames = map[string]string{"INVALIDARGUMENT": "2", "USAGE": "64", "CONF
 func (u *unit) mend() string {
 	switch {
 	case slices.Contains(u.prevent, "2") || slices.Contains(u.success, "2"):
-		return fmt.Sprintf("2 is a crash, after which systemd has to start the bot again: write RestartPreventExitStatus=%d %d instead, then systemctl daemon-reload", exitUsage, exitConfig)
-	case u.restart && !(slices.Contains(u.prevent, strconv.Itoa(exitUsage)) && slices.Contains(u.prevent, strconv.Itoa(exitConfig))):
-		return fmt.Sprintf("a mistake in the config is not mended by a restart: add RestartPreventExitStatus=%d %d, then systemctl daemon-reload", exitUsage, exitConfig)
+		return fmt.Sprintf("2 is a crash, after which systemd has to start the bot again: write RestartPreventExitStatus=%d %d instead, then systemctl daemon-reload", config.ExitUsage, config.ExitConfig)
+	case u.restart && !(slices.Contains(u.prevent, strconv.Itoa(config.ExitUsage)) && slices.Contains(u.prevent, strconv.Itoa(config.ExitConfig))):
+		return fmt.Sprintf("a mistake in the config is not mended by a restart: add RestartPreventExitStatus=%d %d, then systemctl daemon-reload", config.ExitUsage, config.ExitConfig)
 	}
 	return ""
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 )
 
@@ -49,9 +50,9 @@ func (a *app) exchangeCommand() *cobra.Command {
 	return c
 }
 
-// overrides are the flags as settings; the special ones come after --set, so that they win.
-func (f *exchangeFlags) overrides() (list []override, err error) {
-	if list, err = parseSets(f.sets); err != nil {
+// Overrides are the flags as settings; the special ones come after --set, so that they win.
+func (f *exchangeFlags) overrides() (list []config.Override, err error) {
+	if list, err = config.ParseSets(f.sets); err != nil {
 		return nil, err
 	}
 	for _, flag := range [...]struct{ name, key, text string }{
@@ -59,11 +60,11 @@ func (f *exchangeFlags) overrides() (list []override, err error) {
 		{"faults", "exchange.faults", f.faults}, {"log", "exchange.log", f.log},
 	} {
 		if flag.text != "" {
-			list = append(list, override{flag: "--" + flag.name + " " + clip(flag.text), path: strings.Split(flag.key, "."), text: flag.text, word: true})
+			list = append(list, config.Override{Flag: "--" + flag.name + " " + config.Clip(flag.text), Path: strings.Split(flag.key, "."), Text: flag.text, Word: true})
 		}
 	}
 	if f.noAdmin {
-		list = append(list, override{flag: "--no-admin", path: []string{"admin", "enabled"}, text: "false", word: true})
+		list = append(list, config.Override{Flag: "--no-admin", Path: []string{"admin", "enabled"}, Text: "false", Word: true})
 	}
 	return list, nil
 }
@@ -74,16 +75,16 @@ func (f *exchangeFlags) plan(getenv func(string) string) (*exchangePlan, error) 
 	if err != nil {
 		return nil, err
 	}
-	source := &configSource{overrides: overrides}
+	source := &config.Source{Overrides: overrides}
 	if f.config != "" {
-		source, err = readSource(f.config, overrides)
+		source, err = config.ReadSource(f.config, overrides)
 	} else {
-		err = source.refuseTables("tiers", "assets", "markets", "accounts")
+		err = source.RefuseTables("tiers", "assets", "markets", "accounts")
 	}
 	if err != nil {
 		return nil, err
 	}
-	c, err := loadExchange(source)
+	c, err := config.LoadSandbox(source)
 	if err != nil {
 		return nil, err
 	}
@@ -92,12 +93,12 @@ func (f *exchangeFlags) plan(getenv func(string) string) (*exchangePlan, error) 
 
 // explain says whether an exchange could not be made because of its config, which is a bad config, or because of its state file.
 func (p *exchangePlan) explain(err error) error {
-	config := p.config
-	config.State = ""
-	if _, again := sandbox.New(config); again == nil {
+	inMemory := p.config
+	inMemory.State = ""
+	if _, again := sandbox.New(inMemory); again == nil {
 		return err
 	}
-	return configf("%s: %w", p.exchangeConfig.source.name(), err)
+	return config.Errorf("%s: %w", p.Sandbox.Source.Name(), err)
 }
 
 // exchangeGC is GOGC for an exchange, unless the environment has one: much of its memory is orders that stay, and a million of them are to

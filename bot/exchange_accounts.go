@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 )
 
@@ -17,7 +18,7 @@ import (
 type credential struct {
 	account string
 	key     *sandbox.Key
-	secret  secret
+	secret  config.Secret
 }
 
 // keyLength is how many characters a key has (specification 5).
@@ -32,7 +33,7 @@ func (p *exchangePlan) setAccounts() error {
 		section := p.Accounts[name]
 		a, err := p.account(name, &section)
 		if err != nil {
-			return at([]string{"accounts", name}, err)
+			return config.At([]string{"accounts", name}, err)
 		}
 		p.config.Accounts = append(p.config.Accounts, a)
 	}
@@ -41,7 +42,7 @@ func (p *exchangePlan) setAccounts() error {
 		a := &p.config.Accounts[i]
 		for j := range a.Keys {
 			if p.Accounts == nil {
-				p.credentials = append(p.credentials, credential{account: a.Name, secret: secret{text: a.Keys[j].Secret}})
+				p.credentials = append(p.credentials, credential{account: a.Name, secret: config.Secret{Text: a.Keys[j].Secret}})
 			}
 			p.credentials[next].key = &a.Keys[j]
 			next++
@@ -50,25 +51,25 @@ func (p *exchangePlan) setAccounts() error {
 	return nil
 }
 
-func (p *exchangePlan) account(name string, s *clientAccount) (a sandbox.Account, err error) {
+func (p *exchangePlan) account(name string, s *config.ClientAccount) (a sandbox.Account, err error) {
 	path := []string{"accounts", name}
 	a = sandbox.Account{Name: name, Volume: string(s.Volume), Balances: map[string]string{}}
-	if _, err := s.Volume.fixed(2); err != nil {
-		return a, at(join(path, "volume"), err)
+	if _, err := s.Volume.Fixed(2); err != nil {
+		return a, config.At(config.Join(path, "volume"), err)
 	}
 	for _, symbol := range slices.Sorted(maps.Keys(s.Balances)) {
 		decimals, err := p.decimalsOf(symbol)
 		if err == nil {
-			_, err = s.Balances[symbol].fixed(decimals)
+			_, err = s.Balances[symbol].Fixed(decimals)
 		}
 		if err != nil {
-			return a, at(join(path, "balances", symbol), err)
+			return a, config.At(config.Join(path, "balances", symbol), err)
 		}
 		a.Balances[symbol] = string(s.Balances[symbol])
 	}
 	for _, of := range slices.Sorted(maps.Keys(s.Keys)) {
 		section := s.Keys[of]
-		k, c, err := p.key(join(path, "keys", of), &section)
+		k, c, err := p.key(config.Join(path, "keys", of), &section)
 		if err != nil {
 			return a, err
 		}
@@ -79,31 +80,31 @@ func (p *exchangePlan) account(name string, s *clientAccount) (a sandbox.Account
 }
 
 // key reads one API key. Key and secret that are left out are made of its place in the config.
-func (p *exchangePlan) key(path []string, s *keySecret) (k sandbox.Key, c credential, err error) {
+func (p *exchangePlan) key(path []string, s *config.KeySecret) (k sandbox.Key, c credential, err error) {
 	k = sandbox.Key{Key: s.Key, Addresses: s.Addresses, Unconfirmed: s.Unconfirmed, Budget: int(s.Budget)}
 	madeKey, madeSecret := madeFor(path)
 	if k.Key == "" {
 		k.Key = madeKey
 	}
 	if len(k.Key) != keyLength {
-		return k, c, at(join(path, "key"), fmt.Errorf("has %d characters; want %d, or leave it out", len(k.Key), keyLength))
+		return k, c, config.At(config.Join(path, "key"), fmt.Errorf("has %d characters; want %d, or leave it out", len(k.Key), keyLength))
 	}
-	if c.secret, err = p.secrets.read(path, "secret", s.Secret, s.SecretFile, s.SecretEnv); err != nil {
+	if c.secret, err = p.secrets.Read(path, "secret", s.Secret, s.SecretFile, s.SecretEnv); err != nil {
 		return k, c, err
 	}
-	if c.secret.text == "" {
-		c.secret.text = madeSecret
+	if c.secret.Text == "" {
+		c.secret.Text = madeSecret
 	}
-	k.Secret = c.secret.text
+	k.Secret = c.secret.Text
 	for _, word := range s.Permissions {
-		if err := oneOf(join(path, "permissions"), word, "read", "trade", "withdraw"); err != nil {
+		if err := config.OneOf(config.Join(path, "permissions"), word, "read", "trade", "withdraw"); err != nil {
 			return k, c, err
 		}
 		k.Read, k.Trade, k.Withdraw = k.Read || word == "read", k.Trade || word == "trade", k.Withdraw || word == "withdraw"
 	}
 	for _, address := range s.Addresses {
 		if _, err := netip.ParseAddr(address); err != nil {
-			return k, c, at(join(path, "addresses"), fmt.Errorf("%q is no IP address", clip(address)))
+			return k, c, config.At(config.Join(path, "addresses"), fmt.Errorf("%q is no IP address", config.Clip(address)))
 		}
 	}
 	return k, c, nil
@@ -121,7 +122,7 @@ func madeFor(path []string) (key, secret string) {
 
 // madeOf makes a text of 64 characters that is always the same for the same place.
 func madeOf(path []string, what string) string {
-	sum := sha256.Sum256([]byte(strings.Join(join(path, what), "\x00")))
+	sum := sha256.Sum256([]byte(strings.Join(config.Join(path, what), "\x00")))
 	return hex.EncodeToString(sum[:])
 }
 
@@ -130,21 +131,21 @@ func (p *exchangePlan) setAdmin() (err error) {
 	if !p.Admin.Enabled {
 		return nil
 	}
-	token, err := p.secrets.read([]string{"admin"}, "token", p.Admin.Token, p.Admin.TokenFile, p.Admin.TokenEnv)
+	token, err := p.secrets.Read([]string{"admin"}, "token", p.Admin.Token, p.Admin.TokenFile, p.Admin.TokenEnv)
 	if err != nil {
 		return err
 	}
-	if token.text == "" {
-		token.text = rand.Text()
+	if token.Text == "" {
+		token.Text = rand.Text()
 	}
-	p.token, p.config.Admin = token, token.text
+	p.token, p.config.Admin = token, token.Text
 	return nil
 }
 
 // warnOfOpenConfig warns of secrets in a config that others may read.
 func (p *exchangePlan) warnOfOpenConfig() {
-	file := p.exchangeConfig.source.file
-	if others, err := readableByOthers(file); p.secrets.inline && err == nil && others {
-		p.warnings = append(p.warnings, fmt.Sprintf("%s holds a secret and others may read it; do: chmod 600 %s, or use secret_file or secret_env", file, inQuotes(file)))
+	file := p.Sandbox.Source.File
+	if others, err := config.ReadableByOthers(file); p.secrets.Inline && err == nil && others {
+		p.warnings = append(p.warnings, fmt.Sprintf("%s holds a secret and others may read it; do: chmod 600 %s, or use secret_file or secret_env", file, config.InQuotes(file)))
 	}
 }

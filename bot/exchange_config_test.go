@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
@@ -22,7 +23,7 @@ const sampleExchange = "../configs/exchange.toml"
 
 // planOf makes the plan of a config's text, with variables of the environment.
 func planOf(t *testing.T, text string, environment map[string]string) (*exchangePlan, error) {
-	c, err := loadExchange(&configSource{file: "exchange.toml", text: text})
+	c, err := config.LoadSandbox(&config.Source{File: "exchange.toml", Text: text})
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +35,7 @@ func planOf(t *testing.T, text string, environment map[string]string) (*exchange
 func TestTheSampleExchangeShowsEveryKey(t *testing.T) {
 	text, err := os.ReadFile(sampleExchange)
 	require.NoError(t, err)
-	names := keys(reflect.TypeFor[exchangeConfig]())
+	names := keys(reflect.TypeFor[config.Sandbox]())
 	require.Greater(t, len(names), 70)
 	for _, key := range names {
 		require.Regexp(t, `(?m)^(# )?`+key+` = `, string(text))
@@ -164,7 +165,7 @@ func TestMistakesInAnExchangeConfigNameTheirPlace(t *testing.T) {
 	} {
 		_, err := planOf(t, c.text, nil)
 		require.ErrorContains(t, err, c.want, c.text)
-		require.ErrorAs(t, err, new(*keyError), c.text)
+		require.ErrorAs(t, err, new(*config.KeyError), c.text)
 	}
 }
 
@@ -178,13 +179,13 @@ func TestSecretsComeFromPlacesThatOthersCannotRead(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "from a file", p.config.Accounts[0].Keys[0].Secret)
 	require.Equal(t, "admin's", p.config.Admin)
-	require.Equal(t, `"$(cat '`+strings.ReplaceAll(file, "'", `'\''`)+`')"`, p.credentials[0].secret.shell())
-	require.Equal(t, "in "+file, p.credentials[0].secret.shown(), "the secret is not printed")
+	require.Equal(t, `"$(cat '`+strings.ReplaceAll(file, "'", `'\''`)+`')"`, p.credentials[0].secret.Shell())
+	require.Equal(t, "in "+file, p.credentials[0].secret.Shown(), "the secret is not printed")
 
 	p, err = planOf(t, config("secret_env='KEY'"), environment)
 	require.NoError(t, err)
 	require.Equal(t, "from outside", p.config.Accounts[0].Keys[0].Secret)
-	require.Equal(t, `"$KEY"`, p.credentials[0].secret.shell())
+	require.Equal(t, `"$KEY"`, p.credentials[0].secret.Shell())
 
 	require.NoError(t, os.Chmod(file, 0o644))
 	_, err = planOf(t, config(`secret_file="`+file+`"`), environment)

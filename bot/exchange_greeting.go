@@ -11,6 +11,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -78,9 +79,9 @@ func (p *exchangePlan) facts(address *net.TCPAddr) *exchangeFacts {
 		f.Markets = append(f.Markets, p.config.Markets[i].Name)
 	}
 	if p.Admin.Enabled {
-		f.AdminURL, f.adminToken = root+"/admin", p.token.shown()
-		if p.token.told() {
-			f.AdminToken = p.token.text
+		f.AdminURL, f.adminToken = root+"/admin", p.token.Shown()
+		if p.token.Told() {
+			f.AdminToken = p.token.Text
 		}
 	}
 	for i := range p.config.Accounts {
@@ -97,9 +98,9 @@ func (p *exchangePlan) accountFacts(a *sandbox.Account) accountFacts {
 		if c.account != a.Name {
 			continue
 		}
-		k := keyFacts{Key: c.key.Key, SecretFile: c.secret.file, SecretEnv: c.secret.env, Permissions: permissionsOf(c.key), secret: c.secret.shown()}
-		if c.secret.told() {
-			k.Secret = c.secret.text
+		k := keyFacts{Key: c.key.Key, SecretFile: c.secret.File, SecretEnv: c.secret.Env, Permissions: permissionsOf(c.key), secret: c.secret.Shown()}
+		if c.secret.Told() {
+			k.Secret = c.secret.Text
 		}
 		facts.Keys = append(facts.Keys, k)
 	}
@@ -165,9 +166,9 @@ func (p *exchangePlan) examples(root string) []string {
 	}
 	typed := ""
 	if p.Rules.Strict {
-		typed = " -H " + inQuotes(contentType)
+		typed = " -H " + config.InQuotes(contentType)
 	}
-	lines := []string{"curl -s" + typed + " " + inQuotes(root+"/v2/"+first) + "; echo"}
+	lines := []string{"curl -s" + typed + " " + config.InQuotes(root+"/v2/"+first) + "; echo"}
 	if c := p.usable(func(k *sandbox.Key) bool { return k.Read }); c != nil {
 		lines = append(lines, p.signed(root, c, "GET", "/balance", ""))
 	}
@@ -177,7 +178,7 @@ func (p *exchangePlan) examples(root string) []string {
 		}
 	}
 	if p.Clock.Speed == "0" && p.Admin.Enabled {
-		lines = append(lines, fmt.Sprintf(`curl -s %s -H 'Authorization: Bearer '%s -H '%s' -d '{"advance":"1m"}'; echo`, inQuotes(root+"/admin/clock"), p.token.shell(), contentType))
+		lines = append(lines, fmt.Sprintf(`curl -s %s -H 'Authorization: Bearer '%s -H '%s' -d '{"advance":"1m"}'; echo`, config.InQuotes(root+"/admin/clock"), p.token.Shell(), contentType))
 	}
 	return lines
 }
@@ -228,5 +229,5 @@ func (p *exchangePlan) signed(root string, c *credential, method, path, body str
 	return fmt.Sprintf(`( U=%s K=%s S=%s B=%s H=%s; T=$(curl -s -H "$H" "$U/v2/time" | cut -d: -f2 | cut -d, -f1); `+
 		`X=$(printf %%s "${T}%s/v2%s$B" | openssl dgst -sha256 -hmac "$S" -r | cut -d' ' -f1); `+
 		`curl -s -X %s "$U/v2%s" -H "$H" -H "%sKey: $K" -H "%sTimestamp: $T" -H "%sSignature: $X"%s; echo )`,
-		inQuotes(root), inQuotes(c.key.Key), c.secret.shell(), inQuotes(body), inQuotes(contentType), method, path, method, path, header, header, header, send)
+		config.InQuotes(root), config.InQuotes(c.key.Key), c.secret.Shell(), config.InQuotes(body), config.InQuotes(contentType), method, path, method, path, header, header, header, send)
 }

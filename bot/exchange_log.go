@@ -9,7 +9,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// logger writes at a level of logLevels to the standard error: for a person on a terminal, as JSON otherwise.
+// logger writes at a level of LogLevels to the standard error: for a person on a terminal, as JSON otherwise.
 func (a *app) logger(level string) zerolog.Logger {
 	out := a.Stderr
 	if _, terminal := terminalOf(a.Stderr); terminal {

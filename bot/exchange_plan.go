@@ -12,19 +12,20 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// exchangePlan makes what package sandbox wants of an exchangeConfig.
+// exchangePlan makes what package sandbox wants of an Exchange.
 type exchangePlan struct {
-	*exchangeConfig
-	secrets     secrets
+	*config.Sandbox
+	secrets     config.Secrets
 	config      sandbox.Config
 	credentials []credential
-	token       secret                        // of /admin
+	token       config.Secret                 // of /admin
 	warnings    []string                      // for the user
 	stores      map[string]*state.CandleStore // of replayed candles, by file
 	readers     []io.Closer                   // of those
@@ -32,11 +33,11 @@ type exchangePlan struct {
 
 // newExchangePlan checks a config, but for what only an exchange that is made of it can find, and opens the stores that are replayed. Its
 // errors name the place of what is wrong. Close it, also after an error.
-func newExchangePlan(c *exchangeConfig, getenv func(string) string) (*exchangePlan, error) {
-	p := &exchangePlan{exchangeConfig: c, secrets: secrets{getenv: getenv}, config: sandbox.Default(), stores: map[string]*state.CandleStore{}}
+func newExchangePlan(c *config.Sandbox, getenv func(string) string) (*exchangePlan, error) {
+	p := &exchangePlan{Sandbox: c, secrets: config.Secrets{Getenv: getenv}, config: sandbox.Default(), stores: map[string]*state.CandleStore{}}
 	for _, step := range [...]func() error{p.setExchange, p.setClock, p.setRules, p.setTiers, p.setAssets, p.setMarkets, p.setAccounts, p.setAdmin, p.setFaults} {
 		if err := step(); err != nil {
-			return p, c.source.place(err)
+			return p, c.Source.Place(err)
 		}
 	}
 	p.warnOfOpenConfig()
@@ -57,21 +58,21 @@ func (p *exchangePlan) Close() (err error) {
 func (p *exchangePlan) setExchange() error {
 	e, path := &p.Exchange, []string{"exchange"}
 	if _, port, err := net.SplitHostPort(e.Listen); err != nil || port == "" {
-		return at(join(path, "listen"), fmt.Errorf("%q is no address; want host:port, like 127.0.0.1:8080 or 127.0.0.1:0", clip(e.Listen)))
+		return config.At(config.Join(path, "listen"), fmt.Errorf("%q is no address; want host:port, like 127.0.0.1:8080 or 127.0.0.1:0", config.Clip(e.Listen)))
 	}
-	if err := checkHosts(join(path, "hosts"), e.Hosts); err != nil {
+	if err := config.CheckHosts(config.Join(path, "hosts"), e.Hosts); err != nil {
 		return err
 	}
 	if len(e.Prefixes) == 0 {
-		return at(join(path, "prefixes"), fmt.Errorf("is empty; want at least one, like \"Service\""))
+		return config.At(config.Join(path, "prefixes"), fmt.Errorf("is empty; want at least one, like \"Service\""))
 	}
 	for i, prefix := range e.Prefixes {
 		if prefix == "" || strings.Trim(strings.ToLower(prefix), "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || slices.Contains(e.Prefixes[:i], prefix) {
-			return at(join(path, "prefixes"), fmt.Errorf("%q begins no header; want letters, digits and dashes, each prefix once", clip(prefix)))
+			return config.At(config.Join(path, "prefixes"), fmt.Errorf("%q begins no header; want letters, digits and dashes, each prefix once", config.Clip(prefix)))
 		}
 	}
 	p.config.Prefixes, p.config.Venue, p.config.Seed, p.config.History, p.config.State = e.Prefixes, e.Venue, e.Seed, market.Duration(e.History), e.State
-	return oneOf(join(path, "log"), e.Log, logLevels...)
+	return config.OneOf(config.Join(path, "log"), e.Log, config.LogLevels...)
 }
 
 // setFaults reads the script of faults.
@@ -87,13 +88,13 @@ func (p *exchangePlan) setFaults() error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%s: %w", file, err)
 	}
-	return at([]string{"exchange", "faults"}, err)
+	return config.At([]string{"exchange", "faults"}, err)
 }
 
 func (p *exchangePlan) setClock() error {
 	speed, err := strconv.ParseFloat(string(p.Clock.Speed), 64)
 	if err != nil || speed < 0 || speed > sandbox.FastestClock {
-		return at([]string{"clock", "speed"}, fmt.Errorf("%q is no speed; want 0 for a clock that stands, 1 for the machine's, at most %d", p.Clock.Speed, sandbox.FastestClock))
+		return config.At([]string{"clock", "speed"}, fmt.Errorf("%q is no speed; want 0 for a clock that stands, 1 for the machine's, at most %d", p.Clock.Speed, sandbox.FastestClock))
 	}
 	p.config.Clock = sandbox.NewClock(market.Time(p.Clock.Start), speed)
 	return nil
@@ -112,24 +113,24 @@ func (p *exchangePlan) setRules() (err error) {
 		rules.WithdrawalStage = -1
 	}
 	if rules.FeeRounding, err = exchange.ParseFeeRounding(r.FeeRounding); err != nil {
-		return at(join(path, "fee_rounding"), err)
+		return config.At(config.Join(path, "fee_rounding"), err)
 	}
 	if rules.TriggerReference, err = market.ParseTriggerReference(r.TriggerReference); err != nil || rules.TriggerReference == 0 {
-		return at(join(path, "trigger_reference"), fmt.Errorf("%q is not lastTrade, bestBid, bestAsk or midPrice", r.TriggerReference))
+		return config.At(config.Join(path, "trigger_reference"), fmt.Errorf("%q is not lastTrade, bestBid, bestAsk or midPrice", r.TriggerReference))
 	}
 	if r.GroupsPerAccount == 0 || r.GroupsPerAccount > 1000 {
-		return at(join(path, "groups_per_account"), fmt.Errorf("%d is not in 1 to 1000", r.GroupsPerAccount))
+		return config.At(config.Join(path, "groups_per_account"), fmt.Errorf("%d is not in 1 to 1000", r.GroupsPerAccount))
 	}
 	for _, l := range [...]struct {
 		key  string
-		have decimal
+		have config.Decimal
 		into *market.Rate
 	}{
 		{"placement_limit", r.PlacementLimit, &rules.PlacementLimit}, {"execution_limit", r.ExecutionLimit, &rules.ExecutionLimit},
 		{"spread_limit", r.SpreadLimit, &rules.SpreadLimit}, {"reference_limit", r.ReferenceLimit, &rules.ReferenceLimit},
 	} {
-		if *l.into, err = l.have.rate(market.RateDigits); err != nil {
-			return at(join(path, l.key), err)
+		if *l.into, err = l.have.Rate(market.RateDigits); err != nil {
+			return config.At(config.Join(path, l.key), err)
 		}
 	}
 	for _, n := range [...]struct {
@@ -137,7 +138,7 @@ func (p *exchangePlan) setRules() (err error) {
 		have int64
 	}{{"orders", k.Orders}, {"trades", k.Trades}, {"transactions", k.Transactions}, {"candles", k.Candles}} {
 		if n.have == 0 {
-			return at([]string{"keep", n.key}, fmt.Errorf("0 would forget everything; want 1 at least"))
+			return config.At([]string{"keep", n.key}, fmt.Errorf("0 would forget everything; want 1 at least"))
 		}
 	}
 	return nil
@@ -164,9 +165,9 @@ func (p *exchangePlan) setTiers() error {
 	var steps []step
 	for _, key := range slices.Sorted(maps.Keys(p.Tiers)) {
 		path := []string{"tiers", key}
-		volume, err := decimal(key).fixed(2)
+		volume, err := config.Decimal(key).Fixed(2)
 		if err != nil {
-			return at(path, fmt.Errorf("a tier is called by the volume that it begins at: %w", err))
+			return config.At(path, fmt.Errorf("a tier is called by the volume that it begins at: %w", err))
 		}
 		fees, err := p.fees(path, p.Tiers[key])
 		if err != nil {
@@ -177,9 +178,9 @@ func (p *exchangePlan) setTiers() error {
 	slices.SortStableFunc(steps, func(a, b step) int { return int(min(max(a.volume-b.volume, -1), 1)) })
 	for i, s := range steps {
 		if path := []string{"tiers", s.tier.Volume}; i == 0 && s.volume != 0 {
-			return at(path, fmt.Errorf("is the lowest tier; one has to begin at 0"))
+			return config.At(path, fmt.Errorf("is the lowest tier; one has to begin at 0"))
 		} else if i > 0 && s.volume == steps[i-1].volume {
-			return at(path, fmt.Errorf("begins where the tier %s does", steps[i-1].tier.Volume))
+			return config.At(path, fmt.Errorf("begins where the tier %s does", steps[i-1].tier.Volume))
 		}
 		p.config.Tiers = append(p.config.Tiers, s.tier)
 	}
@@ -187,37 +188,37 @@ func (p *exchangePlan) setTiers() error {
 }
 
 // fees reads the rates of a tier.
-func (p *exchangePlan) fees(path []string, categories map[string]categorySection) (map[string]exchange.Fees, error) {
+func (p *exchangePlan) fees(path []string, categories map[string]config.CategorySection) (map[string]exchange.Fees, error) {
 	fees := map[string]exchange.Fees{}
 	for _, category := range slices.Sorted(maps.Keys(categories)) {
 		c := categories[category]
 		maker, err := readFee(c.Maker)
 		if err != nil {
-			return nil, at(join(path, category, "maker"), err)
+			return nil, config.At(config.Join(path, category, "maker"), err)
 		}
 		taker, err := readFee(c.Taker)
 		if err != nil {
-			return nil, at(join(path, category, "taker"), err)
+			return nil, config.At(config.Join(path, category, "taker"), err)
 		}
-		if category == anyCategory {
+		if category == config.AnyCategory {
 			category = ""
 		}
 		fees[category] = exchange.Fees{Maker: maker, Taker: taker}
 	}
 	if _, given := fees[""]; !given {
-		return nil, at(path, fmt.Errorf("has no %q, which is paid in every category that it does not name", anyCategory))
+		return nil, config.At(path, fmt.Errorf("has no %q, which is paid in every category that it does not name", config.AnyCategory))
 	}
 	return fees, nil
 }
 
 // readFee reads a rate that may be a rebate.
-func readFee(value decimal) (market.Rate, error) {
+func readFee(value config.Decimal) (market.Rate, error) {
 	digits, rebate := strings.CutPrefix(string(value), "-")
-	rate, err := decimal(digits).rate(market.RateDigits)
+	rate, err := config.Decimal(digits).Rate(market.RateDigits)
 	if err != nil {
 		return 0, err
 	}
-	if rate == wholeRate {
+	if rate == config.WholeRate {
 		return 0, fmt.Errorf("%s is all there is", value)
 	}
 	if rebate {

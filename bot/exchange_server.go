@@ -12,6 +12,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 )
 
@@ -32,7 +33,7 @@ type exchangeServer struct {
 }
 
 // newExchangeServer begins to listen.
-func newExchangeServer(ex *sandbox.Exchange, e *exchangeSection, logger zerolog.Logger) (*exchangeServer, error) {
+func newExchangeServer(ex *sandbox.Exchange, e *config.ServerSection, logger zerolog.Logger) (*exchangeServer, error) {
 	listener, err := net.Listen("tcp", e.Listen)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):

@@ -6,38 +6,39 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// source makes what a market's price comes from; nil where only the accounts make one.
-func (p *exchangePlan) source(path []string, name string, m *tradedMarket) (sandbox.Source, error) {
+// Source makes what a market's price comes from; nil where only the accounts make one.
+func (p *exchangePlan) source(path []string, name string, m *config.TradedMarket) (sandbox.Source, error) {
 	s := &m.Source
-	if err := oneOf(join(path, "kind"), s.Kind, priceSynthetic, priceReplay, priceFixed, priceNone); err != nil {
+	if err := config.OneOf(config.Join(path, "kind"), s.Kind, config.PriceSynthetic, config.PriceReplay, config.PriceFixed, config.PriceNone); err != nil {
 		return nil, err
 	}
 	switch s.Kind {
-	case priceNone:
+	case config.PriceNone:
 		return nil, nil
-	case priceReplay:
+	case config.PriceReplay:
 		return p.replay(path, name, m)
 	}
 	if err := checkPrice(path, m); err != nil {
 		return nil, err
 	}
-	if s.Kind == priceFixed {
-		if s.Refill > 0 && s.Refill < span(shortestStep) {
-			return nil, at(join(path, "refill"), fmt.Errorf("%s is less than %s; want 0 for never", market.Duration(s.Refill), shortestStep))
+	if s.Kind == config.PriceFixed {
+		if s.Refill > 0 && s.Refill < config.Span(shortestStep) {
+			return nil, config.At(config.Join(path, "refill"), fmt.Errorf("%s is less than %s; want 0 for never", market.Duration(s.Refill), shortestStep))
 		}
 		return sandbox.Steady{Price: string(s.Price), Refill: market.Duration(s.Refill)}, nil
 	}
 	volatility, err := strconv.ParseFloat(string(s.Volatility), 64)
 	if err != nil || volatility <= 0 || volatility > 0.5 {
-		return nil, at(join(path, "volatility"), fmt.Errorf("%q: want a part of the price above 0, like \"0.03\", at most 0.5", s.Volatility))
+		return nil, config.At(config.Join(path, "volatility"), fmt.Errorf("%q: want a part of the price above 0, like \"0.03\", at most 0.5", s.Volatility))
 	}
-	if s.Step < span(shortestStep) {
-		return nil, at(join(path, "step"), fmt.Errorf("%s is less than %s", market.Duration(s.Step), shortestStep))
+	if s.Step < config.Span(shortestStep) {
+		return nil, config.At(config.Join(path, "step"), fmt.Errorf("%s is less than %s", market.Duration(s.Step), shortestStep))
 	}
 	return sandbox.Synthetic{Seed: s.Seed, Anchor: market.Time(s.Anchor), Price: string(s.Price), Volatility: volatility, Volume: string(s.Volume), Step: market.Duration(s.Step)}, nil
 }
@@ -46,34 +47,34 @@ func (p *exchangePlan) source(path []string, name string, m *tradedMarket) (sand
 const shortestStep = market.Duration(1_000_000)
 
 // checkPrice wants a price that the market can have.
-func checkPrice(path []string, m *tradedMarket) error {
-	digits := m.TickSize.digits()
-	tick, err := m.TickSize.fixed(digits)
+func checkPrice(path []string, m *config.TradedMarket) error {
+	digits := m.TickSize.Digits()
+	tick, err := m.TickSize.Fixed(digits)
 	if err != nil {
 		return err
 	}
-	price, err := m.Source.Price.fixed(digits)
+	price, err := m.Source.Price.Fixed(digits)
 	if err != nil || price == 0 || price%tick != 0 {
-		return at(join(path, "price"), fmt.Errorf("%q is no price here; want a multiple of tick_size, %s, above 0", m.Source.Price, m.TickSize))
+		return config.At(config.Join(path, "price"), fmt.Errorf("%q is no price here; want a multiple of tick_size, %s, above 0", m.Source.Price, m.TickSize))
 	}
 	return nil
 }
 
 // replay is a market's stored candles as its price.
-func (p *exchangePlan) replay(path []string, name string, m *tradedMarket) (sandbox.Source, error) {
+func (p *exchangePlan) replay(path []string, name string, m *config.TradedMarket) (sandbox.Source, error) {
 	s := &m.Source
 	interval, err := market.ParseInterval(s.Interval)
 	switch {
 	case err != nil:
-		return nil, at(join(path, "interval"), err)
+		return nil, config.At(config.Join(path, "interval"), err)
 	case s.Speed < 1 || s.Speed > 1_000_000:
-		return nil, at(join(path, "speed"), fmt.Errorf("%d: want 1 to 1000000 seconds of candles to a second of the exchange", s.Speed))
+		return nil, config.At(config.Join(path, "speed"), fmt.Errorf("%d: want 1 to 1000000 seconds of candles to a second of the exchange", s.Speed))
 	case s.From != 0 && s.To != 0 && s.From >= s.To:
-		return nil, at(join(path, "from"), fmt.Errorf("%s is not before to, %s", market.Time(s.From), market.Time(s.To)))
-	case s.Step < span(shortestStep):
-		return nil, at(join(path, "step"), fmt.Errorf("%s is less than %s", market.Duration(s.Step), shortestStep))
+		return nil, config.At(config.Join(path, "from"), fmt.Errorf("%s is not before to, %s", market.Time(s.From), market.Time(s.To)))
+	case s.Step < config.Span(shortestStep):
+		return nil, config.At(config.Join(path, "step"), fmt.Errorf("%s is less than %s", market.Duration(s.Step), shortestStep))
 	}
-	if err := oneOf(join(path, "walk"), s.Walk, walkChance, walkPath); err != nil {
+	if err := config.OneOf(config.Join(path, "walk"), s.Walk, config.WalkChance, config.WalkPath); err != nil {
 		return nil, err
 	}
 	store, err := p.openStore(s.Candles)
@@ -86,10 +87,10 @@ func (p *exchangePlan) replay(path []string, name string, m *tradedMarket) (sand
 	}
 	from, to := market.Time(s.From), market.Time(s.To)
 	if from >= series.End() || to != 0 && to <= series.First {
-		return nil, at(join(path, "from"), fmt.Errorf("%s %s is stored from %s to %s: nothing of it lies in the range", name, interval, series.First, series.End()))
+		return nil, config.At(config.Join(path, "from"), fmt.Errorf("%s %s is stored from %s to %s: nothing of it lies in the range", name, interval, series.First, series.End()))
 	}
 	candles := &storedCandles{store: store, options: state.ReadOptions{Interval: interval, From: from, To: to}, replay: sandbox.Replay{Speed: int(s.Speed), Step: market.Duration(s.Step)}}
-	if s.Walk == walkPath {
+	if s.Walk == config.WalkPath {
 		candles.replay.Path, candles.replay.Step = true, 0
 	}
 	p.readers = append(p.readers, candles)

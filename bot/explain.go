@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/state"
 )
 
@@ -134,7 +135,7 @@ func (a *app) explainCommand() *cobra.Command {
 			case refused:
 				return a.explainRefusals(ctx, f, strings.Join(args, ""), since)
 			case len(args) == 0:
-				return usagef("want an order, or --refused")
+				return config.Usagef("want an order, or --refused")
 			}
 			answer, err := askOrRead(ctx, f, pathExplain, &operatorAsk{Order: args[0]}, func(store *state.BotStore) (*storyInfo, error) { return storyOf(store, args[0]) })
 			if err != nil {
@@ -152,7 +153,7 @@ func (a *app) explainCommand() *cobra.Command {
 func (a *app) explainRefusals(ctx context.Context, f *callerFlags, strategy, ago string) error {
 	since, err := parseAgo(ago)
 	if err != nil {
-		return usagef("--since %w", err)
+		return config.Usagef("--since %w", err)
 	}
 	answer, err := askOrRead(ctx, f, pathExplain, &operatorAsk{Strategy: strategy, SinceMS: since.Milliseconds()}, func(store *state.BotStore) (*refusedInfo, error) {
 		return storedRefusals(store, strategy, since)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
@@ -91,7 +92,7 @@ func (c *refusalCollector) seats() error {
 	if len(runs) > 0 {
 		names := runs[len(runs)-1].Strategies
 		if c.only != "" && !slices.Contains(names, c.only) {
-			return usagef("no strategy %q; there are %v", c.only, names)
+			return config.Usagef("no strategy %q; there are %v", c.only, names)
 		}
 		for _, name := range names {
 			c.of(name)
@@ -188,7 +189,7 @@ func (c *refusalCollector) add(strategy string, k *refusedKindInfo) {
 // refusals answers `bot explain --refused`.
 func (c *control) refusals(ctx context.Context, ask *operatorAsk) (any, error) {
 	if ask.SinceMS <= 0 {
-		return nil, usagef("want an order, or refusals since a time")
+		return nil, config.Usagef("want an order, or refusals since a time")
 	}
 	var counted []state.Refusal
 	var now market.Time

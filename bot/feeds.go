@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
@@ -100,10 +101,10 @@ func (p *planner) pathInterval(m *market.Market, finest market.Interval) (market
 	}
 	interval, err := market.ParseInterval(p.config.Backtest.PathInterval)
 	if err != nil {
-		return 0, keyf(path, "%q is neither auto nor strategy nor an interval: %w", clip(p.config.Backtest.PathInterval), err)
+		return 0, config.Keyf(path, "%q is neither auto nor strategy nor an interval: %w", config.Clip(p.config.Backtest.PathInterval), err)
 	}
 	if interval > finest {
-		return 0, keyf(path, "%s is longer than the %s that a strategy trades on", interval, finest)
+		return 0, config.Keyf(path, "%s is longer than the %s that a strategy trades on", interval, finest)
 	}
 	if _, err := p.candles.Series(m.Name, interval); err != nil {
 		return 0, explainMissing(p.candles, p.file(), m.Name, interval, err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
@@ -59,7 +60,7 @@ func (f *fetcher) prepare(ctx context.Context, name string, from, to market.Time
 	}
 	f.span = state.Range{From: ceilInterval(f.interval, from), To: f.interval.Floor(to)}
 	if f.span.From >= f.span.To {
-		return usagef("no %s candle from %s on has closed by %s", f.interval, from, to)
+		return config.Usagef("no %s candle from %s on has closed by %s", f.interval, from, to)
 	}
 	f.report = fetchReport{Market: name, Interval: f.interval.String(), FromMS: f.span.From.Millis(), ToMS: f.span.To.Millis()}
 	return nil
@@ -207,7 +208,7 @@ func (f *fetcher) page(ctx context.Context, start, end market.Time, limit int) (
 	}
 }
 
-// check refuses a page that is no answer to what was asked.
+// Check refuses a page that is no answer to what was asked.
 func (f *fetcher) check(start, end market.Time, limit int) error {
 	if len(f.candles) > limit {
 		return fmt.Errorf("%w: %d candles, at most %d were wanted", rest.ErrMismatch, len(f.candles), limit)

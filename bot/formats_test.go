@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
@@ -46,14 +47,14 @@ func unpackBot(t *testing.T, mode string) (folder string) {
 	folder = filepath.Join(t.TempDir(), "state")
 	unpackFirst(t, mode+"-bot.db", filepath.Join(folder, stateFile))
 	unpackFirst(t, mode+".rec", filepath.Join(folder, recordingFolder, "0000000000000001.rec"))
-	if mode == modePaper {
+	if mode == config.ModePaper {
 		unpackFirst(t, "paper.db", filepath.Join(folder, "paper.db"))
 	}
 	return folder
 }
 
 func TestAStateFileOf31b5e46IsWholeAndIsWrittenOn(t *testing.T) {
-	for _, mode := range []string{modeLive, modePaper} {
+	for _, mode := range []string{config.ModeLive, config.ModePaper} {
 		path := filepath.Join(unpackBot(t, mode), stateFile)
 		for range 2 { // as it was, then as this program left it
 			store, err := state.OpenBot(path)
@@ -72,7 +73,7 @@ func TestAStateFileOf31b5e46IsWholeAndIsWrittenOn(t *testing.T) {
 			require.NotEmpty(t, story.Fills)
 			halts, err := store.Halts()
 			require.NoError(t, err)
-			if mode == modeLive {
+			if mode == config.ModeLive {
 				require.Len(t, halts, 1)
 				require.Equal(t, "halted by the operator", halts[0].Reason)
 			}
@@ -89,7 +90,7 @@ func TestAStateFileOf31b5e46IsWholeAndIsWrittenOn(t *testing.T) {
 }
 
 func TestARecordingOf31b5e46IsReadAndGoesOn(t *testing.T) {
-	for _, mode := range []string{modeLive, modePaper} {
+	for _, mode := range []string{config.ModeLive, config.ModePaper} {
 		folder := unpackBot(t, mode)
 		store, err := state.ReadBot(filepath.Join(folder, stateFile))
 		require.NoError(t, err)
@@ -115,7 +116,7 @@ func TestARecordingOf31b5e46IsReadAndGoesOn(t *testing.T) {
 }
 
 func TestARecordingOfALaterFormatIsRefusedAndStaysAsItIs(t *testing.T) {
-	folder := filepath.Join(unpackBot(t, modeLive), recordingFolder)
+	folder := filepath.Join(unpackBot(t, config.ModeLive), recordingFolder)
 	path := filepath.Join(folder, "0000000000000001.rec")
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)

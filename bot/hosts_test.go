@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidemark-trading/tidemark/bot/config"
 )
 
 func TestAServerAnswersForItsOwnHostsAlone(t *testing.T) {
@@ -58,8 +59,8 @@ func TestAServerAnswersForItsOwnHostsAlone(t *testing.T) {
 
 func TestHostsOfAConfigAreNamesOrAddresses(t *testing.T) {
 	path := []string{"metrics", "hosts"}
-	require.NoError(t, checkHosts(path, []string{"bot.example.com", "192.0.2.7", "::1", "BOT"}))
+	require.NoError(t, config.CheckHosts(path, []string{"bot.example.com", "192.0.2.7", "::1", "BOT"}))
 	for _, host := range []string{"", "https://bot.example.com", "bot:80", "bot/x", "a b", "*"} {
-		require.ErrorContains(t, checkHosts(path, []string{host}), "is no name of a host", host)
+		require.ErrorContains(t, config.CheckHosts(path, []string{host}), "is no name of a host", host)
 	}
 }

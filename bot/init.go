@@ -15,6 +15,7 @@ import (
 	"text/template"
 
 	"github.com/spf13/cobra"
+	"github.com/tidemark-trading/tidemark/bot/config"
 )
 
 //go:embed template
@@ -47,7 +48,7 @@ type project struct {
 
 func (a *app) initModule(dir, module, replace string) error {
 	if dir == "" {
-		return usagef("the name of the folder is empty; name one, like ../mybot")
+		return config.Usagef("the name of the folder is empty; name one, like ../mybot")
 	}
 	absolute, err := filepath.Abs(dir)
 	if err != nil {
@@ -57,7 +58,7 @@ func (a *app) initModule(dir, module, replace string) error {
 		module = filepath.Base(absolute)
 	}
 	if !validModule(module) {
-		return usagef("%q is no name for a module; name one with --module, like example.com/mybot", clip(module))
+		return config.Usagef("%q is no name for a module; name one with --module, like example.com/mybot", config.Clip(module))
 	}
 	from, err := findDependency(replace)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
@@ -35,8 +36,8 @@ func (s storeLibrary) open(f backtest.Feed, from, to market.Time) (backtest.Sour
 }
 
 // openLibrary opens what the config reads from.
-func openLibrary(c *backtestConfig) (library, error) {
-	if c.Data.Source == sourceSynthetic {
+func openLibrary(c *config.Backtest) (library, error) {
+	if c.Data.Source == config.SourceSynthetic {
 		return &madeUp{seed: c.Backtest.Seed}, nil
 	}
 	store, err := state.ReadCandles(c.Data.Candles)
@@ -60,7 +61,7 @@ func importHint(file, name string, interval market.Interval) string {
 
 // storeFlag is the --db that names a file, nothing for the usual one.
 func storeFlag(file string) string {
-	if file == defaultStore {
+	if file == config.DefaultStore {
 		return ""
 	}
 	return " --db " + file

@@ -8,10 +8,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
+	"github.com/tidemark-trading/tidemark/bot/config"
 )
 
 func TestThePageOnRunningNamesEveryMetricAndNoOther(t *testing.T) {
-	c := defaultRunConfig()
+	c := config.DefaultRun()
 	w := &watch{now: time.Now, r: &runner{plan: &runPlan{config: c}}}
 	m := newMetrics(w)
 	m.attach(w.r)

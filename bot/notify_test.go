@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/tidemark-trading/tidemark/bot/config"
 )
 
 // systemd is what a supervisor hears of a real `bot run`.
@@ -129,7 +130,7 @@ func TestSystemdIsToldOfAStopThatIsFasterThanItsNews(t *testing.T) {
 	defer ear.Close()
 	ended, end := context.WithCancel(t.Context())
 	end()
-	w := &watch{r: &runner{plan: &runPlan{config: &runConfig{}}}, notify: &notifier{socket: socket}}
+	w := &watch{r: &runner{plan: &runPlan{config: &config.Run{}}}, notify: &notifier{socket: socket}}
 	w.hearStop(tardy{ended})
 	w.settle()
 	require.NoError(t, ear.SetReadDeadline(time.Now().Add(Patience)))

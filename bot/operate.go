@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/state"
 )
 
@@ -86,7 +87,7 @@ func (a *app) actCommand(c *cobra.Command, path string, f *actFlags, print func(
 			return a.direct(ctx, f)
 		}
 		if f.flatten || f.log != "" || len(f.sets) > 0 {
-			return usagef("--flatten, --log and --set belong to --direct; bot flatten asks a running bot")
+			return config.Usagef("--flatten, --log and --set belong to --direct; bot flatten asks a running bot")
 		}
 		ask := &operatorAsk{Strategy: strings.Join(args, ""), Reason: f.reason, Foreign: f.foreign, WaitMS: f.wait.Milliseconds()}
 		return a.act(ctx, f, path, ask, print)

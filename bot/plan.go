@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
@@ -24,18 +25,18 @@ func (p *planner) finish(candles library) error {
 	p.candles, p.plan.Open, p.plan.Log = candles, candles.open, zerolog.Nop()
 	p.plan.Catalog, p.plan.Currency, p.plan.Strategies = p.Catalog, p.Currency, p.Strategies
 	p.plan.Account, p.plan.Fees = p.Limits, p.Fees
-	p.options.Synthetic, p.options.Seed = p.config.Data.Source == sourceSynthetic, p.config.Backtest.Seed
+	p.options.Synthetic, p.options.Seed = p.config.Data.Source == config.SourceSynthetic, p.config.Backtest.Seed
 	for _, step := range [...]func() error{p.addMarkets, p.addFeeds, p.describeData, p.describeRun} {
 		if err := step(); err != nil {
-			return p.config.source.place(err)
+			return p.config.Source.Place(err)
 		}
 	}
 	return nil
 }
 
-// file is that of the store, empty without one.
+// File is that of the store, empty without one.
 func (p *planner) file() string {
-	if p.config.Data.Source == sourceSynthetic {
+	if p.config.Data.Source == config.SourceSynthetic {
 		return ""
 	}
 	return p.config.Data.Candles
@@ -83,25 +84,25 @@ func (p *planner) market(name string, interval market.Interval) (*market.Market,
 		return nil, err
 	}
 	path, rules := []string{"markets", name}, p.config.Markets[name]
-	m := &market.Market{Name: name, PriceDigits: max(price, rules.TickSize.digits()), VolumeDigits: volume}
+	m := &market.Market{Name: name, PriceDigits: max(price, rules.TickSize.Digits()), VolumeDigits: volume}
 	for _, symbol := range [...]string{base, quote} {
 		if _, err := p.asset(symbol); err != nil {
-			return nil, at(path, err)
+			return nil, config.At(path, err)
 		}
 	}
 	if err := p.Catalog.AddMarket(m); err != nil {
-		return nil, at(path, err)
+		return nil, config.At(path, err)
 	}
 	return m, p.setRules(path, m, &rules)
 }
 
 // setRules writes a market's rules; those left out forbid nothing.
-func (p *planner) setRules(path []string, m *market.Market, rules *marketSection) error {
+func (p *planner) setRules(path []string, m *market.Market, rules *config.MarketSection) error {
 	m.QuantityDecimals, m.NotionalDecimals = m.AmountDigits, m.QuoteDigits
 	m.MaxOpenOrders, m.FeeCategory = int(rules.MaxOpenOrders), rules.FeeCategory
-	tick, err := rules.TickSize.fixed(m.PriceDigits)
+	tick, err := rules.TickSize.Fixed(m.PriceDigits)
 	if err != nil {
-		return at(join(path, "tick_size"), err)
+		return config.At(config.Join(path, "tick_size"), err)
 	}
 	m.TickSize = market.Price(max(tick, 1))
 	for _, d := range [...]struct {
@@ -113,18 +114,18 @@ func (p *planner) setRules(path []string, m *market.Market, rules *marketSection
 			continue
 		}
 		if *d.given > int64(*d.into) {
-			return keyf(join(path, d.key), "%d is more than the %d decimals of the asset; see [assets]", *d.given, *d.into)
+			return config.Keyf(config.Join(path, d.key), "%d is more than the %d decimals of the asset; see [assets]", *d.given, *d.into)
 		}
 		*d.into = uint8(*d.given)
 	}
 	return p.setBounds(path, m, rules)
 }
 
-func (p *planner) setBounds(path []string, m *market.Market, rules *marketSection) error {
+func (p *planner) setBounds(path []string, m *market.Market, rules *config.MarketSection) error {
 	base, quote := p.Catalog.Asset(m.Base), p.Catalog.Asset(m.Quote)
 	for _, bound := range [...]struct {
 		key   string
-		value decimal
+		value config.Decimal
 		asset *market.Asset
 		into  func(market.Money)
 	}{
@@ -133,9 +134,9 @@ func (p *planner) setBounds(path []string, m *market.Market, rules *marketSectio
 		{"min_order_in_quote", rules.MinOrderInQuote, quote, func(n market.Money) { m.MinOrderInQuote = n }},
 		{"max_order_in_quote", rules.MaxOrderInQuote, quote, func(n market.Money) { m.MaxOrderInQuote = n }},
 	} {
-		n, err := bound.value.money(bound.asset)
+		n, err := bound.value.Money(bound.asset)
 		if err != nil {
-			return at(join(path, bound.key), err)
+			return config.At(config.Join(path, bound.key), err)
 		}
 		bound.into(n)
 	}
@@ -144,7 +145,7 @@ func (p *planner) setBounds(path []string, m *market.Market, rules *marketSectio
 		least, max int64
 	}{{"max_order_in_base", int64(m.MinOrderInBase), int64(m.MaxOrderInBase)}, {"max_order_in_quote", int64(m.MinOrderInQuote), int64(m.MaxOrderInQuote)}} {
 		if pair.max > 0 && pair.max < pair.least {
-			return keyf(join(path, pair.key), "is below the minimum: no order could pass")
+			return config.Keyf(config.Join(path, pair.key), "is below the minimum: no order could pass")
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
@@ -18,18 +19,18 @@ import (
 // is opened, then the rest.
 type planner struct {
 	tradePlan
-	config  *backtestConfig
+	config  *config.Backtest
 	plan    *backtest.Plan
 	options backtest.Options
 	candles library
 }
 
 // newPlanner checks all of a config but what depends on stored candles.
-func newPlanner(c *backtestConfig, kinds []strategy.Kind) (*planner, error) {
+func newPlanner(c *config.Backtest, kinds []strategy.Kind) (*planner, error) {
 	p := &planner{config: c, plan: &backtest.Plan{}, tradePlan: tradePlan{kinds: kinds}}
 	for _, step := range [...]func() error{p.checkWords, p.checkRange, p.checkSections, p.addVenue, p.addTrading, p.addDeposits} {
 		if err := step(); err != nil {
-			return nil, c.source.place(err)
+			return nil, c.Source.Place(err)
 		}
 	}
 	return p, nil
@@ -43,18 +44,18 @@ func (p *planner) checkWords() error {
 		words []string
 	}{
 		{[]string{"backtest", "warmup"}, p.config.Backtest.Warmup, []string{"before", "inside"}},
-		{[]string{"data", "source"}, p.config.Data.Source, []string{sourceStore, sourceSynthetic}},
-		{[]string{"report", "envelope"}, string(p.config.Report.Envelope), []string{envelopeAuto, "true", "false"}},
+		{[]string{"data", "source"}, p.config.Data.Source, []string{config.SourceStore, config.SourceSynthetic}},
+		{[]string{"report", "envelope"}, string(p.config.Report.Envelope), []string{config.EnvelopeAuto, "true", "false"}},
 	} {
 		if !slices.Contains(w.words, w.have) {
-			return keyf(w.path, "%q is not one of %s", clip(w.have), strings.Join(w.words, ", "))
+			return config.Keyf(w.path, "%q is not one of %s", config.Clip(w.have), strings.Join(w.words, ", "))
 		}
 	}
-	if p.config.Data.Candles == "" && p.config.Data.Source == sourceStore {
-		return keyf([]string{"data", "candles"}, "is empty; want the file of the store, like %q", defaultStore)
+	if p.config.Data.Candles == "" && p.config.Data.Source == config.SourceStore {
+		return config.Keyf([]string{"data", "candles"}, "is empty; want the file of the store, like %q", config.DefaultStore)
 	}
 	if _, err := backtest.ParseAssets(p.config.Report.Assets); err != nil {
-		return at([]string{"report", "assets"}, err)
+		return config.At([]string{"report", "assets"}, err)
 	}
 	return nil
 }
@@ -62,7 +63,7 @@ func (p *planner) checkWords() error {
 func (p *planner) checkRange() error {
 	from, to := market.Time(p.config.Backtest.From), market.Time(p.config.Backtest.To)
 	if to != 0 && from >= to {
-		return keyf([]string{"backtest", "from"}, "%s is not before to, which is %s; swap them, or leave one out", from, to)
+		return config.Keyf([]string{"backtest", "from"}, "%s is not before to, which is %s; swap them, or leave one out", from, to)
 	}
 	p.plan.From, p.plan.To = from, to
 	p.plan.ColdStart = p.config.Backtest.Warmup == "inside"
@@ -73,23 +74,23 @@ func (p *planner) checkRange() error {
 func (p *planner) checkSections() error {
 	for _, name := range slices.Sorted(maps.Keys(p.config.Markets)) {
 		if _, _, err := market.SplitName(name); err != nil {
-			return at([]string{"markets", name}, err)
+			return config.At([]string{"markets", name}, err)
 		}
 	}
 	for _, symbol := range slices.Sorted(maps.Keys(p.config.Assets)) {
 		if n := p.config.Assets[symbol].Decimals; n > market.MaxDigits {
-			return keyf([]string{"assets", symbol, "decimals"}, "%d is more than %d", n, market.MaxDigits)
+			return config.Keyf([]string{"assets", symbol, "decimals"}, "%d is more than %d", n, market.MaxDigits)
 		}
 	}
 	if p.config.Account.Currency == "" {
-		return keyf([]string{"account", "currency"}, "want the symbol of an asset, like EUR")
+		return config.Keyf([]string{"account", "currency"}, "want the symbol of an asset, like EUR")
 	}
 	return nil
 }
 
 // addTrading adds the account's currency, then strategies and limits in its units.
 func (p *planner) addTrading() (err error) {
-	if p.tradePlan, err = newTradePlan(p.config.trading(), p.kinds); err != nil {
+	if p.tradePlan, err = newTradePlan(p.config.Trading(), p.kinds); err != nil {
 		return err
 	}
 	currency, err := p.asset(p.config.Account.Currency)
@@ -111,18 +112,18 @@ func (p *planner) asset(symbol string) (*market.Asset, error) {
 func (p *planner) addVenue() (err error) {
 	b, venue := &p.config.Backtest, &p.plan.Venue
 	if venue.Path, err = sim.ParsePath(b.Path); err != nil {
-		return at([]string{"backtest", "path"}, err)
+		return config.At([]string{"backtest", "path"}, err)
 	}
 	if venue.LimitFill, err = sim.ParseLimitFill(b.LimitFill); err != nil {
-		return at([]string{"backtest", "limit_fill"}, err)
+		return config.At([]string{"backtest", "limit_fill"}, err)
 	}
 	if venue.FeeRounding, err = exchange.ParseFeeRounding(p.config.Account.FeeRounding); err != nil {
-		return at([]string{"account", "fee_rounding"}, err)
+		return config.At([]string{"account", "fee_rounding"}, err)
 	}
 	venue.Latency, p.plan.DataLatency, p.plan.SyntheticBook = market.Duration(b.Latency), market.Duration(b.DataLatency), b.SyntheticBook
 	for _, r := range [...]struct {
 		path   []string
-		value  decimal
+		value  config.Decimal
 		digits uint8 // those of a Rate, less where the unit is smaller than 1
 		into   *market.Rate
 	}{
@@ -131,12 +132,12 @@ func (p *planner) addVenue() (err error) {
 		{[]string{"backtest", "volume_share"}, b.VolumeShare, market.RateDigits, &venue.VolumeShare},
 		{[]string{"backtest", "placement_limit"}, b.PlacementLimit, market.RateDigits, &venue.PlacementLimit},
 	} {
-		if *r.into, err = r.value.rate(r.digits); err != nil {
-			return at(r.path, err)
+		if *r.into, err = r.value.Rate(r.digits); err != nil {
+			return config.At(r.path, err)
 		}
 	}
-	if venue.HalfSpread > wholeRate/2 {
-		return at([]string{"backtest", "half_spread_bps"}, fmt.Errorf("%s leaves a bid of less than half the price; at most 5000", b.HalfSpreadBPS))
+	if venue.HalfSpread > config.WholeRate/2 {
+		return config.At([]string{"backtest", "half_spread_bps"}, fmt.Errorf("%s leaves a bid of less than half the price; at most 5000", b.HalfSpreadBPS))
 	}
 	return nil
 }
@@ -145,23 +146,23 @@ func (p *planner) addVenue() (err error) {
 func (p *planner) addDeposits() error {
 	start := p.config.Account.Start
 	if len(start) == 0 {
-		start = map[string]decimal{p.Currency.Symbol: "10000"}
+		start = map[string]config.Decimal{p.Currency.Symbol: "10000"}
 	}
 	for _, symbol := range slices.Sorted(maps.Keys(start)) {
 		path := []string{"account", "start", symbol}
 		if symbol != p.Currency.Symbol && !p.trades(symbol) {
-			return keyf(path, "no strategy trades %s for %s, so it would count for nothing; trade it, or leave it out", symbol, p.Currency.Symbol)
+			return config.Keyf(path, "no strategy trades %s for %s, so it would count for nothing; trade it, or leave it out", symbol, p.Currency.Symbol)
 		}
 		asset, err := p.asset(symbol)
 		if err != nil {
-			return at(path, err)
+			return config.At(path, err)
 		}
-		money, err := start[symbol].money(asset)
+		money, err := start[symbol].Money(asset)
 		if err == nil && money == 0 {
 			err = errors.New("0 is not an amount to start with; leave the asset out, or give it some")
 		}
 		if err != nil {
-			return at(path, err)
+			return config.At(path, err)
 		}
 		if asset == p.Currency {
 			if money, err = p.allot(money); err != nil {
@@ -180,7 +181,7 @@ func (p *planner) allot(money market.Money) (market.Money, error) {
 	for i := range p.Strategies {
 		own, name := p.Allocations[i+1], p.Strategies[i].Name
 		if own > money {
-			return 0, keyf([]string{"strategies", name, "allotment"}, "%s is more than what is left of account.start.%s: %s",
+			return 0, config.Keyf([]string{"strategies", name, "allotment"}, "%s is more than what is left of account.start.%s: %s",
 				p.config.Strategies[name].Allotment, p.Currency.Symbol, market.FormatFixed(int64(money), p.Currency.Digits))
 		}
 		if own > 0 {
@@ -191,13 +192,13 @@ func (p *planner) allot(money market.Money) (market.Money, error) {
 	return money, nil
 }
 
-func (p *planner) checkAllotments(start map[string]decimal) error {
+func (p *planner) checkAllotments(start map[string]config.Decimal) error {
 	if _, given := start[p.Currency.Symbol]; given {
 		return nil
 	}
 	for _, name := range p.names() {
 		if p.config.Strategies[name].Allotment != "" {
-			return keyf([]string{"strategies", name, "allotment"}, "the account starts without %s; set account.start.%s", p.Currency.Symbol, p.Currency.Symbol)
+			return config.Keyf([]string{"strategies", name, "allotment"}, "the account starts without %s; set account.start.%s", p.Currency.Symbol, p.Currency.Symbol)
 		}
 	}
 	return nil
@@ -218,7 +219,7 @@ func (p *planner) trades(name string) bool {
 // unused tells, a line for each, which sections change nothing: what a mistyped name does.
 func (p *planner) unused() (lines []string) {
 	add := func(path ...string) {
-		lines = append(lines, fmt.Sprintf("unused: %s%s: no strategy trades it", p.config.source.whereOf(path), strings.Join(path, ".")))
+		lines = append(lines, fmt.Sprintf("unused: %s%s: no strategy trades it", p.config.Source.WhereOf(path), strings.Join(path, ".")))
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.config.Assets)) {
 		if name != p.Currency.Symbol && !p.trades(name) {

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"fmt"
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"net/http"
 	"strconv"
 )
@@ -25,9 +26,9 @@ func checkProtocol(head http.Header, side string) error {
 	version, err := strconv.Atoi(text)
 	switch {
 	case err != nil || version < 1:
-		return usagef("%s names the protocol %.20q, which is no version", side, text)
+		return config.Usagef("%s names the protocol %.20q, which is no version", side, text)
 	case version > protocolVersion:
-		return usagef("%s speaks protocol %d, this program %d at most; use the program of the same version on both sides", side, version, protocolVersion)
+		return config.Usagef("%s speaks protocol %d, this program %d at most; use the program of the same version on both sides", side, version, protocolVersion)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -31,7 +32,7 @@ func builtinFor(kinds []strategy.Kind) string {
 // files: for tests of an own strategy. values are its parameters as a config holds them; what is left out has its default.
 // The result depends on nothing else.
 func Backtest(ctx context.Context, kind strategy.Kind, values map[string]any) (*backtest.Result, error) {
-	c, err := loadConfig(&configSource{text: builtinFor([]strategy.Kind{kind})})
+	c, err := config.LoadBacktest(&config.Source{Text: builtinFor([]strategy.Kind{kind})})
 	if err != nil {
 		return nil, err
 	}

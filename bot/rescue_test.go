@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/state"
 )
 
@@ -118,7 +119,7 @@ func requireRescued(t *testing.T, path string) {
 }
 
 func TestAStateFileThatIsCutOffUnderABotIsSeen(t *testing.T) {
-	path := filepath.Join(unpackBot(t, modeLive), stateFile)
+	path := filepath.Join(unpackBot(t, config.ModeLive), stateFile)
 	store, err := state.OpenBot(path)
 	require.NoError(t, err)
 	require.NoError(t, store.Displaced())
@@ -135,7 +136,7 @@ func TestAPaperBotWhoseExchangeFileIsDeletedSavesIt(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	facts, _ := exchangeChild(t, dir, "--set", "clock.start=2026-11-22T09:00:00Z")
-	folder := unpackBot(t, modePaper)
+	folder := unpackBot(t, config.ModePaper)
 	config, err := filepath.Abs(filepath.Join(firstFiles, "paper.toml"))
 	require.NoError(t, err)
 	cmd := child(t, dir, "run", "-c", config, "--set", "exchange.base_url="+facts.BaseURL, "--set", "bot.state="+folder, "--set", "bot.stop_within=5m")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -29,7 +30,7 @@ func (a *app) resolveCommand() *cobra.Command {
 	}, pathResolve, f, func(*actReport) string { return "resolved\n" })
 	c.RunE = a.enter(func(ctx context.Context, args []string) error {
 		if exchange == absent {
-			return usagef("give one of --as-exchange and --as-absent")
+			return config.Usagef("give one of --as-exchange and --as-absent")
 		}
 		as := asExchange
 		if absent {
@@ -38,7 +39,7 @@ func (a *app) resolveCommand() *cobra.Command {
 		fmt.Fprintf(a.Stderr, "order %s is resolved as %s; type %q to go on: ", args[0], as, resolveWord)
 		word, _ := bufio.NewReader(a.Stdin).ReadString('\n')
 		if strings.TrimSpace(word) != resolveWord {
-			return usagef("nothing is done: the word is %q", resolveWord)
+			return config.Usagef("nothing is done: the word is %q", resolveWord)
 		}
 		return a.act(ctx, f, pathResolve, &operatorAsk{Order: args[0], As: as, WaitMS: f.wait.Milliseconds()}, func(*actReport) string { return "order " + args[0] + " is resolved as " + as + "\n" })
 	})
@@ -55,7 +56,7 @@ func (c *control) resolve(ctx context.Context, ask *operatorAsk) (*actReport, er
 	}
 	report := newActReport(nil)
 	if ask.As != asExchange && ask.As != asAbsent {
-		return nil, usagef("%q is neither %s nor %s", clip(ask.As), asExchange, asAbsent)
+		return nil, config.Usagef("%q is neither %s nor %s", config.Clip(ask.As), asExchange, asAbsent)
 	}
 	var failed error
 	began := false

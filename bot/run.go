@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
@@ -17,7 +18,7 @@ import (
 const runHelp = `Trade: run strategies on an exchange that speaks the API, such as ` + "`bot exchange`" + `, until Ctrl-C.
 
 What the bot sends is on disk before it leaves, and what the exchange did not answer is asked for, never sent again. Kill the bot at any
-moment and start it again: it goes on where it was. Ctrl-C stops the strategies, cancels their orders (or keeps them, as configured), waits
+Moment and start it again: it goes on where it was. Ctrl-C stops the strategies, cancels their orders (or keeps them, as configured), waits
 for the exchange to confirm, and says what is left; a second Ctrl-C cancels them without the strategies, and ends. docs/running.md tells the way from sandbox to live.`
 
 const runExample = `  bot exchange                                  # in one terminal
@@ -51,19 +52,19 @@ func (a *app) runPlanOf(f *runFlags) (*runPlan, error) {
 }
 
 // runConfigOf reads the config that the flags mean.
-func (a *app) runConfigOf(f *runFlags) (*runConfig, error) {
+func (a *app) runConfigOf(f *runFlags) (*config.Run, error) {
 	if f.config == "" {
-		return nil, usagef("want a config: -c configs/sandbox.toml")
+		return nil, config.Usagef("want a config: -c configs/sandbox.toml")
 	}
-	overrides, err := parseSets(f.sets)
+	overrides, err := config.ParseSets(f.sets)
 	if err != nil {
 		return nil, err
 	}
-	source, err := readSource(f.config, overrides)
+	source, err := config.ReadSource(f.config, overrides)
 	if err != nil {
 		return nil, err
 	}
-	return loadRun(source)
+	return config.LoadRun(source)
 }
 
 // run runs the command.
@@ -74,7 +75,7 @@ func (a *app) run(ctx context.Context, f *runFlags) error {
 	}
 	outlive()
 	log := a.logger(p.config.Bot.Log)
-	log.Info().Str("mode", p.config.Bot.Mode).Str("exchange", p.config.Exchange.origin()).Str("state", p.config.Bot.State).Str("version", codeVersion(debug.ReadBuildInfo())).Msg("the bot starts")
+	log.Info().Str("mode", p.config.Bot.Mode).Str("exchange", p.config.Exchange.Origin()).Str("state", p.config.Bot.State).Str("version", codeVersion(debug.ReadBuildInfo())).Msg("the bot starts")
 	p.faults = a.faults
 	return a.supervise(ctx, newRunner(p, log))
 }
@@ -104,7 +105,7 @@ func (a *app) serve(ctx context.Context, r *runner) (err error) {
 		r.watch.stopped("it could not start: "+err.Error(), 0)
 		return err
 	}
-	if r.plan.config.Bot.Mode == modeLive {
+	if r.plan.config.Bot.Mode == config.ModeLive {
 		beside.Go(func() { r.followDirect(watching) })
 	}
 	failed := errors.Join(withMend(r.trade(ctx)), operator.close())

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
@@ -37,8 +38,8 @@ func (r *runner) checkAccount(ctx context.Context, began bool) error {
 		return err
 	}
 	if before != "" {
-		return r.plan.config.source.place(at([]string{"exchange", "base_url"}, fmt.Errorf("is at %s, and the orders and money in %s are at %s; name another bot.state or, where the exchange has moved, the old address in exchange.moved_from",
-			r.plan.config.Exchange.origin(), r.plan.config.Bot.State, before)))
+		return r.plan.config.Source.Place(config.At([]string{"exchange", "base_url"}, fmt.Errorf("is at %s, and the orders and money in %s are at %s; name another bot.state or, where the exchange has moved, the old address in exchange.moved_from",
+			r.plan.config.Exchange.Origin(), r.plan.config.Bot.State, before)))
 	}
 	other, err := r.plan.otherKey(r.store)
 	switch {
@@ -100,7 +101,7 @@ const lookedBack = 1000
 func (p *runPlan) elsewhere(store *state.BotStore) (before string, err error) {
 	known, err := store.Blob(exchangeBlob)
 	before = string(known)
-	if err != nil || before == "" || sameExchange(before, p.config.Exchange.origin()) || before == originOf(p.config.Exchange.MovedFrom) {
+	if err != nil || before == "" || sameExchange(before, p.config.Exchange.Origin()) || before == config.OriginOf(p.config.Exchange.MovedFrom) {
 		return "", err
 	}
 	return before, nil
@@ -126,7 +127,7 @@ func (r *runner) checkKey(ctx context.Context) error {
 	if !errors.Is(err, exchange.ErrCode(exchange.CodeNotFound)) || last.Done() && r.client.Now().Sub(last.Updated) > remembers {
 		return nil // what else is wrong with the key will show
 	}
-	return r.plan.config.source.place(at([]string{"exchange", "key"}, fmt.Errorf("is another than in the last run, and the exchange knows nothing of order %s by it: it is of another account; name another bot.state", last.ClientOrderID)))
+	return r.plan.config.Source.Place(config.At([]string{"exchange", "key"}, fmt.Errorf("is another than in the last run, and the exchange knows nothing of order %s by it: it is of another account; name another bot.state", last.ClientOrderID)))
 }
 
 // sameExchange reports whether two addresses may be those of one exchange: one on this machine may have another port each time.

@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/engine/goroutine"
 	"github.com/tidemark-trading/tidemark/engine/live"
@@ -131,7 +132,7 @@ func (r *runner) close() (err error) {
 func (p *runPlan) openFolder() []string {
 	folder := p.config.Bot.State
 	if info, err := os.Stat(folder); err == nil && openToOthers(info) {
-		return []string{"others may look into the state folder " + folder + "; do: chmod 700 " + inQuotes(folder)}
+		return []string{"others may look into the state folder " + folder + "; do: chmod 700 " + config.InQuotes(folder)}
 	}
 	return nil
 }
@@ -197,8 +198,8 @@ func (r *runner) openRecording() (err error) {
 func (r *runner) begin(ctx context.Context) (err error) {
 	now := r.trading.Now()
 	r.journal.batch.Blob(modeBlob, []byte(r.plan.config.Bot.Mode))
-	if r.plan.config.Bot.Mode == modeLive {
-		r.journal.batch.Blob(exchangeBlob, []byte(r.plan.config.Exchange.origin()))
+	if r.plan.config.Bot.Mode == config.ModeLive {
+		r.journal.batch.Blob(exchangeBlob, []byte(r.plan.config.Exchange.Origin()))
 		r.journal.batch.Blob(keyBlob, []byte(digestOf(r.plan.key)))
 	}
 	r.journal.batch.Start(now, &state.Start{Run: r.run, Version: codeVersion(debug.ReadBuildInfo()), ConfigHash: r.plan.configHash, Currency: r.plan.Currency.Symbol, Strategies: r.plan.names()})
@@ -221,7 +222,7 @@ func (r *runner) openLoop(ctx context.Context) error {
 	p := r.plan
 	r.valve = &valve{Trading: r.trading}
 	r.armed.Store(&armed{client: r.client, catalog: p.Catalog, store: r.store, watch: r.watch})
-	if p.config.Bot.Mode == modeLive {
+	if p.config.Bot.Mode == config.ModeLive {
 		r.keeper = newHoldingsKeeper()
 	}
 	config := live.Config{
@@ -281,7 +282,7 @@ func (r *runner) goOn(ctx context.Context) ([]market.Command, error) {
 func (r *runner) misfit(err error) error {
 	runs, failed := r.store.Runs()
 	if failed == nil && len(runs) > 0 && runs[len(runs)-1].ConfigHash != r.plan.configHash {
-		return usageError{err}
+		return config.Usagef("%w", err)
 	}
 	return err
 }

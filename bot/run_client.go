@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -23,7 +24,7 @@ func (r *runner) openClient(ctx context.Context) (err error) {
 	if err := r.restoreLedger(); err != nil {
 		return err
 	}
-	r.log.Info().Str("exchange", r.plan.config.Exchange.origin()).Msg("asking the exchange for its markets")
+	r.log.Info().Str("exchange", r.plan.config.Exchange.Origin()).Msg("asking the exchange for its markets")
 	offered, err := r.plan.askUntil(ctx, r.client, r.log)
 	if err != nil {
 		return err
@@ -32,7 +33,7 @@ func (r *runner) openClient(ctx context.Context) (err error) {
 		return err
 	}
 	if err := r.pollPlan().Check(int(r.plan.config.Exchange.PerKey), int(r.plan.config.Exchange.PerIP)); err != nil {
-		return configf("%s: %w", r.plan.config.source.name(), err)
+		return config.Errorf("%s: %w", r.plan.config.Source.Name(), err)
 	}
 	r.client.Use(r.plan.Catalog)
 	return r.store.Bind(r.plan.Catalog, r.plan.names())
@@ -83,7 +84,7 @@ func (r *runner) pollPlan() (plan rest.Plan) {
 		poll("GET /ticker/price", market.Duration(p.Tickers), public),
 		poll("GET /ticker/book", market.Duration(p.Tickers), public),
 		poll("GET /markets", market.Duration(p.Rules), public), clock)
-	if r.plan.config.Bot.Mode == modeLive {
+	if r.plan.config.Bot.Mode == config.ModeLive {
 		plan = append(plan, poll("GET /ordersOpen", market.Duration(p.Orders), rest.PaidByKey), poll("GET /balance", market.Duration(p.Balances), rest.PaidByKey))
 	}
 	for i := range r.plan.Strategies {

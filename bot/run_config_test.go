@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -20,11 +21,11 @@ var sampleRuns = []string{"sandbox", "paper", "live"}
 
 // samplePlan checks one of configs/ with settings over it, as far as that goes without an exchange.
 func samplePlan(t *testing.T, name string, environment map[string]string, sets ...string) (*runPlan, error) {
-	overrides, err := parseSets(sets)
+	overrides, err := config.ParseSets(sets)
 	require.NoError(t, err)
-	source, err := readSource("../configs/"+name+".toml", overrides)
+	source, err := config.ReadSource("../configs/"+name+".toml", overrides)
 	require.NoError(t, err)
-	c, err := loadRun(source)
+	c, err := config.LoadRun(source)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +44,7 @@ func TestTheSampleRunsShowEveryKey(t *testing.T) {
 		require.NoError(t, err)
 		text += string(one)
 	}
-	for _, key := range append(keys(reflect.TypeFor[runConfig]()), "EUR") {
+	for _, key := range append(keys(reflect.TypeFor[config.Run]()), "EUR") {
 		require.Regexp(t, `(?m)^(# )?`+key+` = `, text)
 	}
 }
@@ -63,7 +64,7 @@ func TestTheSampleRunsAreValid(t *testing.T) {
 func TestTheSandboxConfigOfANewModuleIsValidAndKnowsTheKey(t *testing.T) {
 	text, err := templates.ReadFile("template/sandbox.toml.tmpl")
 	require.NoError(t, err)
-	c, err := loadRun(&configSource{text: string(text)})
+	c, err := config.LoadRun(&config.Source{Text: string(text)})
 	require.NoError(t, err)
 	dip := strategy.Define("dip", "as in the template", func(struct {
 		After int `toml:"after" default:"6" min:"1" max:"50" doc:"falling closes"`

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
@@ -106,7 +107,7 @@ func (r *runner) move(ctx context.Context, now market.Time, due []market.Money, 
 			continue
 		}
 		if has, _ := r.account.Balance(strategyID(i+1), r.plan.Currency.ID); has < -money {
-			return r.plan.config.source.place(at([]string{"strategies", r.plan.Strategies[i].Name, "allotment"},
+			return r.plan.config.Source.Place(config.At([]string{"strategies", r.plan.Strategies[i].Name, "allotment"},
 				fmt.Errorf("is %s less than before, and the strategy has only %s in money; bot flatten frees what it holds", r.inCurrency(-money), r.inCurrency(has))))
 		}
 		free -= money

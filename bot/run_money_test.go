@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -61,7 +62,7 @@ func TestAllotmentsFollowTheConfigFromRunToRun(t *testing.T) {
 		s.config = limits + calmStrategy("b", "") + calmStrategy("c", "")
 		_, err = s.open()
 		require.ErrorContains(t, err, `strategy "b" had an allotment of its own and now has none`)
-		require.ErrorAs(t, err, new(usageError), "a restart does not mend it")
+		require.ErrorAs(t, err, new(config.UsageError), "a restart does not mend it")
 		require.Contains(t, s.log.String(), "strategies that are gone from the config have left money")
 	})
 }

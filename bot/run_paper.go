@@ -15,6 +15,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange"
@@ -46,7 +47,7 @@ func (r *runner) openTrading(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.trading = r.client; r.plan.config.Bot.Mode == modeLive {
+	if r.trading = r.client; r.plan.config.Bot.Mode == config.ModeLive {
 		return r.checkAccount(ctx, began)
 	}
 	path := filepath.Join(r.plan.config.Bot.State, paperFile)
@@ -90,10 +91,10 @@ func (r *runner) checkMode() (began bool, err error) {
 	}
 	began = account != nil
 	if before == nil && began {
-		before = []byte(modeLive) // a file from before there were modes
+		before = []byte(config.ModeLive) // a file from before there were modes
 	}
 	if before != nil && string(before) != r.plan.config.Bot.Mode {
-		return began, r.plan.config.source.place(at([]string{"bot", "mode"}, fmt.Errorf("is %s, and the state folder %s was traded with in mode %s; name another in bot.state", r.plan.config.Bot.Mode, r.plan.config.Bot.State, before)))
+		return began, r.plan.config.Source.Place(config.At([]string{"bot", "mode"}, fmt.Errorf("is %s, and the state folder %s was traded with in mode %s; name another in bot.state", r.plan.config.Bot.Mode, r.plan.config.Bot.State, before)))
 	}
 	return began, nil
 }
@@ -105,10 +106,10 @@ func (p *runPlan) paperExchange(path string, now market.Time) (sandbox.Config, e
 	for _, symbol := range slices.Sorted(maps.Keys(p.config.Paper.Start)) {
 		asset := p.Catalog.AssetNamed(symbol)
 		if asset == nil {
-			return sandbox.Config{}, p.config.source.place(at([]string{"paper", "start", symbol}, errors.New("no market of the strategies has this asset")))
+			return sandbox.Config{}, p.config.Source.Place(config.At([]string{"paper", "start", symbol}, errors.New("no market of the strategies has this asset")))
 		}
-		if _, err := p.config.Paper.Start[symbol].fixed(asset.Digits); err != nil {
-			return sandbox.Config{}, p.config.source.place(at([]string{"paper", "start", symbol}, err))
+		if _, err := p.config.Paper.Start[symbol].Fixed(asset.Digits); err != nil {
+			return sandbox.Config{}, p.config.Source.Place(config.At([]string{"paper", "start", symbol}, err))
 		}
 		account.Balances[symbol] = string(p.config.Paper.Start[symbol])
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange"
@@ -23,7 +24,7 @@ import (
 // runPlan is a config of `bot run` that has been checked, first without the exchange and then with what that tells.
 type runPlan struct {
 	tradePlan
-	config      *runConfig
+	config      *config.Run
 	key, secret string
 	getenv      func(string) string
 	alertPlaces []*alertPlace
@@ -43,11 +44,11 @@ type witness interface {
 }
 
 // newRunPlan checks all of a config but what only the exchange knows.
-func newRunPlan(c *runConfig, kinds []strategy.Kind, getenv func(string) string) (*runPlan, error) {
+func newRunPlan(c *config.Run, kinds []strategy.Kind, getenv func(string) string) (*runPlan, error) {
 	p := &runPlan{config: c, getenv: getenv}
 	for _, step := range [...]func() error{p.checkSections, p.readKeys, func() error { return p.addTrading(kinds) }} {
 		if err := step(); err != nil {
-			return nil, c.source.place(err)
+			return nil, c.Source.Place(err)
 		}
 	}
 	return p, nil
@@ -55,44 +56,44 @@ func newRunPlan(c *runConfig, kinds []strategy.Kind, getenv func(string) string)
 
 // readKeys finds key and secret where the config says that they are.
 func (p *runPlan) readKeys() error {
-	e, keys := &p.config.Exchange, secrets{getenv: p.getenv}
-	key, err := keys.read([]string{"exchange"}, "key", e.Key, e.KeyFile, e.KeyEnv)
+	e, keys := &p.config.Exchange, config.Secrets{Getenv: p.getenv}
+	key, err := keys.Read([]string{"exchange"}, "key", e.Key, e.KeyFile, e.KeyEnv)
 	if err != nil {
 		return err
 	}
-	words, err := keys.read([]string{"exchange"}, "secret", e.Secret, e.SecretFile, e.SecretEnv)
+	words, err := keys.Read([]string{"exchange"}, "secret", e.Secret, e.SecretFile, e.SecretEnv)
 	if err != nil {
 		return err
 	}
-	p.key, p.secret = key.text, words.text
-	if p.config.Bot.Mode == modePaper && p.key == "" && p.secret == "" {
+	p.key, p.secret = key.Text, words.Text
+	if p.config.Bot.Mode == config.ModePaper && p.key == "" && p.secret == "" {
 		return nil // market data is public
 	}
 	if p.key == "" || p.secret == "" {
-		return at([]string{"exchange", "key"}, errors.New("key and secret are missing; name them by key_env and secret_env, or key_file and secret_file"))
+		return config.At([]string{"exchange", "key"}, errors.New("key and secret are missing; name them by key_env and secret_env, or key_file and secret_file"))
 	}
 	return nil
 }
 
 // checkSections looks at what is not about strategies.
 func (p *runPlan) checkSections() error {
-	if !slices.Contains(logLevels, p.config.Bot.Log) {
-		return at([]string{"bot", "log"}, fmt.Errorf("%q is not one of %s", clip(p.config.Bot.Log), strings.Join(logLevels, ", ")))
+	if !slices.Contains(config.LogLevels, p.config.Bot.Log) {
+		return config.At([]string{"bot", "log"}, fmt.Errorf("%q is not one of %s", config.Clip(p.config.Bot.Log), strings.Join(config.LogLevels, ", ")))
 	}
-	if !slices.Contains(modes, p.config.Bot.Mode) {
-		return at([]string{"bot", "mode"}, fmt.Errorf("%q is not one of %s", clip(p.config.Bot.Mode), strings.Join(modes, ", ")))
+	if !slices.Contains(config.Modes, p.config.Bot.Mode) {
+		return config.At([]string{"bot", "mode"}, fmt.Errorf("%q is not one of %s", config.Clip(p.config.Bot.Mode), strings.Join(config.Modes, ", ")))
 	}
-	if start := p.config.Paper.Start[p.config.Account.Currency]; p.config.Bot.Mode == modePaper && strings.Trim(string(start), "0.") == "" {
-		return at([]string{"paper", "start", p.config.Account.Currency}, errors.New("is missing; paper mode has to know how much money it begins with"))
+	if start := p.config.Paper.Start[p.config.Account.Currency]; p.config.Bot.Mode == config.ModePaper && strings.Trim(string(start), "0.") == "" {
+		return config.At([]string{"paper", "start", p.config.Account.Currency}, errors.New("is missing; paper mode has to know how much money it begins with"))
 	}
 	if p.config.Bot.SaveKB == 0 {
-		return at([]string{"bot", "save_kb"}, errors.New("0 would halt every strategy that has a state; want 1 at least"))
+		return config.At([]string{"bot", "save_kb"}, errors.New("0 would halt every strategy that has a state; want 1 at least"))
 	}
 	if p.config.Bot.State == "" {
-		return at([]string{"bot", "state"}, errors.New("is empty; want a folder, like \"state\""))
+		return config.At([]string{"bot", "state"}, errors.New("is empty; want a folder, like \"state\""))
 	}
 	if after := time.Duration(p.config.Exchange.CancelAfter); after < 150*time.Second || after > 300*time.Second {
-		return at([]string{"exchange", "cancel_after"}, fmt.Errorf("%s is not in 150s to 300s", after))
+		return config.At([]string{"exchange", "cancel_after"}, fmt.Errorf("%s is not in 150s to 300s", after))
 	}
 	if err := p.checkBounds(); err != nil {
 		return err
@@ -101,12 +102,12 @@ func (p *runPlan) checkSections() error {
 	if p.alertPlaces, err = newAlertPlaces(&p.config.Alerts, p.getenv); err != nil {
 		return err
 	}
-	if err := p.config.Metrics.check(); err != nil {
+	if err := p.config.Metrics.Check(); err != nil {
 		return err
 	}
 	for name, s := range p.config.Strategies {
 		if s.OperatorID == 0 {
-			return at([]string{"strategies", name, "operator_id"}, errors.New("is missing; the exchange wants a number for every trader or bot, and this bot knows its orders by it"))
+			return config.At([]string{"strategies", name, "operator_id"}, errors.New("is missing; the exchange wants a number for every trader or bot, and this bot knows its orders by it"))
 		}
 	}
 	return nil
@@ -115,9 +116,9 @@ func (p *runPlan) checkSections() error {
 // addTrading plans strategies and limits, with amounts in the usual decimals of the currency: those of the exchange are not known yet.
 func (p *runPlan) addTrading(kinds []strategy.Kind) (err error) {
 	if p.config.Account.Currency == "" {
-		return keyf([]string{"account", "currency"}, "want the symbol of an asset, like EUR")
+		return config.Keyf([]string{"account", "currency"}, "want the symbol of an asset, like EUR")
 	}
-	if p.tradePlan, err = newTradePlan(p.config.trading(), kinds); err != nil {
+	if p.tradePlan, err = newTradePlan(p.config.Trading(), kinds); err != nil {
 		return err
 	}
 	currency, err := new(market.Catalog).AddAsset(p.config.Account.Currency, usualDigits(p.config.Account.Currency))
@@ -131,7 +132,7 @@ func (p *runPlan) addTrading(kinds []strategy.Kind) (err error) {
 		return err
 	}
 	if missing := p.unlimited(); p.config.Bot.NeedLimits && len(missing) > 0 {
-		return keyf([]string{"risk"}, "bot.need_limits is set, and there is %s", strings.Join(missing, "; "))
+		return config.Keyf([]string{"risk"}, "bot.need_limits is set, and there is %s", strings.Join(missing, "; "))
 	}
 	return nil
 }
@@ -145,7 +146,7 @@ func (p *runPlan) client(budget rest.Budget) (*rest.Client, error) {
 		Transport: p.transport, Now: p.now,
 	})
 	if err != nil {
-		return nil, p.config.source.place(at([]string{"exchange"}, err))
+		return nil, p.config.Source.Place(config.At([]string{"exchange"}, err))
 	}
 	return c, nil
 }
@@ -154,7 +155,7 @@ func (p *runPlan) client(budget rest.Budget) (*rest.Client, error) {
 const allMarkets = " all"
 
 // weightsOf are those of the config as the client takes them: over the table's.
-func weightsOf(e *remoteSection) map[string]rest.Weight {
+func weightsOf(e *config.ExchangeSection) map[string]rest.Weight {
 	changed := map[string]rest.Weight{}
 	for given, points := range e.Weights {
 		name, all := strings.CutSuffix(given, allMarkets)
@@ -181,7 +182,7 @@ type listing struct {
 // ask asks the exchange for its time, assets and markets.
 func (p *runPlan) ask(ctx context.Context, c *rest.Client) (l listing, err error) {
 	if err = c.Sync(ctx); err != nil {
-		return l, fmt.Errorf("ask %s: %w", p.config.Exchange.origin(), err)
+		return l, fmt.Errorf("ask %s: %w", p.config.Exchange.Origin(), err)
 	}
 	if l.assets, err = c.Assets(ctx, ""); err == nil {
 		l.markets, err = c.Markets(ctx, "")
@@ -217,7 +218,7 @@ func (p *runPlan) learn(l listing) error {
 		delete(traded, markets[i].Name)
 	}
 	for name := range traded {
-		return p.config.source.place(at([]string{"strategies"}, fmt.Errorf("the exchange has no market %s", name)))
+		return p.config.Source.Place(config.At([]string{"strategies"}, fmt.Errorf("the exchange has no market %s", name)))
 	}
 	assets := slices.DeleteFunc(l.assets, func(a rest.Asset) bool { return !needed[a.Symbol] })
 	catalog, leftOut := rest.BuildCatalog(assets, markets)
@@ -231,11 +232,11 @@ func (p *runPlan) learn(l listing) error {
 func (p *runPlan) settle(catalog *market.Catalog) (err error) {
 	currency := catalog.AssetNamed(p.config.Account.Currency)
 	if currency == nil {
-		return p.config.source.place(keyf([]string{"account", "currency"}, "the exchange has no asset %s", p.config.Account.Currency))
+		return p.config.Source.Place(config.Keyf([]string{"account", "currency"}, "the exchange has no asset %s", p.config.Account.Currency))
 	}
 	p.Catalog = catalog
 	if err := p.in(currency); err != nil {
-		return p.config.source.place(err)
+		return p.config.Source.Place(err)
 	}
 	for i := range p.Strategies {
 		s := &p.Strategies[i]
@@ -250,21 +251,21 @@ func (p *runPlan) settle(catalog *market.Catalog) (err error) {
 
 // settings are those of which a hash is kept: the config of a backtest with the same ones. So a hash in a state file of any age can be
 // compared.
-func (p *runPlan) settings() backtestConfig {
-	c, s := *defaultConfig(), &p.sections
+func (p *runPlan) settings() config.Backtest {
+	c, s := *config.DefaultBacktest(), &p.sections
 	c.Account.Currency, c.Account.MakerFee, c.Account.TakerFee, c.Risk = s.Currency, s.MakerFee, s.TakerFee, s.Risk
-	c.Assets = map[string]assetSection{s.Currency: {Decimals: int64(p.Currency.Digits)}}
+	c.Assets = map[string]config.AssetSection{s.Currency: {Decimals: int64(p.Currency.Digits)}}
 	return c
 }
 
-// name is the bot's, by which alerts tell it from others: letters, digits and what a header may hold.
+// Name is the bot's, by which alerts tell it from others: letters, digits and what a header may hold.
 func (p *runPlan) name() string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
 			return '?'
 		}
 		return r
-	}, cmp.Or(p.config.Bot.Name, p.config.source.label()))
+	}, cmp.Or(p.config.Bot.Name, p.config.Source.Label()))
 }
 
 // fees are what the gate reckons with.

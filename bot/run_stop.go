@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
@@ -50,7 +51,7 @@ func (r *runner) stopWithin() market.Duration {
 // early is the end of a bot that was asked to stop while it opened, and did not come so far as to ask the exchange for its orders. It is no
 // error where nothing of the bot can be there.
 func (r *runner) early(ctx context.Context, failed error) error {
-	if ctx.Err() == nil || r.store == nil || errors.As(failed, new(usageError)) || errors.As(failed, new(*keyError)) {
+	if ctx.Err() == nil || r.store == nil || errors.As(failed, new(config.UsageError)) || errors.As(failed, new(*config.KeyError)) {
 		return failed
 	}
 	rows, err := r.store.OpenOrders()

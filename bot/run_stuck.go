@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/direct"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
@@ -81,7 +82,7 @@ func (a *app) awaitStop(r *runner, ended <-chan error) error {
 
 // secondSignal says what a second signal does.
 func (r *runner) secondSignal() string {
-	if r.plan.config.Bot.Mode == modePaper || r.plan.config.Bot.KeepOrders {
+	if r.plan.config.Bot.Mode == config.ModePaper || r.plan.config.Bot.KeepOrders {
 		return "ends at once"
 	}
 	return "cancels the open orders without the loop, and ends"
@@ -99,7 +100,7 @@ func (a *app) again() (context.Context, context.CancelFunc) {
 func (r *runner) turnSwitch(by string, within time.Duration) (*direct.Report, error) {
 	tools := r.armed.Load()
 	switch {
-	case r.plan.config.Bot.Mode == modePaper, r.plan.config.Bot.KeepOrders:
+	case r.plan.config.Bot.Mode == config.ModePaper, r.plan.config.Bot.KeepOrders:
 		return nil, nil // nothing is outside, or what is outside is to stay
 	case tools == nil:
 		return nil, errors.New("the markets are not known yet: bot cancel-all --direct cancels what the last run left")
@@ -161,7 +162,7 @@ func (r *runner) abandon(report *direct.Report) error {
 		for i := range rows {
 			r.log.Warn().Stringer("client_order_id", rows[i].ClientOrderID).Stringer("state", rows[i].State).Msg("order that may be open")
 		}
-		if remains = fmt.Sprintf("%d orders may be open: bot cancel-all --direct cancels them", open); r.plan.config.Bot.Mode == modePaper {
+		if remains = fmt.Sprintf("%d orders may be open: bot cancel-all --direct cancels them", open); r.plan.config.Bot.Mode == config.ModePaper {
 			remains = fmt.Sprintf("%s has %d open orders, with which the next start goes on", paperFile, open)
 		}
 	}

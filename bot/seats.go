@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -18,9 +19,9 @@ const maxStrategies = 255
 // addStrategies adds the strategies with their parameters and limits; their markets follow with the data.
 func (p *tradePlan) addStrategies() error {
 	if n := len(p.sections.Strategies); n == 0 || n > maxStrategies {
-		return keyf([]string{"strategies"}, "%d strategies; want 1 to %d sections like [strategies.trend]", n, maxStrategies)
+		return config.Keyf([]string{"strategies"}, "%d strategies; want 1 to %d sections like [strategies.trend]", n, maxStrategies)
 	}
-	for _, name := range p.sections.names() {
+	for _, name := range p.sections.Names() {
 		path, section := []string{"strategies", name}, p.sections.Strategies[name]
 		kind, err := p.kind(path, section.Kind)
 		if err != nil {
@@ -49,41 +50,41 @@ func (p *tradePlan) kind(path []string, name string) (strategy.Kind, error) {
 	if name == "" {
 		return strategy.Kind{}, p.missingKind(path)
 	}
-	return strategy.Kind{}, keyf(join(path, "kind"), "unknown strategy %q; the nearest is %q; `bot strategies` lists them", clip(name), strategy.Nearest(name, names))
+	return strategy.Kind{}, config.Keyf(config.Join(path, "kind"), "unknown strategy %q; the nearest is %q; `bot strategies` lists them", config.Clip(name), strategy.Nearest(name, names))
 }
 
 // missingKind explains a strategy without a kind, which a mistyped --set makes.
 func (p *tradePlan) missingKind(path []string) error {
-	others := slices.DeleteFunc(p.sections.names(), func(name string) bool { return p.sections.Strategies[name].Kind == "" })
+	others := slices.DeleteFunc(p.sections.Names(), func(name string) bool { return p.sections.Strategies[name].Kind == "" })
 	if len(others) == 0 {
-		return keyf(join(path, "kind"), "is missing; `bot strategies` lists what there is")
+		return config.Keyf(config.Join(path, "kind"), "is missing; `bot strategies` lists what there is")
 	}
-	return keyf(path, "has no kind; did you mean %q?", strings.Join(append(path[:1:1], strategy.Nearest(path[1], others)), "."))
+	return config.Keyf(path, "has no kind; did you mean %q?", strings.Join(append(path[:1:1], strategy.Nearest(path[1], others)), "."))
 }
 
 // checkStrategy looks at parameters, interval and markets.
-func (p *tradePlan) checkStrategy(path []string, kind strategy.Kind, s *strategySection) error {
+func (p *tradePlan) checkStrategy(path []string, kind strategy.Kind, s *config.StrategySection) error {
 	if _, err := kind.Resolve(s.Params); err != nil {
-		param := blame(join(path, "params"), err, s.Params)
-		return at(param, unsaid(param, err))
+		param := blame(config.Join(path, "params"), err, s.Params)
+		return config.At(param, config.Unsaid(param, err))
 	}
 	if s.Interval == 0 {
-		return keyf(join(path, "interval"), "is missing; want the candles to trade on, like \"1h\"")
+		return config.Keyf(config.Join(path, "interval"), "is missing; want the candles to trade on, like \"1h\"")
 	}
 	if len(s.Markets) == 0 {
-		return keyf(join(path, "markets"), "is missing; want at least one, like [\"BTC-EUR\"]")
+		return config.Keyf(config.Join(path, "markets"), "is missing; want at least one, like [\"BTC-EUR\"]")
 	}
 	for i, name := range s.Markets {
 		_, quote, err := market.SplitName(name)
 		switch {
 		case err != nil:
-			return at(join(path, "markets"), err)
+			return config.At(config.Join(path, "markets"), err)
 		case quote != p.sections.Currency && strings.EqualFold(quote, p.sections.Currency):
-			return keyf(join(path, "markets"), "%s is written %s", name, strings.ToUpper(name))
+			return config.Keyf(config.Join(path, "markets"), "%s is written %s", name, strings.ToUpper(name))
 		case quote != p.sections.Currency:
-			return keyf(join(path, "markets"), "%s is not quoted in %s, the account's currency", name, p.sections.Currency)
+			return config.Keyf(config.Join(path, "markets"), "%s is not quoted in %s, the account's currency", name, p.sections.Currency)
 		case slices.Contains(s.Markets[:i], name):
-			return keyf(join(path, "markets"), "%s is there twice", name)
+			return config.Keyf(config.Join(path, "markets"), "%s is there twice", name)
 		}
 	}
 	return nil
@@ -94,14 +95,14 @@ func blame(path []string, err error, values map[string]any) []string {
 	text := err.Error()
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if strings.Contains(text, "parameter "+name+":") || strings.Contains(text, fmt.Sprintf("parameter %q:", name)) {
-			return join(path, name)
+			return config.Join(path, name)
 		}
 	}
 	return path
 }
 
 // limitsOf converts the limits of a strategy, less the amounts of money.
-func limitsOf(path []string, s *strategySection) (limits risk.Limits, err error) {
+func limitsOf(path []string, s *config.StrategySection) (limits risk.Limits, err error) {
 	r := &s.Risk
 	limits = risk.Limits{
 		OperatorID: s.OperatorID, CodGroupID: uint16(s.CodGroupID), MaxOpenOrders: int(r.MaxOpenOrders),
@@ -109,11 +110,11 @@ func limitsOf(path []string, s *strategySection) (limits risk.Limits, err error)
 		CoolDown: market.Duration(r.CoolDown), MaxDataAge: market.Duration(r.MaxDataAge), ReduceOnly: r.ReduceOnly,
 	}
 	if s.CodGroupID > 1000 {
-		return limits, keyf(join(path, "cod_group_id"), "%d is not in 1 to 1000", s.CodGroupID)
+		return limits, config.Keyf(config.Join(path, "cod_group_id"), "%d is not in 1 to 1000", s.CodGroupID)
 	}
 	if (r.CoolDownLosses == 0) != (r.CoolDown == 0) {
-		return limits, keyf(join(path, "risk", "cool_down"), "cool_down and cool_down_losses go together: set both, or neither")
+		return limits, config.Keyf(config.Join(path, "risk", "cool_down"), "cool_down and cool_down_losses go together: set both, or neither")
 	}
-	limits.PriceCollar, err = r.PriceCollar.rate(market.RateDigits)
-	return limits, at(join(path, "risk", "price_collar"), err)
+	limits.PriceCollar, err = r.PriceCollar.Rate(market.RateDigits)
+	return limits, config.At(config.Join(path, "risk", "price_collar"), err)
 }

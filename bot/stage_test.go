@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
@@ -43,7 +44,7 @@ type stage struct {
 	wrap     func(http.RoundTripper) http.RoundTripper // what stands between the bot and the wire; nil: nothing
 	log      journalOfLogs
 	starts   int
-	everySet []override
+	everySet []config.Override
 	placed   market.OrderID // by other clients
 }
 
@@ -176,7 +177,7 @@ type process struct {
 
 // plan makes the plan of a start.
 func (s *stage) plan(w *wire) *runPlan {
-	c, err := loadRun(&configSource{file: "stage.toml", text: s.config, overrides: s.everySet})
+	c, err := config.LoadRun(&config.Source{File: "stage.toml", Text: s.config, Overrides: s.everySet})
 	require.NoError(s.t, err)
 	c.Bot.State = s.folder
 	p, err := newRunPlan(c, s.kinds, func(name string) string {

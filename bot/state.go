@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/state"
 )
 
@@ -42,15 +43,15 @@ func (f *stateFlags) jsonFlag(c *cobra.Command) {
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 }
 
-// file is the state file itself.
+// File is the state file itself.
 func (f *stateFlags) file() (string, error) {
-	path := cmp.Or(f.path, defaultRunConfig().Bot.State)
+	path := cmp.Or(f.path, config.DefaultRun().Bot.State)
 	if f.path == "" && f.config != "" {
-		source, err := readSource(f.config, nil)
+		source, err := config.ReadSource(f.config, nil)
 		if err != nil {
 			return "", err
 		}
-		c, err := loadRun(source)
+		c, err := config.LoadRun(source)
 		if err != nil {
 			return "", err
 		}
@@ -193,14 +194,14 @@ func (a *app) stateBackupCommand(f *stateFlags) *cobra.Command {
 		Long: "Writes a copy as of the last commit, also of a bot that runs: then that one writes it.",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
 			if out == "" {
-				return usagef("--out is needed, like --out copy.db")
+				return config.Usagef("--out is needed, like --out copy.db")
 			}
 			if asked, err := f.backupByBot(ctx, out); asked {
 				return a.written(f, out, err)
 			}
 			return f.with(ctx, state.ReadBotUntil, func(s *state.BotStore) error {
 				if sameFile(out, s.Path()) {
-					return usagef("--out %s is the state file itself; name another", out)
+					return config.Usagef("--out %s is the state file itself; name another", out)
 				}
 				return a.written(f, out, s.Backup(out))
 			})
@@ -261,7 +262,7 @@ func (a *app) stateExportCommand(f *stateFlags) *cobra.Command {
 		Example: "  bot state export > journal.jsonl\n  bot state export --table fills --out fills.jsonl",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
 			if all := state.ExportTables(); !slices.Contains(all, table) {
-				return usagef("--table: there is no %q; there are %s", table, strings.Join(all, ", "))
+				return config.Usagef("--table: there is no %q; there are %s", table, strings.Join(all, ", "))
 			}
 			return f.with(ctx, state.ReadBotUntil, func(s *state.BotStore) error {
 				return a.writeTo(out, func(w io.Writer) error {

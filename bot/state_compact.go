@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
@@ -105,12 +106,12 @@ func sizeOf(path string) (int64, error) {
 func (f *compactFlags) age() (keep time.Duration, err error) {
 	switch {
 	case f.keep == "" && f.archive != "":
-		return 0, usagef("--archive goes with --keep; a copy of everything is bot state backup --out FILE")
+		return 0, config.Usagef("--archive goes with --keep; a copy of everything is bot state backup --out FILE")
 	case f.keep == "":
 		return 0, nil
 	}
 	if keep, err = parseAgo(f.keep); err != nil {
-		return 0, usagef("--keep %w", err)
+		return 0, config.Usagef("--keep %w", err)
 	}
 	return keep, nil
 }
@@ -142,7 +143,7 @@ func pruneState(s *state.BotStore, keep time.Duration, info *compactInfo) error 
 	}
 	if info.Archive != "" {
 		if _, err := os.Stat(info.Archive); !errors.Is(err, fs.ErrNotExist) {
-			return cmp.Or(err, error(usagef("--archive %s is there already; name a new file", info.Archive)))
+			return cmp.Or(err, error(config.Usagef("--archive %s is there already; name a new file", info.Archive)))
 		}
 		if err := s.Backup(info.Archive); err != nil {
 			return err

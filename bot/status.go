@@ -207,7 +207,7 @@ func (c *control) opening() string {
 	return ""
 }
 
-// name is a feed's name for a person.
+// Name is a feed's name for a person.
 func (k feedKey) name(c *market.Catalog) string {
 	text := k.kind.String()
 	if k.market != 0 {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -27,12 +28,12 @@ type tradePlan struct {
 	Fees        backtest.Fees
 	Allocations []market.Money // of the currency, by StrategyID; 0: the strategy shares the pool
 
-	sections tradingSections
+	sections config.Trading
 	kinds    []strategy.Kind
 }
 
 // newTradePlan checks everything but amounts of money, which in does. Its errors are about keys.
-func newTradePlan(s tradingSections, kinds []strategy.Kind) (tradePlan, error) {
+func newTradePlan(s config.Trading, kinds []strategy.Kind) (tradePlan, error) {
 	p := tradePlan{Catalog: &market.Catalog{}, sections: s, kinds: kinds}
 	for _, step := range [...]func() error{p.addFees, p.addStrategies, p.addAccount} {
 		if err := step(); err != nil {
@@ -55,14 +56,14 @@ func (p *tradePlan) in(currency *market.Asset) error {
 		s := &p.Strategies[i]
 		section, path := p.sections.Strategies[s.Name], []string{"strategies", s.Name}
 		amounts = append(amounts,
-			amount{join(path, "risk", "max_order_value"), section.Risk.MaxOrderValue, &s.Limits.MaxOrderValue},
-			amount{join(path, "risk", "max_position"), section.Risk.MaxPosition, &s.Limits.MaxPosition},
-			amount{join(path, "allotment"), section.Allotment, &p.Allocations[i+1]})
+			amount{config.Join(path, "risk", "max_order_value"), section.Risk.MaxOrderValue, &s.Limits.MaxOrderValue},
+			amount{config.Join(path, "risk", "max_position"), section.Risk.MaxPosition, &s.Limits.MaxPosition},
+			amount{config.Join(path, "allotment"), section.Allotment, &p.Allocations[i+1]})
 	}
 	for _, a := range amounts {
 		var err error
-		if *a.into, err = a.text.money(currency); err != nil {
-			return at(a.path, err)
+		if *a.into, err = a.text.Money(currency); err != nil {
+			return config.At(a.path, err)
 		}
 	}
 	for i := range p.Strategies {
@@ -74,22 +75,22 @@ func (p *tradePlan) in(currency *market.Asset) error {
 // amount is an amount of the currency in a config, and where it goes.
 type amount struct {
 	path []string
-	text decimal
+	text config.Decimal
 	into *market.Money
 }
 
 // addFees reads the fees, of which the maker's may be below zero: what the exchange pays the maker (venue-facts 3.5).
 func (p *tradePlan) addFees() (err error) {
-	if p.Fees.Taker, err = p.sections.TakerFee.rate(market.RateDigits); err != nil {
-		return at([]string{"account", "taker_fee"}, err)
+	if p.Fees.Taker, err = p.sections.TakerFee.Rate(market.RateDigits); err != nil {
+		return config.At([]string{"account", "taker_fee"}, err)
 	}
 	path := []string{"account", "maker_fee"}
 	digits, rebate := strings.CutPrefix(string(p.sections.MakerFee), "-")
-	if p.Fees.Maker, err = decimal(digits).rate(market.RateDigits); err != nil || !rebate {
-		return at(path, err)
+	if p.Fees.Maker, err = config.Decimal(digits).Rate(market.RateDigits); err != nil || !rebate {
+		return config.At(path, err)
 	}
 	if p.Fees.Maker > p.Fees.Taker {
-		return keyf(path, "a rebate of %s is more than the taker pays", digits)
+		return config.Keyf(path, "a rebate of %s is more than the taker pays", digits)
 	}
 	p.Fees.Maker = -p.Fees.Maker
 	return nil
@@ -97,11 +98,11 @@ func (p *tradePlan) addFees() (err error) {
 
 func (p *tradePlan) addAccount() (err error) {
 	p.Limits.AllowSelfCross = p.sections.Risk.AllowSelfCross
-	p.Limits.MaxDrawdown, err = p.sections.Risk.MaxDrawdown.rate(market.RateDigits)
-	return at([]string{"risk", "max_drawdown"}, err)
+	p.Limits.MaxDrawdown, err = p.sections.Risk.MaxDrawdown.Rate(market.RateDigits)
+	return config.At([]string{"risk", "max_drawdown"}, err)
 }
 
-// names lists the strategies by StrategyID, from 1.
+// Names lists the strategies by StrategyID, from 1.
 func (p *tradePlan) names() (names []string) {
 	for i := range p.Strategies {
 		names = append(names, p.Strategies[i].Name)
@@ -136,9 +137,9 @@ func usualDigits(symbol string) uint8 {
 
 // hash is a SHA-256 over the settings that decide the outcome, defaults included. How they were written, where the data lies
 // and what is made of the result is not in it.
-func (p *tradePlan) hash(c backtestConfig) (string, error) {
-	c.Report, c.Data.Candles = reportSection{}, ""
-	c.Strategies = make(map[string]strategySection, len(p.Strategies))
+func (p *tradePlan) hash(c config.Backtest) (string, error) {
+	c.Report, c.Data.Candles = config.ReportSection{}, ""
+	c.Strategies = make(map[string]config.StrategySection, len(p.Strategies))
 	for i := range p.Strategies {
 		s := &p.Strategies[i]
 		section := p.sections.Strategies[s.Name]

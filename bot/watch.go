@@ -125,7 +125,7 @@ func (w *watch) started() {
 	w.countRefusals() // those of earlier runs are no news
 	w.trading.Store(true)
 	w.notify.sayWithin("READY=1", oncePatience)
-	w.tell(alertStart, "trading begins on %s", w.r.plan.config.Exchange.origin())
+	w.tell(alertStart, "trading begins on %s", w.r.plan.config.Exchange.Origin())
 }
 
 // stopped says how a run has ended, or that it has not begun.

@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 )
 
@@ -37,7 +38,7 @@ func TestTheMemoryOfABotStaysFlat(t *testing.T) {
 			c.Tiers = nil // no fees, or its money would not last the week
 			c.Keep, c.Budget = sandbox.Keep{Orders: 50, Trades: 50, Candles: 10, Transactions: 50}, sandbox.Budget{PerKey: -1, PerIP: -1}
 		})
-		s.everySet = []override{{path: []string{"poll", "tickers"}, text: ticker.String()}, {path: []string{"risk", "max_daily_loss"}, text: "0"}}
+		s.everySet = []config.Override{{Path: []string{"poll", "tickers"}, Text: ticker.String()}, {Path: []string{"risk", "max_daily_loss"}, Text: "0"}}
 		p := &process{stage: s, wire: &wire{traffic: s.traffic, quiet: true}, done: make(chan error, 1)}
 		var err error
 		p.runner, err = openRunner(context.Background(), s.plan(p.wire), zerolog.New(io.Discard))

@@ -1,4 +1,4 @@
-package bot
+package config
 
 import (
 	"errors"
@@ -19,8 +19,8 @@ var harmlessKeys = []string{"keys", "key_ban", "per_key", "keep"}
 // errUnsaid stands for an error that would repeat a value.
 var errUnsaid = errors.New("the value is not of the kind that this key takes; it is not shown, because it may be a secret")
 
-// unsaid is an error about the value of a key, without its words where the value may be a secret.
-func unsaid(path []string, err error) error {
+// Unsaid is an error about the value of a key, without its words where the value may be a secret.
+func Unsaid(path []string, err error) error {
 	if err != nil && secretAt(path) >= 0 {
 		return errUnsaid
 	}

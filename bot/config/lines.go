@@ -1,4 +1,4 @@
-package bot
+package config
 
 import "strings"
 
@@ -55,7 +55,7 @@ func (x *lineIndex) restOfLine() {
 
 // key reads a dotted key behind a table's path and notes the line of each of its parts.
 func (x *lineIndex) key(table []string) []string {
-	path := join(table)
+	path := Join(table)
 	for x.at < len(x.text) {
 		x.skip(" \t")
 		path = append(path, x.part())
@@ -121,7 +121,7 @@ func (x *lineIndex) value(path []string) {
 	}
 }
 
-// inline reads the entries of an inline table and its closing brace.
+// Inline reads the entries of an inline table and its closing brace.
 func (x *lineIndex) inline(path []string) {
 	for x.skip(" \t\r\n,"); x.at < len(x.text) && x.text[x.at] != '}'; x.skip(" \t\r\n,") {
 		if x.text[x.at] == '#' {

@@ -1,4 +1,4 @@
-package bot
+package config
 
 import (
 	"fmt"
@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// checkHosts refuses what no header Host can be.
-func checkHosts(path, hosts []string) error {
+// CheckHosts refuses what no header Host can be.
+func CheckHosts(path, hosts []string) error {
 	for _, host := range hosts {
 		if _, err := netip.ParseAddr(host); err != nil && strings.Trim(strings.ToLower(host), hostLetters) != "" || host == "" {
-			return at(path, fmt.Errorf("%q is no name of a host; want names or addresses without scheme and port, like [\"bot.example.com\"]", clip(host)))
+			return At(path, fmt.Errorf("%q is no name of a host; want names or addresses without scheme and port, like [\"bot.example.com\"]", Clip(host)))
 		}
 	}
 	return nil
@@ -18,8 +18,8 @@ func checkHosts(path, hosts []string) error {
 
 const hostLetters = "abcdefghijklmnopqrstuvwxyz0123456789-._"
 
-// loopbackHost reports whether a host is this machine.
-func loopbackHost(host string) bool {
+// LoopbackHost reports whether a host is this machine.
+func LoopbackHost(host string) bool {
 	if host == "localhost" {
 		return true
 	}

@@ -1,4 +1,4 @@
-package bot
+package config
 
 import (
 	"encoding"
@@ -15,29 +15,29 @@ import (
 
 // binder lays a decoded TOML tree over a config. Every key must be known and every value be of its key's type.
 type binder struct {
-	config *backtestConfig // that an inheritor begins with; nil where there is none
+	config *Backtest // that an inheritor begins with; nil where there is none
 }
 
 // reader is a value that knows what it may be written as.
 type reader interface{ read(raw any) error }
 
 // inheritor is an entry of a table that begins with defaults from elsewhere in the config.
-type inheritor interface{ inherit(*backtestConfig) }
+type inheritor interface{ inherit(*Backtest) }
 
 // starter is an entry of a table that begins with defaults of its own.
 type starter interface{ start() }
 
-// bind writes raw into a value. An error of it is a *keyError.
+// bind writes raw into a value. An error of it is a *KeyError.
 func (b *binder) bind(path []string, into reflect.Value, raw any) error {
 	switch to := into.Addr().Interface().(type) {
 	case reader:
-		return at(path, unsaid(path, to.read(raw)))
+		return At(path, Unsaid(path, to.read(raw)))
 	case encoding.TextUnmarshaler:
 		text, ok := textOf(raw)
 		if !ok {
-			return at(path, fmt.Errorf("%s is no text; write it in quotes", typeOf(raw)))
+			return At(path, fmt.Errorf("%s is no text; write it in quotes", typeOf(raw)))
 		}
-		return at(path, unsaid(path, to.UnmarshalText([]byte(text))))
+		return At(path, Unsaid(path, to.UnmarshalText([]byte(text))))
 	case *map[string]any:
 		return b.bindParams(path, to, raw)
 	}
@@ -51,7 +51,7 @@ func (b *binder) bind(path []string, into reflect.Value, raw any) error {
 		into.Set(fresh)
 		return b.bind(path, fresh.Elem(), raw)
 	}
-	return at(path, unsaid(path, bindPlain(into, raw)))
+	return At(path, Unsaid(path, bindPlain(into, raw)))
 }
 
 // elsewhere says of a section that is unknown here which commands have it in their configs: perhaps it is the file that is the wrong one.
@@ -62,7 +62,7 @@ func elsewhere(path []string, key string) (text string) {
 	for _, of := range []struct {
 		command string
 		config  any
-	}{{"backtest", backtestConfig{}}, {"run", runConfig{}}, {"exchange", exchangeConfig{}}} {
+	}{{"backtest", Backtest{}}, {"run", Run{}}, {"exchange", Sandbox{}}} {
 		for _, f := range reflect.VisibleFields(reflect.TypeOf(of.config)) {
 			if f.Tag.Get("toml") == key {
 				text += ", bot " + of.command
@@ -78,7 +78,7 @@ func elsewhere(path []string, key string) (text string) {
 func tableOf(path []string, raw any) (map[string]any, error) {
 	table, ok := raw.(map[string]any)
 	if !ok {
-		return nil, at(path, fmt.Errorf("want a table, not %s", typeOf(raw)))
+		return nil, At(path, fmt.Errorf("want a table, not %s", typeOf(raw)))
 	}
 	return table, nil
 }
@@ -97,12 +97,12 @@ func (b *binder) bindStruct(path []string, into reflect.Value, raw any) error {
 	}
 	for _, key := range slices.Sorted(maps.Keys(table)) {
 		if !slices.Contains(names, key) {
-			return at(join(path, key), fmt.Errorf("unknown key; the nearest is %q%s", strategy.Nearest(key, names), elsewhere(path, key)))
+			return At(Join(path, key), fmt.Errorf("unknown key; the nearest is %q%s", strategy.Nearest(key, names), elsewhere(path, key)))
 		}
 	}
 	for i, f := range fields {
 		if value, given := table[names[i]]; given {
-			if err := b.bind(join(path, names[i]), into.FieldByIndex(f.Index), value); err != nil {
+			if err := b.bind(Join(path, names[i]), into.FieldByIndex(f.Index), value); err != nil {
 				return err
 			}
 		}
@@ -124,7 +124,7 @@ func (b *binder) bindMap(path []string, into reflect.Value, raw any) error {
 		if fresh, ok := entry.Interface().(starter); ok {
 			fresh.start()
 		}
-		if err := b.bind(join(path, key), entry.Elem(), table[key]); err != nil {
+		if err := b.bind(Join(path, key), entry.Elem(), table[key]); err != nil {
 			return err
 		}
 		into.SetMapIndex(reflect.ValueOf(key), entry.Elem())
@@ -214,9 +214,9 @@ func bindList(into reflect.Value, raw any) error {
 func quoted(raw any) string {
 	switch v := raw.(type) {
 	case string:
-		return strconv.Quote(clip(v))
+		return strconv.Quote(Clip(v))
 	case flagText:
-		return strconv.Quote(clip(string(v)))
+		return strconv.Quote(Clip(string(v)))
 	case int64, float64, bool:
 		return fmt.Sprint(raw)
 	}

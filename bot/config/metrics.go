@@ -1,4 +1,4 @@
-package bot
+package config
 
 import (
 	"errors"
@@ -11,11 +11,11 @@ type metricsSection struct {
 	Listen     string   `toml:"listen"`      // host:port of /metrics, /healthz and /readyz; empty: none
 	Public     bool     `toml:"public"`      // let other machines reach it: whoever does learns what is traded
 	Hosts      []string `toml:"hosts"`       // names beside this machine's own by which it is asked
-	StaleAfter span     `toml:"stale_after"` // without any answer of the exchange for so long, /readyz fails
+	StaleAfter Span     `toml:"stale_after"` // without any answer of the exchange for so long, /readyz fails
 }
 
-// check looks at the section.
-func (s *metricsSection) check() error {
+// Check looks at the section.
+func (s *metricsSection) Check() error {
 	if s.Listen == "" {
 		return nil
 	}
@@ -23,11 +23,11 @@ func (s *metricsSection) check() error {
 	host, port, err := net.SplitHostPort(s.Listen)
 	switch {
 	case err != nil || port == "":
-		return at(path, fmt.Errorf("%q is no address; want host:port, like 127.0.0.1:9090", clip(s.Listen)))
-	case !s.Public && !loopbackHost(host):
-		return at(path, fmt.Errorf("%s can be reached by other machines, which would learn what is traded; want 127.0.0.1, or set metrics.public = true", s.Listen))
+		return At(path, fmt.Errorf("%q is no address; want host:port, like 127.0.0.1:9090", Clip(s.Listen)))
+	case !s.Public && !LoopbackHost(host):
+		return At(path, fmt.Errorf("%s can be reached by other machines, which would learn what is traded; want 127.0.0.1, or set metrics.public = true", s.Listen))
 	case s.StaleAfter <= 0:
-		return at([]string{"metrics", "stale_after"}, errors.New("want a time, like \"30s\""))
+		return At([]string{"metrics", "stale_after"}, errors.New("want a time, like \"30s\""))
 	}
-	return checkHosts([]string{"metrics", "hosts"}, s.Hosts)
+	return CheckHosts([]string{"metrics", "hosts"}, s.Hosts)
 }

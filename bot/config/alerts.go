@@ -1,13 +1,13 @@
-package bot
+package config
 
-// alertsSection is who is told what happens, and of what.
-type alertsSection struct {
+// AlertsSection is who is told what happens, and of what.
+type AlertsSection struct {
 	Refusals int64                   `toml:"refusals"` // so many refusals within a minute are a storm
-	To       map[string]alertSection `toml:"to"`       // receivers by name
+	To       map[string]AlertSection `toml:"to"`       // receivers by name
 }
 
-// alertSection is one receiver of alerts: a webhook, which gets a POST for each.
-type alertSection struct {
+// AlertSection is one receiver of alerts: a webhook, which gets a POST for each.
+type AlertSection struct {
 	Template string   `toml:"template"` // json, telegram, slack, discord, ntfy
 	URL      string   `toml:"url"`      // of url, url_file and url_env one; https, or http to this machine. It is a secret
 	URLFile  string   `toml:"url_file"` // a file that only its owner may read
@@ -17,4 +17,4 @@ type alertSection struct {
 }
 
 // start makes json the template of who names none.
-func (s *alertSection) start() { s.Template = "json" }
+func (s *AlertSection) start() { s.Template = "json" }

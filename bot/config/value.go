@@ -1,4 +1,4 @@
-package bot
+package config
 
 import (
 	"errors"
@@ -11,14 +11,14 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// decimal is an exact number of a config, in its shortest form; empty when the key was left out.
-type decimal string
+// Decimal is an exact number of a config, in its shortest form; empty when the key was left out.
+type Decimal string
 
 // flagText is a value from the command line, which has no type until the key is known.
 type flagText string
 
-// read takes a text, a whole number, or a number of few enough digits to be what was written.
-func (d *decimal) read(raw any) error {
+// Read takes a text, a whole number, or a number of few enough digits to be what was written.
+func (d *Decimal) read(raw any) error {
 	text, err := numberText(raw)
 	if err != nil {
 		return err
@@ -27,7 +27,7 @@ func (d *decimal) read(raw any) error {
 	if err != nil {
 		return err
 	}
-	*d = decimal(market.FormatFixed(mantissa, digits))
+	*d = Decimal(market.FormatFixed(mantissa, digits))
 	return nil
 }
 
@@ -57,8 +57,8 @@ func floatText(v float64) (string, error) {
 	return text, nil
 }
 
-// fixed is the number in units of so many decimals; empty is 0. Negative numbers are refused.
-func (d decimal) fixed(digits uint8) (int64, error) {
+// Fixed is the number in units of so many decimals; empty is 0. Negative numbers are refused.
+func (d Decimal) Fixed(digits uint8) (int64, error) {
 	if d == "" {
 		return 0, nil
 	}
@@ -69,15 +69,15 @@ func (d decimal) fixed(digits uint8) (int64, error) {
 	return n, err
 }
 
-// digits is how many decimals the number needs.
-func (d decimal) digits() uint8 {
+// Digits is how many decimals the number needs.
+func (d Decimal) Digits() uint8 {
 	_, digits, _ := market.ParseDecimal(string(d)) // read has checked it; empty needs none
 	return digits
 }
 
-// money is the number in units of an asset; empty is 0. The errors of too many decimals and of too large a number say what helps.
-func (d decimal) money(asset *market.Asset) (market.Money, error) {
-	n, err := d.fixed(asset.Digits)
+// Money is the number in units of an asset; empty is 0. The errors of too many decimals and of too large a number say what helps.
+func (d Decimal) Money(asset *market.Asset) (market.Money, error) {
+	n, err := d.Fixed(asset.Digits)
 	if errors.Is(err, market.ErrInexact) {
 		return 0, fmt.Errorf("%s has more decimals than the %d of %s; round it, or give the asset more in [assets.%s]", d, asset.Digits, asset.Symbol, asset.Symbol)
 	}
@@ -87,32 +87,32 @@ func (d decimal) money(asset *market.Asset) (market.Money, error) {
 	return market.Money(n), err
 }
 
-// wholeRate is 100 %.
-const wholeRate = market.Rate(100_000_000)
+// WholeRate is 100 %.
+const WholeRate = market.Rate(100_000_000)
 
-// rate is the number as a part of something, at most all of it; empty is 0. digits are those of a Rate, less where the number
+// Rate is the number as a part of something, at most all of it; empty is 0. digits are those of a Rate, less where the number
 // is written in a smaller unit than 1.
-func (d decimal) rate(digits uint8) (market.Rate, error) {
-	n, err := d.fixed(digits)
+func (d Decimal) Rate(digits uint8) (market.Rate, error) {
+	n, err := d.Fixed(digits)
 	if err != nil {
 		return 0, err
 	}
-	if market.Rate(n) > wholeRate {
+	if market.Rate(n) > WholeRate {
 		return 0, fmt.Errorf("%s is more than the whole", d)
 	}
 	return market.Rate(n), nil
 }
 
-// moment is a time of a config; zero when the key was left out.
-type moment market.Time
+// Moment is a time of a config; zero when the key was left out.
+type Moment market.Time
 
-// read takes 2006-01-02, RFC 3339, Unix milliseconds, or TOML's own dates.
-func (m *moment) read(raw any) error {
+// Read takes 2006-01-02, RFC 3339, Unix milliseconds, or TOML's own dates.
+func (m *Moment) read(raw any) error {
 	at, err := momentOf(raw)
 	if err == nil && at < 0 {
 		err = fmt.Errorf("%s lies before 1970", at)
 	}
-	*m = moment(at)
+	*m = Moment(at)
 	return err
 }
 
@@ -123,9 +123,9 @@ func momentOf(raw any) (market.Time, error) {
 	case time.Time:
 		return market.TimeOf(wallUTC(v))
 	case string:
-		return parseMoment(v)
+		return ParseMoment(v)
 	case flagText:
-		return parseMoment(string(v))
+		return ParseMoment(string(v))
 	}
 	return 0, fmt.Errorf("%s is no time; write 2021-01-01, 2021-01-01T12:00:00Z or Unix milliseconds", quoted(raw))
 }
@@ -138,7 +138,8 @@ func wallUTC(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
 }
 
-func parseMoment(text string) (market.Time, error) {
+// ParseMoment reads 2006-01-02, RFC 3339 or Unix milliseconds.
+func ParseMoment(text string) (market.Time, error) {
 	if ms, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return market.TimeOfMillis(ms)
 	}
@@ -147,31 +148,31 @@ func parseMoment(text string) (market.Time, error) {
 			return market.TimeOf(t)
 		}
 	}
-	return 0, fmt.Errorf("%q is no time; write 2021-01-01, 2021-01-01T12:00:00Z or Unix milliseconds", clip(text))
+	return 0, fmt.Errorf("%q is no time; write 2021-01-01, 2021-01-01T12:00:00Z or Unix milliseconds", Clip(text))
 }
 
-// span is a length of time of a config.
-type span market.Duration
+// Span is a length of time of a config.
+type Span market.Duration
 
-// read takes a text like "90s".
-func (s *span) read(raw any) error {
+// Read takes a text like "90s".
+func (s *Span) read(raw any) error {
 	text, ok := textOf(raw)
 	if !ok {
 		return fmt.Errorf("%s is no duration; write it like \"90s\"", quoted(raw))
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 {
-		return fmt.Errorf("%q is no duration; write it like \"90s\"", clip(text))
+		return fmt.Errorf("%q is no duration; write it like \"90s\"", Clip(text))
 	}
-	*s = span(d)
+	*s = Span(d)
 	return nil
 }
 
-// toggle is a setting that is on, off, or left to the program by a word.
-type toggle string
+// Toggle is a setting that is on, off, or left to the program by a word.
+type Toggle string
 
-// read takes true, false, or a text.
-func (s *toggle) read(raw any) error {
+// Read takes true, false, or a text.
+func (s *Toggle) read(raw any) error {
 	if on, ok := raw.(bool); ok {
 		raw = strconv.FormatBool(on)
 	}
@@ -179,7 +180,7 @@ func (s *toggle) read(raw any) error {
 	if !ok {
 		return fmt.Errorf("%s is neither true nor false nor a word in quotes", quoted(raw))
 	}
-	*s = toggle(text)
+	*s = Toggle(text)
 	return nil
 }
 
@@ -194,13 +195,13 @@ func textOf(raw any) (string, bool) {
 	return "", false
 }
 
-// clip keeps what is quoted in an error at a bearable length.
-func clip(text string) string {
+// Clip keeps what is quoted in an error at a bearable length.
+func Clip(text string) string {
 	if runes := []rune(text); len(runes) > 40 {
 		return string(runes[:40]) + "…"
 	}
 	return text
 }
 
-// logLevels are the words of [exchange] log. Each logs what stands before it, too.
-var logLevels = []string{"off", logError, "warn", "info", "debug"}
+// LogLevels are the words of [exchange] log. Each logs what stands before it, too.
+var LogLevels = []string{"off", logError, "warn", "info", "debug"}
