@@ -16,23 +16,6 @@ const (
 	againAfter   = 2 * time.Second        // before a cancel that came to nothing is asked for again
 )
 
-// actReport is what became of a command of the operator.
-type actReport struct {
-	Done       bool           `json:"done"` // everything was confirmed
-	Strategies []string       `json:"strategies"`
-	Unchanged  []string       `json:"unchanged"`         // of these: halted before, or not halted
-	Cancelled  int            `json:"cancelled"`         // orders that have ended
-	Open       []orderInfo    `json:"open"`              // that were to end and are open
-	Protecting []orderInfo    `json:"protecting"`        // exits of brackets, which a halt leaves
-	Sold       int            `json:"sold"`              // orders by which flatten sold
-	Sales      []saleInfo     `json:"sales"`             // what these orders, and those of an earlier flatten that this one found open, have sold
-	Held       []positionInfo `json:"held"`              // after flatten
-	Unsold     []string       `json:"unsold"`            // why
-	Unsettled  int            `json:"unsettled"`         // orders of which a fee is not settled yet: figures lack it
-	Trading    []string       `json:"trading"`           // strategies that may place new orders at once
-	Opening    string         `json:"opening,omitempty"` // after resume: why the account's limits let nothing be opened all the same
-}
-
 // act carries a command out, with the time that it may take. Its end does not depend on who asked for it.
 func (c *control) act(ask *operatorAsk, run func(context.Context, *operatorAsk) (*actReport, error)) (*actReport, error) {
 	wait := time.Duration(ask.WaitMS) * time.Millisecond
@@ -154,10 +137,6 @@ func reasonOf(ask *operatorAsk, verb string) string {
 	return verb + " by the operator"
 }
 
-func newActReport(names []string) *actReport {
-	return &actReport{Strategies: names, Unchanged: []string{}, Open: []orderInfo{}, Protecting: []orderInfo{}, Sales: []saleInfo{}, Held: []positionInfo{}, Unsold: []string{}, Trading: []string{}}
-}
-
 // resume lets strategies trade again.
 func (c *control) resume(ctx context.Context, ask *operatorAsk) (*actReport, error) {
 	ids, names, err := c.strategies(ask.Strategy)
@@ -184,9 +163,6 @@ func (c *control) resume(ctx context.Context, ask *operatorAsk) (*actReport, err
 	report.Done = true
 	return report, c.look(ctx, func(market.Time) {}) // the turn of the resume has been committed
 }
-
-// haltScope is a strategy's name in the journal's halts.
-func haltScope(name string) string { return "strategy " + name }
 
 // cancelAll cancels every own open order, and the account's other ones where that is asked for.
 func (c *control) cancelAll(ctx context.Context, ask *operatorAsk) (*actReport, error) {

@@ -120,7 +120,7 @@ func (l *trail) Closed(o *state.Order) {
 	l.note(&o.Order, o.State.String(), "code %d %s", o.Code, l.text(&o.Order, o.Market))
 }
 
-// Text is every field of what points to an order, a fill or a position of a market that is not zero and not unlike, in units that people read.
+// text is every field of what points to an order, a fill or a position of a market that is not zero and not unlike, in units that people read.
 func (l *trail) text(what any, id market.ID) (text string) {
 	m, v := l.catalog.Market(id), reflect.ValueOf(what).Elem()
 	for i, field := range reflect.VisibleFields(v.Type()) {

@@ -64,7 +64,7 @@ func makeSeries(t *testing.T, name string, first, tick market.Price, from market
 	return s
 }
 
-// Source replays the series along its path.
+// source replays the series along its path.
 func (s *series) source() sandbox.Source {
 	rest := s.candles
 	return sandbox.Replay{Path: true, Candles: func() (c market.Candle, more bool, err error) {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
 	"github.com/tidemark-trading/tidemark/bot/config"
 )
 

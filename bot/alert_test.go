@@ -18,6 +18,7 @@ import (
 
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
+
 	"github.com/tidemark-trading/tidemark/bot/config"
 )
 
@@ -59,7 +60,7 @@ func (m *mailbox) got() []string {
 // secretPath is what no log may show.
 const secretPath = "/bot123:SECRET/send?token=SECRET"
 
-// Place is a receiver of a config, with as much patience as a test has and no pauses between attempts.
+// place is a receiver of a config, with as much patience as a test has and no pauses between attempts.
 func place(t *testing.T, url string, change func(*config.AlertSection)) *alertPlace {
 	s := config.AlertSection{Template: "json", URL: url}
 	if change != nil {

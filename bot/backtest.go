@@ -78,7 +78,7 @@ func onlyFlags(c *cobra.Command, args []string) error {
 	return fmt.Errorf("%q stands alone; want -c before a config%s", config.Clip(args[0]), switches)
 }
 
-// Overrides are the flags as settings; the special ones come after --set, so that they win.
+// overrides are the flags as settings; the special ones come after --set, so that they win.
 func (f *backtestFlags) overrides() (list []config.Override, err error) {
 	if list, err = config.ParseSets(f.sets); err != nil {
 		return nil, err

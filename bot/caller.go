@@ -2,23 +2,12 @@ package bot
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
-	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/state"
 )
 
 // callerFlags say which bot a command is for, and how its answer is wanted.
@@ -44,123 +33,23 @@ func (f *callerFlags) folder() (string, error) {
 	return filepath.Dir(path), err
 }
 
-// copied is the file that --state names, where it is a copy of a state file and no bot's own.
-func (f *callerFlags) copied() (path string, is bool) {
+// place is where the bot is asked for: --state may name a copy of a state file that is no bot's own.
+func (f *callerFlags) place() (of whereabouts, err error) {
 	info, err := os.Stat(f.state)
-	return f.state, f.state != "" && err == nil && info.Mode().IsRegular() && filepath.Base(f.state) != stateFile
+	if f.state != "" && err == nil && info.Mode().IsRegular() && filepath.Base(f.state) != stateFile {
+		return whereabouts{Copy: f.state}, nil
+	}
+	of.Folder, err = f.folder()
+	return of, err
 }
 
-// errNoBot is wrapped where nobody listens on a socket.
-var errNoBot = errors.New("no bot is running")
-
-// call asks the running bot of a folder, for at most within, and decodes its answer into value. The answer as it came is returned too.
-func call(ctx context.Context, folder, path string, ask *operatorAsk, within time.Duration, value any) (answer []byte, err error) {
-	ctx, cancel := context.WithTimeout(ctx, within)
-	defer cancel()
-	body, err := json.Marshal(ask)
+// ask asks the bot that the flags mean.
+func ask[T any](f *callerFlags, question func(whereabouts) (found[T], error)) (answer found[T], err error) {
+	of, err := f.place()
 	if err != nil {
-		return nil, err
+		return answer, err
 	}
-	socket, err := socketIn(folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w with its state in %s", errNoBot, folder)
-	} else if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, socket.close()) }()
-	status, answer, err := post(ctx, socket.path, path, body)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
-		return nil, fmt.Errorf("%w with its state in %s", errNoBot, folder)
-	case err != nil:
-		return nil, fmt.Errorf("ask the bot in %s: %w", folder, err)
-	case status != http.StatusOK:
-		return nil, refusalOf(status, answer)
-	}
-	if err := json.Unmarshal(answer, value); err != nil {
-		return nil, fmt.Errorf("answer of the bot in %s: %w", folder, err)
-	}
-	return answer, nil
-}
-
-// post sends a body to a path of the HTTP server behind a unix socket and reads the whole answer.
-func post(ctx context.Context, socket, path string, body []byte) (status int, answer []byte, err error) {
-	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
-	}}
-	defer transport.CloseIdleConnections()
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://bot"+path, bytes.NewReader(body))
-	if err != nil {
-		return 0, nil, err
-	}
-	nameProtocol(request.Header)
-	response, err := (&http.Client{Transport: transport}).Do(request)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer response.Body.Close()
-	if err := checkAnswer(response.Header); err != nil {
-		return 0, nil, err
-	}
-	if answer, err = io.ReadAll(response.Body); err != nil {
-		return 0, nil, fmt.Errorf("its answer: %w", err)
-	}
-	return response.StatusCode, answer, nil
-}
-
-// refusalOf is the error that a bot answered with.
-func refusalOf(status int, answer []byte) error {
-	var told operatorError
-	if err := json.Unmarshal(answer, &told); err != nil || told.Error == "" {
-		return fmt.Errorf("the bot answered %d", status)
-	}
-	if status == http.StatusBadRequest {
-		return config.Usagef("%s", told.Error)
-	}
-	return errors.New(told.Error)
-}
-
-// heldError is the state of a bot that does not answer, and is there.
-func heldError(file string) error {
-	return fmt.Errorf("%s is held by a bot that has not begun to trade, as while the exchange cannot be reached, or that is ending: its log says which; ask again", file)
-}
-
-// found is an answer that a running bot gave, or that its state file gives.
-type found[T any] struct {
-	value *T
-	raw   []byte // as it came over the socket; nil: from the file
-}
-
-// ask asks the running bot, and where there is none its state file.
-func askOrRead[T any](ctx context.Context, f *callerFlags, path string, ask *operatorAsk, read func(*state.BotStore) (*T, error)) (answer found[T], err error) {
-	answer.value = new(T)
-	file, is := f.copied()
-	if !is {
-		folder, err := f.folder()
-		if err != nil {
-			return answer, err
-		}
-		answer.raw, err = call(ctx, folder, path, ask, 2*answerWithin, answer.value)
-		if !errors.Is(err, errNoBot) {
-			return answer, err
-		}
-		file = filepath.Join(folder, stateFile)
-	}
-	store, err := state.ReadBotUntil(ctx, file)
-	if errors.Is(err, state.ErrLocked) {
-		return answer, heldError(file)
-	}
-	if errors.Is(err, state.ErrNoState) {
-		return answer, fmt.Errorf("%w; -c CONFIG or --state FOLDER says which bot is meant", err)
-	}
-	if err != nil {
-		return answer, stateError{err}
-	}
-	answer.value, err = read(store)
-	if err := errors.Join(err, store.Close()); err != nil {
-		return answer, stateError{err}
-	}
-	return answer, nil
+	return question(of)
 }
 
 // show prints an answer: as JSON, or for a person with a word where the bot does not run.

@@ -58,7 +58,7 @@ func (f *storeFlags) series() (string, market.Interval, error) {
 	return f.market, interval, nil
 }
 
-// Path is the store's file. A config of `bot run` names none.
+// path is the store's file. A config of `bot run` names none.
 func (f *storeFlags) path() (string, error) {
 	if f.db != "" {
 		return f.db, nil
@@ -74,7 +74,7 @@ func (f *storeFlags) path() (string, error) {
 	return c.Data.Candles, nil
 }
 
-// Source reads the config, nil where none is named. ofRun says that it is one of `bot run`: it has a table of the exchange.
+// source reads the config, nil where none is named. ofRun says that it is one of `bot run`: it has a table of the exchange.
 func (f *storeFlags) source() (source *config.Source, ofRun bool, err error) {
 	if f.config == "" {
 		return nil, false, nil
@@ -86,7 +86,7 @@ func (f *storeFlags) source() (source *config.Source, ofRun bool, err error) {
 	return source, ofRun, err
 }
 
-// Read opens the store for reading.
+// read opens the store for reading.
 func (f *storeFlags) read() (*state.CandleStore, error) { return f.with(state.ReadCandles) }
 
 // write opens the store for writing.

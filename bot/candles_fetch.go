@@ -127,10 +127,7 @@ func (f *fetchFlags) remote() (*config.ExchangeSection, error) {
 // to the standard error.
 func (a *app) publicClient(remote *config.ExchangeSection) (*rest.Client, error) {
 	var client *rest.Client
-	ledger := rest.NewLedger(rest.LedgerConfig{
-		Prefix: remote.Prefix, PerIP: int(remote.PerIP), After: after, Now: func() market.Time { return client.Now() },
-		Warn: func(w rest.Warning) { a.tell(w.String()) },
-	})
+	ledger := newLedger(remote, func() market.Time { return client.Now() }, func(w rest.Warning) { a.tell(w.String()) })
 	client, err := rest.New(rest.Config{BaseURL: remote.BaseURL, Prefix: remote.Prefix, Budget: ledger})
 	return client, err
 }
@@ -168,7 +165,7 @@ func timeOfMillis(ms int64) market.Time {
 	return t
 }
 
-// Text is a line for the range and one for everything that occurred.
+// text is a line for the range and one for everything that occurred.
 func (r *fetchReport) text() string {
 	from, to, beginning := timeOfMillis(r.FromMS), timeOfMillis(r.ToMS), timeOfMillis(r.BeginningMS)
 	text := fmt.Sprintf("%s %s from %s to %s: %d candles, %d requests\n", r.Market, r.Interval, from, to, r.Candles, r.Requests)

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -18,15 +17,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// socketFile is the name of the socket in the state folder.
-const socketFile = "bot.sock"
-
 const (
-	answerWithin  = 3 * time.Second  // for what only has to be looked up
-	longestAct    = 10 * time.Minute // that somebody may ask to wait for
-	longestAsk    = 1 << 16          // bytes of a request
-	longestRead   = time.Minute      // that a request may take to come: only the bot's own user asks, and a machine may stand still
-	socketGoodbye = 2 * time.Second  // for answers that are being written when the bot ends
+	longestRead   = time.Minute     // that a request may take to come: only the bot's own user asks, and a machine may stand still
+	socketGoodbye = 2 * time.Second // for answers that are being written when the bot ends
 )
 
 // control is the operator's side of a running bot: HTTP over a unix socket that only the bot's own user may open. Questions are answered as of
@@ -76,20 +69,6 @@ func (c *control) close() error {
 	return errors.Join(err, c.socket.close())
 }
 
-// The paths of the socket.
-const (
-	pathStatus    = "/status"
-	pathOrders    = "/orders"
-	pathPositions = "/positions"
-	pathExplain   = "/explain"
-	pathHalt      = "/halt"
-	pathResume    = "/resume"
-	pathCancelAll = "/cancel-all"
-	pathFlatten   = "/flatten"
-	pathBackup    = "/backup"
-	pathResolve   = "/resolve"
-)
-
 func (c *control) routes() http.Handler {
 	mux := http.NewServeMux()
 	for path, look := range map[string]func(context.Context, *operatorAsk) (any, error){
@@ -103,24 +82,6 @@ func (c *control) routes() http.Handler {
 		mux.HandleFunc("POST "+path, answer(func(_ context.Context, ask *operatorAsk) (any, error) { return c.act(ask, act) }))
 	}
 	return mux
-}
-
-// operatorAsk is a request.
-type operatorAsk struct {
-	Strategy string `json:"strategy,omitempty"` // empty: all
-	Order    string `json:"order,omitempty"`
-	All      bool   `json:"all,omitempty"`
-	Foreign  bool   `json:"foreign,omitempty"`
-	Reason   string `json:"reason,omitempty"`
-	As       string `json:"as,omitempty"` // resolve: "exchange" or "absent"
-	File     string `json:"file,omitempty"`
-	WaitMS   int64  `json:"wait_ms,omitempty"`
-	SinceMS  int64  `json:"since_ms,omitempty"` // how long ago
-}
-
-// operatorError is an answer that is none.
-type operatorError struct {
-	Error string `json:"error"`
 }
 
 // answer reads a request and writes what serve makes of it.
@@ -192,15 +153,4 @@ func unheard(err error) error {
 		return errNotTrading
 	}
 	return err
-}
-
-// backup writes a copy of the state file.
-func (c *control) backup(_ context.Context, ask *operatorAsk) (any, error) {
-	if !filepath.IsAbs(ask.File) {
-		return nil, config.Usagef("%q is no absolute path", config.Clip(ask.File))
-	}
-	if sameFile(ask.File, c.r.store.Path()) {
-		return nil, config.Usagef("%s is the state file itself; name another", ask.File)
-	}
-	return struct{}{}, c.r.store.Backup(ask.File)
 }

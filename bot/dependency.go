@@ -3,11 +3,12 @@ package bot
 import (
 	"errors"
 	"fmt"
-	"github.com/tidemark-trading/tidemark/bot/config"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
 )
 
 // dependency is how a new module gets at this project.

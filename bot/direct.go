@@ -94,7 +94,7 @@ func (a *app) direct(ctx context.Context, f *actFlags) error {
 	return errors.Join(k.show(report, err), log.Close())
 }
 
-// Read reads what the bot has left, and what a person types instead.
+// read reads what the bot has left, and what a person types instead.
 func (k *killSwitch) read() (err error) {
 	folder := k.plan.config.Bot.State
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
@@ -241,9 +241,7 @@ func (p *runPlan) operator(strategy string) int64 {
 
 // connect learns the exchange's time and those markets that matter.
 func (k *killSwitch) connect(ctx context.Context, log *direct.Log) (err error) {
-	e := &k.plan.config.Exchange
-	ledger := rest.NewLedger(rest.LedgerConfig{Now: func() market.Time { return k.client.Now() }, After: after, Prefix: e.Prefix, PerKey: int(e.PerKey), PerIP: int(e.PerIP),
-		Warn: func(w rest.Warning) { k.say("%s", w) }})
+	ledger := newLedger(&k.plan.config.Exchange, func() market.Time { return k.client.Now() }, func(w rest.Warning) { k.say("%s", w) })
 	if k.client, err = k.plan.client(ledger); err != nil {
 		return err
 	}

@@ -14,9 +14,6 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// directBlob is how much of the kill switch's log is in the books: it is written in the transaction that books.
-const directBlob = "direct"
-
 // directBooked is the content of directBlob.
 type directBooked struct {
 	File  uuid.UUID `json:"file"`

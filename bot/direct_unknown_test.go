@@ -136,7 +136,7 @@ func TestFiguresOfABotThatDoesNotRunCarryTheirTimes(t *testing.T) {
 	require.Equal(t, list.AsOfMS, s.AsOfMS)
 	require.NotZero(t, s.AtMS)
 	var text strings.Builder
-	require.NoError(t, s.print(&text))
+	require.NoError(t, printStatus(&text, s))
 	require.Contains(t, text.String(), ", as of "+clockOf(s.AtMS))
 	orders, err := stoppedOrders(store, true)
 	require.NoError(t, err)

@@ -111,10 +111,8 @@ func (a *app) doctor(ctx context.Context, f *runFlags, asJSON, tryAlerts bool) e
 
 // atExchange makes the checks that need the exchange.
 func (d *doctor) atExchange(ctx context.Context) (err error) {
-	ledger := rest.NewLedger(rest.LedgerConfig{ // a bot may be trading with this key: what it needs is not spent here
-		Now: func() market.Time { return d.client.Now() }, After: after, Prefix: d.plan.config.Exchange.Prefix,
-		PerKey: int(d.plan.config.Exchange.PerKey), PerIP: int(d.plan.config.Exchange.PerIP), Warn: func(w rest.Warning) { d.tell(w.String()) },
-	})
+	// a bot may be trading with this key: what it needs is not spent here
+	ledger := newLedger(&d.plan.config.Exchange, func() market.Time { return d.client.Now() }, func(w rest.Warning) { d.tell(w.String()) })
 	if d.client, err = d.plan.client(ledger); err != nil {
 		return err
 	}

@@ -93,14 +93,14 @@ func (d *doctor) account(store *state.BotStore) error {
 	if d.plan.config.Bot.Mode != config.ModeLive || !d.known.resumed {
 		return nil
 	}
-	before, err := d.plan.elsewhere(store)
+	before, err := elsewhere(store, d.plan.config.Exchange.Origin(), d.plan.config.Exchange.MovedFrom)
 	if err != nil {
 		return err
 	}
 	if before != "" {
 		d.fail("account", fmt.Sprintf("the orders and money in %s are at %s", d.plan.config.Bot.State, before), "name another bot.state or, where the exchange has moved, the old address in exchange.moved_from")
 	}
-	other, err := d.plan.otherKey(store)
+	other, err := keyChanged(store, d.plan.key)
 	if other {
 		d.warn("account", "the key is another than in the last run", "it has to be of the same account: the start asks by it for the last order")
 	}
@@ -150,7 +150,7 @@ func existing(folder string) string {
 	return folder
 }
 
-// Secrets tells where key and secret stand, and whether others may read them there. A file of their own that others may read has been refused before.
+// secrets tells where key and secret stand, and whether others may read them there. A file of their own that others may read has been refused before.
 func (d *doctor) secrets() {
 	e, file := &d.plan.config.Exchange, d.plan.config.Source.File
 	var places []string

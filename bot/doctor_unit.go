@@ -3,13 +3,14 @@ package bot
 import (
 	"cmp"
 	"fmt"
-	"github.com/tidemark-trading/tidemark/bot/config"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
 )
 
 // unitFolders are where systemd finds units, unless SYSTEMD_UNIT_PATH names others.
@@ -87,7 +88,7 @@ func dropIns(file string, folders []string) (parts []string) {
 	return parts
 }
 
-// Read adds the settings of a file. One that cannot be read has none.
+// read adds the settings of a file. One that cannot be read has none.
 func (u *unit) read(file string) {
 	text, _ := os.ReadFile(file)
 	for line := range strings.Lines(strings.ReplaceAll(string(text), "\\\n", " ")) {

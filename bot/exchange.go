@@ -50,7 +50,7 @@ func (a *app) exchangeCommand() *cobra.Command {
 	return c
 }
 
-// Overrides are the flags as settings; the special ones come after --set, so that they win.
+// overrides are the flags as settings; the special ones come after --set, so that they win.
 func (f *exchangeFlags) overrides() (list []config.Override, err error) {
 	if list, err = config.ParseSets(f.sets); err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// Source makes what a market's price comes from; nil where only the accounts make one.
+// source makes what a market's price comes from; nil where only the accounts make one.
 func (p *exchangePlan) source(path []string, name string, m *config.TradedMarket) (sandbox.Source, error) {
 	s := &m.Source
 	if err := config.OneOf(config.Join(path, "kind"), s.Kind, config.PriceSynthetic, config.PriceReplay, config.PriceFixed, config.PriceNone); err != nil {

@@ -46,7 +46,7 @@ func buyers(t *testing.T) *stage {
 	return s
 }
 
-// Told is what a command prints about a stopped bot, with the ids that are new in each run by their names.
+// told is what a command prints about a stopped bot, with the ids that are new in each run by their names.
 func (s *stage) told(names map[string]string, args ...string) string {
 	var stdout, stderr bytes.Buffer
 	code := Run(s.t.Context(), Process{Args: append(args, "--state", s.folder), Stdin: bytes.NewReader(nil), Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }})

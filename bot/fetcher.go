@@ -208,7 +208,7 @@ func (f *fetcher) page(ctx context.Context, start, end market.Time, limit int) (
 	}
 }
 
-// Check refuses a page that is no answer to what was asked.
+// check refuses a page that is no answer to what was asked.
 func (f *fetcher) check(start, end market.Time, limit int) error {
 	if len(f.candles) > limit {
 		return fmt.Errorf("%w: %d candles, at most %d were wanted", rest.ErrMismatch, len(f.candles), limit)

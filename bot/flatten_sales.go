@@ -8,20 +8,6 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// saleInfo is what an order of flatten has sold, by its fills.
-type saleInfo struct {
-	Strategy     string `json:"strategy"`
-	Market       string `json:"market"`
-	Order        int64  `json:"order"`
-	Amount       string `json:"amount"`
-	AveragePrice string `json:"average_price"` // value ÷ amount, rounded down
-	Value        string `json:"value"`         // in the quote asset, before the fee
-	Fee          string `json:"fee"`           // of the fills whose fee is settled
-	Currency     string `json:"currency"`      // the quote asset: of value and fee
-	Fills        int    `json:"fills"`
-	Unsettled    int    `json:"unsettled"` // of these fills: the exchange has not settled the fee yet, and fee lacks it
-}
-
 // sales are what orders have sold, as of the last commit. Orders without a fill are left out: they are open, or what they were to sell is held.
 func (c *control) sales(ctx context.Context, orders []market.OrderID) ([]saleInfo, error) {
 	list := []saleInfo{}
@@ -73,18 +59,4 @@ func saleOf(catalog *market.Catalog, fills []state.FillRow) (saleInfo, error) {
 	average, err := value.FloorQuo(int64(amount), digits+m.AmountDigits-m.ValueDigits)
 	s.Amount, s.Value, s.Fee, s.AveragePrice = m.FormatQty(amount), m.FormatValue(value), m.FormatValue(fee), market.FormatFixed(average, digits)
 	return s, err
-}
-
-// String tells a sale to a person.
-func (s *saleInfo) String() string {
-	text := fmt.Sprintf("sold: %s %s %s at %s on average for %s %s, ", s.Strategy, s.Amount, s.Market, s.AveragePrice, s.Value, s.Currency)
-	switch {
-	case s.Unsettled == 0:
-		text += fmt.Sprintf("fee %s %s", s.Fee, s.Currency)
-	case s.Unsettled == s.Fills:
-		text += "fee not settled yet"
-	default:
-		text += fmt.Sprintf("fee %s %s so far, not settled yet for %d of %d fills", s.Fee, s.Currency, s.Unsettled, s.Fills)
-	}
-	return text + fmt.Sprintf(" (order %d)", s.Order)
 }

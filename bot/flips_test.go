@@ -63,7 +63,7 @@ func flipFile(t *testing.T, dir string) string {
 	return path
 }
 
-// Place is a stretch of bytes of a class of pages.
+// place is a stretch of bytes of a class of pages.
 type place struct{ from, to int }
 
 // flipPlaces finds what every class of pages has in a file.

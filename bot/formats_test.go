@@ -150,9 +150,8 @@ func TestTheAnswersOf31b5e46AreUnderstood(t *testing.T) {
 	require.NotEmpty(t, story.Steps)
 	require.Equal(t, "warm_up", refused.Strategies[2].Refused[0].Reason)
 	require.Equal(t, 6, halted.Cancelled)
-	for _, print := range []func(io.Writer) error{story.print, refused.print} {
-		require.NoError(t, print(io.Discard))
-	}
+	require.NoError(t, printStory(io.Discard, story))
+	require.NoError(t, printRefused(io.Discard, refused))
 }
 
 func TestBothSidesRefuseANewerProtocol(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"text/template"
 
 	"github.com/spf13/cobra"
+
 	"github.com/tidemark-trading/tidemark/bot/config"
 )
 

@@ -293,7 +293,7 @@ func TestAnExchangeThatIsLyingMovesNoMoney(t *testing.T) {
 	}
 }
 
-// Trading waits until a bot that has started among lies is reconciled with the exchange.
+// trading waits until a bot that has started among lies is reconciled with the exchange.
 func (s *stage) trading(p *process) {
 	for range 200 {
 		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)

@@ -4,71 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/state"
 )
 
 // operatorCommands are the commands that talk to a running bot.
 func (a *app) operatorCommands() []*cobra.Command {
 	return []*cobra.Command{a.statusCommand(), a.ordersCommand(), a.positionsCommand(), a.explainCommand(), a.haltCommand(), a.resumeCommand(), a.cancelAllCommand(), a.flattenCommand(), a.resolveCommand()}
-}
-
-func (a *app) statusCommand() *cobra.Command {
-	f := &callerFlags{}
-	c := &cobra.Command{
-		Use: "status", Short: "Say how a bot stands", Args: onlyFlags, Example: "  bot status -c configs/sandbox.toml\n  bot status --state state --json",
-		Long: "Says how a running bot stands: strategies and halts, equity and today's result, orders, weight budget, feeds, clock. Of a bot that does not run\nit tells what the state file knows.",
-		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			answer, err := askOrRead(ctx, f, pathStatus, &operatorAsk{}, func(store *state.BotStore) (*statusInfo, error) {
-				return stoppedStatus(store, filepath.Dir(store.Path()))
-			})
-			if err != nil {
-				return err
-			}
-			return show(a, f, answer, func(s *statusInfo) error { return s.print(a.Stdout) })
-		}),
-	}
-	f.register(c)
-	return c
-}
-
-func (a *app) ordersCommand() *cobra.Command {
-	f, all := &callerFlags{}, false
-	c := &cobra.Command{
-		Use: "orders", Short: "List a bot's open orders, or all", Args: onlyFlags, Example: "  bot orders -c configs/sandbox.toml\n  bot orders --state state --all --json",
-		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			answer, err := askOrRead(ctx, f, pathOrders, &operatorAsk{All: all}, func(store *state.BotStore) (*ordersInfo, error) { return stoppedOrders(store, all) })
-			if err != nil {
-				return err
-			}
-			return show(a, f, answer, func(list *ordersInfo) error { return printOrders(a.Stdout, list.Orders) })
-		}),
-	}
-	f.register(c)
-	c.Flags().BoolVar(&all, "all", false, fmt.Sprintf("those that are done too, the latest %d", mostOrders))
-	return c
-}
-
-func (a *app) positionsCommand() *cobra.Command {
-	f := &callerFlags{}
-	c := &cobra.Command{
-		Use: "positions", Short: "List what a bot's strategies hold", Args: onlyFlags, Example: "  bot positions -c configs/sandbox.toml\n  bot positions --state state --json",
-		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			answer, err := askOrRead(ctx, f, pathPositions, &operatorAsk{}, stoppedPositions)
-			if err != nil {
-				return err
-			}
-			return show(a, f, answer, func(list *positionsInfo) error { return printPositions(a.Stdout, list.Positions) })
-		}),
-	}
-	f.register(c)
-	return c
 }
 
 // actFlags are those of commands that act.
@@ -106,83 +52,18 @@ func (a *app) act(ctx context.Context, f *actFlags, path string, ask *operatorAs
 	if err != nil {
 		return err
 	}
-	report := &actReport{}
-	raw, err := call(ctx, folder, path, ask, f.wait+2*answerWithin, report)
-	if errors.Is(err, errNoBot) {
-		return absent(ctx, folder, err)
-	}
+	answer, err := askAct(ctx, folder, path, ask)
 	if err != nil {
 		return err
 	}
-	err = show(a, &f.callerFlags, found[actReport]{report, raw}, func(r *actReport) error {
-		_, err := fmt.Fprint(a.Stdout, print(r), r.left())
+	err = show(a, &f.callerFlags, answer, func(r *actReport) error {
+		_, err := fmt.Fprint(a.Stdout, print(r), leftText(r))
 		return err
 	})
-	if err == nil && !report.Done {
+	if err == nil && !answer.value.Done {
 		return errUnconfirmed
 	}
 	return err
-}
-
-// ordersText counts orders.
-func ordersText(n int) string {
-	if n == 1 {
-		return "1 order"
-	}
-	return fmt.Sprintf("%d orders", n)
-}
-
-// absent is why no bot answers: there is none, as said tells, or it is not ready.
-func absent(ctx context.Context, folder string, said error) error {
-	file := filepath.Join(folder, stateFile)
-	store, err := state.ReadBotUntil(ctx, file)
-	switch {
-	case errors.Is(err, state.ErrLocked):
-		return heldError(file)
-	case err == nil:
-		return errors.Join(said, store.Close())
-	}
-	return said
-}
-
-// left lists what was sold, and what is not as it was asked for.
-func (r *actReport) left() (text string) {
-	for i := range r.Sales {
-		text += r.Sales[i].String() + "\n"
-	}
-	for i := range r.Open {
-		o := &r.Open[i]
-		text += fmt.Sprintf("still open: %d %s %s %s %s: %s\n", o.Number, o.ClientOrderID, o.Strategy, o.Market, o.terms(), o.how())
-	}
-	for i := range r.Held {
-		p := &r.Held[i]
-		text += fmt.Sprintf("still held: %s %s %s\n", p.Strategy, p.Amount, p.Market)
-	}
-	for _, why := range r.Unsold {
-		text += "not sold: " + why + "\n"
-	}
-	if r.Unsettled > 0 {
-		text += fmt.Sprintf("fees not settled yet: %s; bot positions lacks them until then\n", ordersText(r.Unsettled))
-	}
-	for i := range r.Protecting {
-		o := &r.Protecting[i]
-		text += fmt.Sprintf("left to protect: %d %s %s %s\n", o.Number, o.Strategy, o.Market, o.terms())
-	}
-	if r.Opening != "" {
-		text += "limit: " + r.Opening + "\n"
-	}
-	if len(r.Trading) > 0 {
-		text += fmt.Sprintf("not halted, so they may place new orders: %s\n", strings.Join(r.Trading, ", "))
-	}
-	return text
-}
-
-// unchanged says of which strategies nothing had to be changed.
-func (r *actReport) unchanged(how string) string {
-	if len(r.Unchanged) == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (%s before: %s)", how, strings.Join(r.Unchanged, ", "))
 }
 
 func (a *app) haltCommand() *cobra.Command {
@@ -191,7 +72,7 @@ func (a *app) haltCommand() *cobra.Command {
 		Use: "halt [STRATEGY]", Short: "Stop a strategy, or all, until bot resume", Args: cobra.MaximumNArgs(1), Example: "  bot halt -c configs/sandbox.toml\n  bot halt maker --reason 'exchange maintenance'",
 		Long: "Stops a strategy, or all: it is called no more and its orders are cancelled, but for the exits of its brackets, which protect what it holds. A halt\nlasts over restarts until bot resume. The command succeeds once the exchange has confirmed the cancels.",
 	}, pathHalt, f, func(r *actReport) string {
-		return fmt.Sprintf("halted: %s%s; %s cancelled\n", strings.Join(r.Strategies, ", "), r.unchanged("halted"), ordersText(r.Cancelled))
+		return fmt.Sprintf("halted: %s%s; %s cancelled\n", strings.Join(r.Strategies, ", "), unchangedText(r, "halted"), ordersText(r.Cancelled))
 	})
 	c.Flags().StringVar(&f.reason, "reason", "", "`WHY`, for the journal")
 	return c
@@ -201,7 +82,7 @@ func (a *app) resumeCommand() *cobra.Command {
 	return a.actCommand(&cobra.Command{
 		Use: "resume [STRATEGY]", Short: "Let a halted strategy, or all, trade again", Args: cobra.MaximumNArgs(1), Example: "  bot resume -c configs/sandbox.toml\n  bot resume maker",
 	}, pathResume, &actFlags{}, func(r *actReport) string {
-		return fmt.Sprintf("trading: %s%s\n", strings.Join(r.Strategies, ", "), r.unchanged("not halted"))
+		return fmt.Sprintf("trading: %s%s\n", strings.Join(r.Strategies, ", "), unchangedText(r, "not halted"))
 	})
 }
 

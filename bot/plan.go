@@ -34,7 +34,7 @@ func (p *planner) finish(candles library) error {
 	return nil
 }
 
-// File is that of the store, empty without one.
+// file is that of the store, empty without one.
 func (p *planner) file() string {
 	if p.config.Data.Source == config.SourceSynthetic {
 		return ""

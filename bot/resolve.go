@@ -3,22 +3,16 @@ package bot
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/market"
 )
 
-// How an order is resolved, and the word that a person types for it.
-const (
-	asExchange  = "exchange"
-	asAbsent    = "absent"
-	resolveWord = "resolve"
-)
+// resolveWord is the word that a person types to resolve an order.
+const resolveWord = "resolve"
 
 func (a *app) resolveCommand() *cobra.Command {
 	f, exchange, absent := &actFlags{}, false, false
@@ -46,30 +40,4 @@ func (a *app) resolveCommand() *cobra.Command {
 	c.Flags().BoolVar(&exchange, "as-exchange", false, "the exchange is right: its next answer is booked")
 	c.Flags().BoolVar(&absent, "as-absent", false, "the exchange does not have it: the order ends with the fills that are booked")
 	return c
-}
-
-// resolve books an order as a person says.
-func (c *control) resolve(ctx context.Context, ask *operatorAsk) (*actReport, error) {
-	row, err := c.r.store.FindOrder(ask.Order)
-	if err != nil {
-		return nil, err
-	}
-	report := newActReport(nil)
-	if ask.As != asExchange && ask.As != asAbsent {
-		return nil, config.Usagef("%q is neither %s nor %s", config.Clip(ask.As), asExchange, asAbsent)
-	}
-	var failed error
-	began := false
-	report.Done, err = c.until(ctx, func(market.Time) (commands []market.Command, done bool) {
-		switch {
-		case began:
-		case ask.As == asAbsent:
-			failed = c.r.loop.ResolveAsAbsent(row.ID)
-		default:
-			failed = c.r.loop.ResolveAsExchange(row.ID)
-		}
-		began = true
-		return nil, failed != nil || c.r.loop.Resolved(row.ID)
-	})
-	return report, errors.Join(failed, err)
 }

@@ -2,12 +2,8 @@ package bot
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"net/netip"
-	"net/url"
 	"slices"
 	"time"
 
@@ -16,12 +12,6 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
-)
-
-// Whose orders and money a state file tells of: its exchange, and the key that it was last used with, of which a digest is kept.
-const (
-	exchangeBlob = "exchange"
-	keyBlob      = "key"
 )
 
 // remembers is how long an exchange is sure to know an order that has ended.
@@ -33,7 +23,7 @@ func (r *runner) checkAccount(ctx context.Context, began bool) error {
 	if !began {
 		return nil
 	}
-	before, err := r.plan.elsewhere(r.store)
+	before, err := elsewhere(r.store, r.plan.config.Exchange.Origin(), r.plan.config.Exchange.MovedFrom)
 	if err != nil {
 		return err
 	}
@@ -41,7 +31,7 @@ func (r *runner) checkAccount(ctx context.Context, began bool) error {
 		return r.plan.config.Source.Place(config.At([]string{"exchange", "base_url"}, fmt.Errorf("is at %s, and the orders and money in %s are at %s; name another bot.state or, where the exchange has moved, the old address in exchange.moved_from",
 			r.plan.config.Exchange.Origin(), r.plan.config.Bot.State, before)))
 	}
-	other, err := r.plan.otherKey(r.store)
+	other, err := keyChanged(r.store, r.plan.key)
 	switch {
 	case err != nil:
 		return err
@@ -97,22 +87,6 @@ func (r *runner) lastTaken() (last *state.OrderRow, err error) {
 // lookedBack is among how many reports the latest order of a market that is still traded is looked for.
 const lookedBack = 1000
 
-// elsewhere is the exchange of a state file, "" where it is that of the config.
-func (p *runPlan) elsewhere(store *state.BotStore) (before string, err error) {
-	known, err := store.Blob(exchangeBlob)
-	before = string(known)
-	if err != nil || before == "" || sameExchange(before, p.config.Exchange.Origin()) || before == config.OriginOf(p.config.Exchange.MovedFrom) {
-		return "", err
-	}
-	return before, nil
-}
-
-// otherKey reports whether a state file was used with another key before.
-func (p *runPlan) otherKey(store *state.BotStore) (bool, error) {
-	known, err := store.Blob(keyBlob)
-	return len(known) > 0 && string(known) != digestOf(p.key), err
-}
-
 // checkKey asks by a key that is new for the latest order that the exchange has taken.
 func (r *runner) checkKey(ctx context.Context) error {
 	r.log.Warn().Msg("the key is another than in the last run: it has to be of the same account")
@@ -128,22 +102,4 @@ func (r *runner) checkKey(ctx context.Context) error {
 		return nil // what else is wrong with the key will show
 	}
 	return r.plan.config.Source.Place(config.At([]string{"exchange", "key"}, fmt.Errorf("is another than in the last run, and the exchange knows nothing of order %s by it: it is of another account; name another bot.state", last.ClientOrderID)))
-}
-
-// sameExchange reports whether two addresses may be those of one exchange: one on this machine may have another port each time.
-func sameExchange(a, b string) bool { return a == b || onThisMachine(a) && onThisMachine(b) }
-
-func onThisMachine(origin string) bool {
-	u, err := url.Parse(origin)
-	if err != nil {
-		return false
-	}
-	address, err := netip.ParseAddr(u.Hostname())
-	return u.Hostname() == "localhost" || err == nil && address.IsLoopback()
-}
-
-// digestOf tells a key from others without telling it.
-func digestOf(key string) string {
-	sum := sha256.Sum256([]byte("tidemark account key " + key))
-	return hex.EncodeToString(sum[:8])
 }

@@ -16,24 +16,13 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// breachesBlob are the rules that answers of the exchange did not keep within the last day.
-const (
-	breachesBlob    = "breaches"
-	breachesVersion = 1
-)
-
-// savedBreaches is what the state file keeps of them.
-type savedBreaches struct {
-	Breaches []live.Breach `json:"breaches"`
-}
-
 // Breached notes an answer that was not booked, and keeps it for the next run.
 func (j *botJournal) Breached(at market.Time, b *live.Breach, all []live.Breach) {
 	if all == nil {
 		return // the same again
 	}
 	j.batch.Journal(at, &state.Difference{What: "answer: " + b.Rule, Ours: b.Wanted, Theirs: b.Seen, Conclusion: "not booked", Order: b.Order})
-	text, err := market.AppendSaved(nil, breachesVersion, &savedBreaches{all})
+	text, err := appendBreaches(nil, all)
 	if err == nil { // names and numbers
 		j.batch.Blob(breachesBlob, text)
 	}
@@ -48,19 +37,6 @@ func (f *watchedFindings) Breached(at market.Time, b *live.Breach, all []live.Br
 	if all != nil {
 		f.watch.tell(alertDifference, "order %d: an answer of the exchange cannot be true: %s: want %s, got %s", b.Order, b.Rule, b.Wanted, b.Seen)
 	}
-}
-
-// readBreaches reads what the last run noted.
-func readBreaches(store *state.BotStore) ([]live.Breach, error) {
-	text, err := store.Blob(breachesBlob)
-	if err != nil || text == nil {
-		return nil, err
-	}
-	var kept savedBreaches
-	if err := market.ParseSaved(text, breachesVersion, &kept); err != nil {
-		return nil, fmt.Errorf("breaches in the state file: %w", err)
-	}
-	return kept.Breaches, nil
 }
 
 // addBreaches tells what the last run noted; one that cannot be read is a problem of the file.

@@ -27,9 +27,6 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// stateFile is the name of the state file in the state folder.
-const stateFile = "bot.db"
-
 // lateFills is how late the exchange may tell of a fill, after fills of other orders that happened later, and its position is still
 // worked out in the order of the fills: a little more than what passes between two lists of open orders.
 const lateFills = market.Duration(2 * 60e9)

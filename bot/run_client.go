@@ -14,10 +14,7 @@ import (
 
 // openClient makes the client with its budget, learns the markets, and binds the state file to them.
 func (r *runner) openClient(ctx context.Context) (err error) {
-	r.ledger = rest.NewLedger(rest.LedgerConfig{
-		Now: func() market.Time { return r.client.Now() }, After: after, Prefix: r.plan.config.Exchange.Prefix,
-		PerKey: int(r.plan.config.Exchange.PerKey), PerIP: int(r.plan.config.Exchange.PerIP), Warn: r.warnOfBudget,
-	})
+	r.ledger = newLedger(&r.plan.config.Exchange, func() market.Time { return r.client.Now() }, r.warnOfBudget)
 	if r.client, err = r.plan.client(r.ledger); err != nil {
 		return err
 	}

@@ -3,9 +3,6 @@ package bot
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/google/uuid"
 
@@ -13,15 +10,6 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
-
-// agreedBlob is how the account's balances stood beside the books, by asset.
-const agreedBlob = "agreed"
-
-// savedAgreement is a live.Agreement in the state file, in units of the asset.
-type savedAgreement struct {
-	At      market.Time  `json:"at"`
-	Surplus market.Money `json:"surplus"`
-}
 
 // Agreed keeps how a balance stands beside the books: at once where that is new, otherwise once a minute.
 func (j *botJournal) Agreed(asset market.AssetID, a live.Agreement) {
@@ -41,19 +29,6 @@ func (j *botJournal) saveAgreed() {
 // Differs notes a difference of the balances.
 func (j *botJournal) Differs(at market.Time, d *state.Difference) { j.batch.Journal(at, d) }
 
-// readAgreed reads what the last run noted, by symbol.
-func readAgreed(store *state.BotStore) (map[string]savedAgreement, error) {
-	agreed := map[string]savedAgreement{}
-	text, err := store.Blob(agreedBlob)
-	if err != nil || text == nil {
-		return agreed, err
-	}
-	if err := json.Unmarshal(text, &agreed); err != nil {
-		return nil, fmt.Errorf("balances in the state file: %w", err)
-	}
-	return agreed, nil
-}
-
 // agreements takes over what the last run noted, less what has been given to strategies since.
 func (r *runner) agreements() (map[market.AssetID]live.Agreement, error) {
 	noted, err := readAgreed(r.store)
@@ -72,23 +47,6 @@ func (r *runner) agreements() (map[market.AssetID]live.Agreement, error) {
 	}
 	r.journal.agreed = noted
 	return agreed, nil
-}
-
-// amountInfo is an amount of an asset as a program reads it.
-type amountInfo struct {
-	Asset  string `json:"asset"`
-	Amount string `json:"amount"`
-	AtMS   int64  `json:"at_ms,omitempty"` // when the balances were last compared
-}
-
-// nobodys is what an account has beyond the books, by symbol, as of the last look at its balances.
-func nobodys(catalog *market.Catalog, agreed map[string]savedAgreement) (list []amountInfo) {
-	for _, symbol := range slices.Sorted(maps.Keys(agreed)) {
-		if asset := catalog.AssetNamed(symbol); asset != nil && agreed[symbol].Surplus > 0 {
-			list = append(list, amountInfo{symbol, market.FormatFixed(int64(agreed[symbol].Surplus), asset.Digits), agreed[symbol].At.Millis()})
-		}
-	}
-	return list
 }
 
 // owns reports whether an order that has ended was this bot's.

@@ -3,7 +3,6 @@ package bot
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -13,6 +12,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
+
+// wholeEvery is the time between two savings of everything, prices included.
+const wholeEvery = market.Time(60e9)
 
 // botJournal is the live loop's Journal and Findings on the state file: what a turn notes goes into one batch, with the parts of the engine that it
 // has changed, and is committed as one transaction.
@@ -45,14 +47,6 @@ type botJournal struct {
 	refusals
 	notes
 }
-
-const (
-	wholeEvery = market.Time(60e9) // between two savings of everything, prices included
-	partPrefix = "engine/"
-	ledgerBlob = "weights"
-
-	recordingBlob = "recording" // number of the next event, as of the last minute
-)
 
 // Event notes what the engine has folded, and how far candles have been delivered.
 func (j *botJournal) Event(ev *market.Event) {
@@ -247,21 +241,6 @@ func (j *botJournal) minute(at market.Time) error {
 	}
 	j.batch.Blob(recordingBlob, binary.BigEndian.AppendUint64(nil, j.recording.Next()))
 	return nil
-}
-
-// savedParts reads the parts of the engine that the last process left. resumed is false where there are none.
-func savedParts(store *state.BotStore, strategies []string) (parts map[string][]byte, resumed bool, err error) {
-	parts = map[string][]byte{}
-	names := []string{engine.PartAccount, engine.PartPrices, engine.PartGate, engine.PartEngine}
-	for _, name := range strategies {
-		names = append(names, engine.PartStrategy+name)
-	}
-	for _, name := range names {
-		if parts[name], err = store.Blob(partPrefix + name); err != nil {
-			return nil, false, fmt.Errorf("state of the last run: %s: %w", name, err)
-		}
-	}
-	return parts, parts[engine.PartAccount] != nil, nil
 }
 
 // codeOf is the HTTP status and the exchange's code in an error, 0 where it has none.

@@ -12,9 +12,6 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// allotmentBlob is what each strategy of the last run was given, by name, in units of the currency. 0: it shares the pool.
-const allotmentBlob = "allotments"
-
 // fund gives each strategy its allotment where it does not have it yet, and moves what the config has changed since. The pool gets what
 // is left of the currency when the first strategy needs it. Everything else on the account is nobody's and is left alone.
 func (r *runner) fund(ctx context.Context, now market.Time) error {

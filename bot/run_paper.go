@@ -24,11 +24,6 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-const (
-	paperFile = "paper.db" // the simulated exchange, in the state folder
-	modeBlob  = "mode"     // of the state file
-)
-
 // paper is the exchange of paper mode: simulated, in this process, kept in a file of its own beside the bot's. It has the markets, the
 // rules, bid and ask of the exchange that the market data comes from. The bot speaks to it with a client as to any other: what is signed,
 // journalled, unknown and reconciled in live mode is so here.

@@ -258,7 +258,7 @@ func (p *runPlan) settings() config.Backtest {
 	return c
 }
 
-// Name is the bot's, by which alerts tell it from others: letters, digits and what a header may hold.
+// name is the bot's, by which alerts tell it from others: letters, digits and what a header may hold.
 func (p *runPlan) name() string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"iter"
 	"slices"
+	"time"
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/engine/live"
@@ -25,12 +26,11 @@ func (r *runner) settle(ctx context.Context) error {
 		if wait == 0 {
 			return nil
 		}
-		settled := make(chan struct{})
-		stop := after(wait, func() { close(settled) })
+		timer := time.NewTimer(wait)
 		select {
-		case <-settled:
+		case <-timer.C:
 		case <-ctx.Done():
-			stop()
+			timer.Stop()
 			return ctx.Err()
 		}
 	}

@@ -17,9 +17,6 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// recordingFolder is the name of the recording in the state folder.
-const recordingFolder = "recording"
-
 // stateFlags are shared by the commands of the state file.
 type stateFlags struct {
 	path, config string
@@ -43,7 +40,7 @@ func (f *stateFlags) jsonFlag(c *cobra.Command) {
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 }
 
-// File is the state file itself.
+// file is the state file itself.
 func (f *stateFlags) file() (string, error) {
 	path := cmp.Or(f.path, config.DefaultRun().Bot.State)
 	if f.path == "" && f.config != "" {
@@ -61,28 +58,6 @@ func (f *stateFlags) file() (string, error) {
 		return filepath.Join(path, stateFile), nil
 	}
 	return path, nil
-}
-
-// stateError is an error about the state file; what to do about a damaged one is not what helps a candle store.
-type stateError struct{ error }
-
-// Unwrap returns the error itself.
-func (e stateError) Unwrap() error { return e.error }
-
-// Error adds what helps.
-func (e stateError) Error() string {
-	if errors.Is(e.error, state.ErrCorrupt) {
-		return e.error.Error() + "; put a backup in its place, or move it away: a bot without it asks the exchange what is open, and takes that for foreign"
-	}
-	return e.error.Error()
-}
-
-// aboutState makes damage that shows while a bot starts, behind the opening of its state file, an error about that.
-func aboutState(err error) error {
-	if errors.Is(err, state.ErrCorrupt) && !errors.As(err, new(stateError)) {
-		return stateError{err}
-	}
-	return err
 }
 
 // with opens the state file, calls use and closes it.
@@ -222,14 +197,8 @@ func (f *stateFlags) backupByBot(ctx context.Context, out string) (asked bool, e
 	if err != nil {
 		return true, err
 	}
-	_, err = call(ctx, filepath.Dir(path), pathBackup, &operatorAsk{File: whole}, longestAct, &struct{}{})
+	err = askBackup(ctx, filepath.Dir(path), whole)
 	return !errors.Is(err, errNoBot), err
-}
-
-func sameFile(one, other string) bool {
-	a, err := os.Stat(one)
-	b, err2 := os.Stat(other)
-	return err == nil && err2 == nil && os.SameFile(a, b)
 }
 
 // writtenInfo is a file that was written, as a program reads it.

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Told is the account as the bot has been told of it: the fills and prices in the answers that it got, over all its lives, and nothing that
+// told is the account as the bot has been told of it: the fills and prices in the answers that it got, over all its lives, and nothing that
 // it made of them. What follows from that for the limits on the equity the bot could know. Its traffic's lock guards it.
 type told struct {
 	fills    map[string]toldFill // by id

@@ -102,7 +102,7 @@ func (p *tradePlan) addAccount() (err error) {
 	return config.At([]string{"risk", "max_drawdown"}, err)
 }
 
-// Names lists the strategies by StrategyID, from 1.
+// names lists the strategies by StrategyID, from 1.
 func (p *tradePlan) names() (names []string) {
 	for i := range p.Strategies {
 		names = append(names, p.Strategies[i].Name)

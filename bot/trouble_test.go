@@ -290,7 +290,7 @@ func TestOrdersOfSomebodyElseOnTheAccountAreReportedAndLeftAlone(t *testing.T) {
 	})
 }
 
-// Place places a limit order by a client, and returns the name that it gave it.
+// place places a limit order by a client, and returns the name that it gave it.
 func (s *stage) place(c *rest.Client, operator int64, side market.Side, amount, price string) uuid.UUID {
 	m := s.market()
 	q, err := m.ParseQty(amount)

@@ -31,7 +31,7 @@ func (n *fillNews) add(now time.Time, line string) {
 	}
 }
 
-// Text is all that was gathered, and empties the list.
+// text is all that was gathered, and empties the list.
 func (n *fillNews) text() string {
 	text := strings.Join(n.lines, "\n")
 	if count := len(n.lines) + n.more; count > 1 {

@@ -24,7 +24,7 @@ type blockage struct {
 	Since    time.Time
 }
 
-// Text says so at a time, for a person.
+// text says so at a time, for a person.
 func (b *blockage) text(now time.Time) string {
 	return fmt.Sprintf("strategy %s blocks in %s since %s", b.Strategy, b.Callback, now.Sub(b.Since).Truncate(time.Second))
 }

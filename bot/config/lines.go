@@ -121,7 +121,7 @@ func (x *lineIndex) value(path []string) {
 	}
 }
 
-// Inline reads the entries of an inline table and its closing brace.
+// inline reads the entries of an inline table and its closing brace.
 func (x *lineIndex) inline(path []string) {
 	for x.skip(" \t\r\n,"); x.at < len(x.text) && x.text[x.at] != '}'; x.skip(" \t\r\n,") {
 		if x.text[x.at] == '#' {

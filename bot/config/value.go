@@ -17,7 +17,7 @@ type Decimal string
 // flagText is a value from the command line, which has no type until the key is known.
 type flagText string
 
-// Read takes a text, a whole number, or a number of few enough digits to be what was written.
+// read takes a text, a whole number, or a number of few enough digits to be what was written.
 func (d *Decimal) read(raw any) error {
 	text, err := numberText(raw)
 	if err != nil {
@@ -106,7 +106,7 @@ func (d Decimal) Rate(digits uint8) (market.Rate, error) {
 // Moment is a time of a config; zero when the key was left out.
 type Moment market.Time
 
-// Read takes 2006-01-02, RFC 3339, Unix milliseconds, or TOML's own dates.
+// read takes 2006-01-02, RFC 3339, Unix milliseconds, or TOML's own dates.
 func (m *Moment) read(raw any) error {
 	at, err := momentOf(raw)
 	if err == nil && at < 0 {
@@ -154,7 +154,7 @@ func ParseMoment(text string) (market.Time, error) {
 // Span is a length of time of a config.
 type Span market.Duration
 
-// Read takes a text like "90s".
+// read takes a text like "90s".
 func (s *Span) read(raw any) error {
 	text, ok := textOf(raw)
 	if !ok {
@@ -171,7 +171,7 @@ func (s *Span) read(raw any) error {
 // Toggle is a setting that is on, off, or left to the program by a word.
 type Toggle string
 
-// Read takes true, false, or a text.
+// read takes true, false, or a text.
 func (s *Toggle) read(raw any) error {
 	if on, ok := raw.(bool); ok {
 		raw = strconv.FormatBool(on)

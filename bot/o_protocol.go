@@ -2,9 +2,11 @@ package bot
 
 import (
 	"fmt"
-	"github.com/tidemark-trading/tidemark/bot/config"
 	"net/http"
 	"strconv"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
 )
 
 // The protocol between a running bot and the commands that ask it. Both sides name their version in a header; a question or answer without one is of
@@ -40,3 +42,48 @@ func checkAnswer(head http.Header) error {
 	}
 	return nil
 }
+
+// The bounds of a question.
+const (
+	answerWithin = 3 * time.Second  // for an answer that only has to be looked up
+	longestAct   = 10 * time.Minute // that a command may be asked to wait
+	longestAsk   = 1 << 16          // bytes of a request
+)
+
+// The paths of the socket.
+const (
+	pathStatus    = "/status"
+	pathOrders    = "/orders"
+	pathPositions = "/positions"
+	pathExplain   = "/explain"
+	pathHalt      = "/halt"
+	pathResume    = "/resume"
+	pathCancelAll = "/cancel-all"
+	pathFlatten   = "/flatten"
+	pathBackup    = "/backup"
+	pathResolve   = "/resolve"
+)
+
+// operatorAsk is a request. Each path reads the fields that concern it.
+type operatorAsk struct {
+	Strategy string `json:"strategy,omitempty"` // empty: all
+	Order    string `json:"order,omitempty"`
+	All      bool   `json:"all,omitempty"`
+	Foreign  bool   `json:"foreign,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+	As       string `json:"as,omitempty"` // resolve: "exchange" or "absent"
+	File     string `json:"file,omitempty"`
+	WaitMS   int64  `json:"wait_ms,omitempty"`
+	SinceMS  int64  `json:"since_ms,omitempty"` // how long ago
+}
+
+// operatorError is the answer to a request that failed.
+type operatorError struct {
+	Error string `json:"error"`
+}
+
+// How an order is resolved.
+const (
+	asExchange = "exchange"
+	asAbsent   = "absent"
+)

@@ -3,6 +3,7 @@ package bot
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -57,12 +58,77 @@ func (t *teller) intent(r *state.Intent) []string {
 		fmt.Sprintf("          signed for %s, to be taken within %d ms", clockOf(r.Timestamp), r.WindowMS))
 }
 
+// report tells how the order stands now, and how it stood before.
+func (t *teller) report(r *state.Report) []string {
+	if r.Exec == market.ExecRejected || r.Exec == market.ExecUnknown {
+		line := "state     " + execText(&r.Report)
+		if r.Code != 0 {
+			line += fmt.Sprintf(", errorCode %d", r.Code)
+		}
+		return []string{line}
+	}
+	m := t.catalog.Market(r.Market)
+	line := "state     "
+	if now := r.Status.String(); now != t.stands {
+		if t.stands != "" {
+			line += t.stands + " to "
+		}
+		line += now
+		t.stands = now
+	} else {
+		line += "still " + now
+	}
+	line += ", filled " + m.FormatQty(r.FilledAmount)
+	if r.Exec == market.ExecUpdated && r.Price != 0 {
+		line += ", now @ " + m.FormatPrice(r.Price)
+	}
+	if r.RestatementReason != 0 {
+		line += ", " + r.RestatementReason.String()
+	}
+	return []string{line + "; at the exchange " + clockOf(r.Updated.Millis())}
+}
+
+// fills tells each fill once, and its fee when it is known.
+func (t *teller) fills(fills []market.Fill) (lines []string) {
+	for i := range fills {
+		f := &fills[i]
+		m, side := t.catalog.Market(f.Market), "maker"
+		if f.Taker {
+			side = "taker"
+		}
+		feeKnown, told := t.fees[f.ID]
+		switch {
+		case !told && f.Settled:
+			lines = append(lines, fmt.Sprintf("fill      %s @ %s, fee %s, %s, %s; at the exchange %s", m.FormatQty(f.Amount), m.FormatPrice(f.Price), m.FormatValue(f.Fee), side, f.ID, clockOf(f.Time.Millis())))
+		case !told:
+			lines = append(lines, fmt.Sprintf("fill      %s @ %s, fee not settled yet, %s, %s; at the exchange %s", m.FormatQty(f.Amount), m.FormatPrice(f.Price), side, f.ID, clockOf(f.Time.Millis())))
+		case f.Settled && !feeKnown:
+			lines = append(lines, fmt.Sprintf("fee       %s for fill %s, settled now", m.FormatValue(f.Fee), f.ID))
+		}
+		t.fees[f.ID] = f.Settled || feeKnown
+	}
+	return lines
+}
+
+// refusal tells what the gate refused.
+func (t *teller) refusal(r *state.Refusal) []string {
+	line := fmt.Sprintf("refused   %s %s: %s: %s", r.Command.Kind, commandText(t.catalog, &r.Command), r.Reason, r.Detail)
+	if r.Count > 1 {
+		line += fmt.Sprintf("; the last of %d since %s", r.Count, clockOf(r.First.Millis()))
+	}
+	lines := []string{"event     " + causeText(t.catalog, &r.Cause), line}
+	if rounded := termsText(t.catalog, r.Command.Order.Market, r.Rounded.Beside(&r.Command.Order)); rounded != "" {
+		lines = append(lines, "          rounded to "+rounded)
+	}
+	return lines
+}
+
 // causeText names the event in whose callback something was decided.
 func causeText(c *market.Catalog, cause *state.Cause) string {
 	if cause.Kind == 0 {
 		return "none: the operator, or a start or stop"
 	}
-	text := feedKey{kind: cause.Kind, market: cause.Market}.plain(c) + " of " + clockOf(cause.At.Millis())
+	text := feedName(c, cause.Kind, cause.Market) + " of " + clockOf(cause.At.Millis())
 	if cause.Recorded != 0 {
 		text += fmt.Sprintf(", number %d of the recording", cause.Recorded)
 	}
@@ -120,36 +186,6 @@ func outcomeLine(r *state.Outcome) string {
 	return line
 }
 
-// report tells how the order stands now, and how it stood before.
-func (t *teller) report(r *state.Report) []string {
-	if r.Exec == market.ExecRejected || r.Exec == market.ExecUnknown {
-		line := "state     " + execText(&r.Report)
-		if r.Code != 0 {
-			line += fmt.Sprintf(", errorCode %d", r.Code)
-		}
-		return []string{line}
-	}
-	m := t.catalog.Market(r.Market)
-	line := "state     "
-	if now := r.Status.String(); now != t.stands {
-		if t.stands != "" {
-			line += t.stands + " to "
-		}
-		line += now
-		t.stands = now
-	} else {
-		line += "still " + now
-	}
-	line += ", filled " + m.FormatQty(r.FilledAmount)
-	if r.Exec == market.ExecUpdated && r.Price != 0 {
-		line += ", now @ " + m.FormatPrice(r.Price)
-	}
-	if r.RestatementReason != 0 {
-		line += ", " + r.RestatementReason.String()
-	}
-	return []string{line + "; at the exchange " + clockOf(r.Updated.Millis())}
-}
-
 func execText(r *market.Report) string {
 	if r.Command != 0 {
 		return r.Command.String() + " " + r.Exec.String()
@@ -157,46 +193,15 @@ func execText(r *market.Report) string {
 	return r.Exec.String()
 }
 
-// fills tells each fill once, and its fee when it is known.
-func (t *teller) fills(fills []market.Fill) (lines []string) {
-	for i := range fills {
-		f := &fills[i]
-		m, side := t.catalog.Market(f.Market), "maker"
-		if f.Taker {
-			side = "taker"
-		}
-		feeKnown, told := t.fees[f.ID]
-		switch {
-		case !told && f.Settled:
-			lines = append(lines, fmt.Sprintf("fill      %s @ %s, fee %s, %s, %s; at the exchange %s", m.FormatQty(f.Amount), m.FormatPrice(f.Price), m.FormatValue(f.Fee), side, f.ID, clockOf(f.Time.Millis())))
-		case !told:
-			lines = append(lines, fmt.Sprintf("fill      %s @ %s, fee not settled yet, %s, %s; at the exchange %s", m.FormatQty(f.Amount), m.FormatPrice(f.Price), side, f.ID, clockOf(f.Time.Millis())))
-		case f.Settled && !feeKnown:
-			lines = append(lines, fmt.Sprintf("fee       %s for fill %s, settled now", m.FormatValue(f.Fee), f.ID))
-		}
-		t.fees[f.ID] = f.Settled || feeKnown
+// feedName is the name of a feed, without an interval.
+func feedName(c *market.Catalog, kind market.EventKind, id market.ID) string {
+	if id == 0 {
+		return kind.String()
 	}
-	return lines
+	return kind.String() + " " + c.Market(id).Name
 }
 
-// refusal tells what the gate refused.
-func (t *teller) refusal(r *state.Refusal) []string {
-	line := fmt.Sprintf("refused   %s %s: %s: %s", r.Command.Kind, commandText(t.catalog, &r.Command), r.Reason, r.Detail)
-	if r.Count > 1 {
-		line += fmt.Sprintf("; the last of %d since %s", r.Count, clockOf(r.First.Millis()))
-	}
-	lines := []string{"event     " + causeText(t.catalog, &r.Cause), line}
-	if rounded := termsText(t.catalog, r.Command.Order.Market, r.Rounded.Beside(&r.Command.Order)); rounded != "" {
-		lines = append(lines, "          rounded to "+rounded)
-	}
-	return lines
-}
-
-// plain is a feed's name without an interval.
-func (k feedKey) plain(c *market.Catalog) string {
-	text := k.kind.String()
-	if k.market != 0 {
-		text += " " + c.Market(k.market).Name
-	}
-	return text
+// clockOf is a time of Unix milliseconds for a person.
+func clockOf(ms int64) string {
+	return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05.000")
 }
