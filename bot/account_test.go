@@ -106,7 +106,7 @@ func TestAnExchangeWithoutMarketsAtTheStartIsWaitedFor(t *testing.T) {
 		p := s.plan(w)
 		h := &hollow{RoundTripper: w, left: 3}
 		p.transport = h
-		r, err := openRunner(t.Context(), p, zerolog.New(&s.log))
+		r, err := openRunner(t.Context(), p, zerolog.New(&s.log), s.options())
 		require.NoError(t, err)
 		require.NoError(t, r.close())
 		require.Zero(t, h.left)

@@ -161,3 +161,13 @@ func secretsOf(address string) []string {
 func forSlack(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
 }
+
+// try sends a message once and says why that failed, without the URL; nothing where it did not.
+func (p *alertPlace) try(ctx context.Context, bot string) string {
+	p.http = p.client()
+	defer p.http.CloseIdleConnections()
+	if err := p.send(ctx, &alert{Kind: alertTest, Bot: bot, At: time.Now().UTC(), Text: "bot doctor tries whether alerts arrive"}); err != nil {
+		return p.scrub(err)
+	}
+	return ""
+}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,7 +50,7 @@ func openDirect(path string) (log *direct.Log, err error) {
 // killSwitch is `bot cancel-all --direct` at work.
 type killSwitch struct {
 	*app
-	plan     *runPlan
+	access   *access
 	flags    *actFlags
 	client   *rest.Client
 	catalog  *market.Catalog
@@ -69,7 +68,7 @@ func (a *app) direct(ctx context.Context, f *actFlags) error {
 	if err != nil {
 		return err
 	}
-	k := &killSwitch{app: a, flags: f, plan: &runPlan{config: c, getenv: a.Getenv}}
+	k := &killSwitch{app: a, flags: f}
 	if f.state != "" {
 		c.Bot.State = f.state
 	}
@@ -77,8 +76,8 @@ func (a *app) direct(ctx context.Context, f *actFlags) error {
 		fmt.Fprintln(a.Stdout, "nothing to cancel: in paper mode no order leaves the bot's process; its orders are in paper.db, and end with the bot's next stop in good order")
 		return nil
 	}
-	if err := k.plan.readKeys(); err != nil {
-		return c.Source.Place(err)
+	if k.access, err = newAccess(c, a.Getenv); err != nil {
+		return err
 	}
 	if err := k.read(); err != nil {
 		return err
@@ -96,15 +95,15 @@ func (a *app) direct(ctx context.Context, f *actFlags) error {
 
 // read reads what the bot has left, and what a person types instead.
 func (k *killSwitch) read() (err error) {
-	folder := k.plan.config.Bot.State
+	folder := k.access.config.Bot.State
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		return config.Usagef("there is no state folder %s: bot.state of the config, or --state, names the bot's", folder)
 	}
 	if k.holdings, err = direct.ReadHoldings(folder); err != nil {
 		fmt.Fprintf(k.Stderr, "%v\n", err)
 	}
-	if h := k.holdings; h != nil && !sameExchange(h.Exchange, config.OriginOf(k.plan.config.Exchange.BaseURL)) {
-		return config.Usagef("%s in %s is of %s, and exchange.base_url of the config is at %s", direct.HoldingsFile, folder, h.Exchange, config.OriginOf(k.plan.config.Exchange.BaseURL))
+	if h := k.holdings; h != nil && !sameExchange(h.Exchange, config.OriginOf(k.access.config.Exchange.BaseURL)) {
+		return config.Usagef("%s in %s is of %s, and exchange.base_url of the config is at %s", direct.HoldingsFile, folder, h.Exchange, config.OriginOf(k.access.config.Exchange.BaseURL))
 	}
 	if k.holdings == nil && k.flags.flatten {
 		return k.readTyped()
@@ -133,7 +132,7 @@ func (k *killSwitch) turn(ctx context.Context, log *direct.Log) (*direct.Report,
 	}
 	defer k.client.Close()
 	k.names = direct.NewNames(k.holdings, log.Lines())
-	s := &direct.Switch{Exchange: k.client, Catalog: k.catalog, Log: log, Own: k.own, Foreign: k.flags.foreign, Operator: k.plan.operator(""), Say: k.say, Fault: k.faults}
+	s := &direct.Switch{Exchange: k.client, Catalog: k.catalog, Log: log, Own: k.own, Foreign: k.flags.foreign, Operator: k.access.config.OperatorID(""), Say: k.say, Fault: k.faults}
 	by := "bot cancel-all --direct"
 	if k.flags.flatten {
 		by += " --flatten"
@@ -154,15 +153,15 @@ func (k *killSwitch) turn(ctx context.Context, log *direct.Log) (*direct.Report,
 // outwait lets the window of what the bot may have sent last pass, and cancels what has still arrived: a sale of the bot's own that is on its way
 // would be one too many. Its state file was last written before.
 func (k *killSwitch) outwait(ctx context.Context, s *direct.Switch) error {
-	info, err := os.Stat(filepath.Join(k.plan.config.Bot.State, stateFile))
+	info, err := os.Stat(filepath.Join(k.access.config.Bot.State, stateFile))
 	if err != nil {
 		return nil // no bot has sent anything
 	}
-	left := min(time.Duration(k.plan.config.Exchange.Window), time.Until(info.ModTime().Add(time.Duration(k.plan.config.Exchange.Window))))
+	left := min(time.Duration(k.access.config.Exchange.Window), time.Until(info.ModTime().Add(time.Duration(k.access.config.Exchange.Window))))
 	if left <= 0 {
 		return nil
 	}
-	k.say("the bot may have sent something in the last %s: waiting until the exchange cannot take it any more", time.Duration(k.plan.config.Exchange.Window))
+	k.say("the bot may have sent something in the last %s: waiting until the exchange cannot take it any more", time.Duration(k.access.config.Exchange.Window))
 	timer := time.NewTimer(left)
 	defer timer.Stop()
 	select {
@@ -191,7 +190,7 @@ func (k *killSwitch) flatten(ctx context.Context, s *direct.Switch) error {
 // wants is what is to be sold.
 func (k *killSwitch) wants(ctx context.Context, s *direct.Switch) (wants []direct.Want, err error) {
 	if k.holdings != nil {
-		return s.Wants(ctx, k.names, k.plan.operator)
+		return s.Wants(ctx, k.names, k.access.config.OperatorID)
 	}
 	if len(k.typed) == 0 {
 		return nil, errors.New("nothing is sold: what is held is not known, and nothing was typed")
@@ -205,7 +204,7 @@ func (k *killSwitch) wants(ctx context.Context, s *direct.Switch) (wants []direc
 		if err != nil || amount <= 0 {
 			return nil, fmt.Errorf("nothing is sold: %q is no amount of %s", config.Clip(t.amount), m.Name)
 		}
-		wants = append(wants, direct.Want{Market: m.ID, Amount: amount, Operator: k.plan.operator("")})
+		wants = append(wants, direct.Want{Market: m.ID, Amount: amount, Operator: k.access.config.OperatorID("")})
 	}
 	return wants, nil
 }
@@ -218,7 +217,7 @@ func (k *killSwitch) own(o *market.Order) bool {
 	if k.holdings != nil {
 		return false
 	}
-	for _, s := range k.plan.config.Strategies {
+	for _, s := range k.access.config.Strategies {
 		if s.OperatorID == o.OperatorID && o.OperatorID != 0 {
 			return true
 		}
@@ -226,37 +225,24 @@ func (k *killSwitch) own(o *market.Order) bool {
 	return false
 }
 
-// operator is the operatorId of a strategy, or of the first that has one.
-func (p *runPlan) operator(strategy string) int64 {
-	if s, known := p.config.Strategies[strategy]; known && s.OperatorID != 0 {
-		return s.OperatorID
-	}
-	for _, name := range slices.Sorted(maps.Keys(p.config.Strategies)) {
-		if id := p.config.Strategies[name].OperatorID; id != 0 {
-			return id
-		}
-	}
-	return 1
-}
-
 // connect learns the exchange's time and those markets that matter.
 func (k *killSwitch) connect(ctx context.Context, log *direct.Log) (err error) {
-	ledger := newLedger(&k.plan.config.Exchange, func() market.Time { return k.client.Now() }, func(w rest.Warning) { k.say("%s", w) })
-	if k.client, err = k.plan.client(ledger); err != nil {
+	ledger := newLedger(&k.access.config.Exchange, func() market.Time { return k.client.Now() }, func(w rest.Warning) { k.say("%s", w) })
+	if k.client, err = k.access.client(ledger); err != nil {
 		return err
 	}
 	var offered listing
 	quiet := zerolog.New(k.Stderr).Level(zerolog.ErrorLevel)
-	if offered, err = k.plan.askUntil(ctx, k.client, quiet); err != nil {
+	if offered, err = k.access.askUntil(ctx, k.client, quiet); err != nil {
 		return err
 	}
 	wanted := k.markets(log)
-	markets := slices.DeleteFunc(offered.markets, func(m rest.Market) bool { return !wanted[m.Name] })
+	markets := slices.DeleteFunc(offered.Markets, func(m rest.Market) bool { return !wanted[m.Name] })
 	symbols := map[string]bool{}
 	for i := range markets {
 		symbols[markets[i].Base], symbols[markets[i].Quote] = true, true
 	}
-	catalog, leftOut := rest.BuildCatalog(slices.DeleteFunc(offered.assets, func(a rest.Asset) bool { return !symbols[a.Symbol] }), markets)
+	catalog, leftOut := rest.BuildCatalog(slices.DeleteFunc(offered.Assets, func(a rest.Asset) bool { return !symbols[a.Symbol] }), markets)
 	for _, why := range leftOut {
 		k.say("left out: %v", why)
 	}
@@ -268,7 +254,7 @@ func (k *killSwitch) connect(ctx context.Context, log *direct.Log) (err error) {
 // markets are those of the config's strategies, of the holdings, of what was typed and of the log.
 func (k *killSwitch) markets(log *direct.Log) map[string]bool {
 	names := map[string]bool{}
-	for _, s := range k.plan.config.Strategies {
+	for _, s := range k.access.config.Strategies {
 		for _, name := range s.Markets {
 			names[name] = true
 		}

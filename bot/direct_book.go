@@ -258,8 +258,8 @@ func (r *runner) carry(at market.Time, ev *market.Event) {
 
 // fault lets a test know how far booking has come.
 func (r *runner) fault(point string) {
-	if r.plan.faults != nil {
-		r.plan.faults(point)
+	if r.Faults != nil {
+		r.Faults(point)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
 )
 
 // alerts sends a message to each receiver of alerts, all at a time and each once, where that is wanted.
@@ -32,14 +31,4 @@ func (d *doctor) alerts(ctx context.Context, wanted bool) {
 			d.fail(check, fmt.Sprintf("%s (%s): %s", p.name, p.Template, failed[i]), "check the address of alerts.to."+p.name+", which is a secret and not shown")
 		}
 	}
-}
-
-// try sends a message once and says why that failed, without the URL; nothing where it did not.
-func (p *alertPlace) try(ctx context.Context, bot string) string {
-	p.http = p.client()
-	defer p.http.CloseIdleConnections()
-	if err := p.send(ctx, &alert{Kind: alertTest, Bot: bot, At: time.Now().UTC(), Text: "bot doctor tries whether alerts arrive"}); err != nil {
-		return p.scrub(err)
-	}
-	return ""
 }

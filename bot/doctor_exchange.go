@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,18 +53,6 @@ func (d *doctor) clock() {
 	}
 }
 
-// credentialMends are what to do about an exchange's refusal of a key (venue-facts 2.2).
-var credentialMends = map[int]string{
-	301: "the key is not 64 characters long: copy it again",
-	304: "the exchange finds the request too old: widen exchange.window",
-	305: "the exchange has no such key, or it is not active: copy it again, or make a new one",
-	306: "confirm the key by the exchange's e-mail",
-	307: "add this machine's address to those of the key",
-	309: "the secret does not belong to the key: copy both again",
-	310: "give the key the right to trade",
-	311: "give the key the right to read",
-}
-
 // rights finds out what the key may do. It reports whether it may read.
 func (d *doctor) rights(ctx context.Context) (readable bool) {
 	_, err := d.client.Account(ctx)
@@ -79,22 +68,9 @@ func (d *doctor) rights(ctx context.Context) (readable bool) {
 	return true
 }
 
-// withMend adds to an exchange's refusal of the key what to do about it.
-func withMend(err error) error {
-	if _, code := codeOf(err); credentialMends[code] != "" {
-		return fmt.Errorf("%w; %s; bot doctor looks at everything else", err, credentialMends[code])
-	}
-	return err
-}
-
 // refusedKey tells why a key was refused, and what helps.
 func (d *doctor) refusedKey(check string, err error) {
-	_, code := codeOf(err)
-	mend := credentialMends[code]
-	if mend == "" {
-		mend = "the exchange's answer says why"
-	}
-	d.fail(check, err.Error(), mend)
+	d.fail(check, err.Error(), cmp.Or(keyMend(err), "the exchange's answer says why"))
 }
 
 // withdrawRight warns of a key that may do more than a bot needs.
@@ -150,7 +126,7 @@ func (d *doctor) others(ctx context.Context) {
 	var theirs, unknown int
 	for i := range list.Records {
 		switch o := &list.Records[i].Order; {
-		case !d.plan.operates(o.OperatorID):
+		case !d.operates(o.OperatorID):
 			theirs++
 		case d.known.missed(o.ClientOrderID):
 			unknown++
@@ -176,9 +152,9 @@ func (d *doctor) others(ctx context.Context) {
 }
 
 // operates reports whether an operatorId is that of one of the strategies.
-func (p *runPlan) operates(operator int64) bool {
-	for i := range p.Strategies {
-		if p.Strategies[i].Limits.OperatorID == operator {
+func (d *doctor) operates(operator int64) bool {
+	for i := range d.plan.Strategies {
+		if d.plan.Strategies[i].Limits.OperatorID == operator {
 			return true
 		}
 	}
@@ -187,7 +163,7 @@ func (p *runPlan) operates(operator int64) bool {
 
 // polling adds up what the bot will ask for.
 func (d *doctor) polling() {
-	plan := (&runner{plan: d.plan, client: d.client}).pollPlan()
+	plan := d.plan.pollPlan(d.client)
 	perKey, perIP := int(d.plan.config.Exchange.PerKey), int(d.plan.config.Exchange.PerIP)
 	text := fmt.Sprintf("%d of %d weight points a minute of the key, %d of %d of the IP address", plan.PerMinute(rest.PaidByKey), perKey, plan.PerMinute(rest.PaidByIP), perIP)
 	level, mend := levelOK, ""

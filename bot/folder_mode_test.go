@@ -27,7 +27,7 @@ func TestARunWarnsOfAStateFolderThatOthersMayLookInto(t *testing.T) {
 			defer cancel()
 			ended := make(chan error, 1)
 			go func() {
-				ended <- (&app{}).serve(ctx, newRunner(s.plan(&wire{traffic: s.traffic, quiet: true}), zerolog.New(&s.log)))
+				ended <- newRunner(s.plan(&wire{traffic: s.traffic, quiet: true}), zerolog.New(&s.log), s.options()).serve(ctx)
 			}()
 			Await(t, func() bool { return strings.Contains(s.log.String(), "trading begins") || len(ended) > 0 })
 			cancel()

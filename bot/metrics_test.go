@@ -14,7 +14,7 @@ import (
 
 func TestThePageOnRunningNamesEveryMetricAndNoOther(t *testing.T) {
 	c := config.DefaultRun()
-	w := &watch{now: time.Now, r: &runner{plan: &runPlan{config: c}}}
+	w := &watch{now: time.Now, r: &runner{plan: &runPlan{access: access{config: c}}}}
 	m := newMetrics(w)
 	m.attach(w.r)
 	described := make(chan *prometheus.Desc, 1000)

@@ -25,10 +25,10 @@ const (
 
 // newNotifier reads what systemd has put into the environment; nil where it is not there.
 func newNotifier(getenv func(string) string) *notifier {
-	socket := getenv("NOTIFY_SOCKET")
-	if socket == "" {
+	if getenv == nil || getenv("NOTIFY_SOCKET") == "" {
 		return nil
 	}
+	socket := getenv("NOTIFY_SOCKET")
 	if strings.HasPrefix(socket, "@") {
 		socket = "\x00" + socket[1:] // an abstract name
 	}

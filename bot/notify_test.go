@@ -131,7 +131,7 @@ func TestSystemdIsToldOfAStopThatIsFasterThanItsNews(t *testing.T) {
 	defer ear.Close()
 	ended, end := context.WithCancel(t.Context())
 	end()
-	w := &watch{r: &runner{plan: &runPlan{config: &config.Run{}}}, notify: &notifier{socket: socket}}
+	w := &watch{r: &runner{plan: &runPlan{access: access{config: &config.Run{}}}}, notify: &notifier{socket: socket}}
 	w.hearStop(tardy{ended})
 	w.settle()
 	require.NoError(t, ear.SetReadDeadline(time.Now().Add(Patience)))

@@ -76,12 +76,11 @@ func (a *app) run(ctx context.Context, f *runFlags) error {
 	outlive()
 	log := a.logger(p.config.Bot.Log)
 	log.Info().Str("mode", p.config.Bot.Mode).Str("exchange", p.config.Exchange.Origin()).Str("state", p.config.Bot.State).Str("version", codeVersion(debug.ReadBuildInfo())).Msg("the bot starts")
-	p.faults = a.faults
-	return a.supervise(ctx, newRunner(p, log))
+	return newRunner(p, log, runOptions{Getenv: a.Getenv, Again: a.Again, Faults: a.faults}).supervise(ctx)
 }
 
 // serve opens a bot, lets it trade until ctx ends, and closes it.
-func (a *app) serve(ctx context.Context, r *runner) (err error) {
+func (r *runner) serve(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, r.close()) }()
 	p, log := r.plan, r.log
 	watching, rest := context.WithCancel(context.WithoutCancel(ctx))
@@ -94,7 +93,7 @@ func (a *app) serve(ctx context.Context, r *runner) (err error) {
 		r.watch.stopped("it could not start: "+err.Error(), 0)
 		return r.early(ctx, err)
 	}
-	for _, line := range append(p.unlimited(), p.openFolder()...) {
+	for _, line := range append(p.unlimited(), warnOfFolder(p.config.Bot.State)...) {
 		log.Warn().Msg(line)
 	}
 	if ctx.Err() != nil {
@@ -116,6 +115,14 @@ func (a *app) serve(ctx context.Context, r *runner) (err error) {
 		return tradingError{err}
 	}
 	return nil
+}
+
+// withMend adds to an exchange's refusal of the key what to do about it.
+func withMend(err error) error {
+	if mend := keyMend(err); mend != "" {
+		return fmt.Errorf("%w; %s; bot doctor looks at everything else", err, mend)
+	}
+	return err
 }
 
 // ready lets the log and whoever watches know that the bot has reconciled with the exchange, and trades.

@@ -36,6 +36,7 @@ const recordingLead = 1 << 20
 
 // runner is a bot in the making, and then at work.
 type runner struct {
+	runOptions
 	plan    *runPlan
 	log     zerolog.Logger
 	client  *rest.Client // of the exchange: market data, and in live mode orders
@@ -71,14 +72,14 @@ type runner struct {
 // openRunner makes a bot of a plan: it locks the state file, asks the exchange what there is, and brings the engine to where it was, or
 // warms it up. Close it, also after an error. Where ctx ends meanwhile, a bot that may have orders at the exchange is opened all the same, to
 // end them.
-func openRunner(ctx context.Context, p *runPlan, log zerolog.Logger) (r *runner, err error) {
-	r = newRunner(p, log)
+func openRunner(ctx context.Context, p *runPlan, log zerolog.Logger, o runOptions) (r *runner, err error) {
+	r = newRunner(p, log, o)
 	return r, r.open(ctx)
 }
 
 // newRunner returns a bot that is nothing yet but its plan.
-func newRunner(p *runPlan, log zerolog.Logger) *runner {
-	r := &runner{plan: p, log: log, run: uuid.New()}
+func newRunner(p *runPlan, log zerolog.Logger, o runOptions) *runner {
+	r := &runner{runOptions: o, plan: p, log: log, run: uuid.New()}
 	r.dog = newWatchdog(r)
 	return r
 }
@@ -125,9 +126,8 @@ func (r *runner) close() (err error) {
 	return err
 }
 
-// openFolder warns of a state folder that others may look into.
-func (p *runPlan) openFolder() []string {
-	folder := p.config.Bot.State
+// warnOfFolder warns of a state folder that others may look into.
+func warnOfFolder(folder string) []string {
 	if info, err := os.Stat(folder); err == nil && openToOthers(info) {
 		return []string{"others may look into the state folder " + folder + "; do: chmod 700 " + config.InQuotes(folder)}
 	}

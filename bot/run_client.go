@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
@@ -29,7 +30,7 @@ func (r *runner) openClient(ctx context.Context) (err error) {
 	if err := r.plan.learn(offered); err != nil {
 		return err
 	}
-	if err := r.pollPlan().Check(int(r.plan.config.Exchange.PerKey), int(r.plan.config.Exchange.PerIP)); err != nil {
+	if err := r.plan.pollPlan(r.client).Check(int(r.plan.config.Exchange.PerKey), int(r.plan.config.Exchange.PerIP)); err != nil {
 		return config.Errorf("%s: %w", r.plan.config.Source.Name(), err)
 	}
 	r.client.Use(r.plan.Catalog)
@@ -65,27 +66,30 @@ func (r *runner) weights() []byte {
 	return data
 }
 
+// clockEvery is the time between two measurements of the exchange's clock, sooner where the last one was poor.
+const clockEvery = 5 * time.Minute
+
 // pollPlan is what the bot asks for again and again, in weight points.
-func (r *runner) pollPlan() (plan rest.Plan) {
-	p, public := &r.plan.config.Poll, rest.PaidByIP
-	if r.plan.config.Exchange.SignMarketData && r.plan.key != "" {
+func (p *runPlan) pollPlan(client *rest.Client) (plan rest.Plan) {
+	every, public := &p.config.Poll, rest.PaidByIP
+	if p.config.Exchange.SignMarketData && p.key != "" {
 		public = rest.PaidByKey
 	}
 	poll := func(name string, every market.Duration, payer rest.Payer) rest.Poll {
-		weight := r.client.Weight(name)
+		weight := client.Weight(name)
 		return rest.Poll{Name: name, Weight: cmp.Or(weight.All, weight.One), Every: every, Payer: payer}
 	}
 	clock := poll("GET /time", clockEvery, rest.PaidByIP)
 	clock.Weight *= rest.TimeSamples
 	plan = append(plan,
-		poll("GET /ticker/price", market.Duration(p.Tickers), public),
-		poll("GET /ticker/book", market.Duration(p.Tickers), public),
-		poll("GET /markets", market.Duration(p.Rules), public), clock)
-	if r.plan.config.Bot.Mode == config.ModeLive {
-		plan = append(plan, poll("GET /ordersOpen", market.Duration(p.Orders), rest.PaidByKey), poll("GET /balance", market.Duration(p.Balances), rest.PaidByKey))
+		poll("GET /ticker/price", market.Duration(every.Tickers), public),
+		poll("GET /ticker/book", market.Duration(every.Tickers), public),
+		poll("GET /markets", market.Duration(every.Rules), public), clock)
+	if p.config.Bot.Mode == config.ModeLive {
+		plan = append(plan, poll("GET /ordersOpen", market.Duration(every.Orders), rest.PaidByKey), poll("GET /balance", market.Duration(every.Balances), rest.PaidByKey))
 	}
-	for i := range r.plan.Strategies {
-		s := &r.plan.Strategies[i]
+	for i := range p.Strategies {
+		s := &p.Strategies[i]
 		needs, err := s.Kind.Needs(s.Values)
 		if err != nil {
 			continue // it is told when the strategy is made
@@ -93,7 +97,7 @@ func (r *runner) pollPlan() (plan rest.Plan) {
 		for _, m := range s.Markets {
 			plan = append(plan, named(poll("GET /{market}/candles", s.Interval.Fixed(), public), m.Name))
 			if needs.Book {
-				plan = append(plan, named(poll("GET /{market}/book", market.Duration(p.Books), public), m.Name))
+				plan = append(plan, named(poll("GET /{market}/book", market.Duration(every.Books), public), m.Name))
 			}
 		}
 	}

@@ -12,7 +12,6 @@ import (
 // The exchange's clock is measured again every so often, sooner where the last measurement was a poor one. A machine's clock that nothing
 // sets right is off by seconds within a day.
 const (
-	clockEvery = 5 * time.Minute
 	clockSoon  = 30 * time.Second
 	poorTrip   = time.Second
 	clockOff   = time.Second
@@ -54,8 +53,8 @@ func (r *runner) keepTime(ctx context.Context) {
 
 // slept is how far the machine's clock has run ahead of its uptime since a time, because it slept or was set.
 func (r *runner) slept(since time.Time) market.Duration {
-	if r.plan.slept != nil {
-		return r.plan.slept()
+	if r.runOptions.slept != nil {
+		return r.runOptions.slept()
 	}
 	now := time.Now()
 	return now.Round(0).Sub(since.Round(0)) - now.Sub(since)

@@ -141,7 +141,7 @@ func TestWeightsOfTheConfigCountInThePlanAndInTheBudget(t *testing.T) {
 	require.NoError(t, err)
 	other, err := before.client(nil)
 	require.NoError(t, err)
-	dear, cheap := (&runner{plan: before, client: other}).pollPlan(), (&runner{plan: p, client: client}).pollPlan()
+	dear, cheap := before.pollPlan(other), p.pollPlan(client)
 	require.Equal(t, dear.PerMinute(rest.PaidByKey)-75, cheap.PerMinute(rest.PaidByKey))
 	require.Equal(t, dear.PerMinute(rest.PaidByIP)+120, cheap.PerMinute(rest.PaidByIP))
 }

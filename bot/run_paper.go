@@ -60,8 +60,8 @@ func (r *runner) openTrading(ctx context.Context) error {
 	}
 	r.paper = p
 	key, served := &config.Accounts[0].Keys[0], http.Handler(p)
-	if r.plan.within != nil {
-		served = r.plan.within(p)
+	if r.within != nil {
+		served = r.within(p)
 	}
 	p.client, err = rest.New(rest.Config{
 		BaseURL: "http://127.0.0.1", Key: rest.NewSecret(key.Key), Secret: rest.NewSecret(key.Secret), Window: market.Duration(r.plan.config.Exchange.Window), Transport: inProcess{served},

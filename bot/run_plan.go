@@ -13,7 +13,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
@@ -21,32 +20,28 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
+// access is a config of `bot run` with the keys of its account: all that it takes to ask the exchange.
+type access struct {
+	config      *config.Run
+	key, secret string
+	transport   http.RoundTripper // to the exchange; nil: over the network
+	now         func() time.Time  // the machine's clock; nil: that it has
+}
+
 // runPlan is a config of `bot run` that has been checked, first without the exchange and then with what that tells.
 type runPlan struct {
 	tradePlan
-	config      *config.Run
-	key, secret string
-	getenv      func(string) string
+	access
 	alertPlaces []*alertPlace
-	transport   http.RoundTripper               // to the exchange; nil: over the network
-	now         func() time.Time                // the machine's clock; nil: that it has
-	slept       func() market.Duration          // how far that has run ahead of the machine's uptime; nil: as it is
-	witness     witness                         // hears of what is traded; nil: nobody
-	within      func(http.Handler) http.Handler // stands before the exchange of paper mode; nil: nothing
-	faults      func(point string)              // of tests: called between two steps of the kill switch and of what books it; nil: not called
-	configHash  string                          // of the settings that decide what is traded
-}
-
-// witness hears every command that the gate lets pass, every fill and every order that has ended, in their order.
-type witness interface {
-	engine.Observer
-	engine.Approver
+	configHash  string // of the settings that decide what is traded; empty until the exchange has told its units
 }
 
 // newRunPlan checks all of a config but what only the exchange knows.
 func newRunPlan(c *config.Run, kinds []strategy.Kind, getenv func(string) string) (*runPlan, error) {
-	p := &runPlan{config: c, getenv: getenv}
-	for _, step := range [...]func() error{p.checkSections, p.readKeys, func() error { return p.addTrading(kinds) }} {
+	p := &runPlan{access: access{config: c}}
+	for _, step := range [...]func() error{
+		func() error { return p.checkSections(getenv) }, func() error { return p.readKeys(getenv) }, func() error { return p.addTrading(kinds) },
+	} {
 		if err := step(); err != nil {
 			return nil, c.Source.Place(err)
 		}
@@ -54,9 +49,15 @@ func newRunPlan(c *config.Run, kinds []strategy.Kind, getenv func(string) string
 	return p, nil
 }
 
-// readKeys finds key and secret where the config says that they are.
-func (p *runPlan) readKeys() error {
-	e, keys := &p.config.Exchange, config.Secrets{Getenv: p.getenv}
+// newAccess finds key and secret where a config says that they are. It looks at nothing else.
+func newAccess(c *config.Run, getenv func(string) string) (*access, error) {
+	a := &access{config: c}
+	return a, c.Source.Place(a.readKeys(getenv))
+}
+
+// readKeys finds key and secret.
+func (a *access) readKeys(getenv func(string) string) error {
+	e, keys := &a.config.Exchange, config.Secrets{Getenv: getenv}
 	key, err := keys.Read([]string{"exchange"}, "key", e.Key, e.KeyFile, e.KeyEnv)
 	if err != nil {
 		return err
@@ -65,18 +66,18 @@ func (p *runPlan) readKeys() error {
 	if err != nil {
 		return err
 	}
-	p.key, p.secret = key.Text, words.Text
-	if p.config.Bot.Mode == config.ModePaper && p.key == "" && p.secret == "" {
+	a.key, a.secret = key.Text, words.Text
+	if a.config.Bot.Mode == config.ModePaper && a.key == "" && a.secret == "" {
 		return nil // market data is public
 	}
-	if p.key == "" || p.secret == "" {
-		return config.At([]string{"exchange", "key"}, errors.New("key and secret are missing; name them by key_env and secret_env, or key_file and secret_file"))
+	if a.key == "" || a.secret == "" {
+		return config.Keyf([]string{"exchange", "key"}, "key and secret are missing; name them by key_env and secret_env, or key_file and secret_file")
 	}
 	return nil
 }
 
 // checkSections looks at what is not about strategies.
-func (p *runPlan) checkSections() error {
+func (p *runPlan) checkSections(getenv func(string) string) error {
 	if !slices.Contains(config.LogLevels, p.config.Bot.Log) {
 		return config.At([]string{"bot", "log"}, fmt.Errorf("%q is not one of %s", config.Clip(p.config.Bot.Log), strings.Join(config.LogLevels, ", ")))
 	}
@@ -99,7 +100,7 @@ func (p *runPlan) checkSections() error {
 		return err
 	}
 	var err error
-	if p.alertPlaces, err = newAlertPlaces(&p.config.Alerts, p.getenv); err != nil {
+	if p.alertPlaces, err = newAlertPlaces(&p.config.Alerts, getenv); err != nil {
 		return err
 	}
 	if err := p.config.Metrics.Check(); err != nil {
@@ -138,15 +139,15 @@ func (p *runPlan) addTrading(kinds []strategy.Kind) (err error) {
 }
 
 // client makes the client of the exchange. Its budget follows the ledger's rules.
-func (p *runPlan) client(budget rest.Budget) (*rest.Client, error) {
-	e := &p.config.Exchange
+func (a *access) client(budget rest.Budget) (*rest.Client, error) {
+	e := &a.config.Exchange
 	c, err := rest.New(rest.Config{
-		BaseURL: e.BaseURL, Key: rest.NewSecret(p.key), Secret: rest.NewSecret(p.secret), Prefix: e.Prefix, Window: market.Duration(e.Window),
+		BaseURL: e.BaseURL, Key: rest.NewSecret(a.key), Secret: rest.NewSecret(a.secret), Prefix: e.Prefix, Window: market.Duration(e.Window),
 		AllowWithdrawals: e.AllowWithdrawals, Weights: weightsOf(e), SignPublic: e.SignMarketData, Budget: budget,
-		Transport: p.transport, Now: p.now,
+		Transport: a.transport, Now: a.now,
 	})
 	if err != nil {
-		return nil, p.config.Source.Place(config.At([]string{"exchange"}, err))
+		return nil, a.config.Source.Place(config.At([]string{"exchange"}, err))
 	}
 	return c, nil
 }
@@ -175,28 +176,28 @@ func weightsOf(e *config.ExchangeSection) map[string]rest.Weight {
 
 // listing is what the exchange offers.
 type listing struct {
-	assets  []rest.Asset
-	markets []rest.Market
+	Assets  []rest.Asset
+	Markets []rest.Market
 }
 
 // ask asks the exchange for its time, assets and markets.
-func (p *runPlan) ask(ctx context.Context, c *rest.Client) (l listing, err error) {
+func (a *access) ask(ctx context.Context, c *rest.Client) (l listing, err error) {
 	if err = c.Sync(ctx); err != nil {
-		return l, fmt.Errorf("ask %s: %w", p.config.Exchange.Origin(), err)
+		return l, fmt.Errorf("ask %s: %w", a.config.Exchange.Origin(), err)
 	}
-	if l.assets, err = c.Assets(ctx, ""); err == nil {
-		l.markets, err = c.Markets(ctx, "")
+	if l.Assets, err = c.Assets(ctx, ""); err == nil {
+		l.Markets, err = c.Markets(ctx, "")
 	}
-	if err == nil && (len(l.assets) == 0 || len(l.markets) == 0) {
+	if err == nil && (len(l.Assets) == 0 || len(l.Markets) == 0) {
 		err = errors.New("the exchange lists no markets, or no assets") // which is an answer that went wrong
 	}
 	return l, err
 }
 
 // askUntil asks until the exchange answers, or ctx ends.
-func (p *runPlan) askUntil(ctx context.Context, c *rest.Client, log zerolog.Logger) (l listing, err error) {
+func (a *access) askUntil(ctx context.Context, c *rest.Client, log zerolog.Logger) (l listing, err error) {
 	err = live.Insist(ctx, log, func() (err error) {
-		l, err = p.ask(ctx, c)
+		l, err = a.ask(ctx, c)
 		return err
 	})
 	return l, err
@@ -210,7 +211,7 @@ func (p *runPlan) learn(l listing) error {
 			traded[name] = true
 		}
 	}
-	markets := slices.DeleteFunc(l.markets, func(m rest.Market) bool { return !traded[m.Name] })
+	markets := slices.DeleteFunc(l.Markets, func(m rest.Market) bool { return !traded[m.Name] })
 	slices.SortFunc(markets, func(a, b rest.Market) int { return strings.Compare(a.Name, b.Name) }) // as a backtest has them
 	needed := map[string]bool{p.config.Account.Currency: true}
 	for i := range markets {
@@ -220,7 +221,7 @@ func (p *runPlan) learn(l listing) error {
 	for name := range traded {
 		return p.config.Source.Place(config.At([]string{"strategies"}, fmt.Errorf("the exchange has no market %s", name)))
 	}
-	assets := slices.DeleteFunc(l.assets, func(a rest.Asset) bool { return !needed[a.Symbol] })
+	assets := slices.DeleteFunc(l.Assets, func(a rest.Asset) bool { return !needed[a.Symbol] })
 	catalog, leftOut := rest.BuildCatalog(assets, markets)
 	for _, why := range leftOut {
 		return fmt.Errorf("the exchange's markets: %w", why)

@@ -31,21 +31,21 @@ const (
 )
 
 // supervise runs a bot beside the one who waits for its end: a stop does not depend on the loop, which a strategy may hold.
-func (a *app) supervise(ctx context.Context, r *runner) error {
+func (r *runner) supervise(ctx context.Context) error {
 	ended := make(chan error, 1)
-	go func() { ended <- a.serve(ctx, r) }()
+	go func() { ended <- r.serve(ctx) }()
 	select {
 	case err := <-ended:
 		return err
 	case <-ctx.Done():
 	}
-	return a.awaitStop(r, ended)
+	return r.awaitStop(ended)
 }
 
 // awaitStop waits for a bot that was asked to stop. A second Ctrl-C turns the kill switch; so does half of stop_within where a strategy blocks. When
 // stop_within is over, a bot whose loop hangs is left as it is.
-func (a *app) awaitStop(r *runner, ended <-chan error) error {
-	again, forget := a.again()
+func (r *runner) awaitStop(ended <-chan error) error {
+	again, forget := r.again()
 	defer forget()
 	r.log.Info().Msg("a second Ctrl-C " + r.secondSignal())
 	within := time.Duration(r.plan.config.Bot.StopWithin)
@@ -89,11 +89,11 @@ func (r *runner) secondSignal() string {
 }
 
 // again is a context that ends with the next signal to stop.
-func (a *app) again() (context.Context, context.CancelFunc) {
-	if a.Again == nil {
+func (r *runner) again() (context.Context, context.CancelFunc) {
+	if r.Again == nil {
 		return context.WithCancel(context.Background())
 	}
-	return a.Again()
+	return r.Again()
 }
 
 // turnSwitch cancels the bot's open orders without the loop, from which nothing but cancels leaves any more.
@@ -114,8 +114,8 @@ func (r *runner) turnSwitch(by string, within time.Duration) (*direct.Report, er
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
-	s := &direct.Switch{Exchange: tools.client, Catalog: tools.catalog, Log: log, Operator: r.plan.operator(""), Say: r.sayDirect,
-		Own: func(o *market.Order) bool { return tools.knows(o.ClientOrderID) }, Fault: r.plan.faults}
+	s := &direct.Switch{Exchange: tools.client, Catalog: tools.catalog, Log: log, Operator: r.plan.config.OperatorID(""), Say: r.sayDirect,
+		Own: func(o *market.Order) bool { return tools.knows(o.ClientOrderID) }, Fault: r.Faults}
 	if err = s.Begin(by, false); err == nil {
 		err = s.Cancel(ctx)
 	}

@@ -18,7 +18,7 @@ import (
 func deaf(t *testing.T) *control {
 	client, err := rest.New(rest.Config{BaseURL: "http://127.0.0.1:1/v2", Prefix: "Service"})
 	require.NoError(t, err)
-	plan := &runPlan{config: config.DefaultRun(), tradePlan: tradePlan{Strategies: []backtest.StrategyPlan{{Name: "maker"}}}}
+	plan := &runPlan{access: access{config: config.DefaultRun()}, tradePlan: tradePlan{Strategies: []backtest.StrategyPlan{{Name: "maker"}}}}
 	plan.config.Bot.State = t.TempDir()
 	c, err := openControl(t.Context(), &runner{plan: plan, client: client, trading: client, loop: live.New(live.Config{})})
 	require.NoError(t, err)

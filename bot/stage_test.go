@@ -184,11 +184,16 @@ func (s *stage) plan(w *wire) *runPlan {
 		return map[string]string{"KEY": stageKey, "SECRET": stageSecret, "AUDITOR": auditorKey, "AUDITORS": "secret of the auditor", "OTHER": otherKey, "OTHERS": "secret of the other"}[name]
 	})
 	require.NoError(s.t, err)
-	p.transport, p.now, p.slept, p.witness, p.within = w, s.now, s.slept, s.witness, s.within
+	p.transport, p.now = w, s.now
 	if s.wrap != nil {
 		p.transport = s.wrap(w)
 	}
 	return p
+}
+
+// options are what a start has of its process.
+func (s *stage) options() runOptions {
+	return runOptions{slept: s.slept, witness: s.witness, within: s.within}
 }
 
 // start starts the bot, and insists until the exchange lets it: what supervises a process does the same.
@@ -210,7 +215,7 @@ func (s *stage) open() (*process, error) {
 	s.starts++
 	p := &process{stage: s, wire: &wire{traffic: s.traffic}, done: make(chan error, 1)}
 	var err error
-	p.runner, err = openRunner(context.Background(), s.plan(p.wire), zerolog.New(&s.log).Level(zerolog.DebugLevel).With().Int("start", s.starts).Logger())
+	p.runner, err = openRunner(context.Background(), s.plan(p.wire), zerolog.New(&s.log).Level(zerolog.DebugLevel).With().Int("start", s.starts).Logger(), s.options())
 	if err != nil {
 		require.NoError(s.t, p.close())
 		return nil, err

@@ -44,14 +44,14 @@ func TestAStopIsInTheLogAlsoWhenTheLoopEndsFirst(t *testing.T) {
 	stop()
 	for name, ctx := range map[string]context.Context{"the loop ends first": tardy{ended}, "AfterFunc comes first": ended} {
 		var log journalOfLogs
-		r := &runner{plan: &runPlan{config: &config.Run{}}, log: zerolog.New(&log)}
+		r := &runner{plan: &runPlan{access: access{config: &config.Run{}}}, log: zerolog.New(&log)}
 		announced := r.announceStop(ctx)
 		announced()
 		r.log.Info().Msg("trading has ended")
 		require.Regexp(t, `^[^\n]*stopping: [^\n]*\n[^\n]*trading has ended[^\n]*\n$`, log.String(), name)
 	}
 	var log journalOfLogs
-	(&runner{plan: &runPlan{config: &config.Run{}}, log: zerolog.New(&log)}).announceStop(t.Context())()
+	(&runner{plan: &runPlan{access: access{config: &config.Run{}}}, log: zerolog.New(&log)}).announceStop(t.Context())()
 	require.Empty(t, log.String(), "a loop that failed was not asked to stop")
 }
 

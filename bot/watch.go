@@ -61,7 +61,7 @@ const flushAlertsWithin = 5 * time.Second
 // openWatch starts what a config wants to be told: nothing by default.
 func (r *runner) openWatch(ctx context.Context) error {
 	p := r.plan
-	notify := newNotifier(p.getenv)
+	notify := newNotifier(r.Getenv)
 	if p.config.Metrics.Listen == "" && len(p.alertPlaces) == 0 && notify == nil {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 func TestTheFillsOfAMinuteAreOneAlert(t *testing.T) {
 	now := time.Unix(1_790_000_000, 0)
 	place := &alertPlace{wake: make(chan struct{}, 1)}
-	p := &runPlan{config: &config.Run{Bot: config.BotSection{Name: "north"}, Source: &config.Source{File: "live.toml"}}}
+	p := &runPlan{access: access{config: &config.Run{Bot: config.BotSection{Name: "north"}, Source: &config.Source{File: "live.toml"}}}}
 	w := &watch{r: &runner{plan: p}, name: p.name(), now: func() time.Time { return now }, alerts: &alerter{places: []*alertPlace{place}}}
 	for n := range 25 {
 		w.fills.add(now, fmt.Sprint("fill ", n))

@@ -41,7 +41,7 @@ func TestTheMemoryOfABotStaysFlat(t *testing.T) {
 		s.everySet = []config.Override{{Path: []string{"poll", "tickers"}, Text: ticker.String()}, {Path: []string{"risk", "max_daily_loss"}, Text: "0"}}
 		p := &process{stage: s, wire: &wire{traffic: s.traffic, quiet: true}, done: make(chan error, 1)}
 		var err error
-		p.runner, err = openRunner(context.Background(), s.plan(p.wire), zerolog.New(io.Discard))
+		p.runner, err = openRunner(context.Background(), s.plan(p.wire), zerolog.New(io.Discard), s.options())
 		require.NoError(t, err)
 		go func() { p.done <- p.trade(p.ctx()) }()
 		var alive, file [7]int64 // bytes, after each part of the time

@@ -1,7 +1,9 @@
 package config
 
 import (
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -147,4 +149,17 @@ func OriginOf(base string) string {
 		return base
 	}
 	return strings.ToLower(u.Scheme + "://" + u.Host)
+}
+
+// OperatorID is the operatorId of a strategy; of one that has none or is not there, that of the first strategy that has one, otherwise 1.
+func (c *Run) OperatorID(strategy string) int64 {
+	if s, known := c.Strategies[strategy]; known && s.OperatorID != 0 {
+		return s.OperatorID
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Strategies)) {
+		if id := c.Strategies[name].OperatorID; id != 0 {
+			return id
+		}
+	}
+	return 1
 }
