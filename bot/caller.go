@@ -2,6 +2,7 @@ package bot
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -69,4 +70,24 @@ func show[T any](a *app, f *callerFlags, answer found[T], print func(*T) error) 
 		fmt.Fprintln(a.Stderr, "the bot does not run: this is what its state file says")
 	}
 	return print(answer.value)
+}
+
+// act lets a running bot act and says what became of it.
+func (a *app) act(ctx context.Context, f *actFlags, path string, ask *operatorAsk, print func(*actReport) string) error {
+	folder, err := f.folder()
+	if err != nil {
+		return err
+	}
+	answer, err := askAct(ctx, folder, path, ask)
+	if err != nil {
+		return err
+	}
+	err = show(a, &f.callerFlags, answer, func(r *actReport) error {
+		_, err := fmt.Fprint(a.Stdout, print(r), leftText(r))
+		return err
+	})
+	if err == nil && !answer.value.Done {
+		return errUnconfirmed
+	}
+	return err
 }

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -62,15 +61,5 @@ func (a *app) printWarmup(title string, report *backtest.WarmupReport) error {
 		text += fmt.Sprintf("From %d candles of history on nothing changes.\n", report.Enough)
 	}
 	_, err := io.WriteString(a.Stdout, text)
-	return err
-}
-
-// printJSON writes a value for a program to read.
-func (a *app) printJSON(value any) error {
-	text, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = a.Stdout.Write(append(text, '\n'))
 	return err
 }

@@ -114,3 +114,16 @@ func colourAt(text string) int {
 	}
 	return strings.IndexByte(text, 'm') + 1
 }
+
+// logger writes at a level of LogLevels to the standard error: for a person on a terminal, as JSON otherwise.
+func (a *app) logger(level string) zerolog.Logger {
+	out := a.Stderr
+	if _, terminal := terminalOf(a.Stderr); terminal {
+		out = console(a.Stderr, a.Getenv("NO_COLOR") != "", logWidth(a.Stderr))
+	}
+	at := zerolog.Disabled
+	if level != "off" {
+		at, _ = zerolog.ParseLevel(level) // one of the words
+	}
+	return zerolog.New(out).Level(at).With().Timestamp().Logger()
+}

@@ -35,18 +35,6 @@ bot hangs or cannot start. --flatten sells at market what holdings.json in the s
 is missing, it reads markets and amounts from standard input. What is sent stands in direct.log first, which the next start of the bot books, or
 the running one, which halts its strategies. docs/running.md tells more.`
 
-// openWait is how long the switch waits for a bot that is booking the log.
-const openWait = 5 * time.Second
-
-// openDirect opens the kill switch's log for writing.
-func openDirect(path string) (log *direct.Log, err error) {
-	for began := time.Now(); ; time.Sleep(followEvery) {
-		if log, err = direct.Open(path); !errors.Is(err, direct.ErrBusy) || time.Since(began) > openWait {
-			return log, err
-		}
-	}
-}
-
 // killSwitch is `bot cancel-all --direct` at work.
 type killSwitch struct {
 	*app

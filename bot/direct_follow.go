@@ -108,3 +108,15 @@ func (r *runner) bookLines(ctx context.Context, lines []direct.Line) (err error)
 	}
 	return r.leaveHoldings(h)
 }
+
+// openWait is how long the switch waits for a bot that is booking the log.
+const openWait = 5 * time.Second
+
+// openDirect opens the kill switch's log for writing.
+func openDirect(path string) (log *direct.Log, err error) {
+	for began := time.Now(); ; time.Sleep(followEvery) {
+		if log, err = direct.Open(path); !errors.Is(err, direct.ErrBusy) || time.Since(began) > openWait {
+			return log, err
+		}
+	}
+}

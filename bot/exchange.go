@@ -2,8 +2,10 @@ package bot
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"runtime/debug"
 	"strings"
 
@@ -91,16 +93,6 @@ func (f *exchangeFlags) plan(getenv func(string) string) (*exchangePlan, error) 
 	return newExchangePlan(c, getenv)
 }
 
-// explain says whether an exchange could not be made because of its config, which is a bad config, or because of its state file.
-func (p *exchangePlan) explain(err error) error {
-	inMemory := p.config
-	inMemory.State = ""
-	if _, again := sandbox.New(inMemory); again == nil {
-		return err
-	}
-	return config.Errorf("%s: %w", p.Sandbox.Source.Name(), err)
-}
-
 // exchangeGC is GOGC for an exchange, unless the environment has one: much of its memory is orders that stay, and a million of them are to
 // fit in a gigabyte.
 const exchangeGC = 50
@@ -136,5 +128,25 @@ func (a *app) exchange(ctx context.Context, f *exchangeFlags) (err error) {
 	if !f.json {
 		fmt.Fprintln(a.Stdout, left)
 	}
+	return err
+}
+
+// greet tells the user what a client needs, and warns where others can reach the exchange.
+func (a *app) greet(p *exchangePlan, address *net.TCPAddr, asJSON bool) error {
+	if !address.IP.IsLoopback() {
+		fmt.Fprintln(a.Stderr, "warning: other machines can reach the exchange, and keys travel in the clear; 127.0.0.1 keeps it to this one")
+	}
+	if p.Clock.Speed == "0" && !p.Admin.Enabled {
+		fmt.Fprintln(a.Stderr, "warning: time stands, and without /admin nothing can move it")
+	}
+	facts := p.facts(address)
+	if !asJSON {
+		return facts.write(a.Stdout)
+	}
+	text, err := json.Marshal(facts)
+	if err != nil {
+		return err
+	}
+	_, err = a.Stdout.Write(append(text, '\n'))
 	return err
 }

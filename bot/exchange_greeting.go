@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -45,26 +44,6 @@ type keyFacts struct {
 	Permissions []string `json:"permissions"`
 
 	secret string // or where it stands
-}
-
-// greet tells the user what a client needs, and warns where others can reach the exchange.
-func (a *app) greet(p *exchangePlan, address *net.TCPAddr, asJSON bool) error {
-	if !address.IP.IsLoopback() {
-		fmt.Fprintln(a.Stderr, "warning: other machines can reach the exchange, and keys travel in the clear; 127.0.0.1 keeps it to this one")
-	}
-	if p.Clock.Speed == "0" && !p.Admin.Enabled {
-		fmt.Fprintln(a.Stderr, "warning: time stands, and without /admin nothing can move it")
-	}
-	facts := p.facts(address)
-	if !asJSON {
-		return facts.write(a.Stdout)
-	}
-	text, err := json.Marshal(facts)
-	if err != nil {
-		return err
-	}
-	_, err = a.Stdout.Write(append(text, '\n'))
-	return err
 }
 
 // facts gathers them.

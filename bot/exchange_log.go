@@ -9,19 +9,6 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// logger writes at a level of LogLevels to the standard error: for a person on a terminal, as JSON otherwise.
-func (a *app) logger(level string) zerolog.Logger {
-	out := a.Stderr
-	if _, terminal := terminalOf(a.Stderr); terminal {
-		out = console(a.Stderr, a.Getenv("NO_COLOR") != "", logWidth(a.Stderr))
-	}
-	at := zerolog.Disabled
-	if level != "off" {
-		at, _ = zerolog.ParseLevel(level) // one of the words
-	}
-	return zerolog.New(out).Level(at).With().Timestamp().Logger()
-}
-
 // logRequests logs requests with their answers: from 500 on as errors, from 400 on as warnings, others as information. Headers are not
 // logged: they hold keys and signatures. Where nothing is to be logged it is the handler itself.
 func logRequests(handler http.Handler, logger zerolog.Logger) http.Handler {

@@ -226,3 +226,13 @@ func readFee(value config.Decimal) (market.Rate, error) {
 	}
 	return rate, nil
 }
+
+// explain says whether an exchange could not be made because of its config, which is a bad config, or because of its state file.
+func (p *exchangePlan) explain(err error) error {
+	inMemory := p.config
+	inMemory.State = ""
+	if _, again := sandbox.New(inMemory); again == nil {
+		return err
+	}
+	return config.Errorf("%s: %w", p.Sandbox.Source.Name(), err)
+}

@@ -46,26 +46,6 @@ func (a *app) actCommand(c *cobra.Command, path string, f *actFlags, print func(
 // errUnconfirmed is the end of a command of which something is still open.
 var errUnconfirmed = errors.New("not everything was confirmed in time; bot status and bot orders tell how it goes on")
 
-// act lets a running bot act and says what became of it.
-func (a *app) act(ctx context.Context, f *actFlags, path string, ask *operatorAsk, print func(*actReport) string) error {
-	folder, err := f.folder()
-	if err != nil {
-		return err
-	}
-	answer, err := askAct(ctx, folder, path, ask)
-	if err != nil {
-		return err
-	}
-	err = show(a, &f.callerFlags, answer, func(r *actReport) error {
-		_, err := fmt.Fprint(a.Stdout, print(r), leftText(r))
-		return err
-	})
-	if err == nil && !answer.value.Done {
-		return errUnconfirmed
-	}
-	return err
-}
-
 func (a *app) haltCommand() *cobra.Command {
 	f := &actFlags{}
 	c := a.actCommand(&cobra.Command{

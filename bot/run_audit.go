@@ -39,17 +39,6 @@ func (f *watchedFindings) Breached(at market.Time, b *live.Breach, all []live.Br
 	}
 }
 
-// addBreaches tells what the last run noted; one that cannot be read is a problem of the file.
-func (i *stateInfo) addBreaches(store *state.BotStore) {
-	breaches, err := readBreaches(store)
-	if err != nil {
-		i.Problems = append(i.Problems, err.Error())
-	}
-	for _, b := range breaches {
-		i.Breaches = append(i.Breaches, fmt.Sprintf("%s: order %d: an answer of the exchange was not booked: %s: want %s, got %s", clockOf(b.At.Millis()), b.Order, b.Rule, b.Wanted, b.Seen))
-	}
-}
-
 // remembersFills is how far back the ids of booked fills are known.
 const remembersFills = 7 * 24 * time.Hour
 

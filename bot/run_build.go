@@ -69,14 +69,6 @@ type runner struct {
 	keeper  *holdingsKeeper       // of the holdings; nil: none are left
 }
 
-// openRunner makes a bot of a plan: it locks the state file, asks the exchange what there is, and brings the engine to where it was, or
-// warms it up. Close it, also after an error. Where ctx ends meanwhile, a bot that may have orders at the exchange is opened all the same, to
-// end them.
-func openRunner(ctx context.Context, p *runPlan, log zerolog.Logger, o runOptions) (r *runner, err error) {
-	r = newRunner(p, log, o)
-	return r, r.open(ctx)
-}
-
 // newRunner returns a bot that is nothing yet but its plan.
 func newRunner(p *runPlan, log zerolog.Logger, o runOptions) *runner {
 	r := &runner{runOptions: o, plan: p, log: log, run: uuid.New()}

@@ -300,3 +300,11 @@ func (s *stage) stored() *state.BotStore {
 	s.t.Cleanup(func() { _ = store.Close() })
 	return store
 }
+
+// openRunner makes a bot of a plan: it locks the state file, asks the exchange what there is, and brings the engine to where it was, or
+// warms it up. Close it, also after an error. Where ctx ends meanwhile, a bot that may have orders at the exchange is opened all the same, to
+// end them.
+func openRunner(ctx context.Context, p *runPlan, log zerolog.Logger, o runOptions) (r *runner, err error) {
+	r = newRunner(p, log, o)
+	return r, r.open(ctx)
+}

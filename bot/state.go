@@ -245,3 +245,14 @@ func (a *app) stateExportCommand(f *stateFlags) *cobra.Command {
 	c.Flags().StringVar(&out, "out", "", "`FILE` to write; without it the standard output")
 	return c
 }
+
+// addBreaches tells what the last run noted; one that cannot be read is a problem of the file.
+func (i *stateInfo) addBreaches(store *state.BotStore) {
+	breaches, err := readBreaches(store)
+	if err != nil {
+		i.Problems = append(i.Problems, err.Error())
+	}
+	for _, b := range breaches {
+		i.Breaches = append(i.Breaches, fmt.Sprintf("%s: order %d: an answer of the exchange was not booked: %s: want %s, got %s", clockOf(b.At.Millis()), b.Order, b.Rule, b.Wanted, b.Seen))
+	}
+}

@@ -17,13 +17,6 @@ type hostGuard struct {
 	kind    string   // its Content-Type
 }
 
-// guardHosts guards a handler. listen is the address that the config names, hosts are further names.
-func guardHosts(next http.Handler, listen string, hosts []string) *hostGuard {
-	host, _, _ := net.SplitHostPort(listen) // checked with the config
-	return &hostGuard{next: next, names: append([]string{host}, hosts...), kind: "text/plain; charset=utf-8",
-		refusal: "this server does not answer for that host; name it in the setting hosts\n"}
-}
-
 // ServeHTTP passes a request on, or refuses it.
 func (g *hostGuard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !g.answersFor(r.Context(), r.Host) {
@@ -56,6 +49,13 @@ func (g *hostGuard) answersFor(ctx context.Context, header string) bool {
 	}
 	local, _ := ctx.Value(http.LocalAddrContextKey).(*net.TCPAddr)
 	return address.Unmap().IsLoopback() || local != nil && address.Unmap() == local.AddrPort().Addr().Unmap().WithZone("")
+}
+
+// guardHosts guards a handler. listen is the address that the config names, hosts are further names.
+func guardHosts(next http.Handler, listen string, hosts []string) *hostGuard {
+	host, _, _ := net.SplitHostPort(listen) // checked with the config
+	return &hostGuard{next: next, names: append([]string{host}, hosts...), kind: "text/plain; charset=utf-8",
+		refusal: "this server does not answer for that host; name it in the setting hosts\n"}
 }
 
 // hostOf is a header Host without its port and the brackets of an IPv6 address; empty where it is malformed.

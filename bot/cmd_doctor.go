@@ -1,0 +1,89 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+const doctorHelp = `Look at everything that a live bot depends on, without trading: exchange and clock, key and rights, markets, the smallest orders, limits,
+polling plan, state file, disk, secrets, and whether somebody else trades on the account.
+
+Each strategy is let trade over the latest candles of the exchange, in this process and with its own parameters, money and limits: what it
+asks for there is what is tried against tick, step, minimum, balance and limits.
+
+It keeps to the weight budget, so that a bot that trades with the same key is not banned, and waits for the next minute where it has to.
+
+It sends no order. Whether the key may withdraw it finds out by a withdrawal that names no asset, no amount and no address, which every exchange
+refuses. Exit code 0 says that nothing fails; warnings are for a person to judge.`
+
+func (a *app) doctorCommand() *cobra.Command {
+	f, asJSON, tryAlerts := &runFlags{}, false, false
+	c := &cobra.Command{
+		Use: "doctor", Short: "Check everything before trading", Long: doctorHelp, Args: onlyFlags,
+		Example: "  bot doctor -c configs/sandbox.toml\n  bot doctor -c my.toml --alerts --json",
+		RunE:    a.enter(func(ctx context.Context, _ []string) error { return a.doctor(ctx, f, asJSON, tryAlerts) }),
+	}
+	c.Flags().StringVarP(&f.config, "config", "c", "", "config `FILE` of bot run")
+	c.Flags().StringArrayVar(&f.sets, "set", nil, "change one setting: `a.b.c=value`; may be repeated")
+	c.Flags().BoolVar(&tryAlerts, "alerts", false, "send a message to each receiver of [alerts], once")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+// errUnwell is the exit code of findings that were printed already.
+var errUnwell = errors.New("not ready to trade: see the checks that fail")
+
+// doctor runs the command.
+func (a *app) doctor(ctx context.Context, f *runFlags, asJSON, tryAlerts bool) error {
+	c, err := a.runConfigOf(f)
+	if err != nil {
+		return err
+	}
+	needed := c.Bot.NeedLimits
+	c.Bot.NeedLimits = false // what is missing is one finding of many here
+	p, err := newRunPlan(c, a.Kinds, a.Getenv)
+	if err != nil {
+		return err
+	}
+	findings, err := examine(ctx, p, examineOptions{Getenv: a.Getenv, Tell: a.tell, NeedLimits: needed, TryAlerts: tryAlerts})
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		err = a.printJSON(findings)
+	} else {
+		err = writeFindings(a.Stdout, findings)
+	}
+	for i := range findings {
+		if err == nil && findings[i].Level == levelFail {
+			err = errUnwell
+		}
+	}
+	return err
+}
+
+// writeFindings writes a line for each finding, the mend behind it, and the count of each level in the end.
+func writeFindings(out io.Writer, findings []finding) error {
+	var text strings.Builder
+	count := map[string]int{}
+	for i := range findings {
+		f := &findings[i]
+		count[f.Level]++
+		fmt.Fprintf(&text, "%-4s  %-12s  %s", f.Level, f.Check, f.Text)
+		if f.Mend != "" {
+			fmt.Fprintf(&text, "; %s", f.Mend)
+		}
+		text.WriteByte('\n')
+		for _, line := range f.Lines {
+			fmt.Fprintf(&text, "%20s%s\n", "", line)
+		}
+	}
+	fmt.Fprintf(&text, "%d ok, %d to be judged, %d fail\n", count[levelOK], count[levelWarn], count[levelFail])
+	_, err := io.WriteString(out, text.String())
+	return err
+}
