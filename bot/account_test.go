@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -36,9 +37,9 @@ func TestAStateFileOfAnotherAccountIsRefused(t *testing.T) {
 		} {
 			s.config = strings.Replace(own, c.old, c.new, 1)
 			require.NotEqual(t, own, s.config, c.old)
-			d := &doctor{plan: s.plan(&wire{traffic: s.traffic})}
-			d.stateFile(t.Context())
-			accounts := slices.DeleteFunc(d.findings, func(f finding) bool { return f.Check != "account" })
+			findings, err := examine(t.Context(), s.plan(&wire{traffic: s.traffic}), examineOptions{Getenv: os.Getenv, Tell: func(string) {}})
+			require.NoError(t, err)
+			accounts := slices.DeleteFunc(findings, func(f finding) bool { return f.Check != "account" })
 			require.Equal(t, c.says != "" || strings.Contains(c.new, "AUDITOR"), len(accounts) == 1, "%v", accounts)
 			p, err := s.open()
 			if c.says != "" {

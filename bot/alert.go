@@ -143,8 +143,8 @@ func (p *alertPlace) client() *http.Client {
 	}
 }
 
-// tell hands an alert to the receivers that want it. It never waits for them.
-func (a *alerter) tell(one alert) {
+// Tell hands an alert to the receivers that want it. It never waits for them.
+func (a *alerter) Tell(one alert) {
 	if a == nil {
 		return
 	}
@@ -206,8 +206,8 @@ func (p *alertPlace) work(ctx context.Context) {
 	}
 }
 
-// stop sends what waits for so long at most, and says what was left. It returns when every worker has ended.
-func (a *alerter) stop(within time.Duration) {
+// Stop sends what waits for so long at most, and says what was left. It returns when every worker has ended.
+func (a *alerter) Stop(within time.Duration) {
 	if a == nil {
 		return
 	}

@@ -90,8 +90,8 @@ func TestEveryTemplateIsWhatItsReceiverReads(t *testing.T) {
 		})
 		p.dropped = 2
 		a := newAlerter([]*alertPlace{p}, zerolog.Nop())
-		a.tell(one)
-		a.stop(Patience)
+		a.Tell(one)
+		a.Stop(Patience)
 		require.Len(t, m.got(), 1)
 		if want == nil {
 			require.Equal(t, line, m.got()[0])
@@ -145,8 +145,8 @@ func TestAnAlertIsSentAgainUntilItIsTaken(t *testing.T) {
 				taken.Add(1)
 			}
 		})}
-		a.tell(alert{Kind: alertBan, Text: "once"})
-		a.stop(time.Minute)
+		a.Tell(alert{Kind: alertBan, Text: "once"})
+		a.Stop(time.Minute)
 		require.EqualValues(t, 4, asked.Load())
 		require.EqualValues(t, 1, taken.Load())
 	})
@@ -164,9 +164,9 @@ func TestWhatAReceiverRefusesForEverIsNotSentAgain(t *testing.T) {
 		return false
 	})
 	a := newAlerter([]*alertPlace{place(t, m.URL+secretPath, nil)}, zerolog.New(&log))
-	a.tell(alert{Kind: alertFill, Text: "lost"})
-	a.tell(alert{Kind: alertFill, Text: "next"})
-	a.stop(Patience)
+	a.Tell(alert{Kind: alertFill, Text: "lost"})
+	a.Tell(alert{Kind: alertFill, Text: "next"})
+	a.Stop(Patience)
 	require.Equal(t, 2, asked)
 	require.Len(t, m.got(), 1)
 	require.Contains(t, m.got()[0], `"dropped":1`)
@@ -185,17 +185,17 @@ func TestASlowReceiverHoldsUpNobodyAndLosesTheOldest(t *testing.T) {
 	quick := newMailbox(t, nil)
 	late := place(t, slow.URL, nil)
 	a := newAlerter([]*alertPlace{late, place(t, quick.URL, nil)}, zerolog.Nop())
-	a.tell(alert{Kind: alertFill, Text: "first"})
+	a.Tell(alert{Kind: alertFill, Text: "first"})
 	Await(t, func() bool { late.mu.Lock(); defer late.mu.Unlock(); return len(late.waiting) == 0 })
 	const more = 3 * alertRoom
 	for i := range more {
-		a.tell(alert{Kind: alertFill, Text: strconv.Itoa(i)})
+		a.Tell(alert{Kind: alertFill, Text: strconv.Itoa(i)})
 		if i%32 == 0 {
 			Await(t, func() bool { return len(quick.got()) >= i }, "the quick one is not held up")
 		}
 	}
 	close(release)
-	a.stop(Patience)
+	a.Stop(Patience)
 	require.Len(t, quick.got(), more+1)
 	got := slow.got()
 	require.Len(t, got, alertRoom+1)
@@ -212,10 +212,10 @@ func TestAStopWaitsForAlertsOnlySoLong(t *testing.T) {
 	p := place(t, m.URL+secretPath, nil)
 	p.pace.total = time.Hour
 	a := newAlerter([]*alertPlace{p}, zerolog.New(&log))
-	a.tell(alert{Kind: alertStop, Text: "one"})
-	a.tell(alert{Kind: alertStop, Text: "two"})
+	a.Tell(alert{Kind: alertStop, Text: "one"})
+	a.Tell(alert{Kind: alertStop, Text: "two"})
 	began := time.Now()
-	a.stop(100 * time.Millisecond)
+	a.Stop(100 * time.Millisecond)
 	require.Less(t, time.Since(began), Patience, "it would try for an hour")
 	require.Contains(t, log.String(), `"alerts":2,"message":"alerts were not sent"`)
 	require.NotContains(t, log.String(), "SECRET")
@@ -226,8 +226,8 @@ func TestNoErrorOfSendingShowsTheURL(t *testing.T) {
 	p := place(t, "http://127.0.0.1:1"+secretPath, nil)
 	p.pace.total = 20 * time.Millisecond
 	a := newAlerter([]*alertPlace{p}, zerolog.New(&log))
-	a.tell(alert{Kind: alertStart})
-	a.stop(Patience) // it gives up long before
+	a.Tell(alert{Kind: alertStart})
+	a.Stop(Patience) // it gives up long before
 	require.Contains(t, log.String(), "refused")
 	require.NotContains(t, log.String(), "SECRET")
 }
@@ -236,13 +236,13 @@ func TestKindsThatAreSkippedAreNotSent(t *testing.T) {
 	m := newMailbox(t, nil)
 	a := newAlerter([]*alertPlace{place(t, m.URL, func(s *config.AlertSection) { s.Skip = []string{alertFill, alertStart} })}, zerolog.Nop())
 	for _, kind := range alertKinds {
-		a.tell(alert{Kind: kind})
+		a.Tell(alert{Kind: kind})
 	}
-	a.stop(Patience)
+	a.Stop(Patience)
 	require.Len(t, m.got(), len(alertKinds)-2)
 	var nobody *alerter
-	nobody.tell(alert{})
-	nobody.stop(0)
+	nobody.Tell(alert{})
+	nobody.Stop(0)
 	require.Nil(t, newAlerter(nil, zerolog.Nop()))
 }
 
@@ -297,8 +297,8 @@ func TestNoErrorOfAReceiverThatEchoesTheURLShowsIt(t *testing.T) {
 				p := place(t, m.URL+path, nil)
 				p.pace.total = 20 * time.Millisecond
 				a := newAlerter([]*alertPlace{p}, zerolog.New(&log))
-				a.tell(alert{Kind: alertStart})
-				a.stop(Patience)
+				a.Tell(alert{Kind: alertStart})
+				a.Stop(Patience)
 				if name != "length" && name != "header" { // an answer of 200 may pass for one
 					require.Contains(t, log.String(), "an alert was not sent")
 				}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -19,30 +20,20 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
+// books are the two that tell of a bot's account: its state file, and the exchange, which is asked by a key of its own that no fault strikes.
+type books struct {
+	t       *testing.T
+	auditor *rest.Client
+	units   *market.Catalog
+	before  map[market.AssetID]market.Money // that the account had of each asset
+	folder  string                          // with the state file
+}
+
 // audit is what an audit has counted.
 type audit struct{ orders, fills, rejected int }
 
-// agree requires that the exchange and the state file of a bot that has ended tell the same story: every order with its status, amounts
-// and fees, every fill, no order that only one of them has, and the balances.
-func (s *stage) agree(p *process) audit {
-	a := s.agreeOnFile()
-	after := s.holdings()
-	for _, asset := range p.plan.Catalog.Assets() {
-		ours := p.account.Total(asset.ID)
-		if asset.ID == p.plan.Currency.ID {
-			ours.Total -= p.plan.Allocations[1]
-		}
-		require.Equal(s.t, after[asset.ID]-s.before[asset.ID], ours.Total, "balance of %s", asset.Symbol)
-	}
-	if g := &s.traffic.gauge; g.money > 0 {
-		require.InDelta(s.t, float64(after[g.market.Base]-s.before[g.market.Base])/1e8, g.told.base, 1e-8, "what the bot was told of its fills")
-		require.InDelta(s.t, float64(after[g.market.Quote]-s.before[g.market.Quote])/100, g.cash, 0.01*float64(1+a.fills))
-	}
-	return a
-}
-
 // agreeOnFile is agree without the balances, which the account in memory tells.
-func (s *stage) agreeOnFile() (a audit) {
+func (s *books) agreeOnFile() (a audit) {
 	t, store := s.t, s.stored()
 	theirs := s.ordersAtTheExchange()
 	err := store.Orders(0, func(row *state.OrderRow) error {
@@ -68,7 +59,7 @@ func (s *stage) agreeOnFile() (a audit) {
 }
 
 // sameOrder compares an order of the exchange with the bot's row.
-func (s *stage) sameOrder(theirs *market.Order, row *state.OrderRow) {
+func (s *books) sameOrder(theirs *market.Order, row *state.OrderRow) {
 	t := s.t
 	require.Equal(t, theirs.Status, row.Status, "order %s: %s", row.ClientOrderID, row.State)
 	require.Equal(t, theirs.Done(), row.State.Terminal(), "order %s: %s", row.ClientOrderID, row.State)
@@ -88,7 +79,7 @@ func (s *stage) sameOrder(theirs *market.Order, row *state.OrderRow) {
 }
 
 // ordersAtTheExchange are all orders of the account, by the client's name, which no two may share.
-func (s *stage) ordersAtTheExchange() map[uuid.UUID]exchange.Record {
+func (s *books) ordersAtTheExchange() map[uuid.UUID]exchange.Record {
 	all := map[uuid.UUID]exchange.Record{}
 	for _, m := range s.units.Markets() {
 		s.ordersIn(m, all)
@@ -96,7 +87,7 @@ func (s *stage) ordersAtTheExchange() map[uuid.UUID]exchange.Record {
 	return all
 }
 
-func (s *stage) ordersIn(m *market.Market, all map[uuid.UUID]exchange.Record) {
+func (s *books) ordersIn(m *market.Market, all map[uuid.UUID]exchange.Record) {
 	for page := (rest.Page{Limit: 1000}); ; {
 		list, err := s.auditor.Orders(context.Background(), m, page)
 		require.NoError(s.t, err)
@@ -116,7 +107,7 @@ func (s *stage) ordersIn(m *market.Market, all map[uuid.UUID]exchange.Record) {
 	}
 }
 
-func (s *stage) market() *market.Market {
+func (s *books) market() *market.Market {
 	return s.units.MarketNamed("BTC-EUR")
 }
 
@@ -128,7 +119,7 @@ type ledgerRow struct {
 
 // samePositions works out every position from the trades of the account in the order of their time, then of orders and fills, and compares cost, fees and realised profit
 // to the last unit with the table, and with what is exported of it.
-func (s *stage) samePositions(store *state.BotStore) {
+func (s *books) samePositions(store *state.BotStore) {
 	t := s.t
 	for _, entry := range s.entries(store, state.EntryTransfer) {
 		if moved := entry.Record.(*state.Transfer); moved.Market != 0 {
@@ -205,7 +196,7 @@ func (w *ledgerRow) trade(f *market.Fill) {
 }
 
 // exportedPositions is the table as `bot state export positions` writes it: amount, cost, realised and fees by strategy and market.
-func (s *stage) exportedPositions(store *state.BotStore) map[string][]string {
+func (s *books) exportedPositions(store *state.BotStore) map[string][]string {
 	var out bytes.Buffer
 	_, err := store.Export(&out, "positions")
 	require.NoError(s.t, err)
@@ -219,7 +210,7 @@ func (s *stage) exportedPositions(store *state.BotStore) map[string][]string {
 	return all
 }
 
-func (s *stage) entries(store *state.BotStore, kind state.EntryKind) (all []state.Entry) {
+func (s *books) entries(store *state.BotStore, kind state.EntryKind) (all []state.Entry) {
 	require.NoError(s.t, store.Entries(0, func(e *state.Entry) error {
 		if e.Kind == kind {
 			all = append(all, *e)
@@ -230,7 +221,7 @@ func (s *stage) entries(store *state.BotStore, kind state.EntryKind) (all []stat
 }
 
 // trades are those of the account in a market, each once.
-func (s *stage) trades(m *market.Market) (all []exchange.Trade) {
+func (s *books) trades(m *market.Market) (all []exchange.Trade) {
 	known := map[uuid.UUID]bool{}
 	for from, more := market.Time(1), true; more; {
 		var page []exchange.Trade
@@ -248,7 +239,7 @@ func (s *stage) trades(m *market.Market) (all []exchange.Trade) {
 }
 
 // sameFills compares the trades of the account with the fills of the state file.
-func (s *stage) sameFills(store *state.BotStore, a *audit) {
+func (s *books) sameFills(store *state.BotStore, a *audit) {
 	type row struct {
 		id     uuid.UUID
 		price  market.Price
@@ -274,18 +265,47 @@ func (s *stage) sameFills(store *state.BotStore, a *audit) {
 }
 
 // openAtTheExchange lists the open orders of the account.
-func (s *stage) openAtTheExchange() []exchange.Record {
+func (s *books) openAtTheExchange() []exchange.Record {
 	open, err := s.auditor.OpenOrders(context.Background())
 	require.NoError(s.t, err)
 	return open
 }
 
 // story is the journal of an order, for a person who looks into a failure.
-func (s *stage) story(store *state.BotStore, id market.OrderID) (text string) {
+func (s *books) story(store *state.BotStore, id market.OrderID) (text string) {
 	entries, err := store.Story(id)
 	require.NoError(s.t, err)
 	for i := range entries {
 		text += fmt.Sprintf("\n%s %s %+v", entries[i].At, entries[i].Kind, entries[i].Record)
 	}
 	return text
+}
+
+// holdings are what the account has of each asset.
+func (s *books) holdings() map[market.AssetID]market.Money {
+	held, err := s.auditor.Holdings(context.Background())
+	require.NoError(s.t, err)
+	total := map[market.AssetID]market.Money{}
+	for _, h := range held {
+		total[h.Asset] = h.Available + h.Orders
+	}
+	return total
+}
+
+// stored opens the state file for reading.
+func (s *books) stored() *state.BotStore {
+	store, err := state.ReadBot(filepath.Join(s.folder, stateFile))
+	require.NoError(s.t, err)
+	s.t.Cleanup(func() { _ = store.Close() })
+	return store
+}
+
+// sound wants the state file to pass what `bot state check` asks.
+func (s *books) sound() {
+	store, err := state.ReadBot(filepath.Join(s.folder, stateFile))
+	require.NoError(s.t, err)
+	report, err := store.Check()
+	require.NoError(s.t, err)
+	require.Empty(s.t, report.Flaws)
+	require.NoError(s.t, store.Close())
 }

@@ -3,10 +3,7 @@ package bot
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,8 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/engine/live"
-	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
 )
 
 // breached waits for so many breaches.
@@ -33,7 +28,7 @@ func (s *stage) breached(p *process, atLeast int) (found []live.Breach) {
 // printed is the output of a command that reads the stage's state file.
 func (s *stage) printed(args ...string) string {
 	var out, errs bytes.Buffer
-	code := Run(s.t.Context(), Process{Args: append(args, "--state", s.folder), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: os.Getenv})
+	code := Command(s.t.Context(), append(args, "--state", s.folder), &out, &errs)
 	require.Zero(s.t, code, errs.String())
 	return out.String()
 }
@@ -64,19 +59,4 @@ func TestABreachOutlivesAKillAndIsShownByCheckAndExplain(t *testing.T) {
 		l.hush()
 		_ = p.end()
 	})
-}
-
-func TestABlobOfBreachesThatCannotBeReadIsAProblemOfTheFile(t *testing.T) {
-	folder := t.TempDir()
-	store, err := state.OpenBot(filepath.Join(folder, stateFile))
-	require.NoError(t, err)
-	require.NoError(t, store.Bind(&market.Catalog{}, nil))
-	batch := store.NewBatch()
-	batch.Blob(breachesBlob, []byte("nonsense"))
-	require.NoError(t, store.Commit(batch))
-	require.NoError(t, store.Close())
-	var out, errs bytes.Buffer
-	require.Equal(t, 1, Run(t.Context(), Process{Args: []string{"state", "check", "--state", folder}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: os.Getenv}))
-	require.Contains(t, out.String(), "breaches in the state file")
-	require.Contains(t, errs.String(), "1 problems")
 }

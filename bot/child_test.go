@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"io"
 	"os/exec"
 	"testing"
 	"time"
@@ -45,20 +44,4 @@ func killAfter(cmd *exec.Cmd, after time.Duration) (stop func() bool) {
 func Ended(cmd *exec.Cmd) error {
 	defer Overdue(cmd)()
 	return cmd.Wait()
-}
-
-func TestAChildThatSaysNothingIsNotWaitedForWithoutEnd(t *testing.T) {
-	t.Parallel()
-	sleep, err := exec.LookPath("sleep")
-	if err != nil {
-		t.Skip("there is no sleep on this machine")
-	}
-	cmd := Child(sleep, "3600")
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	defer killAfter(cmd, 10*time.Millisecond)() // Overdue is more patient
-	_, err = out.Read(make([]byte, 1))
-	require.ErrorIs(t, err, io.EOF)
-	require.Error(t, Ended(cmd))
 }

@@ -1,11 +1,8 @@
 package bot
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
-	"reflect"
-	"runtime/debug"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,34 +16,6 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
 )
 
-func testKinds() []strategy.Kind { return []strategy.Kind{smacross.Kind} }
-
-// keys lists the keys of a section's struct, each with a tab before it.
-func keys(t reflect.Type) (names []string) {
-	for _, f := range reflect.VisibleFields(t) {
-		name, kind := f.Tag.Get("toml"), f.Type
-		if kind.Kind() == reflect.Map || kind.Kind() == reflect.Pointer {
-			kind = kind.Elem()
-		}
-		switch {
-		case name == "":
-		case kind.Kind() == reflect.Struct:
-			names = append(names, keys(kind)...)
-		case f.Type.Kind() != reflect.Map:
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-func TestTheSampleConfigShowsEveryKey(t *testing.T) {
-	text, err := os.ReadFile("../configs/backtest.toml")
-	require.NoError(t, err)
-	for _, key := range keys(reflect.TypeFor[config.Backtest]()) {
-		require.Regexp(t, `(?m)^(# )?`+key+` = `, string(text))
-	}
-}
-
 func TestTheSampleConfigsAreValid(t *testing.T) {
 	files, err := filepath.Glob("../configs/*.toml")
 	require.NoError(t, err)
@@ -59,7 +28,7 @@ func TestTheSampleConfigsAreValid(t *testing.T) {
 		require.NoError(t, err)
 		c, err := config.LoadBacktest(source)
 		require.NoError(t, err)
-		_, err = newPlanner(c, testKinds())
+		_, err = newPlanner(c, smaCross())
 		require.NoError(t, err)
 		checked++
 	}
@@ -84,7 +53,7 @@ kind = "smacross"
 markets = ["BTC-EUR"]
 interval = "1h"`})
 	require.NoError(t, err)
-	p, err := newPlanner(c, testKinds())
+	p, err := newPlanner(c, smaCross())
 	require.NoError(t, err)
 	a, b := p.Strategies[0].Limits, p.Strategies[1].Limits
 	require.Equal(t, risk.Limits{MaxOrderValue: 5050, PriceCollar: 5_000_000, CoolDownLosses: 3, CoolDown: 3600e9}, a)
@@ -95,12 +64,19 @@ interval = "1h"`})
 		"no limit: strategy b: max_open_orders, max_position, orders_per_minute, max_data_age"}, p.unlimited())
 }
 
+// builtinText is the config of `bot backtest` without one.
+func builtinText(t *testing.T) string {
+	text, err := os.ReadFile("builtin.toml")
+	require.NoError(t, err)
+	return string(text)
+}
+
 func hashOf(t *testing.T, sets ...string) string {
 	overrides, err := config.ParseSets(sets)
 	require.NoError(t, err)
-	c, err := config.LoadBacktest(&config.Source{Text: builtin, Overrides: overrides})
+	c, err := config.LoadBacktest(&config.Source{Text: builtinText(t), Overrides: overrides})
 	require.NoError(t, err)
-	p, err := newPlanner(c, testKinds())
+	p, err := newPlanner(c, smaCross())
 	require.NoError(t, err)
 	hash, err := p.hash(*p.config)
 	require.NoError(t, err)
@@ -162,7 +138,7 @@ func TestTheFinestCandlesThatCoverTheRangeMoveTheMarket(t *testing.T) {
 		"not wanted":          {cut(0, 0), "backtest.path_interval=strategy", market.Interval1h},
 		"named":               {cut(50, 60), "backtest.path_interval=30m", market.Interval30m},
 	} {
-		source := &config.Source{Text: builtin}
+		source := &config.Source{Text: builtinText(t)}
 		if row.set != "" {
 			var err error
 			source.Overrides, err = config.ParseSets([]string{row.set})
@@ -170,7 +146,7 @@ func TestTheFinestCandlesThatCoverTheRangeMoveTheMarket(t *testing.T) {
 		}
 		c, err := config.LoadBacktest(source)
 		require.NoError(t, err)
-		p, err := newPlanner(c, testKinds())
+		p, err := newPlanner(c, smaCross())
 		require.NoError(t, err)
 		require.NoError(t, p.finish(shortCandles(t, row.thirty)), name)
 		driving := 0
@@ -185,49 +161,4 @@ func TestTheFinestCandlesThatCoverTheRangeMoveTheMarket(t *testing.T) {
 	}
 }
 
-func TestVersionsNameTheRevisionWhereItIsKnown(t *testing.T) {
-	require.Equal(t, "devel", codeVersion(nil, false))
-	require.Equal(t, "v1.2.3", codeVersion(buildInfo("v1.2.3", "", ""), true))
-	require.Equal(t, "devel", codeVersion(buildInfo("(devel)", "", ""), true))
-	require.Equal(t, "abc", codeVersion(buildInfo("(devel)", "abc", "false"), true))
-	require.Equal(t, "abc+changes", codeVersion(buildInfo("v1.2.3", "abc", "true"), true))
-	require.Empty(t, releasedVersion(buildInfo("(devel)", "abc", "true"), true))
-	require.Empty(t, releasedVersion(buildInfo("v0.0.0-2026+dirty", "", ""), true))
-	require.Equal(t, "v1.2.3", releasedVersion(buildInfo("v1.2.3", "", ""), true))
-}
-
-func TestARefusalByALimitHasItsOwnExitCode(t *testing.T) {
-	a := &app{entered: true}
-	require.Equal(t, exitRefused, a.exitCode(errors.Join(&risk.Refusal{Reason: risk.ReasonDrawdown})))
-	require.Equal(t, exitFailed, a.exitCode(errors.New("x")))
-	require.Equal(t, config.ExitUsage, a.exitCode(config.Usagef("x")))
-}
-
-// FuzzConfig feeds the loader anything: it must end in a config or an error that is about the usage, never in a panic.
-func FuzzConfig(f *testing.F) {
-	f.Add(builtin, "strategies.trend.params.fast=20")
-	f.Add("[a\n", "a.b=[1")
-	f.Add("account.start = { EUR = nan }\n[strategies.x]\nrisk = 5", "account.start.EUR={}")
-	f.Add("[[strategies]]\nkind=\"\"\"", "\"a b\".'c'=\"")
-	f.Fuzz(func(t *testing.T, text, set string) {
-		source := &config.Source{Text: text}
-		if sets, err := config.ParseSets([]string{set}); err == nil {
-			source.Overrides = sets
-		}
-		c, err := config.LoadBacktest(source)
-		if err == nil {
-			_, err = newPlanner(c, testKinds())
-		}
-		if err != nil {
-			require.Contains(t, []int{config.ExitUsage, config.ExitConfig}, (&app{entered: true}).exitCode(err), "%v", err)
-		}
-	})
-}
-
-func buildInfo(version, revision, modified string) *debug.BuildInfo {
-	info := &debug.BuildInfo{Main: debug.Module{Path: modulePath, Version: version}}
-	if revision != "" {
-		info.Settings = []debug.BuildSetting{{Key: "vcs.revision", Value: revision}, {Key: "vcs.modified", Value: modified}}
-	}
-	return info
-}
+func smaCross() []strategy.Kind { return []strategy.Kind{smacross.Kind} }

@@ -107,7 +107,8 @@ operator_id = 7
 
 // switchPlay is a bot as a child before an exchange of this process, over loopback.
 type switchPlay struct {
-	*stage
+	books
+	ex        *sandbox.Exchange
 	dir, file string
 	server    *httptest.Server
 	alerts    journalOfLogs
@@ -122,7 +123,7 @@ func newSwitchPlay(t *testing.T, kind, stopWithin, metrics string) *switchPlay {
 	}
 	ex, err := sandbox.New(config)
 	require.NoError(t, err)
-	p := &switchPlay{stage: &stage{t: t, ex: ex}, dir: t.TempDir()}
+	p := &switchPlay{books: books{t: t}, ex: ex, dir: t.TempDir()}
 	p.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if front := p.front.Load(); front != nil {
 			(*front)(w, r, ex.ServeHTTP)

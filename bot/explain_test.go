@@ -49,7 +49,7 @@ func buyers(t *testing.T) *stage {
 // told is what a command prints about a stopped bot, with the ids that are new in each run by their names.
 func (s *stage) told(names map[string]string, args ...string) string {
 	var stdout, stderr bytes.Buffer
-	code := Run(s.t.Context(), Process{Args: append(args, "--state", s.folder), Stdin: bytes.NewReader(nil), Stdout: &stdout, Stderr: &stderr, Getenv: func(string) string { return "" }})
+	code := Command(s.t.Context(), append(args, "--state", s.folder), &stdout, &stderr)
 	require.Zero(s.t, code, stderr.String())
 	out := stdout.String()
 	for id, name := range names {

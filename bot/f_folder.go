@@ -8,6 +8,7 @@ const (
 	socketFile      = "bot.sock"
 	paperFile       = "paper.db"  // the simulated exchange of paper mode
 	recordingFolder = "recording" // of market events
+	rescuedExt      = ".rescued"  // behind the name of a file that was taken away while the bot ran
 )
 
 // The blobs of a state file: what a bot keeps there beside journal and tables.

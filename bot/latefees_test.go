@@ -126,7 +126,7 @@ func (s *stage) compareSales(p *process, sales []saleInfo, settled bool) {
 			require.Equal(s.t, sale.Fills, sale.Unsettled)
 			require.Equal(s.t, "0", sale.Fee)
 		}
-		require.Contains(s.t, leftText(&actReport{Sales: sales}), fmt.Sprintf("sold: restless %s BTC-EUR at %s on average for %s EUR, %s (order %d)\n", sale.Amount, sale.AveragePrice, sale.Value, fee, sale.Order))
+		require.Equal(s.t, sale.String(), fmt.Sprintf("sold: restless %s BTC-EUR at %s on average for %s EUR, %s (order %d)", sale.Amount, sale.AveragePrice, sale.Value, fee, sale.Order))
 	}
 }
 

@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"os"
@@ -14,8 +13,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/tidemark-trading/tidemark/bot/config"
 )
 
 // systemd is what a supervisor hears of a real `bot run`.
@@ -116,27 +113,4 @@ func TestABotThatIsStoppedBeforeItTradesAsksForAllItsTimeAtOnce(t *testing.T) {
 	require.NoError(t, Ended(s.cmd), "%s", readText(t, s.log))
 	s.wait("the stop", func() bool { return s.count("STOPPING=1\nEXTEND_TIMEOUT_USEC=95000000") == 1 })
 	require.Zero(t, s.count("READY=1")+s.count("WATCHDOG=1"))
-}
-
-// tardy is a context that has ended and has not yet called those who wait for that: a run may be over before it does.
-type tardy struct{ context.Context }
-
-func (tardy) AfterFunc(func()) (stop func() bool) { return func() bool { return true } }
-
-func TestSystemdIsToldOfAStopThatIsFasterThanItsNews(t *testing.T) {
-	t.Parallel()
-	socket := filepath.Join(t.TempDir(), "notify")
-	ear, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
-	require.NoError(t, err)
-	defer ear.Close()
-	ended, end := context.WithCancel(t.Context())
-	end()
-	w := &watch{r: &runner{plan: &runPlan{access: access{config: &config.Run{}}}}, notify: &notifier{socket: socket}}
-	w.hearStop(tardy{ended})
-	w.settle()
-	require.NoError(t, ear.SetReadDeadline(time.Now().Add(Patience)))
-	buffer := make([]byte, 256)
-	n, err := ear.Read(buffer)
-	require.NoError(t, err)
-	require.Equal(t, "STOPPING=1\nEXTEND_TIMEOUT_USEC=15000000", string(buffer[:n]))
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/state/blackout"
 )
 
@@ -210,14 +209,4 @@ func failPower(t *testing.T, seed uint64, kind market.CommandKind, moment string
 	require.NoError(t, p.end())
 	require.Empty(t, s.openAtTheExchange())
 	require.Positive(t, s.agree(p).orders)
-}
-
-// sound wants the state file to pass what `bot state check` asks.
-func (s *stage) sound() {
-	store, err := state.ReadBot(filepath.Join(s.folder, stateFile))
-	require.NoError(s.t, err)
-	report, err := store.Check()
-	require.NoError(s.t, err)
-	require.Empty(s.t, report.Flaws)
-	require.NoError(s.t, store.Close())
 }

@@ -44,7 +44,12 @@ func Backtest(ctx context.Context, kind strategy.Kind, values map[string]any) (*
 	if err != nil {
 		return nil, err
 	}
-	if err := p.finish(&madeUp{seed: c.Backtest.Seed}); err != nil {
+	candles, err := openLibrary(c)
+	if err != nil {
+		return nil, err
+	}
+	defer candles.Close()
+	if err := p.finish(candles); err != nil {
 		return nil, err
 	}
 	return backtest.Run(ctx, p.plan, p.options)

@@ -14,8 +14,6 @@ import (
 const (
 	// filesEvery is the time between two looks whether the bot's files are still the ones of their names.
 	filesEvery = 500 * time.Millisecond
-	// rescuedExt is what is added to the name of a state file that was taken away while the bot ran.
-	rescuedExt = ".rescued"
 	// mostRescued is how many rescued files may stand beside each other.
 	mostRescued = 100
 )

@@ -70,5 +70,5 @@ func (a *app) run(ctx context.Context, f *runFlags) error {
 	outlive()
 	log := a.logger(p.config.Bot.Log)
 	log.Info().Str("mode", p.config.Bot.Mode).Str("exchange", p.config.Exchange.Origin()).Str("state", p.config.Bot.State).Str("version", codeVersion(debug.ReadBuildInfo())).Msg("the bot starts")
-	return newRunner(p, log, runOptions{Getenv: a.Getenv, Again: a.Again, Faults: a.faults}).supervise(ctx)
+	return runBot(ctx, p, log, runOptions{Getenv: a.Getenv, Again: a.Again, Faults: a.faults})
 }

@@ -1,9 +1,7 @@
 package bot
 
 import (
-	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -11,7 +9,6 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/strategy"
 	"github.com/tidemark-trading/tidemark/strategy/maker"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
@@ -37,18 +34,6 @@ func liveKeys() map[string]string {
 	return map[string]string{"TIDEMARK_KEY": strings.Repeat("a", 64), "TIDEMARK_SECRET": strings.Repeat("b", 128)}
 }
 
-func TestTheSampleRunsShowEveryKey(t *testing.T) {
-	var text string
-	for _, name := range sampleRuns {
-		one, err := os.ReadFile("../configs/" + name + ".toml")
-		require.NoError(t, err)
-		text += string(one)
-	}
-	for _, key := range append(keys(reflect.TypeFor[config.Run]()), "EUR") {
-		require.Regexp(t, `(?m)^(# )?`+key+` = `, text)
-	}
-}
-
 func TestTheSampleRunsAreValid(t *testing.T) {
 	for _, name := range sampleRuns {
 		p, err := samplePlan(t, name, liveKeys())
@@ -59,22 +44,6 @@ func TestTheSampleRunsAreValid(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, code, "who removes what a bot has left would remove source, too")
 	}
-}
-
-func TestTheSandboxConfigOfANewModuleIsValidAndKnowsTheKey(t *testing.T) {
-	text, err := templates.ReadFile("template/sandbox.toml.tmpl")
-	require.NoError(t, err)
-	c, err := config.LoadRun(&config.Source{Text: string(text)})
-	require.NoError(t, err)
-	dip := strategy.Define("dip", "as in the template", func(struct {
-		After int `toml:"after" default:"6" min:"1" max:"50" doc:"falling closes"`
-	}) strategy.Needs {
-		return strategy.Needs{}
-	}, nil)
-	p, err := newRunPlan(c, []strategy.Kind{dip}, func(string) string { return "" })
-	require.NoError(t, err)
-	require.Empty(t, p.unlimited())
-	require.Equal(t, sandbox.Default().Accounts[0].Keys[0].Key, p.key)
 }
 
 func TestLiveDoesNotStartWithoutKeys(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/rs/zerolog"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/direct"
@@ -29,6 +30,12 @@ const (
 	loopAfterward = time.Second      // for a loop that is about to end when the switch has done its work
 	alertsWithin  = time.Second      // for alerts of a bot whose loop hangs
 )
+
+// runBot lets a bot of a plan trade until ctx ends, and returns once it has ended in good order, or cannot. What it has to tell goes to log.
+// An error that the exchange, the state folder or an order is the reason of is a tradingError.
+func runBot(ctx context.Context, p *runPlan, log zerolog.Logger, o runOptions) error {
+	return newRunner(p, log, o).supervise(ctx)
+}
 
 // supervise runs a bot beside the one who waits for its end: a stop does not depend on the loop, which a strategy may hold.
 func (r *runner) supervise(ctx context.Context) error {
@@ -193,5 +200,7 @@ func (w *watch) abandoned(reason string, open int) {
 		return
 	}
 	w.stopped(reason, open)
-	w.alerts.stop(alertsWithin)
+	if w.alerts != nil {
+		w.alerts.Stop(alertsWithin)
+	}
 }

@@ -91,7 +91,7 @@ func TestAKilledProcessLosesNothing(t *testing.T) {
 	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, killConfig, filepath.Join(dir, "state"), facts.BaseURL, key.Key, key.Secret), 0o600))
 
 	s := auditOf(t, dir, &facts)
-	seen, enough := s.watchMost()
+	seen, enough := watchMost(s)
 	seed := uint64(time.Now().UnixNano())
 	random, kills := rand.New(rand.NewPCG(seed, 0)), 0
 	t.Logf("seed %d", seed)
@@ -117,9 +117,9 @@ func TestAKilledProcessLosesNothing(t *testing.T) {
 	require.Positive(t, a.orders)
 }
 
-// auditOf is a stage whose exchange is a process of its own, and whose bot has its state in dir.
-func auditOf(t *testing.T, dir string, facts *exchangeFacts) *stage {
-	s, key := &stage{t: t, folder: filepath.Join(dir, "state")}, facts.Accounts[0].Keys[0]
+// auditOf are the books of a bot that has its state in dir, and of an exchange that is a process of its own.
+func auditOf(t *testing.T, dir string, facts *exchangeFacts) *books {
+	s, key := &books{t: t, folder: filepath.Join(dir, "state")}, facts.Accounts[0].Keys[0]
 	var err error
 	s.auditor, err = rest.New(rest.Config{BaseURL: facts.BaseURL, Key: rest.NewSecret(key.Key), Secret: rest.NewSecret(key.Secret), Window: market.Duration(time.Minute)})
 	require.NoError(t, err)
@@ -137,7 +137,7 @@ type most struct {
 }
 
 // watchMost looks at the exchange, again and again until enough is called. What it returns first tells the most that was seen so far.
-func (s *stage) watchMost() (seen func() most, enough func()) {
+func watchMost(s *books) (seen func() most, enough func()) {
 	ctx, stop := context.WithCancel(s.t.Context())
 	before := s.holdings()[s.market().Base]
 	var (
@@ -147,7 +147,7 @@ func (s *stage) watchMost() (seen func() most, enough func()) {
 	)
 	looker.Go(func() {
 		for ctx.Err() == nil {
-			if open, exposure, err := s.exposed(ctx, before); err == nil {
+			if open, exposure, err := exposed(ctx, s, before); err == nil {
 				lock.Lock()
 				peak.open, peak.exposure = max(peak.open, open), max(peak.exposure, exposure)
 				lock.Unlock()
@@ -163,7 +163,7 @@ func (s *stage) watchMost() (seen func() most, enough func()) {
 
 // exposed is how many orders are open and what the account has of the base, beyond what it had before, together with what open buys hold. The
 // balance is asked for first: a buy that fills meanwhile counts nowhere, and not twice.
-func (s *stage) exposed(ctx context.Context, before market.Money) (orders int, exposure float64, err error) {
+func exposed(ctx context.Context, s *books, before market.Money) (orders int, exposure float64, err error) {
 	prices, err := s.auditor.TickerPrices(ctx, nil)
 	if err != nil {
 		return 0, 0, err

@@ -17,7 +17,7 @@ import (
 
 // orphans is a real `bot exchange` with the orders of a real `bot run` that was killed.
 type orphans struct {
-	*stage
+	*books
 	dir, config string
 	facts       exchangeFacts
 	exchange    *os.Process
@@ -26,7 +26,7 @@ type orphans struct {
 func newOrphans(t *testing.T) *orphans {
 	o := &orphans{dir: t.TempDir()}
 	o.facts, o.exchange = exchangeChild(t, o.dir, "--set", "budget.per_key=100000", "--set", "budget.per_ip=100000")
-	o.stage = auditOf(t, o.dir, &o.facts)
+	o.books = auditOf(t, o.dir, &o.facts)
 	key := o.facts.Accounts[0].Keys[0]
 	o.config = filepath.Join(o.dir, "bot.toml")
 	require.NoError(t, os.WriteFile(o.config, fmt.Appendf(nil, killConfig, o.folder, o.facts.BaseURL, key.Key, key.Secret), 0o600))

@@ -1,14 +1,12 @@
 package bot
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,7 +18,6 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
 )
@@ -28,13 +25,9 @@ import (
 // stage is an exchange in process with the real bot before it: its client and ledger, its feeds, its loop, and its state file on disk.
 // Only the network is not there, and in synctest's bubble no time is wasted.
 type stage struct {
-	t        *testing.T
+	books
 	ex       *sandbox.Exchange
 	traffic  *traffic
-	auditor  *rest.Client // of the bot's account, by a key that no fault strikes
-	units    *market.Catalog
-	before   map[market.AssetID]market.Money
-	folder   string
 	config   string
 	kinds    []strategy.Kind
 	now      func() time.Time // the bot's clock; nil: that of the bubble
@@ -111,7 +104,7 @@ func newStage(t *testing.T, seed uint64, change func(*sandbox.Config)) *stage {
 	}
 	ex, err := sandbox.New(config)
 	require.NoError(t, err)
-	s := &stage{t: t, ex: ex, folder: filepath.Join(memoryFolder(t), "state"), config: fmt.Sprintf(stageBot, seed), kinds: []strategy.Kind{restlessKind, smacross.Kind}}
+	s := &stage{books: books{t: t, folder: filepath.Join(memoryFolder(t), "state")}, ex: ex, config: fmt.Sprintf(stageBot, seed), kinds: []strategy.Kind{restlessKind, smacross.Kind}}
 	s.traffic = newTraffic(t, ex)
 	s.auditor, s.units = s.client(auditorKey, "secret of the auditor")
 	s.before = s.holdings()
@@ -153,17 +146,6 @@ func (s *stage) client(key, secret string) (*rest.Client, *market.Catalog) {
 	}
 	require.NoError(s.t, err)
 	return nil, nil
-}
-
-// holdings are what the account has of each asset.
-func (s *stage) holdings() map[market.AssetID]market.Money {
-	held, err := s.auditor.Holdings(context.Background())
-	require.NoError(s.t, err)
-	total := map[market.AssetID]market.Money{}
-	for _, h := range held {
-		total[h.Asset] = h.Available + h.Orders
-	}
-	return total
 }
 
 // process is a bot at work, as a process would be.
@@ -267,38 +249,6 @@ func (p *process) kill() {
 func (p *process) bury() {
 	require.Error(p.stage.t, <-p.done)
 	p.client.Close()
-}
-
-// journalOfLogs keeps what the bot logs.
-type journalOfLogs struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *journalOfLogs) Write(line []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(line)
-}
-
-func (l *journalOfLogs) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
-// tail is the last lines.
-func (l *journalOfLogs) tail(n int) string {
-	lines := strings.Split(strings.TrimSpace(l.String()), "\n")
-	return strings.Join(lines[max(0, len(lines)-n):], "\n")
-}
-
-// stored opens the state file for reading.
-func (s *stage) stored() *state.BotStore {
-	store, err := state.ReadBot(filepath.Join(s.folder, stateFile))
-	require.NoError(s.t, err)
-	s.t.Cleanup(func() { _ = store.Close() })
-	return store
 }
 
 // openRunner makes a bot of a plan: it locks the state file, asks the exchange what there is, and brings the engine to where it was, or

@@ -34,7 +34,7 @@ type watch struct {
 	now     func() time.Time
 	began   time.Time
 	metrics *metrics
-	alerts  *alerter
+	alerts  alerts // nil: nobody is told
 	notify  *notifier
 	server  *metricsServer
 
@@ -53,6 +53,14 @@ type watch struct {
 	storm    storm
 	fills    fillNews
 	name     string // of the bot
+}
+
+// alerts tells persons what happens.
+type alerts interface {
+	// Tell hands an alert on. It never waits.
+	Tell(alert)
+	// Stop waits until every alert is on its way, for so long at most.
+	Stop(within time.Duration)
 }
 
 // flushAlertsWithin is how long a stop waits for alerts.
@@ -76,7 +84,9 @@ func (r *runner) openWatch(ctx context.Context) error {
 		w.server = server
 		r.log.Info().Stringer("address", server.listener.Addr()).Msg("metrics and health are served")
 	}
-	w.alerts = newAlerter(p.alertPlaces, r.log)
+	if sender := newAlerter(p.alertPlaces, r.log); sender != nil {
+		w.alerts = sender
+	}
 	if notify != nil {
 		w.hearStop(ctx)
 	}
@@ -147,14 +157,16 @@ func (w *watch) close() {
 	if w.settle != nil {
 		w.settle()
 	}
-	w.alerts.stop(flushAlertsWithin)
+	if w.alerts != nil {
+		w.alerts.Stop(flushAlertsWithin)
+	}
 	w.server.close()
 }
 
 // tell raises an alert. Any goroutine may.
 func (w *watch) tell(kind, format string, args ...any) {
 	if w != nil && w.alerts != nil {
-		w.alerts.tell(alert{Kind: kind, At: w.now().UTC(), Bot: w.name, Run: w.r.run.String(), Text: fmt.Sprintf(format, args...)})
+		w.alerts.Tell(alert{Kind: kind, At: w.now().UTC(), Bot: w.name, Run: w.r.run.String(), Text: fmt.Sprintf(format, args...)})
 	}
 }
 

@@ -13,24 +13,24 @@ import (
 
 func TestTheFillsOfAMinuteAreOneAlert(t *testing.T) {
 	now := time.Unix(1_790_000_000, 0)
-	place := &alertPlace{wake: make(chan struct{}, 1)}
+	place := &recorder{}
 	p := &runPlan{access: access{config: &config.Run{Bot: config.BotSection{Name: "north"}, Source: &config.Source{File: "live.toml"}}}}
-	w := &watch{r: &runner{plan: p}, name: p.name(), now: func() time.Time { return now }, alerts: &alerter{places: []*alertPlace{place}}}
+	w := &watch{r: &runner{plan: p}, name: p.name(), now: func() time.Time { return now }, alerts: place}
 	for n := range 25 {
 		w.fills.add(now, fmt.Sprint("fill ", n))
 		now = now.Add(2 * time.Second)
 		w.tellFills(false)
 	}
-	require.Empty(t, place.waiting, "the minute is not over")
+	require.Empty(t, place.told, "the minute is not over")
 	now = now.Add(10 * time.Second)
 	w.tellFills(false)
-	require.Len(t, place.waiting, 1)
-	text := place.waiting[0].line()
+	require.Len(t, place.told, 1)
+	text := place.told[0].line()
 	require.True(t, strings.HasPrefix(text, "[fill] north: 25 fills\nfill 0\n"), text)
 	require.True(t, strings.HasSuffix(text, "\nfill 19\nand 5 more"), text)
 	w.tellFills(true)
-	require.Len(t, place.waiting, 1, "there is nothing to tell")
+	require.Len(t, place.told, 1, "there is nothing to tell")
 	w.fills.add(now, "trend: buy 1 BTC-EUR")
 	w.tellFills(true)
-	require.Equal(t, "[fill] north: trend: buy 1 BTC-EUR", place.waiting[1].line(), "a stop waits for no more")
+	require.Equal(t, "[fill] north: trend: buy 1 BTC-EUR", place.told[1].line(), "a stop waits for no more")
 }

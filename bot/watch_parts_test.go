@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/backtest"
@@ -44,13 +43,12 @@ func TestAStormOfRefusalsIsToldOnceAMinute(t *testing.T) {
 }
 
 func TestBansAndSilenceAreToldFromAnyGoroutine(t *testing.T) {
-	m := newMailbox(t, nil)
-	w := &watch{r: &runner{run: uuid.UUID{1}}, now: time.Now, alerts: newAlerter([]*alertPlace{place(t, m.URL, nil)}, zerolog.Nop())}
+	m := &recorder{}
+	w := &watch{r: &runner{run: uuid.UUID{1}}, now: time.Now, alerts: m}
 	w.warned(rest.Warning{Kind: rest.WarnSlow})
 	w.warned(rest.Warning{Kind: rest.WarnBan, Payer: rest.PaidByKey, Until: market.Time(12 * time.Hour)})
 	w.warned(rest.Warning{Kind: rest.WarnBanOver, Payer: rest.PaidByKey})
 	w.stale(15 * market.Duration(time.Second))
-	w.alerts.stop(Patience)
 	got := m.got()
 	require.Len(t, got, 3)
 	require.Contains(t, got[0], "banned the key")
@@ -106,10 +104,10 @@ func TestSystemdHearsOnlyWhatIsMeantForIt(t *testing.T) {
 }
 
 func TestHaltsAndResumesAreToldAsTheyCome(t *testing.T) {
-	m, catalog := newMailbox(t, nil), &market.Catalog{}
+	m, catalog := &recorder{}, &market.Catalog{}
 	gate := risk.New(catalog, risk.Config{Strategies: []risk.Limits{{}}})
 	seats := engine.New(engine.Config{Catalog: catalog, Account: state.NewAccount(catalog, 1, nil), Gate: gate, Seats: []engine.Seat{{Name: "trend", Strategy: strategy.Base{}}}})
-	w := &watch{now: time.Now, halted: make([]bool, 2), alerts: newAlerter([]*alertPlace{place(t, m.URL, nil)}, zerolog.Nop()),
+	w := &watch{now: time.Now, halted: make([]bool, 2), alerts: m,
 		r: &runner{plan: &runPlan{tradePlan: tradePlan{Strategies: []backtest.StrategyPlan{{Name: "trend"}}}}, gate: gate, engine: seats}}
 	w.lookAtHalts()
 	seats.HaltOne(1, 1, "by hand")
@@ -117,7 +115,6 @@ func TestHaltsAndResumesAreToldAsTheyCome(t *testing.T) {
 	w.lookAtHalts() // once
 	seats.Resume(2, 1)
 	w.lookAtHalts()
-	w.alerts.stop(Patience)
 	got := m.got()
 	require.Len(t, got, 2)
 	require.Contains(t, got[0], `"kind":"halt"`)
