@@ -5,8 +5,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -17,6 +15,7 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/exchange/sim"
 )
 
 //go:embed builtin.toml
@@ -153,7 +152,7 @@ func (a *app) backtest(ctx context.Context, f *backtestFlags) error {
 
 // strategyLog is where the strategies of a backtest log. That one was halted is told at the end, with its stack.
 func (a *app) strategyLog(level string) zerolog.Logger {
-	return a.logger(level).Hook(zerolog.HookFunc(func(e *zerolog.Event, _ zerolog.Level, message string) {
+	return logger(a.Stderr, level, a.Getenv).Hook(zerolog.HookFunc(func(e *zerolog.Event, _ zerolog.Level, message string) {
 		if strings.HasPrefix(message, engine.HaltedMessage) {
 			e.Discard()
 		}
@@ -201,11 +200,33 @@ func (a *app) runBacktest(ctx context.Context, p *planner, f *backtestFlags) err
 // runWithBar runs the plan under a bar that is gone before anything else is printed.
 func (a *app) runWithBar(ctx context.Context, p *planner, f *backtestFlags) (*backtest.Result, error) {
 	if !f.json {
-		bar := newProgress(ctx, a.Stderr, p)
+		bar := a.bar(ctx, p)
 		defer bar.end()
 		p.options.Progress = bar.reach
 	}
 	return backtest.Run(ctx, p.plan, p.options)
+}
+
+// bar prepares the bar of a backtest, which draws nothing where the end of the range is not known.
+func (a *app) bar(ctx context.Context, p *planner) *progress {
+	if len(p.plan.Feeds) == 0 {
+		return &progress{}
+	}
+	f := p.plan.Feeds[len(p.plan.Feeds)-1]
+	series, err := p.candles.Series(f.Market.Name, f.Interval)
+	if err != nil {
+		return &progress{} // the run will say so
+	}
+	to, runs := series.End(), 1
+	if p.plan.To != 0 {
+		to = min(p.plan.To, to)
+	}
+	if path := p.plan.Venue.Path; p.options.Envelope && (path == sim.Pessimistic || path == sim.Optimistic) {
+		runs = 2
+	} else if p.options.Envelope {
+		runs = 3
+	}
+	return newProgress(ctx, a.Stderr, "backtest", max(p.plan.From, series.First), to, runs)
 }
 
 func (a *app) show(result *backtest.Result, asJSON bool) error {
@@ -231,10 +252,4 @@ func (a *app) terminal() (o backtest.SummaryOptions) {
 		o.Width = width
 	}
 	return o
-}
-
-// terminalOf is the file behind a writer when that is a terminal.
-func terminalOf(w io.Writer) (*os.File, bool) {
-	file, ok := w.(*os.File)
-	return file, ok && term.IsTerminal(int(file.Fd()))
 }

@@ -80,7 +80,7 @@ func (a *app) fetchCandles(ctx context.Context, f *fetchFlags) error {
 	if err := w.prepare(ctx, name, from, to); err != nil {
 		return err
 	}
-	w.bar = newFetchProgress(ctx, a.Stderr, w.span)
+	w.bar = newProgress(ctx, a.Stderr, "fetch", w.span.From, w.span.To, 1)
 	defer w.bar.end()
 	report, err := w.run(ctx)
 	if err != nil {

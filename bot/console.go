@@ -3,6 +3,7 @@ package bot
 import (
 	"bytes"
 	"io"
+	"os"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -28,7 +29,7 @@ const idShown = 8
 // console writes for a person: what an order is comes before its name, of which the first digits are shown, and a line above width columns goes
 // on in the next one.
 func console(out io.Writer, noColor bool, width int) zerolog.ConsoleWriter {
-	return zerolog.ConsoleWriter{Out: folder{out, width}, TimeFormat: logTime, TimeLocation: time.UTC, NoColor: noColor, FormatPrepare: shortenIDs,
+	return zerolog.ConsoleWriter{Out: folding{out, width}, TimeFormat: logTime, TimeLocation: time.UTC, NoColor: noColor, FormatPrepare: shortenIDs,
 		FieldsOrder: []string{"strategy", "order", "command", "market", "side", "type", "state", "amount", "filled", "price", "fee"}}
 }
 
@@ -53,15 +54,15 @@ func shortenIDs(line map[string]any) error {
 	return nil
 }
 
-// folder folds lines that have more columns than width: at the last space before, within a word that is longer than a line. The lines that follow
+// folding folds lines that have more columns than width: at the last space before, within a word that is longer than a line. The lines that follow
 // are indented to where the message begins. Every line has to come by one Write.
-type folder struct {
+type folding struct {
 	out   io.Writer
 	width int
 }
 
 // Write writes one line, or several, by one Write.
-func (f folder) Write(text []byte) (int, error) {
+func (f folding) Write(text []byte) (int, error) {
 	var folded bytes.Buffer
 	for line := range strings.Lines(string(text)) {
 		f.fold(&folded, strings.TrimSuffix(line, "\n"))
@@ -72,7 +73,7 @@ func (f folder) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-func (f folder) fold(dst *bytes.Buffer, line string) {
+func (f folding) fold(dst *bytes.Buffer, line string) {
 	for indent := ""; ; indent = logIndent {
 		head, rest := cutColumns(line, f.width-len(indent))
 		dst.WriteString(indent + head + "\n")
@@ -115,15 +116,20 @@ func colourAt(text string) int {
 	return strings.IndexByte(text, 'm') + 1
 }
 
-// logger writes at a level of LogLevels to the standard error: for a person on a terminal, as JSON otherwise.
-func (a *app) logger(level string) zerolog.Logger {
-	out := a.Stderr
-	if _, terminal := terminalOf(a.Stderr); terminal {
-		out = console(a.Stderr, a.Getenv("NO_COLOR") != "", logWidth(a.Stderr))
+// logger writes at a level of config.LogLevels: for a person where out is a terminal, as JSON otherwise.
+func logger(out io.Writer, level string, getenv func(string) string) zerolog.Logger {
+	if _, terminal := terminalOf(out); terminal {
+		out = console(out, getenv("NO_COLOR") != "", logWidth(out))
 	}
 	at := zerolog.Disabled
 	if level != "off" {
 		at, _ = zerolog.ParseLevel(level) // one of the words
 	}
 	return zerolog.New(out).Level(at).With().Timestamp().Logger()
+}
+
+// terminalOf is the file behind a writer when that is a terminal.
+func terminalOf(w io.Writer) (*os.File, bool) {
+	file, ok := w.(*os.File)
+	return file, ok && term.IsTerminal(int(file.Fd()))
 }

@@ -2,69 +2,11 @@ package bot
 
 import (
 	"bytes"
-	"encoding/json"
-	"regexp"
-	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
-	"unicode/utf8"
 
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 )
-
-func TestALogLineForAPersonFitsTheTerminal(t *testing.T) {
-	colour := regexp.MustCompile("\x1b\\[[0-9;]*m")
-	synctest.Test(t, func(t *testing.T) {
-		s := newStage(t, 3, nil)
-		p := s.start()
-		time.Sleep(10 * time.Minute)
-		_, err := s.flatten(p)
-		require.NoError(t, err)
-		require.NoError(t, p.end())
-		log := s.log.String() + strings.Repeat(`{"level":"error","error":"`+strings.Repeat("no end ", 60)+strings.Repeat("x", 300)+`","message":"alert"}`+"\n", 1)
-		require.Greater(t, strings.Count(log, "\n"), 30)
-		for _, width := range []int{narrowestLog, 100, widestLog} {
-			folds := 0
-			for line := range strings.Lines(log) {
-				var out bytes.Buffer
-				_, err := console(&out, true, width).Write([]byte(line))
-				require.NoError(t, err)
-				for shown := range strings.Lines(out.String()) {
-					require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(shown, "\n")), width, shown)
-				}
-				folds += strings.Count(out.String(), "\n") - 1
-				requireNothingLost(t, line, out.String())
-				var coloured bytes.Buffer
-				_, err = console(&coloured, false, width).Write([]byte(line))
-				require.NoError(t, err)
-				require.Equal(t, out.String(), colour.ReplaceAllString(coloured.String(), ""), "colours have no columns")
-			}
-			require.Positive(t, folds)
-		}
-	})
-}
-
-// requireNothingLost looks for every value of a JSON line in what a person sees.
-func requireNothingLost(t *testing.T, line, shown string) {
-	var fields map[string]any
-	require.NoError(t, json.Unmarshal([]byte(line), &fields))
-	words := strings.Join(strings.Fields(shown), "")
-	for name, value := range fields {
-		text, isText := value.(string)
-		switch {
-		case !isText || name == zerolog.LevelFieldName:
-			continue
-		case name == "client_order_id":
-			text = text[:idShown]
-			require.Contains(t, shown, name+"="+text)
-		}
-		quoted, err := json.Marshal(text)
-		require.NoError(t, err)
-		require.Contains(t, words, strings.Join(strings.Fields(strings.Trim(string(quoted), `"`)), ""), name)
-	}
-}
 
 func TestTheNextLineOfALogEntryStandsUnderItsMessage(t *testing.T) {
 	var out bytes.Buffer
@@ -73,4 +15,11 @@ func TestTheNextLineOfALogEntryStandsUnderItsMessage(t *testing.T) {
 		Str("client_order_id", "5d357e68-36a2-576e-a59e-d5868a5526a7").Str("amount", "0.01").Str("price", "31276").Msg("order sent")
 	require.Equal(t, "03:04:05Z INF order sent strategy=trend order=7 market=BTC-EUR side=buy\n"+
 		"              type=limit amount=0.01 price=31276 client_order_id=5d357e68\n", out.String())
+}
+
+func TestTheLogForAPersonIsInUTCAndSaysWhatAnOrderIsBeforeItsName(t *testing.T) {
+	var out bytes.Buffer
+	log := zerolog.New(console(&out, true, widestLog))
+	log.Info().Str(zerolog.TimestampFieldName, "2026-01-02T03:04:05-05:00").Str("client_order_id", "c0ffee").Int("order", 7).Str("strategy", "trend").Msg("order sent")
+	require.Equal(t, "08:04:05Z INF order sent strategy=trend order=7 client_order_id=c0ffee\n", out.String())
 }

@@ -138,8 +138,9 @@ func TestFiguresOfABotThatDoesNotRunCarryTheirTimes(t *testing.T) {
 	var text strings.Builder
 	require.NoError(t, printStatus(&text, s))
 	require.Contains(t, text.String(), ", as of "+clockOf(s.AtMS))
-	orders, err := stoppedOrders(store, true)
+	answer, err := askOrders(t.Context(), whereabouts{Folder: p.folder}, true)
 	require.NoError(t, err)
+	orders := answer.value
 	require.Len(t, orders.Orders, 3)
 	for i := range orders.Orders {
 		require.NotZero(t, orders.Orders[i].updated())

@@ -117,7 +117,7 @@ func (a *app) exchange(ctx context.Context, f *exchangeFlags) (err error) {
 		return p.explain(err)
 	}
 	defer func() { err = errors.Join(err, ex.Close()) }()
-	s, err := newExchangeServer(ex, &p.Exchange, a.logger(p.Exchange.Log))
+	s, err := newExchangeServer(ex, &p.Exchange, logger(a.Stderr, p.Exchange.Log, a.Getenv))
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ const (
 	socketFile      = "bot.sock"
 	paperFile       = "paper.db"  // the simulated exchange of paper mode
 	recordingFolder = "recording" // of market events
+	reserveFile     = "reserve"   // room that is given up when the disk is full, for what is still to be written
 	rescuedExt      = ".rescued"  // behind the name of a file that was taken away while the bot ran
 )
 

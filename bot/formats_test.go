@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -152,20 +150,6 @@ func TestTheAnswersOf31b5e46AreUnderstood(t *testing.T) {
 	require.Equal(t, 6, halted.Cancelled)
 	require.NoError(t, printStory(io.Discard, story))
 	require.NoError(t, printRefused(io.Discard, refused))
-}
-
-func TestBothSidesRefuseANewerProtocol(t *testing.T) {
-	bot := answer(nil)
-	request := httptest.NewRequest(http.MethodPost, "/status", bytes.NewReader([]byte("{}")))
-	request.Header.Set(protocolHeader, "2")
-	heard := httptest.NewRecorder()
-	bot(heard, request)
-	require.Equal(t, http.StatusBadRequest, heard.Code)
-	require.Contains(t, heard.Body.String(), "the command speaks protocol 2, this program 1 at most")
-	require.Equal(t, "1", heard.Header().Get(protocolHeader))
-	require.ErrorContains(t, checkAnswer(request.Header), "the bot speaks protocol 2")
-	require.ErrorContains(t, checkAnswer(http.Header{protocolHeader: {"x"}}), "is no version")
-	require.NoError(t, checkAnswer(http.Header{}), "a program of 31b5e46 names none")
 }
 
 // No command reads a result.json: who does are programs of others, and to them each field of the first schema is still there. What

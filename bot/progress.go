@@ -7,9 +7,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
-	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
 )
 
 // progressAfter is how long a run may take without a bar.
@@ -28,43 +26,16 @@ type progress struct {
 	bar      *progressbar.ProgressBar
 }
 
-// newProgress prepares the bar for a plan's range. end must be called.
-func newProgress(ctx context.Context, screen io.Writer, p *planner) *progress {
-	b := &progress{}
-	if _, ok := terminalOf(screen); !ok || len(p.plan.Feeds) == 0 {
-		return b
-	}
-	f := p.plan.Feeds[len(p.plan.Feeds)-1]
-	series, err := p.candles.Series(f.Market.Name, f.Interval)
-	if err != nil {
-		return b // the run will say so
-	}
-	b.screen, b.what, b.from, b.to, b.runs = screen, "backtest", max(p.plan.From, series.First), rangeEnd(p.plan.To, &series), 1
-	if path := p.plan.Venue.Path; p.options.Envelope && (path == sim.Pessimistic || path == sim.Optimistic) {
-		b.runs = 2
-	} else if p.options.Envelope {
-		b.runs = 3
-	}
-	b.quiet, b.cancel = context.WithTimeout(ctx, progressAfter)
-	return b
-}
-
-// newFetchProgress prepares the bar for candles of a range. end must be called.
-func newFetchProgress(ctx context.Context, screen io.Writer, span state.Range) *progress {
-	b := &progress{what: "fetch", from: span.From, to: span.To, runs: 1}
+// newProgress prepares the bar for so many runs through a range of time. It is drawn where screen is a terminal, and the range is not empty.
+// end must be called.
+func newProgress(ctx context.Context, screen io.Writer, what string, from, to market.Time, runs int) *progress {
+	b := &progress{what: what, from: from, to: to, runs: runs}
 	if _, ok := terminalOf(screen); !ok {
 		return b
 	}
 	b.screen = screen
 	b.quiet, b.cancel = context.WithTimeout(ctx, progressAfter)
 	return b
-}
-
-func rangeEnd(to market.Time, series *state.Series) market.Time {
-	if to == 0 {
-		return series.End()
-	}
-	return min(to, series.End())
 }
 
 // reach moves the bar to a candle's start; one before the last begins the next run through the range.

@@ -15,9 +15,6 @@ import (
 )
 
 const (
-	// reserveFile is room on the disk that nobody needs until the disk is full: then it is given up, and what the bot still has to write down to
-	// end its orders finds its place.
-	reserveFile = "reserve"
 	// reserveSize is many times what the cancels of a hundred orders take.
 	reserveSize = 2 << 20
 )

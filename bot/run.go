@@ -68,7 +68,7 @@ func (a *app) run(ctx context.Context, f *runFlags) error {
 		return err
 	}
 	outlive()
-	log := a.logger(p.config.Bot.Log)
+	log := logger(a.Stderr, p.config.Bot.Log, a.Getenv)
 	log.Info().Str("mode", p.config.Bot.Mode).Str("exchange", p.config.Exchange.Origin()).Str("state", p.config.Bot.State).Str("version", codeVersion(debug.ReadBuildInfo())).Msg("the bot starts")
 	return runBot(ctx, p, log, runOptions{Getenv: a.Getenv, Again: a.Again, Faults: a.faults})
 }

@@ -2,7 +2,10 @@ package bot
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,4 +69,16 @@ func TestACommandThatIsUnderWayDoesNotHoldUpTheEnd(t *testing.T) {
 		require.EqualError(t, <-answered, errNotTrading.Error())
 		return took < answerWithin
 	})
+}
+
+func TestAQuestionOfANewerProtocolIsRefused(t *testing.T) {
+	const header = "Tidemark-Protocol"
+	serve := answer(nil)
+	request := httptest.NewRequest(http.MethodPost, "/status", strings.NewReader("{}"))
+	request.Header.Set(header, "2")
+	heard := httptest.NewRecorder()
+	serve(heard, request)
+	require.Equal(t, http.StatusBadRequest, heard.Code)
+	require.Contains(t, heard.Body.String(), "the command speaks protocol 2, this program 1 at most")
+	require.Equal(t, "1", heard.Header().Get(header))
 }

@@ -13,9 +13,6 @@ func TestVersionsNameTheRevisionWhereItIsKnown(t *testing.T) {
 	require.Equal(t, "devel", codeVersion(buildInfo("(devel)", "", ""), true))
 	require.Equal(t, "abc", codeVersion(buildInfo("(devel)", "abc", "false"), true))
 	require.Equal(t, "abc+changes", codeVersion(buildInfo("v1.2.3", "abc", "true"), true))
-	require.Empty(t, releasedVersion(buildInfo("(devel)", "abc", "true"), true))
-	require.Empty(t, releasedVersion(buildInfo("v0.0.0-2026+dirty", "", ""), true))
-	require.Equal(t, "v1.2.3", releasedVersion(buildInfo("v1.2.3", "", ""), true))
 }
 
 func buildInfo(version, revision, modified string) *debug.BuildInfo {

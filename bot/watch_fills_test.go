@@ -25,12 +25,13 @@ func TestTheFillsOfAMinuteAreOneAlert(t *testing.T) {
 	now = now.Add(10 * time.Second)
 	w.tellFills(false)
 	require.Len(t, place.told, 1)
-	text := place.told[0].line()
-	require.True(t, strings.HasPrefix(text, "[fill] north: 25 fills\nfill 0\n"), text)
+	require.Equal(t, []string{alertFill, "north"}, []string{place.told[0].Kind, place.told[0].Bot})
+	text := place.told[0].Text
+	require.True(t, strings.HasPrefix(text, "25 fills\nfill 0\n"), text)
 	require.True(t, strings.HasSuffix(text, "\nfill 19\nand 5 more"), text)
 	w.tellFills(true)
 	require.Len(t, place.told, 1, "there is nothing to tell")
 	w.fills.add(now, "trend: buy 1 BTC-EUR")
 	w.tellFills(true)
-	require.Equal(t, "[fill] north: trend: buy 1 BTC-EUR", place.told[1].line(), "a stop waits for no more")
+	require.Equal(t, "trend: buy 1 BTC-EUR", place.told[1].Text, "a stop waits for no more")
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -226,7 +227,7 @@ func (s *books) trades(m *market.Market) (all []exchange.Trade) {
 	for from, more := market.Time(1), true; more; {
 		var page []exchange.Trade
 		var err error
-		page, more, err = s.auditor.Trades(context.Background(), m.ID, max(from, s.auditor.Now().Add(-30*24*hour)))
+		page, more, err = s.auditor.Trades(context.Background(), m.ID, max(from, s.auditor.Now().Add(-30*24*time.Hour)))
 		require.NoError(s.t, err)
 		for _, f := range page {
 			if from = max(from, f.Time); !known[f.ID] {
