@@ -14,6 +14,8 @@ import (
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/console"
+	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 )
@@ -124,22 +126,22 @@ func (a *app) backtest(ctx context.Context, f *backtestFlags) error {
 	if err != nil {
 		return err
 	}
-	p, err := newPlanner(c, a.Kinds)
+	p, err := plan.NewBacktest(c, a.Kinds)
 	if err != nil {
 		return err
 	}
-	lib, err := openLibrary(c)
+	lib, err := plan.OpenLibrary(c)
 	if err != nil {
 		return err
 	}
 	defer lib.Close()
-	if err := p.finish(lib); err != nil {
+	if err := p.Finish(lib); err != nil {
 		return err
 	}
-	p.plan.Log = a.strategyLog(f.log)
+	p.Run.Log = a.strategyLog(f.log)
 	s := &stall{out: a.Stderr}
-	p.options.Watch = s.watch
-	return p.explain(s.guard(ctx, func() error {
+	p.Options.Watch = s.watch
+	return p.Explain(s.guard(ctx, func() error {
 		switch {
 		case f.lookahead:
 			return a.checkLookahead(ctx, p, f.json)
@@ -152,7 +154,7 @@ func (a *app) backtest(ctx context.Context, f *backtestFlags) error {
 
 // strategyLog is where the strategies of a backtest log. That one was halted is told at the end, with its stack.
 func (a *app) strategyLog(level string) zerolog.Logger {
-	return logger(a.Stderr, level, a.Getenv).Hook(zerolog.HookFunc(func(e *zerolog.Event, _ zerolog.Level, message string) {
+	return console.Logger(a.Stderr, level, a.Getenv).Hook(zerolog.HookFunc(func(e *zerolog.Event, _ zerolog.Level, message string) {
 		if strings.HasPrefix(message, engine.HaltedMessage) {
 			e.Discard()
 		}
@@ -173,18 +175,18 @@ func (a *app) halts(all []backtest.Halted) (err error) {
 }
 
 // runBacktest runs the plan and shows its result.
-func (a *app) runBacktest(ctx context.Context, p *planner, f *backtestFlags) error {
-	o := &p.options
-	o.Assets, o.Curve = p.config.Report.Assets, !f.json
-	o.Envelope = p.config.Report.Envelope == "true" || p.config.Report.Envelope == config.EnvelopeAuto && !f.json
+func (a *app) runBacktest(ctx context.Context, p *plan.Backtest, f *backtestFlags) error {
+	o := &p.Options
+	o.Assets, o.Curve = p.Config.Report.Assets, !f.json
+	o.Envelope = p.Config.Report.Envelope == "true" || p.Config.Report.Envelope == config.EnvelopeAuto && !f.json
 	if !f.noFiles && (!f.json || f.out != "") {
-		o.Out = p.config.Report.Out
+		o.Out = p.Config.Report.Out
 	}
-	for _, line := range p.unused() {
+	for _, line := range p.Unused() {
 		fmt.Fprintln(a.Stderr, line)
 	}
 	if !f.json {
-		for _, line := range p.unlimited() {
+		for _, line := range p.Unlimited() {
 			fmt.Fprintln(a.Stderr, line)
 		}
 	}
@@ -198,35 +200,35 @@ func (a *app) runBacktest(ctx context.Context, p *planner, f *backtestFlags) err
 }
 
 // runWithBar runs the plan under a bar that is gone before anything else is printed.
-func (a *app) runWithBar(ctx context.Context, p *planner, f *backtestFlags) (*backtest.Result, error) {
+func (a *app) runWithBar(ctx context.Context, p *plan.Backtest, f *backtestFlags) (*backtest.Result, error) {
 	if !f.json {
 		bar := a.bar(ctx, p)
-		defer bar.end()
-		p.options.Progress = bar.reach
+		defer bar.End()
+		p.Options.Progress = bar.Reach
 	}
-	return backtest.Run(ctx, p.plan, p.options)
+	return backtest.Run(ctx, p.Run, p.Options)
 }
 
 // bar prepares the bar of a backtest, which draws nothing where the end of the range is not known.
-func (a *app) bar(ctx context.Context, p *planner) *progress {
-	if len(p.plan.Feeds) == 0 {
-		return &progress{}
+func (a *app) bar(ctx context.Context, p *plan.Backtest) *console.Bar {
+	if len(p.Run.Feeds) == 0 {
+		return &console.Bar{}
 	}
-	f := p.plan.Feeds[len(p.plan.Feeds)-1]
-	series, err := p.candles.Series(f.Market.Name, f.Interval)
+	f := p.Run.Feeds[len(p.Run.Feeds)-1]
+	series, err := p.Candles.Series(f.Market.Name, f.Interval)
 	if err != nil {
-		return &progress{} // the run will say so
+		return &console.Bar{} // the run will say so
 	}
 	to, runs := series.End(), 1
-	if p.plan.To != 0 {
-		to = min(p.plan.To, to)
+	if p.Run.To != 0 {
+		to = min(p.Run.To, to)
 	}
-	if path := p.plan.Venue.Path; p.options.Envelope && (path == sim.Pessimistic || path == sim.Optimistic) {
+	if path := p.Run.Venue.Path; p.Options.Envelope && (path == sim.Pessimistic || path == sim.Optimistic) {
 		runs = 2
-	} else if p.options.Envelope {
+	} else if p.Options.Envelope {
 		runs = 3
 	}
-	return newProgress(ctx, a.Stderr, "backtest", max(p.plan.From, series.First), to, runs)
+	return console.NewBar(ctx, a.Stderr, "backtest", max(p.Run.From, series.First), to, runs)
 }
 
 func (a *app) show(result *backtest.Result, asJSON bool) error {
@@ -243,7 +245,7 @@ func (a *app) show(result *backtest.Result, asJSON bool) error {
 
 // terminal says what the standard output can show.
 func (a *app) terminal() (o backtest.SummaryOptions) {
-	file, ok := terminalOf(a.Stdout)
+	file, ok := console.TerminalOf(a.Stdout)
 	if !ok {
 		return o
 	}

@@ -16,6 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/runner"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -75,9 +77,9 @@ func Run(ctx context.Context, p Process) int {
 	case errors.As(err, new(stuckError)):
 	case ctx.Err() != nil && errors.As(err, new(resumableError)):
 		err = errors.New("interrupted; what came before is stored: the same command goes on from there")
-	case ctx.Err() != nil && !errors.As(err, new(tradingError)):
+	case ctx.Err() != nil && !errors.As(err, new(runner.Error)):
 		err = errors.New("interrupted; nothing half-written is left behind")
-	case errors.Is(err, state.ErrCorrupt) && !errors.As(err, new(stateError)):
+	case errors.Is(err, state.ErrCorrupt) && !errors.As(err, new(folder.Error)):
 		err = fmt.Errorf("%w; take the file from a copy, or move it away and import again", err)
 	case !a.entered && !strings.Contains(err.Error(), "\n"): // cobra's suggestions fill several lines
 		err = fmt.Errorf("%w; see %s --help", err, command.CommandPath())

@@ -1,16 +1,13 @@
 package bot_test
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"runtime/debug"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -28,9 +25,6 @@ func TestMain(m *testing.M) {
 	}
 	if f := flag.Lookup("test.parallel"); f != nil { // the command line is read later and has the last word
 		must(f.Value.Set("8")) // many tests wait for a process or for a minute to pass: two cores would let two of them wait at a time
-	}
-	bot.Command = func(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-		return bot.Run(ctx, bot.Process{Args: args, Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr, Getenv: os.Getenv})
 	}
 	testscript.Main(leakless{m}, map[string]func(){"bot": func() { bot.Main(shipped.Kinds()...) }, "flipper": flipper, "faultybot": bot.FaultyMain})
 }

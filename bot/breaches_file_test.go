@@ -9,21 +9,22 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
 
 func TestABlobOfBreachesThatCannotBeReadIsAProblemOfTheFile(t *testing.T) {
-	folder := t.TempDir()
-	store, err := state.OpenBot(filepath.Join(folder, stateFile))
+	dir := t.TempDir()
+	store, err := state.OpenBot(filepath.Join(dir, folder.StateFile))
 	require.NoError(t, err)
 	require.NoError(t, store.Bind(&market.Catalog{}, nil))
 	batch := store.NewBatch()
-	batch.Blob(breachesBlob, []byte("nonsense"))
+	batch.Blob(folder.BreachesBlob, []byte("nonsense"))
 	require.NoError(t, store.Commit(batch))
 	require.NoError(t, store.Close())
 	var out, errs bytes.Buffer
-	require.Equal(t, 1, Run(t.Context(), Process{Args: []string{"state", "check", "--state", folder}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: os.Getenv}))
+	require.Equal(t, 1, Run(t.Context(), Process{Args: []string{"state", "check", "--state", dir}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: os.Getenv}))
 	require.Contains(t, out.String(), "breaches in the state file")
 	require.Contains(t, errs.String(), "1 problems")
 }

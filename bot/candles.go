@@ -58,7 +58,7 @@ func (f *storeFlags) series() (string, market.Interval, error) {
 	return f.market, interval, nil
 }
 
-// path is the store's file. A config of `bot run` names none.
+// Path is the store's file. A config of `bot run` names none.
 func (f *storeFlags) path() (string, error) {
 	if f.db != "" {
 		return f.db, nil
@@ -89,7 +89,7 @@ func (f *storeFlags) source() (source *config.Source, ofRun bool, err error) {
 // read opens the store for reading.
 func (f *storeFlags) read() (*state.CandleStore, error) { return f.with(state.ReadCandles) }
 
-// write opens the store for writing.
+// Write opens the store for writing.
 func (f *storeFlags) write() (*state.CandleStore, error) { return f.with(state.OpenCandles) }
 
 func (f *storeFlags) with(open func(path string) (*state.CandleStore, error)) (*state.CandleStore, error) {

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/console"
+	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
@@ -76,17 +78,17 @@ func (a *app) fetchCandles(ctx context.Context, f *fetchFlags) error {
 		return config.Usagef("base URL or prefix of the exchange: %w", err)
 	}
 	defer client.Close()
-	w := &fetcher{client: client, path: path, tell: a.tell, interval: interval, bar: &progress{}}
+	w := &fetcher{client: client, path: path, tell: a.tell, interval: interval, bar: &console.Bar{}}
 	if err := w.prepare(ctx, name, from, to); err != nil {
 		return err
 	}
-	w.bar = newProgress(ctx, a.Stderr, "fetch", w.span.From, w.span.To, 1)
-	defer w.bar.end()
+	w.bar = console.NewBar(ctx, a.Stderr, "fetch", w.span.From, w.span.To, 1)
+	defer w.bar.End()
 	report, err := w.run(ctx)
 	if err != nil {
 		return resumableError{err}
 	}
-	w.bar.end()
+	w.bar.End()
 	if f.json {
 		return a.printJSON(report)
 	}
@@ -127,7 +129,7 @@ func (f *fetchFlags) remote() (*config.ExchangeSection, error) {
 // to the standard error.
 func (a *app) publicClient(remote *config.ExchangeSection) (*rest.Client, error) {
 	var client *rest.Client
-	ledger := newLedger(remote, func() market.Time { return client.Now() }, func(w rest.Warning) { a.tell(w.String()) })
+	ledger := plan.NewLedger(remote, func() market.Time { return client.Now() }, func(w rest.Warning) { a.tell(w.String()) })
 	client, err := rest.New(rest.Config{BaseURL: remote.BaseURL, Prefix: remote.Prefix, Budget: ledger})
 	return client, err
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/strategy"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
@@ -32,7 +33,7 @@ func FuzzConfig(f *testing.F) {
 		}
 		c, err := config.LoadBacktest(source)
 		if err == nil {
-			_, err = newPlanner(c, testKinds())
+			_, err = plan.NewBacktest(c, testKinds())
 		}
 		if err != nil {
 			require.Contains(t, []int{config.ExitUsage, config.ExitConfig}, (&app{entered: true}).exitCode(err), "%v", err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/version"
 )
 
 // dependency is how a new module gets at this project.
@@ -82,7 +83,7 @@ func readCheckout(dir string) (*dependency, error) {
 		switch {
 		case len(fields) != 2:
 		case fields[0] == "module":
-			ours = fields[1] == modulePath
+			ours = fields[1] == version.Module
 		case fields[0] == "go":
 			d.goVersion = fields[1]
 		case strings.HasPrefix(fields[1], "v"):
@@ -101,14 +102,14 @@ func releasedVersion(info *debug.BuildInfo, known bool) string {
 	if !known {
 		return ""
 	}
-	version := ""
+	release := ""
 	for _, m := range append(info.Deps, &info.Main) {
-		if m.Path == modulePath && m.Replace == nil {
-			version = m.Version
+		if m.Path == version.Module && m.Replace == nil {
+			release = m.Version
 		}
 	}
-	if !strings.HasPrefix(version, "v") || strings.Contains(version, "+") || version == "v0.0.0" {
+	if !strings.HasPrefix(release, "v") || strings.Contains(release, "+") || release == "v0.0.0" {
 		return ""
 	}
-	return version
+	return release
 }

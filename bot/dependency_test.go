@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidemark-trading/tidemark/bot/version"
 )
 
 func TestANewModuleRequiresAReleaseAlone(t *testing.T) {
-	of := func(version string) *debug.BuildInfo {
-		return &debug.BuildInfo{Main: debug.Module{Path: modulePath, Version: version}}
+	of := func(release string) *debug.BuildInfo {
+		return &debug.BuildInfo{Main: debug.Module{Path: version.Module, Version: release}}
 	}
 	require.Empty(t, releasedVersion(of("(devel)"), true))
 	require.Empty(t, releasedVersion(of("v0.0.0-2026+dirty"), true))

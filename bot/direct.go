@@ -15,6 +15,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/bot/runner"
 	"github.com/tidemark-trading/tidemark/direct"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
@@ -38,7 +41,7 @@ the running one, which halts its strategies. docs/running.md tells more.`
 // killSwitch is `bot cancel-all --direct` at work.
 type killSwitch struct {
 	*app
-	access   *access
+	access   *plan.Access
 	flags    *actFlags
 	client   *rest.Client
 	catalog  *market.Catalog
@@ -64,14 +67,14 @@ func (a *app) direct(ctx context.Context, f *actFlags) error {
 		fmt.Fprintln(a.Stdout, "nothing to cancel: in paper mode no order leaves the bot's process; its orders are in paper.db, and end with the bot's next stop in good order")
 		return nil
 	}
-	if k.access, err = newAccess(c, a.Getenv); err != nil {
+	if k.access, err = plan.NewAccess(c, a.Getenv); err != nil {
 		return err
 	}
 	if err := k.read(); err != nil {
 		return err
 	}
 	path := cmp.Or(f.log, filepath.Join(c.Bot.State, direct.LogFile))
-	log, err := openDirect(path)
+	log, err := runner.OpenSwitchLog(path)
 	if err != nil {
 		return err
 	}
@@ -83,15 +86,15 @@ func (a *app) direct(ctx context.Context, f *actFlags) error {
 
 // read reads what the bot has left, and what a person types instead.
 func (k *killSwitch) read() (err error) {
-	folder := k.access.config.Bot.State
-	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-		return config.Usagef("there is no state folder %s: bot.state of the config, or --state, names the bot's", folder)
+	dir := k.access.Config.Bot.State
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return config.Usagef("there is no state folder %s: bot.state of the config, or --state, names the bot's", dir)
 	}
-	if k.holdings, err = direct.ReadHoldings(folder); err != nil {
+	if k.holdings, err = direct.ReadHoldings(dir); err != nil {
 		fmt.Fprintf(k.Stderr, "%v\n", err)
 	}
-	if h := k.holdings; h != nil && !sameExchange(h.Exchange, config.OriginOf(k.access.config.Exchange.BaseURL)) {
-		return config.Usagef("%s in %s is of %s, and exchange.base_url of the config is at %s", direct.HoldingsFile, folder, h.Exchange, config.OriginOf(k.access.config.Exchange.BaseURL))
+	if h := k.holdings; h != nil && !folder.SameExchange(h.Exchange, config.OriginOf(k.access.Config.Exchange.BaseURL)) {
+		return config.Usagef("%s in %s is of %s, and exchange.base_url of the config is at %s", direct.HoldingsFile, dir, h.Exchange, config.OriginOf(k.access.Config.Exchange.BaseURL))
 	}
 	if k.holdings == nil && k.flags.flatten {
 		return k.readTyped()
@@ -120,7 +123,7 @@ func (k *killSwitch) turn(ctx context.Context, log *direct.Log) (*direct.Report,
 	}
 	defer k.client.Close()
 	k.names = direct.NewNames(k.holdings, log.Lines())
-	s := &direct.Switch{Exchange: k.client, Catalog: k.catalog, Log: log, Own: k.own, Foreign: k.flags.foreign, Operator: k.access.config.OperatorID(""), Say: k.say, Fault: k.faults}
+	s := &direct.Switch{Exchange: k.client, Catalog: k.catalog, Log: log, Own: k.own, Foreign: k.flags.foreign, Operator: k.access.Config.OperatorID(""), Say: k.say, Fault: k.faults}
 	by := "bot cancel-all --direct"
 	if k.flags.flatten {
 		by += " --flatten"
@@ -141,15 +144,15 @@ func (k *killSwitch) turn(ctx context.Context, log *direct.Log) (*direct.Report,
 // outwait lets the window of what the bot may have sent last pass, and cancels what has still arrived: a sale of the bot's own that is on its way
 // would be one too many. Its state file was last written before.
 func (k *killSwitch) outwait(ctx context.Context, s *direct.Switch) error {
-	info, err := os.Stat(filepath.Join(k.access.config.Bot.State, stateFile))
+	info, err := os.Stat(filepath.Join(k.access.Config.Bot.State, folder.StateFile))
 	if err != nil {
 		return nil // no bot has sent anything
 	}
-	left := min(time.Duration(k.access.config.Exchange.Window), time.Until(info.ModTime().Add(time.Duration(k.access.config.Exchange.Window))))
+	left := min(time.Duration(k.access.Config.Exchange.Window), time.Until(info.ModTime().Add(time.Duration(k.access.Config.Exchange.Window))))
 	if left <= 0 {
 		return nil
 	}
-	k.say("the bot may have sent something in the last %s: waiting until the exchange cannot take it any more", time.Duration(k.access.config.Exchange.Window))
+	k.say("the bot may have sent something in the last %s: waiting until the exchange cannot take it any more", time.Duration(k.access.Config.Exchange.Window))
 	timer := time.NewTimer(left)
 	defer timer.Stop()
 	select {
@@ -178,7 +181,7 @@ func (k *killSwitch) flatten(ctx context.Context, s *direct.Switch) error {
 // wants is what is to be sold.
 func (k *killSwitch) wants(ctx context.Context, s *direct.Switch) (wants []direct.Want, err error) {
 	if k.holdings != nil {
-		return s.Wants(ctx, k.names, k.access.config.OperatorID)
+		return s.Wants(ctx, k.names, k.access.Config.OperatorID)
 	}
 	if len(k.typed) == 0 {
 		return nil, errors.New("nothing is sold: what is held is not known, and nothing was typed")
@@ -192,7 +195,7 @@ func (k *killSwitch) wants(ctx context.Context, s *direct.Switch) (wants []direc
 		if err != nil || amount <= 0 {
 			return nil, fmt.Errorf("nothing is sold: %q is no amount of %s", config.Clip(t.amount), m.Name)
 		}
-		wants = append(wants, direct.Want{Market: m.ID, Amount: amount, Operator: k.access.config.OperatorID("")})
+		wants = append(wants, direct.Want{Market: m.ID, Amount: amount, Operator: k.access.Config.OperatorID("")})
 	}
 	return wants, nil
 }
@@ -205,7 +208,7 @@ func (k *killSwitch) own(o *market.Order) bool {
 	if k.holdings != nil {
 		return false
 	}
-	for _, s := range k.access.config.Strategies {
+	for _, s := range k.access.Config.Strategies {
 		if s.OperatorID == o.OperatorID && o.OperatorID != 0 {
 			return true
 		}
@@ -215,13 +218,13 @@ func (k *killSwitch) own(o *market.Order) bool {
 
 // connect learns the exchange's time and those markets that matter.
 func (k *killSwitch) connect(ctx context.Context, log *direct.Log) (err error) {
-	ledger := newLedger(&k.access.config.Exchange, func() market.Time { return k.client.Now() }, func(w rest.Warning) { k.say("%s", w) })
-	if k.client, err = k.access.client(ledger); err != nil {
+	ledger := plan.NewLedger(&k.access.Config.Exchange, func() market.Time { return k.client.Now() }, func(w rest.Warning) { k.say("%s", w) })
+	if k.client, err = k.access.Client(ledger); err != nil {
 		return err
 	}
-	var offered listing
+	var offered plan.Listing
 	quiet := zerolog.New(k.Stderr).Level(zerolog.ErrorLevel)
-	if offered, err = k.access.askUntil(ctx, k.client, quiet); err != nil {
+	if offered, err = k.access.AskUntil(ctx, k.client, quiet); err != nil {
 		return err
 	}
 	wanted := k.markets(log)
@@ -242,7 +245,7 @@ func (k *killSwitch) connect(ctx context.Context, log *direct.Log) (err error) {
 // markets are those of the config's strategies, of the holdings, of what was typed and of the log.
 func (k *killSwitch) markets(log *direct.Log) map[string]bool {
 	names := map[string]bool{}
-	for _, s := range k.access.config.Strategies {
+	for _, s := range k.access.Config.Strategies {
 		for _, name := range s.Markets {
 			names[name] = true
 		}

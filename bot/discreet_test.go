@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/bot/server"
 )
 
 // planted is a secret that stands in configs which are wrong in some way.
@@ -22,20 +24,20 @@ func failureOf(t *testing.T, text string, sets ...string) (said string) {
 	if c, err := config.LoadRun(&config.Source{File: "live.toml", Text: text, Overrides: overrides}); err != nil {
 		said += fmt.Sprintln(err)
 	} else {
-		_, err = newRunPlan(c, testKinds(), getenv)
+		_, err = plan.NewLive(c, testKinds(), getenv)
 		said += fmt.Sprintln(err)
 	}
 	if c, err := config.LoadSandbox(&config.Source{File: "exchange.toml", Text: text, Overrides: overrides}); err != nil {
 		said += fmt.Sprintln(err)
 	} else {
-		p, err := newExchangePlan(c, getenv)
+		p, err := server.NewPlan(c, getenv)
 		said += fmt.Sprintln(err)
 		require.NoError(t, p.Close())
 	}
 	if c, err := config.LoadBacktest(&config.Source{File: "backtest.toml", Text: text, Overrides: overrides}); err != nil {
 		said += fmt.Sprintln(err)
 	} else {
-		_, err = newPlanner(c, testKinds())
+		_, err = plan.NewBacktest(c, testKinds())
 		said += fmt.Sprintln(err)
 	}
 	return said

@@ -2,113 +2,90 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"time"
+	"io"
+	"strings"
 
-	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/exchange/rest"
-	"github.com/tidemark-trading/tidemark/market"
+	"github.com/spf13/cobra"
+	"github.com/tidemark-trading/tidemark/bot/doctor"
+	"github.com/tidemark-trading/tidemark/bot/plan"
 )
 
-// The levels of a finding.
-const (
-	levelOK   = "ok"
-	levelWarn = "warn"
-	levelFail = "fail"
-)
+const doctorHelp = `Look at everything that a live bot depends on, without trading: exchange and clock, key and rights, markets, the smallest orders, limits,
+polling plan, state file, disk, secrets, and whether somebody else trades on the account.
 
-// finding is what one check found.
-type finding struct {
-	Check string   `json:"check"`
-	Level string   `json:"level"` // ok, warn, fail
-	Text  string   `json:"text"`
-	Mend  string   `json:"mend,omitempty"`
-	Lines []string `json:"lines,omitempty"` // a table that goes with it
+Each strategy is let trade over the latest candles of the exchange, in this process and with its own parameters, money and limits: what it
+asks for there is what is tried against tick, step, minimum, balance and limits.
+
+It keeps to the weight budget, so that a bot that trades with the same key is not banned, and waits for the next minute where it has to.
+
+It sends no order. Whether the key may withdraw it finds out by a withdrawal that names no asset, no amount and no address, which every exchange
+refuses. Exit code 0 says that nothing fails; warnings are for a person to judge.`
+
+func (a *app) doctorCommand() *cobra.Command {
+	f, asJSON, tryAlerts := &runFlags{}, false, false
+	c := &cobra.Command{
+		Use: "doctor", Short: "Check everything before trading", Long: doctorHelp, Args: onlyFlags,
+		Example: "  bot doctor -c configs/sandbox.toml\n  bot doctor -c my.toml --alerts --json",
+		RunE:    a.enter(func(ctx context.Context, _ []string) error { return a.doctor(ctx, f, asJSON, tryAlerts) }),
+	}
+	c.Flags().StringVarP(&f.config, "config", "c", "", "config `FILE` of bot run")
+	c.Flags().StringArrayVar(&f.sets, "set", nil, "change one setting: `a.b.c=value`; may be repeated")
+	c.Flags().BoolVar(&tryAlerts, "alerts", false, "send a message to each receiver of [alerts], once")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
 }
 
-// doctor is one examination.
-type doctor struct {
-	plan     *runPlan
-	client   *rest.Client
-	known    *knownState
-	held     map[market.AssetID]market.Money // available at the exchange
-	tell     func(text string)               // what is waited for
-	findings []finding
-}
+// errUnwell is the exit code of findings that were printed already.
+var errUnwell = errors.New("not ready to trade: see the checks that fail")
 
-// doctorPatience is how long the whole examination may take.
-const doctorPatience = 2 * time.Minute
-
-// examineOptions are what an examination has of its surroundings.
-type examineOptions struct {
-	Getenv     func(string) string
-	Tell       func(text string) // hears what is waited for
-	NeedLimits bool              // a limit that is not set fails
-	TryAlerts  bool              // send a message to each receiver of alerts, once
-}
-
-// examine makes every check that it can. It sends no order. An error is a mistake that keeps it from asking the exchange at all; what is
-// wrong otherwise is a finding.
-func examine(ctx context.Context, p *runPlan, o examineOptions) ([]finding, error) {
-	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
-	defer cancel()
-	d := &doctor{plan: p, held: map[market.AssetID]market.Money{}, tell: o.Tell}
-	d.secrets()
-	d.limits(o.NeedLimits)
-	d.disk()
-	d.stateFile(ctx)
-	d.units(foldersOfUnits(o.Getenv))
-	d.alerts(ctx, o.TryAlerts)
-	err := d.atExchange(ctx)
-	return d.findings, err
-}
-
-// atExchange makes the checks that need the exchange.
-func (d *doctor) atExchange(ctx context.Context) (err error) {
-	// a bot may be trading with this key: what it needs is not spent here
-	ledger := newLedger(&d.plan.config.Exchange, func() market.Time { return d.client.Now() }, func(w rest.Warning) { d.tell(w.String()) })
-	if d.client, err = d.plan.client(ledger); err != nil {
+// doctor runs the command.
+func (a *app) doctor(ctx context.Context, f *runFlags, asJSON, tryAlerts bool) error {
+	c, err := a.runConfigOf(f)
+	if err != nil {
 		return err
 	}
-	defer d.client.Close()
-	if !d.reach(ctx) {
-		return nil
-	}
-	d.clock()
-	paper := d.plan.config.Bot.Mode == config.ModePaper
-	readable := !paper && d.rights(ctx)
-	offered, err := d.plan.ask(ctx, d.client)
-	if err == nil {
-		err = d.plan.learn(offered)
-	}
+	needed := c.Bot.NeedLimits
+	c.Bot.NeedLimits = false // what is missing is one finding of many here
+	p, err := plan.NewLive(c, a.Kinds, a.Getenv)
 	if err != nil {
-		d.fail("markets", err.Error(), "correct the markets and account.currency of the config")
-		return nil
+		return err
 	}
-	d.client.Use(d.plan.Catalog)
-	d.markets()
-	d.polling()
-	if readable {
-		d.balances(ctx)
-		d.others(ctx)
+	findings, err := doctor.Examine(ctx, p, doctor.Options{Getenv: a.Getenv, Tell: a.tell, NeedLimits: needed, TryAlerts: tryAlerts})
+	if err != nil {
+		return err
 	}
-	if paper {
-		d.paperAccount()
+	if asJSON {
+		err = a.printJSON(findings)
+	} else {
+		err = writeFindings(a.Stdout, findings)
 	}
-	if readable || paper { // else nobody knows what the strategies have
-		d.smallestOrders(ctx)
+	for i := range findings {
+		if err == nil && findings[i].Level == doctor.Fail {
+			err = errUnwell
+		}
 	}
-	return nil
+	return err
 }
 
-func (d *doctor) ok(check, format string, args ...any) {
-	d.findings = append(d.findings, finding{Check: check, Level: levelOK, Text: fmt.Sprintf(format, args...)})
-}
-
-func (d *doctor) warn(check, text, mend string) {
-	d.findings = append(d.findings, finding{Check: check, Level: levelWarn, Text: text, Mend: mend})
-}
-
-func (d *doctor) fail(check, text, mend string) {
-	d.findings = append(d.findings, finding{Check: check, Level: levelFail, Text: text, Mend: mend})
+// writeFindings writes a line for each finding, the mend behind it, and the count of each level in the end.
+func writeFindings(out io.Writer, findings []doctor.Finding) error {
+	var text strings.Builder
+	count := map[string]int{}
+	for i := range findings {
+		f := &findings[i]
+		count[f.Level]++
+		fmt.Fprintf(&text, "%-4s  %-12s  %s", f.Level, f.Check, f.Text)
+		if f.Mend != "" {
+			fmt.Fprintf(&text, "; %s", f.Mend)
+		}
+		text.WriteByte('\n')
+		for _, line := range f.Lines {
+			fmt.Fprintf(&text, "%20s%s\n", "", line)
+		}
+	}
+	fmt.Fprintf(&text, "%d ok, %d to be judged, %d fail\n", count[doctor.OK], count[doctor.Warn], count[doctor.Fail])
+	_, err := io.WriteString(out, text.String())
+	return err
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/console"
+	"github.com/tidemark-trading/tidemark/bot/server"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 )
 
@@ -71,8 +73,8 @@ func (f *exchangeFlags) overrides() (list []config.Override, err error) {
 	return list, nil
 }
 
-// plan reads the config that the flags mean. Close the plan where there is one.
-func (f *exchangeFlags) plan(getenv func(string) string) (*exchangePlan, error) {
+// Run reads the config that the flags mean. Close the plan where there is one.
+func (f *exchangeFlags) plan(getenv func(string) string) (*server.Plan, error) {
 	overrides, err := f.overrides()
 	if err != nil {
 		return nil, err
@@ -90,7 +92,7 @@ func (f *exchangeFlags) plan(getenv func(string) string) (*exchangePlan, error) 
 	if err != nil {
 		return nil, err
 	}
-	return newExchangePlan(c, getenv)
+	return server.NewPlan(c, getenv)
 }
 
 // exchangeGC is GOGC for an exchange, unless the environment has one: much of its memory is orders that stay, and a million of them are to
@@ -109,22 +111,22 @@ func (a *app) exchange(ctx context.Context, f *exchangeFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, line := range p.warnings {
+	for _, line := range p.Warnings {
 		fmt.Fprintln(a.Stderr, "warning:", line)
 	}
-	ex, err := sandbox.New(p.config)
+	ex, err := sandbox.New(p.Config)
 	if err != nil {
-		return p.explain(err)
+		return p.Explain(err)
 	}
 	defer func() { err = errors.Join(err, ex.Close()) }()
-	s, err := newExchangeServer(ex, &p.Exchange, logger(a.Stderr, p.Exchange.Log, a.Getenv))
+	s, err := server.New(ex, &p.Exchange, console.Logger(a.Stderr, p.Exchange.Log, a.Getenv))
 	if err != nil {
 		return err
 	}
-	if err := a.greet(p, s.address, f.json); err != nil {
+	if err := a.greet(p, s.Address, f.json); err != nil {
 		return err
 	}
-	left, err := s.run(ctx)
+	left, err := s.Run(ctx)
 	if !f.json {
 		fmt.Fprintln(a.Stdout, left)
 	}
@@ -132,16 +134,16 @@ func (a *app) exchange(ctx context.Context, f *exchangeFlags) (err error) {
 }
 
 // greet tells the user what a client needs, and warns where others can reach the exchange.
-func (a *app) greet(p *exchangePlan, address *net.TCPAddr, asJSON bool) error {
+func (a *app) greet(p *server.Plan, address *net.TCPAddr, asJSON bool) error {
 	if !address.IP.IsLoopback() {
 		fmt.Fprintln(a.Stderr, "warning: other machines can reach the exchange, and keys travel in the clear; 127.0.0.1 keeps it to this one")
 	}
 	if p.Clock.Speed == "0" && !p.Admin.Enabled {
 		fmt.Fprintln(a.Stderr, "warning: time stands, and without /admin nothing can move it")
 	}
-	facts := p.facts(address)
+	facts := p.Facts(address)
 	if !asJSON {
-		return facts.write(a.Stdout)
+		return facts.Write(a.Stdout)
 	}
 	text, err := json.Marshal(facts)
 	if err != nil {

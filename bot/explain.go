@@ -9,23 +9,24 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/operator"
 )
 
 // printStory writes a story for a person.
-func printStory(w io.Writer, s *storyInfo) error {
+func printStory(w io.Writer, s *operator.Story) error {
 	o := &s.Order
 	fmt.Fprintf(w, "order %d  %s", o.Number, o.ClientOrderID)
 	if o.OrderID != "" {
 		fmt.Fprintf(w, ", the exchange's %s", o.OrderID)
 	}
-	fmt.Fprintf(w, "\n%s: %s in %s; %s, filled %s, fee %s\n", o.Strategy, o.terms(), o.Market, o.how(), o.Filled, o.Fee)
+	fmt.Fprintf(w, "\n%s: %s in %s; %s, filled %s, fee %s\n", o.Strategy, o.Terms(), o.Market, o.How(), o.Filled, o.Fee)
 	if len(s.Steps) == 0 {
 		fmt.Fprintln(w, "its story was taken out of this file by bot state compact --keep")
 	}
 	for i := range s.Steps {
 		step := &s.Steps[i]
 		for n, line := range step.Lines {
-			at := clockOf(step.AtMS)
+			at := operator.ClockOf(step.AtMS)
 			if n > 0 {
 				at = ""
 			}
@@ -55,11 +56,13 @@ func (a *app) explainCommand() *cobra.Command {
 			case len(args) == 0:
 				return config.Usagef("want an order, or --refused")
 			}
-			answer, err := ask(f, func(of whereabouts) (found[storyInfo], error) { return askStory(ctx, of, args[0]) })
+			answer, err := ask(f, func(of operator.Place) (operator.Answer[operator.Story], error) {
+				return operator.AskStory(ctx, of, args[0])
+			})
 			if err != nil {
 				return err
 			}
-			return show(a, f, answer, func(s *storyInfo) error { return printStory(a.Stdout, s) })
+			return show(a, f, answer, func(s *operator.Story) error { return printStory(a.Stdout, s) })
 		}),
 	}
 	f.register(c)
@@ -73,9 +76,11 @@ func (a *app) explainRefusals(ctx context.Context, f *callerFlags, strategy, ago
 	if err != nil {
 		return config.Usagef("--since %w", err)
 	}
-	answer, err := ask(f, func(of whereabouts) (found[refusedInfo], error) { return askRefused(ctx, of, strategy, since) })
+	answer, err := ask(f, func(of operator.Place) (operator.Answer[operator.Refused], error) {
+		return operator.AskRefused(ctx, of, strategy, since)
+	})
 	if err != nil {
 		return err
 	}
-	return show(a, f, answer, func(r *refusedInfo) error { return printRefused(a.Stdout, r) })
+	return show(a, f, answer, func(r *operator.Refused) error { return printRefused(a.Stdout, r) })
 }

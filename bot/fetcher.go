@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
@@ -31,7 +32,7 @@ type fetcher struct {
 	market   market.Market // only its name and the decimals in which its candles are read
 	options  state.WriteOptions
 	span     state.Range // what is wanted: whole candles, closed ones
-	bar      *progress
+	bar      *console.Bar
 
 	report  fetchReport
 	candles []market.Candle // of a page, reused
@@ -101,7 +102,7 @@ func (f *fetcher) with(ctx context.Context, work func(*state.CandleStore) error)
 	}
 }
 
-// run fetches what is not stored as complete, the newest first.
+// Run fetches what is not stored as complete, the newest first.
 func (f *fetcher) run(ctx context.Context) (*fetchReport, error) {
 	var complete []state.Range
 	err := f.with(ctx, func(store *state.CandleStore) error {
@@ -148,7 +149,7 @@ func subtract(span state.Range, ranges []state.Range) (parts []state.Range) {
 // that, or the exchange has nothing, shows when an older candle is found.
 func (f *fetcher) fetch(ctx context.Context, r state.Range) error {
 	for end := r.To; end > r.From; {
-		f.bar.reach(f.span.From + f.span.To - end)
+		f.bar.Reach(f.span.From + f.span.To - end)
 		start := max(r.From, f.interval.StartOf(f.interval.Index(end)-rest.MaxCandles))
 		if err := f.page(ctx, start, end, rest.MaxCandles); err != nil {
 			return err
@@ -163,7 +164,7 @@ func (f *fetcher) fetch(ctx context.Context, r state.Range) error {
 			}
 		}
 		oldest := f.candles[0].Start
-		if oldest < r.From { // found beyond the range
+		if oldest < r.From { // Answer beyond the range
 			oldest, f.candles = r.From, f.candles[:0]
 		}
 		if err := f.put(ctx, state.Range{From: oldest, To: end}); err != nil {

@@ -16,6 +16,8 @@ import (
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
 )
@@ -41,19 +43,19 @@ func unpackFirst(t *testing.T, name, path string) []byte {
 }
 
 // unpackBot unpacks the state folder of the live or the paper bot.
-func unpackBot(t *testing.T, mode string) (folder string) {
-	folder = filepath.Join(t.TempDir(), "state")
-	unpackFirst(t, mode+"-bot.db", filepath.Join(folder, stateFile))
-	unpackFirst(t, mode+".rec", filepath.Join(folder, recordingFolder, "0000000000000001.rec"))
+func unpackBot(t *testing.T, mode string) (dir string) {
+	dir = filepath.Join(t.TempDir(), "state")
+	unpackFirst(t, mode+"-bot.db", filepath.Join(dir, folder.StateFile))
+	unpackFirst(t, mode+".rec", filepath.Join(dir, folder.RecordingFolder, "0000000000000001.rec"))
 	if mode == config.ModePaper {
-		unpackFirst(t, "paper.db", filepath.Join(folder, "paper.db"))
+		unpackFirst(t, "paper.db", filepath.Join(dir, "paper.db"))
 	}
-	return folder
+	return dir
 }
 
 func TestAStateFileOf31b5e46IsWholeAndIsWrittenOn(t *testing.T) {
 	for _, mode := range []string{config.ModeLive, config.ModePaper} {
-		path := filepath.Join(unpackBot(t, mode), stateFile)
+		path := filepath.Join(unpackBot(t, mode), folder.StateFile)
 		for range 2 { // as it was, then as this program left it
 			store, err := state.OpenBot(path)
 			require.NoError(t, err)
@@ -65,7 +67,7 @@ func TestAStateFileOf31b5e46IsWholeAndIsWrittenOn(t *testing.T) {
 			require.NoError(t, err)
 			stop := slices.IndexFunc(open, func(o state.OrderRow) bool { return o.Type == market.TypeStopLoss })
 			require.Equal(t, "breakout", open[stop].StrategyName, "beside it the paper bot had six orders of its grid")
-			story, err := storyOf(store, "19")
+			story, err := operator.StoryOf(store, "19")
 			require.NoError(t, err)
 			require.Equal(t, "filled", story.Order.State)
 			require.NotEmpty(t, story.Fills)
@@ -75,7 +77,7 @@ func TestAStateFileOf31b5e46IsWholeAndIsWrittenOn(t *testing.T) {
 				require.Len(t, halts, 1)
 				require.Equal(t, "halted by the operator", halts[0].Reason)
 			}
-			parts, resumed, err := savedParts(store, []string{"breaketh", "breakout", "dca", "grid"})
+			parts, resumed, err := folder.Parts(store, []string{"breaketh", "breakout", "dca", "grid"})
 			require.NoError(t, err)
 			require.True(t, resumed)
 			require.NotEmpty(t, parts["account"])
@@ -89,10 +91,10 @@ func TestAStateFileOf31b5e46IsWholeAndIsWrittenOn(t *testing.T) {
 
 func TestARecordingOf31b5e46IsReadAndGoesOn(t *testing.T) {
 	for _, mode := range []string{config.ModeLive, config.ModePaper} {
-		folder := unpackBot(t, mode)
-		store, err := state.ReadBot(filepath.Join(folder, stateFile))
+		dir := unpackBot(t, mode)
+		store, err := state.ReadBot(filepath.Join(dir, folder.StateFile))
 		require.NoError(t, err)
-		reader, err := state.ReadRecording(filepath.Join(folder, recordingFolder), store.Catalog(), 0)
+		reader, err := state.ReadRecording(filepath.Join(dir, folder.RecordingFolder), store.Catalog(), 0)
 		require.NoError(t, err)
 		kinds := map[market.EventKind]int{}
 		for {
@@ -105,7 +107,7 @@ func TestARecordingOf31b5e46IsReadAndGoesOn(t *testing.T) {
 		}
 		reader.Close()
 		require.Positive(t, kinds[market.KindCandles])
-		recording, err := state.OpenRecording(filepath.Join(folder, recordingFolder), state.RecordingOptions{Catalog: store.Catalog()})
+		recording, err := state.OpenRecording(filepath.Join(dir, folder.RecordingFolder), state.RecordingOptions{Catalog: store.Catalog()})
 		require.NoError(t, err)
 		require.Greater(t, recording.Next(), uint64(1))
 		require.NoError(t, recording.Close())
@@ -114,7 +116,7 @@ func TestARecordingOf31b5e46IsReadAndGoesOn(t *testing.T) {
 }
 
 func TestARecordingOfALaterFormatIsRefusedAndStaysAsItIs(t *testing.T) {
-	folder := filepath.Join(unpackBot(t, config.ModeLive), recordingFolder)
+	folder := filepath.Join(unpackBot(t, config.ModeLive), folder.RecordingFolder)
 	path := filepath.Join(folder, "0000000000000001.rec")
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -132,8 +134,8 @@ func TestARecordingOfALaterFormatIsRefusedAndStaysAsItIs(t *testing.T) {
 
 // Each field that a program could read in 31b5e46 is there still, with a value of its kind.
 func TestTheAnswersOf31b5e46AreUnderstood(t *testing.T) {
-	status, refused, halted := &statusInfo{}, &refusedInfo{}, &actReport{}
-	orders, all, held, story := &ordersInfo{}, &ordersInfo{}, &positionsInfo{}, &storyInfo{}
+	status, refused, halted := &operator.Status{}, &operator.Refused{}, &operator.Report{}
+	orders, all, held, story := &operator.Orders{}, &operator.Orders{}, &operator.Positions{}, &operator.Story{}
 	for name, into := range map[string]any{"status": status, "orders": orders, "orders-all": all, "positions": held, "explain": story, "refused": refused, "halt": halted} {
 		decoder := json.NewDecoder(bytes.NewReader(unpackFirst(t, name+".json", "")))
 		decoder.DisallowUnknownFields()

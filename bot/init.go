@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/version"
 )
 
 //go:embed template
@@ -66,7 +67,7 @@ func (a *app) initModule(dir, module, replace string) error {
 		return err
 	}
 	from.Replace = modPath(from.Replace)
-	p := &project{Name: module[strings.LastIndex(module, "/")+1:], Module: module, Tidemark: modulePath, Go: from.goVersion, dependency: *from, dir: absolute}
+	p := &project{Name: module[strings.LastIndex(module, "/")+1:], Module: module, Tidemark: version.Module, Go: from.goVersion, dependency: *from, dir: absolute}
 	files, err := p.files()
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -20,8 +21,8 @@ func TestTheSandboxConfigOfANewModuleIsValidAndKnowsTheKey(t *testing.T) {
 	}) strategy.Needs {
 		return strategy.Needs{}
 	}, nil)
-	p, err := newRunPlan(c, []strategy.Kind{dip}, func(string) string { return "" })
+	p, err := plan.NewLive(c, []strategy.Kind{dip}, func(string) string { return "" })
 	require.NoError(t, err)
-	require.Empty(t, p.unlimited())
-	require.Equal(t, sandbox.Default().Accounts[0].Keys[0].Key, p.key)
+	require.Empty(t, p.Unlimited())
+	require.Equal(t, sandbox.Default().Accounts[0].Keys[0].Key, p.Key)
 }

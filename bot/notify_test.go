@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 )
 
 // systemd is what a supervisor hears of a real `bot run`.
@@ -43,7 +44,7 @@ func supervise(t *testing.T, dir string, args ...string) *systemd {
 	logs, err := os.Create(s.log)
 	require.NoError(t, err)
 	defer logs.Close()
-	s.cmd = Child(Program(t), append([]string{"run"}, args...)...)
+	s.cmd = bottest.Child(bottest.Program(t), append([]string{"run"}, args...)...)
 	s.cmd.Dir, s.cmd.Stderr, s.cmd.Env = dir, logs, append(os.Environ(), "NOTIFY_SOCKET="+socket, "WATCHDOG_USEC=900000")
 	require.NoError(t, s.cmd.Start())
 	t.Cleanup(func() { _ = s.cmd.Process.Kill() })
@@ -64,7 +65,7 @@ func (s *systemd) count(message string) (n int) {
 
 func (s *systemd) wait(what string, holds func() bool) {
 	s.t.Helper()
-	if !assert.Eventually(s.t, holds, Patience, 20*time.Millisecond, what) {
+	if !assert.Eventually(s.t, holds, bottest.Patience, 20*time.Millisecond, what) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.t.Fatalf("heard %q; the bot's log:\n%s", s.heard, readText(s.t, s.log))
@@ -87,7 +88,7 @@ func TestSystemdIsToldOfAProcessFromStartToStop(t *testing.T) {
 	s := supervise(t, dir, "-c", config, "--set", "bot.stop_within=10m")
 	s.wait("the start", func() bool { return s.count("READY=1") == 1 && s.count("WATCHDOG=1") > 1 })
 	s.wait("a resting order", func() bool {
-		out, _ := Short(t, s.cmd.Path, "orders", "-c", config, "--json").Output()
+		out, _ := bottest.Short(t, s.cmd.Path, "orders", "-c", config, "--json").Output()
 		return strings.Contains(string(out), `"state": "open"`)
 	})
 	require.Zero(t, s.count("STOPPING=1")+s.count(more))
@@ -96,7 +97,7 @@ func TestSystemdIsToldOfAProcessFromStartToStop(t *testing.T) {
 	signs := s.count("WATCHDOG=1")
 	s.wait("more time to be asked for, by a bot that is alive", func() bool { return s.count(more) > 1 && s.count("WATCHDOG=1") > signs })
 	require.NoError(t, s.cmd.Process.Signal(os.Interrupt))
-	require.Error(t, Ended(s.cmd), "orders are left: %s", readText(t, s.log))
+	require.Error(t, bottest.Ended(s.cmd), "orders are left: %s", readText(t, s.log))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	require.Equal(t, "READY=1", s.heard[0])
@@ -110,7 +111,7 @@ func TestABotThatIsStoppedBeforeItTradesAsksForAllItsTimeAtOnce(t *testing.T) {
 	s := supervise(t, dir, "-c", config, "--set", "bot.stop_within=80s")
 	s.wait("the bot to wait for its exchange", func() bool { return strings.Contains(readText(t, s.log), "the exchange cannot be reached") })
 	require.NoError(t, s.cmd.Process.Signal(os.Interrupt))
-	require.NoError(t, Ended(s.cmd), "%s", readText(t, s.log))
+	require.NoError(t, bottest.Ended(s.cmd), "%s", readText(t, s.log))
 	s.wait("the stop", func() bool { return s.count("STOPPING=1\nEXTEND_TIMEOUT_USEC=95000000") == 1 })
 	require.Zero(t, s.count("READY=1")+s.count("WATCHDOG=1"))
 }

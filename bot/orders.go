@@ -7,9 +7,10 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+	"github.com/tidemark-trading/tidemark/bot/operator"
 )
 
-func printOrders(w io.Writer, orders []orderInfo) error {
+func printOrders(w io.Writer, orders []operator.Order) error {
 	if len(orders) == 0 {
 		_, err := fmt.Fprintln(w, "no orders")
 		return err
@@ -18,7 +19,7 @@ func printOrders(w io.Writer, orders []orderInfo) error {
 	fmt.Fprintln(table, "number\tclient order id\tstrategy\tmarket\torder\tfilled\tstate\tupdated\ttag")
 	for i := range orders {
 		o := &orders[i]
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", o.Number, o.ClientOrderID, o.Strategy, o.Market, o.terms(), o.Filled, o.how(), clockOrNone(o.updated()), o.Tag)
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", o.Number, o.ClientOrderID, o.Strategy, o.Market, o.Terms(), o.Filled, o.How(), clockOrNone(o.Updated()), o.Tag)
 	}
 	return table.Flush()
 }
@@ -28,14 +29,16 @@ func (a *app) ordersCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "orders", Short: "List a bot's open orders, or all", Args: onlyFlags, Example: "  bot orders -c configs/sandbox.toml\n  bot orders --state state --all --json",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			answer, err := ask(f, func(of whereabouts) (found[ordersInfo], error) { return askOrders(ctx, of, all) })
+			answer, err := ask(f, func(of operator.Place) (operator.Answer[operator.Orders], error) {
+				return operator.AskOrders(ctx, of, all)
+			})
 			if err != nil {
 				return err
 			}
-			return show(a, f, answer, func(list *ordersInfo) error { return printOrders(a.Stdout, list.Orders) })
+			return show(a, f, answer, func(list *operator.Orders) error { return printOrders(a.Stdout, list.Orders) })
 		}),
 	}
 	f.register(c)
-	c.Flags().BoolVar(&all, "all", false, fmt.Sprintf("those that are done too, the latest %d", mostOrders))
+	c.Flags().BoolVar(&all, "all", false, fmt.Sprintf("those that are done too, the latest %d", operator.MostOrders))
 	return c
 }

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+	"github.com/tidemark-trading/tidemark/bot/operator"
 )
 
 // clockOrNone is a time for a person, "-" where it is not known.
@@ -16,15 +17,15 @@ func clockOrNone(ms int64) string {
 	if ms == 0 {
 		return "-"
 	}
-	return clockOf(ms)
+	return operator.ClockOf(ms)
 }
 
-func printPositions(w io.Writer, positions []positionInfo) error {
-	if !slices.ContainsFunc(positions, func(p positionInfo) bool { return p.Amount != "0" || p.Realised != "0" }) {
+func printPositions(w io.Writer, positions []operator.Position) error {
+	if !slices.ContainsFunc(positions, func(p operator.Position) bool { return p.Amount != "0" || p.Realised != "0" }) {
 		_, err := fmt.Fprintln(w, "no positions")
 		return err
 	}
-	timed := slices.ContainsFunc(positions, func(p positionInfo) bool { return p.LastMS+p.ChangedMS != 0 })
+	timed := slices.ContainsFunc(positions, func(p operator.Position) bool { return p.LastMS+p.ChangedMS != 0 })
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(table, "strategy\tmarket\tamount\tcost\tlast\tworth\trealised\tfees")
 	if timed {
@@ -46,11 +47,13 @@ func (a *app) positionsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "positions", Short: "List what a bot's strategies hold", Args: onlyFlags, Example: "  bot positions -c configs/sandbox.toml\n  bot positions --state state --json",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			answer, err := ask(f, func(of whereabouts) (found[positionsInfo], error) { return askPositions(ctx, of) })
+			answer, err := ask(f, func(of operator.Place) (operator.Answer[operator.Positions], error) {
+				return operator.AskPositions(ctx, of)
+			})
 			if err != nil {
 				return err
 			}
-			return show(a, f, answer, func(list *positionsInfo) error { return printPositions(a.Stdout, list.Positions) })
+			return show(a, f, answer, func(list *operator.Positions) error { return printPositions(a.Stdout, list.Positions) })
 		}),
 	}
 	f.register(c)
@@ -62,5 +65,5 @@ func saidAt(ms int64) string {
 	if ms == 0 {
 		return ""
 	}
-	return ", as of " + clockOf(ms)
+	return ", as of " + operator.ClockOf(ms)
 }

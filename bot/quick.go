@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -40,17 +41,17 @@ func Backtest(ctx context.Context, kind strategy.Kind, values map[string]any) (*
 		section.Params = values
 		c.Strategies[name] = section
 	}
-	p, err := newPlanner(c, []strategy.Kind{kind})
+	p, err := plan.NewBacktest(c, []strategy.Kind{kind})
 	if err != nil {
 		return nil, err
 	}
-	candles, err := openLibrary(c)
+	candles, err := plan.OpenLibrary(c)
 	if err != nil {
 		return nil, err
 	}
 	defer candles.Close()
-	if err := p.finish(candles); err != nil {
+	if err := p.Finish(candles); err != nil {
 		return nil, err
 	}
-	return backtest.Run(ctx, p.plan, p.options)
+	return backtest.Run(ctx, p.Run, p.Options)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/operator"
 )
 
 // resolveWord is the word that a person types to resolve an order.
@@ -21,21 +22,21 @@ func (a *app) resolveCommand() *cobra.Command {
 		Example: "  bot resolve 12 --as-exchange -c configs/sandbox.toml\n  bot resolve 12 --as-absent --wait 1m",
 		Long: "Decides about an order whose answers of the exchange were not booked, because they break a rule (docs/running.md). Look at the exchange's own page\nfirst. --as-exchange books the next answer to a query as it is; --as-absent ends the order in the books with the fills that are booked. The word\n" +
 			resolveWord + " has to be typed. Both values go to the journal: bot explain ORDER shows them.",
-	}, pathResolve, f, func(*actReport) string { return "resolved\n" })
+	}, operator.PathResolve, f, func(*operator.Report) string { return "resolved\n" })
 	c.RunE = a.enter(func(ctx context.Context, args []string) error {
 		if exchange == absent {
 			return config.Usagef("give one of --as-exchange and --as-absent")
 		}
-		as := asExchange
+		as := operator.AsExchange
 		if absent {
-			as = asAbsent
+			as = operator.AsAbsent
 		}
 		fmt.Fprintf(a.Stderr, "order %s is resolved as %s; type %q to go on: ", args[0], as, resolveWord)
 		word, _ := bufio.NewReader(a.Stdin).ReadString('\n')
 		if strings.TrimSpace(word) != resolveWord {
 			return config.Usagef("nothing is done: the word is %q", resolveWord)
 		}
-		return a.act(ctx, f, pathResolve, &operatorAsk{Order: args[0], As: as, WaitMS: f.wait.Milliseconds()}, func(*actReport) string { return "order " + args[0] + " is resolved as " + as + "\n" })
+		return a.act(ctx, f, operator.PathResolve, &operator.Ask{Order: args[0], As: as, WaitMS: f.wait.Milliseconds()}, func(*operator.Report) string { return "order " + args[0] + " is resolved as " + as + "\n" })
 	})
 	c.Flags().BoolVar(&exchange, "as-exchange", false, "the exchange is right: its next answer is booked")
 	c.Flags().BoolVar(&absent, "as-absent", false, "the exchange does not have it: the order ends with the fills that are booked")

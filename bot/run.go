@@ -7,6 +7,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/console"
+	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/bot/runner"
+	"github.com/tidemark-trading/tidemark/bot/version"
 )
 
 const runHelp = `Trade: run strategies on an exchange that speaks the API, such as ` + "`bot exchange`" + `, until Ctrl-C.
@@ -37,12 +41,12 @@ func (a *app) runCommand() *cobra.Command {
 }
 
 // runPlanOf reads the config that the flags mean, and checks it.
-func (a *app) runPlanOf(f *runFlags) (*runPlan, error) {
+func (a *app) runPlanOf(f *runFlags) (*plan.Live, error) {
 	c, err := a.runConfigOf(f)
 	if err != nil {
 		return nil, err
 	}
-	return newRunPlan(c, a.Kinds, a.Getenv)
+	return plan.NewLive(c, a.Kinds, a.Getenv)
 }
 
 // runConfigOf reads the config that the flags mean.
@@ -61,14 +65,14 @@ func (a *app) runConfigOf(f *runFlags) (*config.Run, error) {
 	return config.LoadRun(source)
 }
 
-// run runs the command.
+// Run runs the command.
 func (a *app) run(ctx context.Context, f *runFlags) error {
 	p, err := a.runPlanOf(f)
 	if err != nil {
 		return err
 	}
 	outlive()
-	log := logger(a.Stderr, p.config.Bot.Log, a.Getenv)
-	log.Info().Str("mode", p.config.Bot.Mode).Str("exchange", p.config.Exchange.Origin()).Str("state", p.config.Bot.State).Str("version", codeVersion(debug.ReadBuildInfo())).Msg("the bot starts")
-	return runBot(ctx, p, log, runOptions{Getenv: a.Getenv, Again: a.Again, Faults: a.faults})
+	log := console.Logger(a.Stderr, p.Config.Bot.Log, a.Getenv)
+	log.Info().Str("mode", p.Config.Bot.Mode).Str("exchange", p.Config.Exchange.Origin()).Str("state", p.Config.Bot.State).Str("version", version.Of(debug.ReadBuildInfo())).Msg("the bot starts")
+	return runner.Run(ctx, p, log, runner.Options{Getenv: a.Getenv, Again: a.Again, Faults: a.faults})
 }

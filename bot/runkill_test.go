@@ -17,6 +17,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/bot/server"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -100,34 +102,34 @@ func TestAKilledProcessLosesNothing(t *testing.T) {
 		cmd := child(t, dir, "run", "-c", config)
 		time.Sleep(300*time.Millisecond + time.Duration(random.Int64N(int64(2*time.Second))))
 		require.NoError(t, cmd.Process.Kill())
-		require.Error(t, Ended(cmd))
+		require.Error(t, bottest.Ended(cmd))
 	}
 	last := child(t, dir, "run", "-c", config)
-	Await(t, func() bool { return seen().open == 2 }, "the limit is reached")
+	bottest.Await(t, func() bool { return seen().open == 2 }, "the limit is reached")
 	time.Sleep(4 * time.Second)
 	require.NoError(t, last.Process.Signal(os.Interrupt))
-	require.NoError(t, Ended(last), "%s", last.Stderr)
+	require.NoError(t, bottest.Ended(last), "%s", last.Stderr)
 
 	enough()
 	most := seen()
 	require.Equal(t, 2, most.open, "open orders at any time, which the limit allows")
 	require.Less(t, most.exposure, 1100*1.02, "a price moves by that much between a decision and the look at it")
-	require.Empty(t, s.openAtTheExchange())
-	a := s.agreeOnFile()
+	require.Empty(t, s.OpenAtTheExchange())
+	a := s.AgreeOnFile()
 	t.Logf("%d kills, %+v, at most %+v", kills, a, most)
-	require.Positive(t, a.orders)
+	require.Positive(t, a.Orders)
 }
 
 // auditOf are the books of a bot that has its state in dir, and of an exchange that is a process of its own.
-func auditOf(t *testing.T, dir string, facts *exchangeFacts) *books {
-	s, key := &books{t: t, folder: filepath.Join(dir, "state")}, facts.Accounts[0].Keys[0]
+func auditOf(t *testing.T, dir string, facts *server.Facts) *bottest.Books {
+	s, key := &bottest.Books{T: t, Folder: filepath.Join(dir, "state")}, facts.Accounts[0].Keys[0]
 	var err error
-	s.auditor, err = rest.New(rest.Config{BaseURL: facts.BaseURL, Key: rest.NewSecret(key.Key), Secret: rest.NewSecret(key.Secret), Window: market.Duration(time.Minute)})
+	s.Auditor, err = rest.New(rest.Config{BaseURL: facts.BaseURL, Key: rest.NewSecret(key.Key), Secret: rest.NewSecret(key.Secret), Window: market.Duration(time.Minute)})
 	require.NoError(t, err)
-	require.NoError(t, s.auditor.Sync(t.Context()))
-	s.units, _, err = s.auditor.Catalog(t.Context())
+	require.NoError(t, s.Auditor.Sync(t.Context()))
+	s.Units, _, err = s.Auditor.Catalog(t.Context())
 	require.NoError(t, err)
-	s.auditor.Use(s.units)
+	s.Auditor.Use(s.Units)
 	return s
 }
 
@@ -138,9 +140,9 @@ type most struct {
 }
 
 // watchMost looks at the exchange, again and again until enough is called. What it returns first tells the most that was seen so far.
-func watchMost(s *books) (seen func() most, enough func()) {
-	ctx, stop := context.WithCancel(s.t.Context())
-	before := s.holdings()[s.market().Base]
+func watchMost(s *bottest.Books) (seen func() most, enough func()) {
+	ctx, stop := context.WithCancel(s.T.Context())
+	before := s.Holdings()[s.Market().Base]
 	var (
 		peak   most
 		lock   sync.Mutex
@@ -164,17 +166,17 @@ func watchMost(s *books) (seen func() most, enough func()) {
 
 // exposed is how many orders are open and what the account has of the base, beyond what it had before, together with what open buys hold. The
 // balance is asked for first: a buy that fills meanwhile counts nowhere, and not twice.
-func exposed(ctx context.Context, s *books, before market.Money) (orders int, exposure float64, err error) {
-	prices, err := s.auditor.TickerPrices(ctx, nil)
+func exposed(ctx context.Context, s *bottest.Books, before market.Money) (orders int, exposure float64, err error) {
+	prices, err := s.Auditor.TickerPrices(ctx, nil)
 	if err != nil {
 		return 0, 0, err
 	}
-	held, err := s.auditor.Holdings(ctx)
+	held, err := s.Auditor.Holdings(ctx)
 	if err != nil {
 		return 0, 0, err
 	}
-	open, err := s.auditor.OpenOrders(ctx)
-	m := s.market()
+	open, err := s.Auditor.OpenOrders(ctx)
+	m := s.Market()
 	for _, h := range held {
 		if h.Asset == m.Base {
 			at := slices.IndexFunc(prices, func(t market.Ticker) bool { return t.Market == m.ID })
@@ -191,17 +193,17 @@ func exposed(ctx context.Context, s *books, before market.Money) (orders int, ex
 
 // child starts the program as a process of its own, which the end of the test kills.
 func child(t *testing.T, dir string, args ...string) *exec.Cmd {
-	cmd := Child(Program(t), args...)
-	cmd.Dir, cmd.Stderr = dir, new(journalOfLogs)
+	cmd := bottest.Child(bottest.Program(t), args...)
+	cmd.Dir, cmd.Stderr = dir, new(bottest.Log)
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	return cmd
 }
 
 // exchangeChild starts `bot exchange` on a free port and returns what it tells.
-func exchangeChild(t *testing.T, dir string, args ...string) (facts exchangeFacts, process *os.Process) {
-	cmd := Child(Program(t), append([]string{"exchange", "--listen", "127.0.0.1:0", "--json"}, args...)...)
-	said := new(journalOfLogs)
+func exchangeChild(t *testing.T, dir string, args ...string) (facts server.Facts, process *os.Process) {
+	cmd := bottest.Child(bottest.Program(t), append([]string{"exchange", "--listen", "127.0.0.1:0", "--json"}, args...)...)
+	said := new(bottest.Log)
 	cmd.Dir, cmd.Stderr = dir, said
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
@@ -210,7 +212,7 @@ func exchangeChild(t *testing.T, dir string, args ...string) (facts exchangeFact
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	defer Overdue(cmd)()
+	defer bottest.Overdue(cmd)()
 	require.NoError(t, json.NewDecoder(out).Decode(&facts), "it tells its facts before anything else; on standard error: %s", said)
 	return facts, cmd.Process
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/state"
 )
 
@@ -55,7 +57,7 @@ func (f *stateFlags) file() (string, error) {
 		path = c.Bot.State
 	}
 	if info, err := os.Stat(path); f.path == "" || err == nil && info.IsDir() {
-		return filepath.Join(path, stateFile), nil
+		return filepath.Join(path, folder.StateFile), nil
 	}
 	return path, nil
 }
@@ -68,10 +70,10 @@ func (f *stateFlags) with(ctx context.Context, open func(ctx context.Context, pa
 	}
 	store, err := open(ctx, path)
 	if err != nil {
-		return stateError{err}
+		return folder.Error{Err: err}
 	}
 	if err := errors.Join(use(store), store.Close()); err != nil {
-		return stateError{err}
+		return folder.Error{Err: err}
 	}
 	return nil
 }
@@ -124,7 +126,7 @@ func (a *app) checkState(f *stateFlags, s *state.BotStore) error {
 		info.Problems = append(info.Problems, flaw.String())
 	}
 	info.addBreaches(s)
-	x, err := state.DescribeRecording(filepath.Join(filepath.Dir(s.Path()), recordingFolder))
+	x, err := state.DescribeRecording(filepath.Join(filepath.Dir(s.Path()), folder.RecordingFolder))
 	if err != nil {
 		return err
 	}
@@ -175,7 +177,7 @@ func (a *app) stateBackupCommand(f *stateFlags) *cobra.Command {
 				return a.written(f, out, err)
 			}
 			return f.with(ctx, state.ReadBotUntil, func(s *state.BotStore) error {
-				if sameFile(out, s.Path()) {
+				if folder.SameFile(out, s.Path()) {
 					return config.Usagef("--out %s is the state file itself; name another", out)
 				}
 				return a.written(f, out, s.Backup(out))
@@ -190,15 +192,15 @@ func (a *app) stateBackupCommand(f *stateFlags) *cobra.Command {
 // backupByBot lets the running bot write the copy, where there is one.
 func (f *stateFlags) backupByBot(ctx context.Context, out string) (asked bool, err error) {
 	path, err := f.file()
-	if err != nil || filepath.Base(path) != stateFile {
+	if err != nil || filepath.Base(path) != folder.StateFile {
 		return false, nil // opening the file tells
 	}
 	whole, err := filepath.Abs(out)
 	if err != nil {
 		return true, err
 	}
-	err = askBackup(ctx, filepath.Dir(path), whole)
-	return !errors.Is(err, errNoBot), err
+	err = operator.Backup(ctx, filepath.Dir(path), whole)
+	return !errors.Is(err, operator.ErrNoBot), err
 }
 
 // writtenInfo is a file that was written, as a program reads it.
@@ -248,11 +250,11 @@ func (a *app) stateExportCommand(f *stateFlags) *cobra.Command {
 
 // addBreaches tells what the last run noted; one that cannot be read is a problem of the file.
 func (i *stateInfo) addBreaches(store *state.BotStore) {
-	breaches, err := readBreaches(store)
+	breaches, err := folder.ReadBreaches(store)
 	if err != nil {
 		i.Problems = append(i.Problems, err.Error())
 	}
 	for _, b := range breaches {
-		i.Breaches = append(i.Breaches, fmt.Sprintf("%s: order %d: an answer of the exchange was not booked: %s: want %s, got %s", clockOf(b.At.Millis()), b.Order, b.Rule, b.Wanted, b.Seen))
+		i.Breaches = append(i.Breaches, fmt.Sprintf("%s: order %d: an answer of the exchange was not booked: %s: want %s, got %s", operator.ClockOf(b.At.Millis()), b.Order, b.Rule, b.Wanted, b.Seen))
 	}
 }

@@ -9,11 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
 // printStatus writes a status for a person.
-func printStatus(w io.Writer, s *statusInfo) error {
+func printStatus(w io.Writer, s *operator.Status) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(table, "%s\t%s\n", name, fmt.Sprintf(format, args...))
@@ -25,7 +26,7 @@ func printStatus(w io.Writer, s *statusInfo) error {
 	if s.Exchange != "" {
 		line("exchange", "%s, %s", s.Exchange, s.Mode)
 	}
-	line("run", "%s since %s UTC, version %s", s.Run, clockOf(s.SinceMS), s.Version)
+	line("run", "%s since %s UTC, version %s", s.Run, operator.ClockOf(s.SinceMS), s.Version)
 	for _, x := range s.Strategies {
 		line("strategy", "%s", strategyText(&x))
 	}
@@ -41,7 +42,7 @@ func printStatus(w io.Writer, s *statusInfo) error {
 		line("open orders", "%d, of others on the account %d", s.OpenOrders, s.ForeignOrders)
 	}
 	for _, x := range s.Unprotected {
-		line("unprotected", "%s: %s %s since %s (%s)", x.Strategy, x.Amount, x.Market, clockOf(x.SinceMS), x.Cause)
+		line("unprotected", "%s: %s %s since %s (%s)", x.Strategy, x.Amount, x.Market, operator.ClockOf(x.SinceMS), x.Cause)
 	}
 	for _, x := range s.Nobodys {
 		line("nobody's", "%s %s on the account beyond the strategies' books%s", x.Amount, x.Asset, stampText(s, x.AtMS))
@@ -50,15 +51,15 @@ func printStatus(w io.Writer, s *statusInfo) error {
 		line("market", "%s: %s; what it would refuse is not sent", x.Market, x.Status)
 	}
 	for _, x := range s.Weight {
-		line("weight "+x.Of, "%d points left until %s%s", x.Left, clockOf(x.ResetMS), banText(&x))
+		line("weight "+x.Of, "%d points left until %s%s", x.Left, operator.ClockOf(x.ResetMS), banText(&x))
 	}
 	for _, x := range s.Feeds {
 		if strings.HasPrefix(x.Feed, market.KindMarketStatus.String()) {
 			continue // of that the exchange tells when it changes: how old it is says nothing
 		}
-		line("heard", "%s, %s", x.Feed, clockOf(x.LastMS))
+		line("heard", "%s, %s", x.Feed, operator.ClockOf(x.LastMS))
 	}
-	if s.State != botStopped {
+	if s.State != operator.Stopped {
 		line("clock", "the exchange's is %d ms ahead; %.1f ms there and back", s.ClockOffsetMS, s.RoundTripMS)
 	}
 	line("journal", "%d entries%s", s.JournalEntries, stampText(s, s.AsOfMS))
@@ -66,43 +67,43 @@ func printStatus(w io.Writer, s *statusInfo) error {
 }
 
 // stampText is the time of a figure behind it, where the figure is not of now.
-func stampText(s *statusInfo, ms int64) string {
+func stampText(s *operator.Status, ms int64) string {
 	if s.AsOfMS == 0 {
 		return ""
 	}
 	return saidAt(ms)
 }
 
-func processText(s *statusInfo) string {
+func processText(s *operator.Status) string {
 	if s.PID == 0 {
 		return ", this is what its state file says"
 	}
 	return fmt.Sprintf(", process %d", s.PID)
 }
 
-func resultsText(s *statusInfo) string {
+func resultsText(s *operator.Status) string {
 	if s.DayResult == "" {
 		return ""
 	}
 	return fmt.Sprintf(", today %s, drawdown %s", s.DayResult, s.Drawdown)
 }
 
-func strategyText(x *strategyStatus) string {
+func strategyText(x *operator.StrategyStatus) string {
 	text := fmt.Sprintf("%s: %s, %s open", x.Name, x.State, ordersText(x.OpenOrders))
 	if x.Waiting > 0 {
 		text += fmt.Sprintf(", %d commands wait to be sent", x.Waiting)
 	}
 	if x.Reason != "" {
-		text += fmt.Sprintf(" (since %s: %s)", clockOf(x.HaltedMS), x.Reason)
+		text += fmt.Sprintf(" (since %s: %s)", operator.ClockOf(x.HaltedMS), x.Reason)
 	}
 	return text
 }
 
-func banText(x *weightInfo) string {
+func banText(x *operator.Weight) string {
 	if x.BannedUntilMS == 0 {
 		return ""
 	}
-	return "; banned until " + clockOf(x.BannedUntilMS)
+	return "; banned until " + operator.ClockOf(x.BannedUntilMS)
 }
 
 func (a *app) statusCommand() *cobra.Command {
@@ -111,11 +112,11 @@ func (a *app) statusCommand() *cobra.Command {
 		Use: "status", Short: "Say how a bot stands", Args: onlyFlags, Example: "  bot status -c configs/sandbox.toml\n  bot status --state state --json",
 		Long: "Says how a running bot stands: strategies and halts, equity and today's result, orders, weight budget, feeds, clock. Of a bot that does not run\nit tells what the state file knows.",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			answer, err := ask(f, func(of whereabouts) (found[statusInfo], error) { return askStatus(ctx, of) })
+			answer, err := ask(f, func(of operator.Place) (operator.Answer[operator.Status], error) { return operator.AskStatus(ctx, of) })
 			if err != nil {
 				return err
 			}
-			return show(a, f, answer, func(s *statusInfo) error { return printStatus(a.Stdout, s) })
+			return show(a, f, answer, func(s *operator.Status) error { return printStatus(a.Stdout, s) })
 		}),
 	}
 	f.register(c)
