@@ -114,7 +114,8 @@ func (p *pipe) tick() {
 			p.b.Fatal(err)
 		}
 		p.engine.Step(&market.Event{At: now, Kind: market.KindReport, Market: intent.Market, Report: &market.Report{Exec: market.ExecRejected, Command: market.CommandPlace, Order: intent.Order,
-			Market: intent.Market, Code: exchange.CodeInsufficientBalance, Updated: now}})
+			Market: intent.Market, Code: exchange.CodeInsufficientBalance,
+			OrderState: market.OrderState{Updated: now}}})
 	}
 }
 
@@ -158,6 +159,7 @@ var packageRows = []packageRow{
 	{"whole life of an order at the venue, 10 k", "exchange/sim", "Book/10000$", "integer ladder", "ladder-ns", "venue-ns", "ns", 1, 4},
 	{"matching core, 1 M resting, an operation", "exchange/sim", "Book/1000000", "integer ladder", "ladder-ns", "core-ns", "ns", 1, 8},
 	{"whole life of an order at the venue, 1 M", "exchange/sim", "Book/1000000", "integer ladder", "ladder-ns", "venue-ns", "ns", 1, 8},
+	{"2,000 candles drawn as SVG", "chart", "CandlesAgainst", "their numbers by strconv", "ns/floor", "ns/what", "ms", 1e6, 3},
 }
 
 // packages runs the benchmarks of the packages, each once, and prints their rows. With -short each runs one round: to see that it works.

@@ -20,7 +20,7 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/candles"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
 )
 
@@ -42,6 +42,26 @@ func BenchmarkTable(b *testing.B) {
 		t.live()
 		t.packages()
 		fmt.Println(t.text.String())
+	}
+}
+
+// BenchmarkRows measures the rows of the table that need no other process, a section each. bench/ab runs it, and knows the sections by
+// their names.
+func BenchmarkRows(b *testing.B) {
+	if testing.Short() {
+		b.Skip("BenchmarkTable measures the same rows")
+	}
+	for _, section := range []struct {
+		name    string
+		measure func(*table)
+	}{{"loop", (*table).loop}, {"resting", (*table).resting}, {"store", (*table).store}, {"live", (*table).live}} {
+		b.Run(section.name, func(b *testing.B) {
+			for b.Loop() {
+				t := &table{b: b}
+				section.measure(t)
+				fmt.Println(t.text.String())
+			}
+		})
 	}
 }
 
@@ -184,14 +204,14 @@ func (t *table) run(p *backtest.Plan) *backtest.Result {
 func (t *table) store() {
 	dir := t.b.TempDir()
 	path, m := t.csv(dir, million), bitcoin()
-	store, err := state.OpenCandles(filepath.Join(dir, "candles.db"))
+	store, err := candles.Open(filepath.Join(dir, "candles.db"))
 	require.NoError(t.b, err)
 	defer store.Close()
-	options := state.ImportOptions{WriteOptions: state.WriteOptions{Market: m.Name, Interval: market.Interval1m}}
+	options := candles.ImportOptions{WriteOptions: candles.WriteOptions{Market: m.Name, Interval: market.Interval1m}}
 	fresh := 0
 	took := t.least(func() { kept += t.countBytes(path) }, func() {
 		fresh++
-		target, err := state.OpenCandles(filepath.Join(dir, fmt.Sprint("fresh", fresh, ".db")))
+		target, err := candles.Open(filepath.Join(dir, fmt.Sprint("fresh", fresh, ".db")))
 		require.NoError(t.b, err)
 		t.importFile(target, path, options)
 		require.NoError(t.b, target.Close())
@@ -207,7 +227,7 @@ func (t *table) store() {
 	t.line("candle on disk", "", fmt.Sprintf("%.2f B", float64(series.Bytes)/million), "", "≤ 9 B")
 }
 
-func (t *table) importFile(store *state.CandleStore, path string, options state.ImportOptions) {
+func (t *table) importFile(store *candles.Store, path string, options candles.ImportOptions) {
 	file, err := os.Open(path)
 	require.NoError(t.b, err)
 	defer file.Close()
@@ -216,8 +236,8 @@ func (t *table) importFile(store *state.CandleStore, path string, options state.
 }
 
 // replay reads the whole series, into keep where that is given.
-func (t *table) replay(store *state.CandleStore, m *market.Market, keep []market.Candle) []market.Candle {
-	reader, err := store.Read(state.ReadOptions{Market: m, Interval: market.Interval1m})
+func (t *table) replay(store *candles.Store, m *market.Market, keep []market.Candle) []market.Candle {
+	reader, err := store.Read(candles.ReadOptions{Market: m, Interval: market.Interval1m})
 	require.NoError(t.b, err)
 	defer reader.Close()
 	for {
@@ -282,9 +302,9 @@ func (t *table) process() {
 func (t *table) filled(bot, dir, name string, n int) string {
 	folder := filepath.Join(dir, name)
 	require.NoError(t.b, os.Mkdir(folder, 0o755))
-	store, err := state.OpenCandles(filepath.Join(folder, "candles.db"))
+	store, err := candles.Open(filepath.Join(folder, "candles.db"))
 	require.NoError(t.b, err)
-	t.importFile(store, t.csv(folder, n), state.ImportOptions{WriteOptions: state.WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m}})
+	t.importFile(store, t.csv(folder, n), candles.ImportOptions{WriteOptions: candles.WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m}})
 	require.NoError(t.b, store.Close())
 	return folder
 }

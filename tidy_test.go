@@ -6,12 +6,14 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -33,9 +35,14 @@ var mayImport = map[string][]string{
 	"exchange/rest":         {"market", "exchange"},
 	"exchange/poll":         {"market", "exchange"},
 	"exchange/sandbox":      {"market", "market/synthetic", "exchange", "exchange/sim", "state/boltfile"},
-	"state":                 {"market", "state/boltfile"},
+	"state":                 {"market"},
 	"state/boltfile":        nil,
+	"state/codec":           {"market", "state/boltfile"},
+	"state/candles":         {"market", "state/boltfile"},
+	"state/journal":         {"market", "state", "state/boltfile", "state/codec"},
+	"state/recording":       {"market", "state/boltfile", "state/codec"},
 	"state/blackout":        nil,
+	"state/golden":          nil,
 	"risk":                  {"market", "state", "exchange"},
 	"engine":                {"market", "strategy", "risk", "state", "exchange", "engine/bracket", "engine/goroutine"},
 	"engine/goroutine":      nil,
@@ -43,25 +50,28 @@ var mayImport = map[string][]string{
 	"engine/audit":          {"market", "exchange"},
 	"engine/live":           {"market", "engine", "engine/audit", "state", "exchange"},
 	"direct":                {"market", "exchange"},
-	"backtest":              {"market", "strategy", "risk", "state", "engine", "engine/goroutine", "exchange", "exchange/sim"},
+	"chart":                 nil,
+	"backtest":              {"market", "strategy", "risk", "state", "engine", "engine/goroutine", "exchange", "exchange/sim", "chart"},
 	"bot/config":            {"market", "strategy", "exchange/rest"},
 	"bot/alert":             {"exchange/rest", "bot/config"},
-	"bot/plan":              {"market", "market/synthetic", "strategy", "risk", "state", "engine/live", "exchange", "exchange/rest", "exchange/sandbox", "exchange/sim", "backtest", "bot/alert", "bot/config", "bot/version"},
-	"bot/folder":            {"market", "state", "engine", "engine/live", "bot/config"},
-	"bot/operator":          {"market", "state", "bot/config", "bot/folder"},
-	"bot/runner":            {"market", "strategy", "risk", "state", "engine", "engine/goroutine", "engine/live", "exchange", "exchange/poll", "exchange/rest", "exchange/sandbox", "direct", "backtest", "bot/alert", "bot/config", "bot/folder", "bot/host", "bot/operator", "bot/plan", "bot/version"},
-	"bot/doctor":            {"market", "strategy", "risk", "state", "exchange", "exchange/poll", "exchange/rest", "backtest", "bot/config", "bot/folder", "bot/plan"},
-	"bot/server":            {"market", "state", "exchange", "exchange/sandbox", "bot/config", "bot/host", "bot/plan"},
+	"bot/plan":              {"market", "market/synthetic", "strategy", "risk", "state/candles", "engine/live", "exchange", "exchange/rest", "exchange/sandbox", "exchange/sim", "backtest", "bot/alert", "bot/config", "bot/version"},
+	"bot/folder":            {"market", "state", "state/boltfile", "state/journal", "engine", "engine/live", "bot/config"},
+	"bot/operator":          {"market", "state", "state/boltfile", "state/journal", "bot/config", "bot/folder"},
+	"bot/runner":            {"market", "strategy", "risk", "state", "state/boltfile", "state/journal", "state/recording", "engine", "engine/goroutine", "engine/live", "exchange", "exchange/poll", "exchange/rest", "exchange/sandbox", "direct", "backtest", "bot/alert", "bot/config", "bot/folder", "bot/host", "bot/operator", "bot/plan", "bot/version"},
+	"bot/doctor":            {"market", "strategy", "risk", "state", "state/boltfile", "state/journal", "exchange", "exchange/poll", "exchange/rest", "backtest", "bot/config", "bot/folder", "bot/plan"},
+	"bot/server":            {"market", "state/candles", "exchange", "exchange/sandbox", "bot/config", "bot/host", "bot/plan"},
 	"bot/console":           {"market"},
 	"bot/host":              nil,
 	"bot/version":           nil,
-	"bot/bottest":           {"market", "state", "exchange", "exchange/rest", "exchange/sandbox", "bot/folder"},
+	"bot/bottest":           {"market", "state", "state/journal", "exchange", "exchange/rest", "exchange/sandbox", "bot/folder"},
 	"bot":                   {"*"},
+	"bench/ab":              {"market", "market/synthetic"},
 	"cmd/bot":               {"bot", "strategy/shipped"},
 }
 
 // core is what must give the same output for the same input: no clock, no chance, no goroutine, and no exception.
-var core = []string{"market", "strategy", "risk", "state", "engine", "engine/bracket", "engine/audit", "exchange", "exchange/sim", "backtest"}
+var core = []string{"market", "strategy", "risk", "state", "state/codec", "state/candles", "state/journal", "state/recording",
+	"engine", "engine/bracket", "engine/audit", "exchange", "exchange/sim", "chart", "backtest"}
 
 // exceptions are the files outside the core that may do what is forbidden elsewhere: file → what → why.
 var exceptions = map[string]map[string]string{
@@ -249,4 +259,17 @@ func selector(n *ast.SelectorExpr) string {
 		return from.Name + "." + n.Sel.Name
 	}
 	return ""
+}
+
+// The engine is a fold over events. A database below it would let a strategy's step wait for a disk.
+func TestTheEngineNeedsNoDatabase(t *testing.T) {
+	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "./engine", "./engine/live")
+	list.WaitDelay = time.Second
+	out, err := list.Output()
+	require.NoError(t, err)
+	for name := range strings.Lines(string(out)) {
+		for _, database := range []string{"go.etcd.io/bbolt", "github.com/klauspost/compress", module + "state/boltfile"} {
+			require.NotContains(t, name, database, "a package below ./engine imports it: go list -deps ./engine")
+		}
+	}
 }

@@ -8,8 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"gonum.org/v1/plot/plotter"
-
+	"github.com/tidemark-trading/tidemark/chart"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -65,8 +64,7 @@ func (r *recorder) page(t *table, res *Result) error {
 		return err
 	}
 	bars, each := r.bars.all()
-	equity := curveXYs(res)
-	drawing, err := picture(equity, r.holdXYs(bars), res.Currency)
+	drawing, err := picture(equityPoints(res), r.holdPoints(bars), res.Currency)
 	if err != nil {
 		return err
 	}
@@ -79,26 +77,26 @@ func (r *recorder) page(t *table, res *Result) error {
 		return err
 	}
 	return whole.Execute(t, page{
-		Result: res, Style: template.CSS(pageStyle), Picture: template.HTML(drawing), Script: template.JS(script), URL: assets.URL,
+		Result: res, Style: template.CSS(chart.Style() + pageStyle), Picture: template.HTML(drawing), Script: template.JS(script), URL: assets.URL,
 		Options: template.JS(options), Numbers: template.JS(r.pageData(res, bars)), Code: template.JS(pageScript),
 		Years: years(res.Months), Latest: r.latest(), BarOf: each, Interval: r.cfg.ChartInterval.String(), OneIn: max(r.drawn.each, 1),
 	})
 }
 
-func curveXYs(res *Result) plotter.XYs {
-	points := make(plotter.XYs, 0, len(res.curve)+1)
-	points = append(points, plotter.XY{X: float64(res.From) / 1e9, Y: res.Performance.Start.Float()})
+func equityPoints(res *Result) []chart.Point {
+	points := make([]chart.Point, 0, len(res.curve)+1)
+	points = append(points, chart.Point{X: float64(res.From) / 1e9, Y: res.Performance.Start.Float()})
 	for _, s := range res.curve {
-		points = append(points, plotter.XY{X: float64(s.at) / 1e9, Y: Amount{s.equity, res.Performance.Start.Digits}.Float()})
+		points = append(points, chart.Point{X: float64(s.at) / 1e9, Y: Amount{s.equity, res.Performance.Start.Digits}.Float()})
 	}
 	return points
 }
 
-// holdXYs is what holding the charted market was worth at the end of every bar.
-func (r *recorder) holdXYs(bars []bar) plotter.XYs {
-	points := make(plotter.XYs, 0, len(bars))
+// holdPoints is what holding the charted market was worth at the end of every bar.
+func (r *recorder) holdPoints(bars []bar) []chart.Point {
+	points := make([]chart.Point, 0, len(bars))
 	for _, b := range bars {
-		points = append(points, plotter.XY{X: float64(b.end) / 1e9, Y: r.holdScale() * float64(b.close)})
+		points = append(points, chart.Point{X: float64(b.end) / 1e9, Y: r.holdScale() * float64(b.close)})
 	}
 	return points
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/candles"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
 )
 
@@ -29,10 +29,10 @@ func referencePlan(t testing.TB) *Plan {
 	file, err := os.Open(sharedFile(t, "data/bitvavo_BTC-EUR_1h_2020-2024.csv"))
 	require.NoError(t, err)
 	defer file.Close()
-	store, err := state.OpenCandles(filepath.Join(t.TempDir(), "candles.db"))
+	store, err := candles.Open(filepath.Join(t.TempDir(), "candles.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { store.Close() })
-	_, err = store.ImportCSV(file, state.ImportOptions{WriteOptions: state.WriteOptions{Market: "BTC-EUR", Interval: market.Interval1h}})
+	_, err = store.ImportCSV(file, candles.ImportOptions{WriteOptions: candles.WriteOptions{Market: "BTC-EUR", Interval: market.Interval1h}})
 	require.NoError(t, err)
 	priceDigits, volumeDigits, err := store.Digits("BTC-EUR")
 	require.NoError(t, err)
@@ -53,7 +53,7 @@ func referencePlan(t testing.TB) *Plan {
 		}},
 		Feeds: []Feed{{Market: m, Interval: market.Interval1h, Drive: true, Deliver: true}},
 		Open: func(f Feed, from, to market.Time) (Source, error) {
-			return store.Read(state.ReadOptions{Market: f.Market, Interval: f.Interval, From: from, To: to})
+			return store.Read(candles.ReadOptions{Market: f.Market, Interval: f.Interval, From: from, To: to})
 		},
 		Fees: Fees{Maker: 250_000, Taker: 250_000},
 	}

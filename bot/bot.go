@@ -19,7 +19,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/runner"
 	"github.com/tidemark-trading/tidemark/risk"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -79,7 +79,7 @@ func Run(ctx context.Context, p Process) int {
 		err = errors.New("interrupted; what came before is stored: the same command goes on from there")
 	case ctx.Err() != nil && !errors.As(err, new(runner.Error)):
 		err = errors.New("interrupted; nothing half-written is left behind")
-	case errors.Is(err, state.ErrCorrupt) && !errors.As(err, new(folder.Error)):
+	case errors.Is(err, boltfile.ErrCorrupt) && !errors.As(err, new(folder.Error)):
 		err = fmt.Errorf("%w; take the file from a copy, or move it away and import again", err)
 	case !a.entered && !strings.Contains(err.Error(), "\n"): // cobra's suggestions fill several lines
 		err = fmt.Errorf("%w; see %s --help", err, command.CommandPath())

@@ -11,12 +11,12 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 func TestABlobOfBreachesThatCannotBeReadIsAProblemOfTheFile(t *testing.T) {
 	dir := t.TempDir()
-	store, err := state.OpenBot(filepath.Join(dir, folder.StateFile))
+	store, err := journal.Open(filepath.Join(dir, folder.StateFile))
 	require.NoError(t, err)
 	require.NoError(t, store.Bind(&market.Catalog{}, nil))
 	batch := store.NewBatch()

@@ -10,7 +10,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
 // storeFlags are shared by the commands of the candle store.
@@ -48,7 +48,7 @@ func (f *storeFlags) series() (string, market.Interval, error) {
 	if f.market == "" || f.interval == "" {
 		return "", 0, config.Usagef("--market and --interval are needed, like --market BTC-EUR --interval 1h")
 	}
-	if err := state.CheckMarketName(f.market); err != nil {
+	if err := candles.CheckMarketName(f.market); err != nil {
 		return "", 0, config.Usagef("--market: %w", err)
 	}
 	interval, err := market.ParseInterval(f.interval)
@@ -87,12 +87,12 @@ func (f *storeFlags) source() (source *config.Source, ofRun bool, err error) {
 }
 
 // read opens the store for reading.
-func (f *storeFlags) read() (*state.CandleStore, error) { return f.with(state.ReadCandles) }
+func (f *storeFlags) read() (*candles.Store, error) { return f.with(candles.Read) }
 
 // Write opens the store for writing.
-func (f *storeFlags) write() (*state.CandleStore, error) { return f.with(state.OpenCandles) }
+func (f *storeFlags) write() (*candles.Store, error) { return f.with(candles.Open) }
 
-func (f *storeFlags) with(open func(path string) (*state.CandleStore, error)) (*state.CandleStore, error) {
+func (f *storeFlags) with(open func(path string) (*candles.Store, error)) (*candles.Store, error) {
 	path, err := f.path()
 	if err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ type seriesInfo struct {
 	PerCandle    float64 `json:"bytes_per_candle"`
 }
 
-func seriesInfos(list []state.Series) []seriesInfo {
+func seriesInfos(list []candles.Series) []seriesInfo {
 	infos := make([]seriesInfo, 0, len(list))
 	for i := range list {
 		s := &list[i]
@@ -151,9 +151,9 @@ func seriesInfos(list []state.Series) []seriesInfo {
 	return infos
 }
 
-func perCandle(s *state.Series) float64 { return float64(s.Bytes) / float64(max(s.Candles, 1)) }
+func perCandle(s *candles.Series) float64 { return float64(s.Bytes) / float64(max(s.Candles, 1)) }
 
-func printSeries(w io.Writer, list []state.Series) error {
+func printSeries(w io.Writer, list []candles.Series) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "market\tinterval\tfrom\tto\tcandles\tno trade\tmissing\tbytes/candle")
 	for i := range list {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
 func (a *app) exportCommand(f *storeFlags) *cobra.Command {
@@ -57,7 +57,7 @@ func (a *app) exportCandles(f *storeFlags, from, to, out string) error {
 	})
 }
 
-func emptyExport(store *state.CandleStore, name string, interval market.Interval) error {
+func emptyExport(store *candles.Store, name string, interval market.Interval) error {
 	series, err := store.Series(name, interval)
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
 const fetchHelp = `Download closed candles from an exchange into the store, the newest first. No key is needed.
@@ -155,7 +155,7 @@ type fetchReport struct {
 	BeginningMS int64 `json:"beginning_ms"` // nothing is on the exchange before; 0: its beginning was not met
 }
 
-func (r *fetchReport) add(w state.WriteReport) {
+func (r *fetchReport) add(w candles.WriteReport) {
 	r.Added += w.Added
 	r.Unchanged += w.Unchanged
 	r.Kept += w.Kept + w.Replaced

@@ -23,7 +23,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
 // marketTown is an exchange on loopback whose clock stands at 2026-01-10T12:34:56Z, with five days of candles. before may answer a request itself.
@@ -95,7 +95,7 @@ func (m *marketTown) fetch(t testing.TB, store string, args ...string) (code int
 
 // Stored is everything that a store holds of the series, as text.
 func stored(t testing.TB, path string) string {
-	store, err := state.ReadCandles(path)
+	store, err := candles.Read(path)
 	require.NoError(t, err)
 	defer store.Close()
 	report, err := store.Verify()
@@ -304,7 +304,7 @@ func TestAStoreCanBeReadBetweenThePagesOfAFetch(t *testing.T) {
 			return false
 		}
 		asked++
-		reader, err := state.ReadCandles(path)
+		reader, err := candles.Read(path)
 		require.NoError(t, err, "the fetch does not hold the store while it asks")
 		reading.Go(func() {
 			assert.Eventually(t, func() bool { return strings.Contains(errs.String(), "in use by another process") }, bottest.Patience, 10*time.Millisecond, "and waits for who reads")

@@ -11,7 +11,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
 const importHelp = `Read candles from a CSV file, or from the standard input with "-", into the store. All of it is stored, or nothing.
@@ -60,7 +60,7 @@ func (a *app) importCandles(ctx context.Context, f *importFlags, file string) er
 	if err != nil {
 		return err
 	}
-	report, err := store.ImportCSV(&ctxReader{ctx, in}, state.ImportOptions{Complete: f.complete, SkipBad: f.skipBad, WriteOptions: state.WriteOptions{
+	report, err := store.ImportCSV(&ctxReader{ctx, in}, candles.ImportOptions{Complete: f.complete, SkipBad: f.skipBad, WriteOptions: candles.WriteOptions{
 		Market: name, Interval: interval, Replace: f.replace, PriceDigits: f.priceDigits, VolumeDigits: f.volumeDigits}})
 	if err = errors.Join(err, store.Close()); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
@@ -110,13 +110,13 @@ type importInfo struct {
 	VolumeDigits uint8 `json:"volume_digits"`
 }
 
-func importInfoOf(r *state.ImportReport) importInfo {
+func importInfoOf(r *candles.ImportReport) importInfo {
 	return importInfo{Rows: r.Rows, Added: r.Added, Unchanged: r.Unchanged, Kept: r.Kept, Replaced: r.Replaced, Duplicates: r.Duplicates, Unordered: r.Unordered,
 		Bad: r.Bad, FirstMS: r.First.Millis(), LastMS: r.Last.Millis(), PriceDigits: r.PriceDigits, VolumeDigits: r.VolumeDigits}
 }
 
 // importText says what became of the rows, a line for each treatment that occurred.
-func importText(series string, r *state.ImportReport) string {
+func importText(series string, r *candles.ImportReport) string {
 	text := fmt.Sprintf("%s: %d rows, candles from %s to %s\n", series, r.Rows, r.First, r.Last)
 	for _, line := range [...]struct {
 		count int64

@@ -9,7 +9,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
 func (a *app) resampleCommand(f *storeFlags) *cobra.Command {
@@ -48,7 +48,7 @@ func (a *app) resampleCandles(f *storeFlags, into string, replace bool) error {
 	if store, err = f.write(); err != nil {
 		return err
 	}
-	report, err := store.Resample(state.ResampleOptions{Market: name, From: from, To: to, Replace: replace})
+	report, err := store.Resample(candles.ResampleOptions{Market: name, From: from, To: to, Replace: replace})
 	if err = errors.Join(err, store.Close()); err != nil {
 		return err
 	}

@@ -6,7 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
 func (a *app) verifyCommand(f *storeFlags) *cobra.Command {
@@ -32,7 +33,7 @@ func (a *app) verifyCandles(f *storeFlags) error {
 		return err
 	}
 	if n := len(report.Problems); n > 0 {
-		return fmt.Errorf("%s: %d problems: %w; import the damaged ranges again, into a new file when the store does not take them", store.Path(), n, state.ErrCorrupt)
+		return fmt.Errorf("%s: %d problems: %w; import the damaged ranges again, into a new file when the store does not take them", store.Path(), n, boltfile.ErrCorrupt)
 	}
 	return nil
 }
@@ -45,7 +46,7 @@ type verifyInfo struct {
 	Problems []string `json:"problems"`
 }
 
-func (a *app) printVerify(r *state.VerifyReport, asJSON bool) error {
+func (a *app) printVerify(r *candles.VerifyReport, asJSON bool) error {
 	info := verifyInfo{Series: r.Series, Chunks: r.Chunks, Candles: r.Candles, Problems: []string{}}
 	for i := range r.Problems {
 		info.Problems = append(info.Problems, r.Problems[i].String())

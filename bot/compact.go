@@ -16,7 +16,8 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 const compactHelp = `Writes the file anew without the room that replaced rows leave.
@@ -63,7 +64,7 @@ func (a *app) compactState(ctx context.Context, f *compactFlags) error {
 	if err != nil {
 		return err
 	}
-	return f.with(ctx, openStored, func(s *state.BotStore) error {
+	return f.with(ctx, openStored, func(s *journal.Store) error {
 		info := compactInfo{writtenInfo: writtenInfo{File: s.Path()}, Archive: f.archive}
 		if info.Before, err = sizeOf(s.Path()); err != nil {
 			return err
@@ -88,11 +89,11 @@ func (a *app) compactState(ctx context.Context, f *compactFlags) error {
 }
 
 // openStored opens a state file that is there.
-func openStored(ctx context.Context, path string) (*state.BotStore, error) {
+func openStored(ctx context.Context, path string) (*journal.Store, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) { // opening it for writing would make one
-		return nil, fmt.Errorf("%s: %w; a bot makes it at its first start", path, state.ErrNoState)
+		return nil, fmt.Errorf("%s: %w; a bot makes it at its first start", path, boltfile.ErrNotFound)
 	}
-	return state.OpenBotUntil(ctx, path)
+	return journal.OpenUntil(ctx, path)
 }
 
 func sizeOf(path string) (int64, error) {
@@ -137,7 +138,7 @@ func parseAgo(text string) (ago time.Duration, err error) {
 }
 
 // pruneState archives and prunes. The time counts back from the last entry: a file that lay for a year loses nothing by that.
-func pruneState(s *state.BotStore, keep time.Duration, info *compactInfo) error {
+func pruneState(s *journal.Store, keep time.Duration, info *compactInfo) error {
 	last, err := s.LastEntries(1)
 	if err != nil {
 		return err

@@ -17,12 +17,13 @@ import (
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // makeHistory leaves a state file of many orders, a minute apart, of which every 40th is open.
 func makeHistory(t *testing.T, dir string, orders market.OrderID) {
 	require.NoError(t, makeState(dir))
-	store, err := state.OpenBot(filepath.Join(dir, "bot.db"))
+	store, err := journal.Open(filepath.Join(dir, "bot.db"))
 	require.NoError(t, err)
 	require.NoError(t, store.Bind(store.Catalog(), []string{"trend"}))
 	b, run := store.NewBatch(), uuid.UUID{15: 8}
@@ -39,11 +40,11 @@ func makeHistory(t *testing.T, dir string, orders market.OrderID) {
 }
 
 // addTrade adds an order to sell, and but for every 40th its fill.
-func addTrade(b *state.Batch, run uuid.UUID, id market.OrderID) {
+func addTrade(b *journal.Batch, run uuid.UUID, id market.OrderID) {
 	at := market.Time(1_700_000_000_000_000_000).Add(time.Duration(id) * time.Minute)
 	o := &state.Order{State: state.Sent, InFlight: market.CommandPlace, Order: market.Order{ID: id, ClientOrderID: market.ClientOrderID(run, id), Market: 1, Strategy: 1,
-		Side: market.Sell, Type: market.TypeLimit, TimeInForce: market.GTC, Price: 5_000_000, Amount: 10, AmountRemaining: 10}}
-	b.Journal(at, &state.Intent{Command: market.Command{Kind: market.CommandPlace, At: at, Order: o.Order}, Method: "POST", Path: "/v2/order", Body: []byte(`{"side":"sell"}`), Timestamp: at.Millis(), WindowMS: 10000})
+		Side: market.Sell, Type: market.TypeLimit, OrderState: market.OrderState{TimeInForce: market.GTC, Price: 5_000_000, Amount: 10, AmountRemaining: 10}}}
+	b.Journal(at, &journal.Intent{Command: market.Command{Kind: market.CommandPlace, At: at, Order: o.Order}, Method: "POST", Path: "/v2/order", Body: []byte(`{"side":"sell"}`), Timestamp: at.Millis(), WindowMS: 10000})
 	b.Order(o)
 	if id%40 == 0 {
 		return
@@ -58,14 +59,14 @@ func addTrade(b *state.Batch, run uuid.UUID, id market.OrderID) {
 
 // rowsOf are the rows of all tables of a state file, which must be sound.
 func rowsOf(t *testing.T, path, when string) map[string]int {
-	store, err := state.ReadBot(path)
+	store, err := journal.Read(path)
 	require.NoError(t, err, when)
 	defer store.Close()
 	report, err := store.Check()
 	require.NoError(t, err, when)
 	require.Empty(t, report.Flaws, when)
 	rows := map[string]int{}
-	for _, table := range state.ExportTables() {
+	for _, table := range journal.ExportTables() {
 		var text bytes.Buffer
 		_, err := store.Export(&text, table)
 		require.NoError(t, err, when)
@@ -136,7 +137,7 @@ func (c *compaction) look(dir, when string) (compacted, archived bool) {
 // goesOn commits to the file what a bot would, and compacts it again to the end.
 func (c *compaction) goesOn(dir string, next market.OrderID, when string) {
 	t := c.t
-	store, err := state.OpenBot(filepath.Join(dir, "bot.db"))
+	store, err := journal.Open(filepath.Join(dir, "bot.db"))
 	require.NoError(t, err, when)
 	require.NoError(t, store.Bind(store.Catalog(), []string{"trend"}), when)
 	b := store.NewBatch()

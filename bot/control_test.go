@@ -20,7 +20,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // trader is `bot run` as a process of its own, on an exchange that is one too.
@@ -260,15 +260,15 @@ func TestABotThatWaitsForTheExchangeIsNotTakenForOneThatDoesNotRun(t *testing.T)
 
 // requireHalts wants these halts and resumes in the journal, and the table of halts in step with them.
 func requireHalts(t *testing.T, folder string, want ...string) {
-	store, err := state.ReadBot(filepath.Join(folder, "bot.db"))
+	store, err := journal.Read(filepath.Join(folder, "bot.db"))
 	require.NoError(t, err)
 	defer store.Close()
 	var have []string
-	require.NoError(t, store.Entries(1, func(e *state.Entry) error {
+	require.NoError(t, store.Entries(1, func(e *journal.Entry) error {
 		switch r := e.Record.(type) {
-		case *state.Halt:
+		case *journal.Halt:
 			have = append(have, "halt by "+r.By)
-		case *state.Resume:
+		case *journal.Resume:
 			have = append(have, "resume by "+r.By)
 		}
 		return nil
@@ -431,7 +431,7 @@ func TestForeignOrdersAreCancelledOnlyWhenTheyAreMeant(t *testing.T) {
 	b.ask("halt", nil)
 	c := b.client()
 	intent, err := c.Prepare(&market.Command{Kind: market.CommandPlace, Order: market.Order{Market: 1, ClientOrderID: uuid.New(), OperatorID: 99, Side: market.Buy, Type: market.TypeLimit,
-		TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel, Price: foreignPrice(t, c), Amount: 100_000}})
+		OrderState: market.OrderState{TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel, Price: foreignPrice(t, c), Amount: 100_000}}})
 	require.NoError(t, err)
 	_, err = c.Send(t.Context(), &intent)
 	require.NoError(t, err)

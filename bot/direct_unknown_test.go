@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/direct"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // lose makes the exchange break connections: those of sales before or after they are carried out, and where deaf is set those of questions too.
@@ -87,8 +87,8 @@ func TestTheKillSwitchSellsLessWhereSomeoneElseHasSold(t *testing.T) {
 	require.NoError(t, bot.Process.Kill())
 	_ = bot.Wait()
 	m := p.Market()
-	sale := market.Command{Kind: market.CommandPlace, Order: market.Order{Market: m.ID, Side: market.Sell, Type: market.TypeMarket, Amount: 700_000, OperatorID: 99,
-		TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel, ClientOrderID: uuid.New()}}
+	sale := market.Command{Kind: market.CommandPlace, Order: market.Order{Market: m.ID, Side: market.Sell, Type: market.TypeMarket, OperatorID: 99,
+		OrderState: market.OrderState{Amount: 700_000, TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel}, ClientOrderID: uuid.New()}}
 	intent, err := p.Auditor.Prepare(&sale)
 	require.NoError(t, err)
 	_, err = p.Auditor.Send(t.Context(), &intent)
@@ -126,7 +126,7 @@ func TestFiguresOfABotThatDoesNotRunCarryTheirTimes(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, list.Positions, 1)
 	bought := int64(0)
-	require.NoError(t, store.Fills(0, 0, func(f *state.FillRow) error { bought = f.Time.Millis(); return nil }))
+	require.NoError(t, store.Fills(0, 0, func(f *journal.FillRow) error { bought = f.Time.Millis(); return nil }))
 	now := &list.Positions[0]
 	require.Equal(t, bought, now.ChangedMS)
 	require.NotEmpty(t, now.Worth)

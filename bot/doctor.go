@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
 	"github.com/tidemark-trading/tidemark/bot/doctor"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 )

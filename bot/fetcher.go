@@ -14,7 +14,8 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
 // settle is how long after its end a candle counts as closed.
@@ -30,8 +31,8 @@ type fetcher struct {
 	tell     func(string)
 	interval market.Interval
 	market   market.Market // only its name and the decimals in which its candles are read
-	options  state.WriteOptions
-	span     state.Range // what is wanted: whole candles, closed ones
+	options  candles.WriteOptions
+	span     candles.Range // what is wanted: whole candles, closed ones
 	bar      *console.Bar
 
 	report  fetchReport
@@ -53,13 +54,13 @@ func (f *fetcher) prepare(ctx context.Context, name string, from, to market.Time
 	if len(list) != 1 || list[0].Name != name {
 		return fmt.Errorf("market %s: %w", name, rest.ErrMismatch)
 	}
-	f.options = state.WriteOptions{Market: name, Interval: f.interval, PriceDigits: decimals(string(list[0].TickSize)), VolumeDigits: min(list[0].QuantityDecimals, market.MaxDigits)}
+	f.options = candles.WriteOptions{Market: name, Interval: f.interval, PriceDigits: decimals(string(list[0].TickSize)), VolumeDigits: min(list[0].QuantityDecimals, market.MaxDigits)}
 	f.market = market.Market{Name: name, PriceDigits: f.options.PriceDigits, VolumeDigits: f.options.VolumeDigits}
 	closed := f.interval.Floor(f.client.Now().Add(-settle))
 	if to == 0 || to > closed {
 		to = closed
 	}
-	f.span = state.Range{From: ceilInterval(f.interval, from), To: f.interval.Floor(to)}
+	f.span = candles.Range{From: ceilInterval(f.interval, from), To: f.interval.Floor(to)}
 	if f.span.From >= f.span.To {
 		return config.Usagef("no %s candle from %s on has closed by %s", f.interval, from, to)
 	}
@@ -86,13 +87,13 @@ func ceilInterval(interval market.Interval, t market.Time) market.Time {
 
 // with opens the store for one piece of work: between two pages others may read it, or write to it. Where somebody else holds it, the fetch
 // waits.
-func (f *fetcher) with(ctx context.Context, work func(*state.CandleStore) error) error {
+func (f *fetcher) with(ctx context.Context, work func(*candles.Store) error) error {
 	for told := false; ; told = true {
-		store, err := state.OpenCandles(f.path)
+		store, err := candles.Open(f.path)
 		switch {
 		case err == nil:
 			return errors.Join(work(store), store.Close())
-		case !errors.Is(err, state.ErrLocked):
+		case !errors.Is(err, boltfile.ErrLocked):
 			return err
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -104,10 +105,10 @@ func (f *fetcher) with(ctx context.Context, work func(*state.CandleStore) error)
 
 // Run fetches what is not stored as complete, the newest first.
 func (f *fetcher) run(ctx context.Context) (*fetchReport, error) {
-	var complete []state.Range
-	err := f.with(ctx, func(store *state.CandleStore) error {
+	var complete []candles.Range
+	err := f.with(ctx, func(store *candles.Store) error {
 		price, volume, err := store.Digits(f.market.Name)
-		if err != nil && !errors.Is(err, state.ErrNoData) {
+		if err != nil && !errors.Is(err, candles.ErrNoData) {
 			return err
 		}
 		f.market.PriceDigits, f.market.VolumeDigits = max(f.market.PriceDigits, price), max(f.market.VolumeDigits, volume)
@@ -130,10 +131,10 @@ func (f *fetcher) run(ctx context.Context) (*fetchReport, error) {
 }
 
 // subtract returns the parts of span that none of the ranges, sorted and apart from each other, covers.
-func subtract(span state.Range, ranges []state.Range) (parts []state.Range) {
+func subtract(span candles.Range, ranges []candles.Range) (parts []candles.Range) {
 	for _, r := range ranges {
 		if r.From > span.From && r.From < span.To {
-			parts = append(parts, state.Range{From: span.From, To: r.From})
+			parts = append(parts, candles.Range{From: span.From, To: r.From})
 		}
 		if r.To > span.From {
 			span.From = r.To
@@ -147,7 +148,7 @@ func subtract(span state.Range, ranges []state.Range) (parts []state.Range) {
 
 // fetch walks a range backwards, a page at a time. A page is complete from its oldest candle on; whether nothing was traded before
 // that, or the exchange has nothing, shows when an older candle is found.
-func (f *fetcher) fetch(ctx context.Context, r state.Range) error {
+func (f *fetcher) fetch(ctx context.Context, r candles.Range) error {
 	for end := r.To; end > r.From; {
 		f.bar.Reach(f.span.From + f.span.To - end)
 		start := max(r.From, f.interval.StartOf(f.interval.Index(end)-rest.MaxCandles))
@@ -167,7 +168,7 @@ func (f *fetcher) fetch(ctx context.Context, r state.Range) error {
 		if oldest < r.From { // Answer beyond the range
 			oldest, f.candles = r.From, f.candles[:0]
 		}
-		if err := f.put(ctx, state.Range{From: oldest, To: end}); err != nil {
+		if err := f.put(ctx, candles.Range{From: oldest, To: end}); err != nil {
 			return err
 		}
 		end = oldest
@@ -224,9 +225,9 @@ func (f *fetcher) check(start, end market.Time, limit int) error {
 }
 
 // put stores the candles of a page and that the exchange has answered for a range.
-func (f *fetcher) put(ctx context.Context, answered state.Range) error {
-	return f.with(ctx, func(store *state.CandleStore) error {
-		report, err := store.Put(f.options, f.candles, f.market.PriceDigits, f.market.VolumeDigits, []state.Range{answered})
+func (f *fetcher) put(ctx context.Context, answered candles.Range) error {
+	return f.with(ctx, func(store *candles.Store) error {
+		report, err := store.Put(f.options, f.candles, f.market.PriceDigits, f.market.VolumeDigits, []candles.Range{answered})
 		if err == nil {
 			f.report.add(report)
 		}
@@ -235,9 +236,9 @@ func (f *fetcher) put(ctx context.Context, answered state.Range) error {
 }
 
 // count says what is stored of the range now.
-func (f *fetcher) count(store *state.CandleStore) error {
+func (f *fetcher) count(store *candles.Store) error {
 	gaps, err := store.Gaps(f.market.Name, f.interval, f.span.From, f.span.To)
-	if errors.Is(err, state.ErrNoData) {
+	if errors.Is(err, candles.ErrNoData) {
 		return fmt.Errorf("the exchange has no %s candles of %s before %s", f.interval, f.market.Name, f.span.To)
 	}
 	f.report.Candles = f.interval.Index(f.span.To) - f.interval.Index(f.span.From)

@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/server"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // What a bot at work costs, of a program as it is shipped:
@@ -87,7 +87,7 @@ func TestFiftyMarketsAndSixStrategiesAreTradedByOneBot(t *testing.T) {
 	}
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
 	require.NoError(t, bottest.Ended(cmd), "%s", readText(t, logs.Name()))
-	store, err := state.ReadBot(filepath.Join(dir, "state", folder.StateFile))
+	store, err := journal.Read(filepath.Join(dir, "state", folder.StateFile))
 	require.NoError(t, err)
 	defer store.Close()
 	report, err := store.Check()

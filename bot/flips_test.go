@@ -25,7 +25,8 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
@@ -42,7 +43,7 @@ func flipFile(t *testing.T, dir string) string {
 	makeHistory(t, dir, 150)
 	path := filepath.Join(dir, "bot.db")
 	for range 2 {
-		store, err := state.OpenBot(path)
+		store, err := journal.Open(path)
 		require.NoError(t, err)
 		require.NoError(t, store.Bind(store.Catalog(), []string{"trend"}))
 		b := store.NewBatch()
@@ -270,7 +271,7 @@ func tryFlip(path, dir string, want [32]byte) error {
 	case err == nil:
 	case !named:
 		return fmt.Errorf("bot run would not start, and state check finds nothing: %w", err)
-	case !errors.Is(err, state.ErrCorrupt) && !errors.Is(err, state.ErrNewer), raw.MatchString(err.Error()), !strings.Contains(err.Error(), path):
+	case !errors.Is(err, boltfile.ErrCorrupt) && !errors.Is(err, boltfile.ErrNewer), raw.MatchString(err.Error()), !strings.Contains(err.Error(), path):
 		return fmt.Errorf("the start of bot run does not say in words what is wrong: %w", err)
 	}
 	return nil
@@ -289,7 +290,7 @@ func try(args ...string) (text string, failed bool) {
 
 // openFlipped opens a file as a start of the bot does, reads what it reads, and commits.
 func openFlipped(path string) (err error) {
-	store, err := state.OpenBot(path)
+	store, err := journal.Open(path)
 	if err != nil {
 		return err
 	}
@@ -299,13 +300,13 @@ func openFlipped(path string) (err error) {
 	_, halts := store.Halts()
 	_, positions := store.Positions()
 	_, blob := store.Blob("engine/engine")
-	orders := store.Orders(0, func(*state.OrderRow) error { return nil })
+	orders := store.Orders(0, func(*journal.OrderRow) error { return nil })
 	if err := errors.Join(failed, runs, halts, positions, blob, orders, store.Bind(store.Catalog(), []string{"trend"})); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	b := store.NewBatch()
-	b.Start(1, &state.Start{Run: uuid.UUID{15: 9}, Currency: "EUR", Strategies: []string{"trend"}})
-	b.Equity(state.EquitySample{At: market.Time(1_800_000_000_000_000_000), Equity: 1})
+	b.Start(1, &journal.Start{Run: uuid.UUID{15: 9}, Currency: "EUR", Strategies: []string{"trend"}})
+	b.Equity(journal.EquitySample{At: market.Time(1_800_000_000_000_000_000), Equity: 1})
 	if err := store.Commit(b); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}

@@ -19,7 +19,9 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/journal"
+	"github.com/tidemark-trading/tidemark/state/recording"
 )
 
 // firstFiles has what the program of commit 31b5e46 stored and answered in a real run: see the README there.
@@ -57,7 +59,7 @@ func TestAStateFileOf31b5e46IsWholeAndIsWrittenOn(t *testing.T) {
 	for _, mode := range []string{config.ModeLive, config.ModePaper} {
 		path := filepath.Join(unpackBot(t, mode), folder.StateFile)
 		for range 2 { // as it was, then as this program left it
-			store, err := state.OpenBot(path)
+			store, err := journal.Open(path)
 			require.NoError(t, err)
 			require.NoError(t, store.Bind(store.Catalog(), []string{"breaketh", "breakout", "dca", "grid"}))
 			report, err := store.Check()
@@ -65,7 +67,7 @@ func TestAStateFileOf31b5e46IsWholeAndIsWrittenOn(t *testing.T) {
 			require.Empty(t, report.Flaws)
 			open, err := store.OpenOrders()
 			require.NoError(t, err)
-			stop := slices.IndexFunc(open, func(o state.OrderRow) bool { return o.Type == market.TypeStopLoss })
+			stop := slices.IndexFunc(open, func(o journal.OrderRow) bool { return o.Type == market.TypeStopLoss })
 			require.Equal(t, "breakout", open[stop].StrategyName, "beside it the paper bot had six orders of its grid")
 			story, err := operator.StoryOf(store, "19")
 			require.NoError(t, err)
@@ -92,9 +94,9 @@ func TestAStateFileOf31b5e46IsWholeAndIsWrittenOn(t *testing.T) {
 func TestARecordingOf31b5e46IsReadAndGoesOn(t *testing.T) {
 	for _, mode := range []string{config.ModeLive, config.ModePaper} {
 		dir := unpackBot(t, mode)
-		store, err := state.ReadBot(filepath.Join(dir, folder.StateFile))
+		store, err := journal.Read(filepath.Join(dir, folder.StateFile))
 		require.NoError(t, err)
-		reader, err := state.ReadRecording(filepath.Join(dir, folder.RecordingFolder), store.Catalog(), 0)
+		reader, err := recording.Read(filepath.Join(dir, folder.RecordingFolder), store.Catalog(), 0)
 		require.NoError(t, err)
 		kinds := map[market.EventKind]int{}
 		for {
@@ -107,7 +109,7 @@ func TestARecordingOf31b5e46IsReadAndGoesOn(t *testing.T) {
 		}
 		reader.Close()
 		require.Positive(t, kinds[market.KindCandles])
-		recording, err := state.OpenRecording(filepath.Join(dir, folder.RecordingFolder), state.RecordingOptions{Catalog: store.Catalog()})
+		recording, err := recording.Open(filepath.Join(dir, folder.RecordingFolder), recording.Options{Catalog: store.Catalog()})
 		require.NoError(t, err)
 		require.Greater(t, recording.Next(), uint64(1))
 		require.NoError(t, recording.Close())
@@ -122,11 +124,11 @@ func TestARecordingOfALaterFormatIsRefusedAndStaysAsItIs(t *testing.T) {
 	require.NoError(t, err)
 	data[3]++
 	require.NoError(t, os.WriteFile(path, data, 0o600))
-	_, err = state.OpenRecording(folder, state.RecordingOptions{Catalog: &market.Catalog{}})
-	require.ErrorIs(t, err, state.ErrNewer)
+	_, err = recording.Open(folder, recording.Options{Catalog: &market.Catalog{}})
+	require.ErrorIs(t, err, boltfile.ErrNewer)
 	require.ErrorContains(t, err, "update the program")
-	_, err = state.ReadRecording(folder, &market.Catalog{}, 0)
-	require.ErrorIs(t, err, state.ErrNewer)
+	_, err = recording.Read(folder, &market.Catalog{}, 0)
+	require.ErrorIs(t, err, boltfile.ErrNewer)
 	after, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, data, after)

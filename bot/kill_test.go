@@ -14,7 +14,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
 // kills is how often each command is killed at a random moment of its life.
@@ -60,7 +60,7 @@ func rowsFile(t *testing.T, first, rows int64) string {
 
 // requireWhole wants a store that is sound and holds all rows or none.
 func requireWhole(t *testing.T, path string, rows int64, when string) {
-	store, err := state.OpenCandles(path) // makes the file where the process did not come so far
+	store, err := candles.Open(path) // makes the file where the process did not come so far
 	require.NoError(t, err, when)
 	defer store.Close()
 	report, err := store.Verify()

@@ -2,8 +2,9 @@ package bot
 
 import (
 	"fmt"
-	"github.com/tidemark-trading/tidemark/bot/operator"
 	"io"
+
+	"github.com/tidemark-trading/tidemark/bot/operator"
 )
 
 // printRefused writes what was refused for a person.

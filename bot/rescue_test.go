@@ -18,7 +18,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // takeAway is a way to take the state file of a running bot away, and what then has to stand in its place; nil: nothing.
@@ -107,7 +107,7 @@ func requireFailed(t *testing.T, cmd *exec.Cmd) {
 // requireRescued wants a whole state file whose strategy is halted and whose orders have ended.
 func requireRescued(t *testing.T, path string) {
 	t.Helper()
-	store, err := state.ReadBot(path)
+	store, err := journal.Read(path)
 	require.NoError(t, err)
 	defer store.Close()
 	report, err := store.Check()
@@ -123,7 +123,7 @@ func requireRescued(t *testing.T, path string) {
 
 func TestAStateFileThatIsCutOffUnderABotIsSeen(t *testing.T) {
 	path := filepath.Join(unpackBot(t, config.ModeLive), folder.StateFile)
-	store, err := state.OpenBot(path)
+	store, err := journal.Open(path)
 	require.NoError(t, err)
 	require.NoError(t, store.Displaced())
 	data, err := os.ReadFile(path)

@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/market/synthetic"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/candles"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
 )
 
@@ -47,12 +47,12 @@ func TestAnInterruptedImportStoresNothing(t *testing.T) {
 // hours stores the synthetic market and returns the file.
 func hours(t *testing.T) string {
 	m := &market.Market{ID: 1, Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 8}
-	candles, err := synthetic.BTCEUR(m, 1)
+	stored, err := synthetic.BTCEUR(m, 1)
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "candles.db")
-	store, err := state.OpenCandles(path)
+	store, err := candles.Open(path)
 	require.NoError(t, err)
-	_, err = store.Put(state.WriteOptions{Market: "BTC-EUR", Interval: market.Interval1h}, candles, 2, 8, nil)
+	_, err = store.Put(candles.WriteOptions{Market: "BTC-EUR", Interval: market.Interval1h}, stored, 2, 8, nil)
 	require.NoError(t, err)
 	require.NoError(t, store.Close())
 	return path

@@ -8,9 +8,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
 	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/bot/folder"
-	"golang.org/x/sys/unix"
 )
 
 // fill takes all room of a disk, and returns what gives it back.

@@ -16,7 +16,9 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/journal"
+	"github.com/tidemark-trading/tidemark/state/recording"
 )
 
 // stateFlags are shared by the commands of the state file.
@@ -63,7 +65,7 @@ func (f *stateFlags) file() (string, error) {
 }
 
 // with opens the state file, calls use and closes it.
-func (f *stateFlags) with(ctx context.Context, open func(ctx context.Context, path string) (*state.BotStore, error), use func(*state.BotStore) error) error {
+func (f *stateFlags) with(ctx context.Context, open func(ctx context.Context, path string) (*journal.Store, error), use func(*journal.Store) error) error {
 	path, err := f.file()
 	if err != nil {
 		return err
@@ -84,7 +86,7 @@ func (a *app) stateCheckCommand(f *stateFlags) *cobra.Command {
 		Long: "Reads the whole journal and holds every entry against the hash of the one before, every row against its checksum, the indexes\n" +
 			"against the tables, and the fills of each order that is done against its filledAmount.",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			return f.with(ctx, state.ReadBotUntil, func(s *state.BotStore) error { return a.checkState(f, s) })
+			return f.with(ctx, journal.ReadUntil, func(s *journal.Store) error { return a.checkState(f, s) })
 		}),
 	}
 	f.jsonFlag(c)
@@ -115,7 +117,7 @@ type recordingInfo struct {
 	Bytes    int64  `json:"bytes"`
 }
 
-func (a *app) checkState(f *stateFlags, s *state.BotStore) error {
+func (a *app) checkState(f *stateFlags, s *journal.Store) error {
 	report, err := s.Check()
 	if err != nil {
 		return err
@@ -126,7 +128,7 @@ func (a *app) checkState(f *stateFlags, s *state.BotStore) error {
 		info.Problems = append(info.Problems, flaw.String())
 	}
 	info.addBreaches(s)
-	x, err := state.DescribeRecording(filepath.Join(filepath.Dir(s.Path()), folder.RecordingFolder))
+	x, err := recording.Describe(filepath.Join(filepath.Dir(s.Path()), folder.RecordingFolder))
 	if err != nil {
 		return err
 	}
@@ -139,12 +141,12 @@ func (a *app) checkState(f *stateFlags, s *state.BotStore) error {
 		err = printState(a.Stdout, &info, &x)
 	}
 	if n := len(info.Problems); n > 0 && err == nil {
-		return fmt.Errorf("%s: %d problems: %w", s.Path(), n, state.ErrCorrupt)
+		return fmt.Errorf("%s: %d problems: %w", s.Path(), n, boltfile.ErrCorrupt)
 	}
 	return err
 }
 
-func printState(w io.Writer, info *stateInfo, x *state.Extent) error {
+func printState(w io.Writer, info *stateInfo, x *recording.Extent) error {
 	for _, lines := range [...][]string{info.Problems, info.Breaches} {
 		for _, line := range lines {
 			fmt.Fprintln(w, line)
@@ -176,7 +178,7 @@ func (a *app) stateBackupCommand(f *stateFlags) *cobra.Command {
 			if asked, err := f.backupByBot(ctx, out); asked {
 				return a.written(f, out, err)
 			}
-			return f.with(ctx, state.ReadBotUntil, func(s *state.BotStore) error {
+			return f.with(ctx, journal.ReadUntil, func(s *journal.Store) error {
 				if folder.SameFile(out, s.Path()) {
 					return config.Usagef("--out %s is the state file itself; name another", out)
 				}
@@ -232,10 +234,10 @@ func (a *app) stateExportCommand(f *stateFlags) *cobra.Command {
 		Use: "export", Short: "Write a table as JSON, a row a line", Args: cobra.NoArgs,
 		Example: "  bot state export > journal.jsonl\n  bot state export --table fills --out fills.jsonl",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
-			if all := state.ExportTables(); !slices.Contains(all, table) {
+			if all := journal.ExportTables(); !slices.Contains(all, table) {
 				return config.Usagef("--table: there is no %q; there are %s", table, strings.Join(all, ", "))
 			}
-			return f.with(ctx, state.ReadBotUntil, func(s *state.BotStore) error {
+			return f.with(ctx, journal.ReadUntil, func(s *journal.Store) error {
 				return a.writeTo(out, func(w io.Writer) error {
 					_, err := s.Export(w, table)
 					return err
@@ -243,13 +245,13 @@ func (a *app) stateExportCommand(f *stateFlags) *cobra.Command {
 			})
 		}),
 	}
-	c.Flags().StringVar(&table, "table", "journal", "`TABLE`: "+strings.Join(state.ExportTables(), ", "))
+	c.Flags().StringVar(&table, "table", "journal", "`TABLE`: "+strings.Join(journal.ExportTables(), ", "))
 	c.Flags().StringVar(&out, "out", "", "`FILE` to write; without it the standard output")
 	return c
 }
 
 // addBreaches tells what the last run noted; one that cannot be read is a problem of the file.
-func (i *stateInfo) addBreaches(store *state.BotStore) {
+func (i *stateInfo) addBreaches(store *journal.Store) {
 	breaches, err := folder.ReadBreaches(store)
 	if err != nil {
 		i.Problems = append(i.Problems, err.Error())

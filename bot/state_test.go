@@ -10,6 +10,8 @@ import (
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
+	"github.com/tidemark-trading/tidemark/state/recording"
 )
 
 // liveState leaves in a folder what a bot that ran does: a state file with two orders, one of them filled, and a recording.
@@ -27,7 +29,7 @@ func makeState(dir string) error {
 	if err := c.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2}); err != nil {
 		return err
 	}
-	recording, err := state.OpenRecording(filepath.Join(dir, "recording"), state.RecordingOptions{Catalog: c})
+	recording, err := recording.Open(filepath.Join(dir, "recording"), recording.Options{Catalog: c})
 	if err != nil {
 		return err
 	}
@@ -38,7 +40,7 @@ func makeState(dir string) error {
 	if err := recording.Close(); err != nil {
 		return err
 	}
-	store, err := state.OpenBot(filepath.Join(dir, "bot.db"))
+	store, err := journal.Open(filepath.Join(dir, "bot.db"))
 	if err != nil {
 		return err
 	}
@@ -47,12 +49,12 @@ func makeState(dir string) error {
 	}
 	run := uuid.UUID{15: 7}
 	b := store.NewBatch()
-	b.Start(at, &state.Start{Run: run, Version: "v1", ConfigHash: "c0ffee", Currency: "EUR", Strategies: []string{"trend"}})
+	b.Start(at, &journal.Start{Run: run, Version: "v1", ConfigHash: "c0ffee", Currency: "EUR", Strategies: []string{"trend"}})
 	for id := range market.OrderID(2) {
 		makeOrder(b, run, at, id+1)
 	}
-	b.Equity(state.EquitySample{At: at, Equity: 1_000_050})
-	b.Halt(at+9, &state.Halt{Scope: "strategy trend", Reason: "max_daily_loss", By: "gate"})
+	b.Equity(journal.EquitySample{At: at, Equity: 1_000_050})
+	b.Halt(at+9, &journal.Halt{Scope: "strategy trend", Reason: "max_daily_loss", By: "gate"})
 	if err := store.Commit(b); err != nil {
 		return err
 	}
@@ -60,10 +62,10 @@ func makeState(dir string) error {
 }
 
 // makeOrder adds a buy; the first one fills.
-func makeOrder(b *state.Batch, run uuid.UUID, at market.Time, id market.OrderID) {
+func makeOrder(b *journal.Batch, run uuid.UUID, at market.Time, id market.OrderID) {
 	o := &state.Order{State: state.Sent, InFlight: market.CommandPlace, Order: market.Order{ID: id, ClientOrderID: market.ClientOrderID(run, id), Market: 1, Strategy: 1,
-		Side: market.Buy, Type: market.TypeLimit, TimeInForce: market.GTC, Price: 5_000_000, Amount: 100_000, AmountRemaining: 100_000, Tag: "entry"}}
-	b.Journal(at, &state.Intent{Command: market.Command{Kind: market.CommandPlace, At: at, Order: o.Order}, Method: "POST", Path: "/v2/order", Body: []byte(`{"side":"buy"}`),
+		Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{TimeInForce: market.GTC, Price: 5_000_000, Amount: 100_000, AmountRemaining: 100_000}, Tag: "entry"}}
+	b.Journal(at, &journal.Intent{Command: market.Command{Kind: market.CommandPlace, At: at, Order: o.Order}, Method: "POST", Path: "/v2/order", Body: []byte(`{"side":"buy"}`),
 		Timestamp: at.Millis(), WindowMS: 10000, Risk: []state.Figure{{Name: "max_position", Before: "0", After: "50", Limit: "100"}}})
 	b.Order(o)
 	if id != 1 {
@@ -81,7 +83,7 @@ func TestStateCommandsLeaveAHeldFileAlone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, makeState(dir))
-	held, err := state.OpenBot(filepath.Join(dir, "bot.db"))
+	held, err := journal.Open(filepath.Join(dir, "bot.db"))
 	require.NoError(t, err)
 	defer held.Close()
 	for _, args := range [][]string{{"check"}, {"backup", "--out", filepath.Join(dir, "copy.db")}, {"compact"}, {"export"}} {

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
 	"github.com/tidemark-trading/tidemark/bot/version"
 )
 

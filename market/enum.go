@@ -11,6 +11,20 @@ type table[T ~uint8] struct {
 	texts []string
 }
 
+// Enum is any enum of this package.
+type Enum interface {
+	~uint8
+	fmt.Stringer
+	words() []string
+}
+
+// Words returns the texts of an enum of this package in the order of its values, those that are
+// ours alone included. The caller must not change them.
+func Words[T Enum]() []string {
+	var zero T
+	return zero.words()
+}
+
 func (t table[T]) text(value T) string {
 	if int(value) < len(t.texts) {
 		return t.texts[value]
@@ -57,6 +71,8 @@ func (s Side) String() string { return sides.text(s) }
 // MarshalText returns the specification's text.
 func (s Side) MarshalText() ([]byte, error) { return sides.marshal(s) }
 
+func (Side) words() []string { return sides.texts[1:] }
+
 // UnmarshalText is ParseSide.
 func (s *Side) UnmarshalText(text []byte) error { return sides.unmarshal(s, text) }
 
@@ -86,6 +102,8 @@ func (t OrderType) String() string { return orderTypes.text(t) }
 
 // MarshalText returns the specification's text.
 func (t OrderType) MarshalText() ([]byte, error) { return orderTypes.marshal(t) }
+
+func (OrderType) words() []string { return orderTypes.texts[1:] }
 
 // UnmarshalText is ParseOrderType.
 func (t *OrderType) UnmarshalText(text []byte) error { return orderTypes.unmarshal(t, text) }
@@ -127,6 +145,8 @@ func (s Status) String() string { return statuses.text(s) }
 // MarshalText returns the specification's text.
 func (s Status) MarshalText() ([]byte, error) { return statuses.marshal(s) }
 
+func (Status) words() []string { return statuses.texts[1:] }
+
 // UnmarshalText is ParseStatus.
 func (s *Status) UnmarshalText(text []byte) error { return statuses.unmarshal(s, text) }
 
@@ -159,6 +179,8 @@ func (t TimeInForce) String() string { return timesInForce.text(t) }
 // MarshalText returns the specification's text.
 func (t TimeInForce) MarshalText() ([]byte, error) { return timesInForce.marshal(t) }
 
+func (TimeInForce) words() []string { return timesInForce.texts[1:] }
+
 // UnmarshalText is ParseTimeInForce.
 func (t *TimeInForce) UnmarshalText(text []byte) error { return timesInForce.unmarshal(t, text) }
 
@@ -186,6 +208,8 @@ func (s SelfTradePrevention) String() string { return selfTradePreventions.text(
 // MarshalText returns the specification's text.
 func (s SelfTradePrevention) MarshalText() ([]byte, error) { return selfTradePreventions.marshal(s) }
 
+func (SelfTradePrevention) words() []string { return selfTradePreventions.texts[1:] }
+
 // UnmarshalText is ParseSelfTradePrevention.
 func (s *SelfTradePrevention) UnmarshalText(text []byte) error {
 	return selfTradePreventions.unmarshal(s, text)
@@ -207,6 +231,8 @@ func (t TriggerType) String() string { return triggerTypes.text(t) }
 
 // MarshalText returns the specification's text.
 func (t TriggerType) MarshalText() ([]byte, error) { return triggerTypes.marshal(t) }
+
+func (TriggerType) words() []string { return triggerTypes.texts[1:] }
 
 // UnmarshalText is ParseTriggerType.
 func (t *TriggerType) UnmarshalText(text []byte) error { return triggerTypes.unmarshal(t, text) }
@@ -234,6 +260,8 @@ func (t TriggerReference) String() string { return triggerReferences.text(t) }
 
 // MarshalText returns the specification's text.
 func (t TriggerReference) MarshalText() ([]byte, error) { return triggerReferences.marshal(t) }
+
+func (TriggerReference) words() []string { return triggerReferences.texts[1:] }
 
 // UnmarshalText is ParseTriggerReference.
 func (t *TriggerReference) UnmarshalText(text []byte) error {
@@ -275,6 +303,8 @@ func (r RestatementReason) String() string { return restatementReasons.text(r) }
 // MarshalText returns the specification's text.
 func (r RestatementReason) MarshalText() ([]byte, error) { return restatementReasons.marshal(r) }
 
+func (RestatementReason) words() []string { return restatementReasons.texts[1:] }
+
 // UnmarshalText is ParseRestatementReason.
 func (r *RestatementReason) UnmarshalText(text []byte) error {
 	return restatementReasons.unmarshal(r, text)
@@ -302,6 +332,8 @@ func (s MarketStatus) String() string { return marketStatuses.text(s) }
 
 // MarshalText returns the specification's text.
 func (s MarketStatus) MarshalText() ([]byte, error) { return marketStatuses.marshal(s) }
+
+func (MarketStatus) words() []string { return marketStatuses.texts[1:] }
 
 // UnmarshalText is ParseMarketStatus.
 func (s *MarketStatus) UnmarshalText(text []byte) error { return marketStatuses.unmarshal(s, text) }
@@ -333,6 +365,8 @@ func (e ExecutionType) String() string { return executionTypes.text(e) }
 
 // MarshalText returns the specification's text.
 func (e ExecutionType) MarshalText() ([]byte, error) { return executionTypes.marshal(e) }
+
+func (ExecutionType) words() []string { return executionTypes.texts[1:] }
 
 // UnmarshalText is ParseExecutionType.
 func (e *ExecutionType) UnmarshalText(text []byte) error { return executionTypes.unmarshal(e, text) }

@@ -105,6 +105,8 @@ func (i Interval) String() string { return intervals.text(i) }
 // MarshalText returns the exchange's text.
 func (i Interval) MarshalText() ([]byte, error) { return intervals.marshal(i) }
 
+func (Interval) words() []string { return intervals.texts[1:] }
+
 // UnmarshalText is ParseInterval.
 func (i *Interval) UnmarshalText(text []byte) error { return intervals.unmarshal(i, text) }
 

@@ -1,6 +1,5 @@
-// Package state holds what a trader has: Account, a fold over events (orders, positions, balances), the candle store, and for a live bot
-// the state file and the recording of what the market did. It never decides anything and never talks to an exchange. Start at
-// Account.Apply for the book, at CandleStore for the data, at BotStore.Commit for what survives a crash.
+// Package state holds the Account: orders, positions and balances, folded from events. It never decides anything, never talks to an
+// exchange and never touches a disk: the stores are packages below it (journal, candles, recording). Start at Account.Apply.
 package state
 
 import (

@@ -6,10 +6,10 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// EndedOrder is an own order as the state file keeps it, with its fills: what Reopen takes where the account has forgotten the order. fills are
-// all fills of the order that were ever booked.
-func EndedOrder(row *OrderRow, fills []FillRow) *Order {
-	o := &Order{Order: row.Order, State: row.State, Reported: row.Reported, Code: row.Code}
+// EndedOrder is an own order as it was kept outside of the account, with all fills that were ever booked: what Reopen takes where the account
+// has forgotten the order. It holds nothing.
+func EndedOrder(kept Order, fills []market.Fill) *Order {
+	o := &Order{Order: kept.Order, State: kept.State, Reported: kept.Reported, Code: kept.Code}
 	o.OnHold = 0
 	o.doubted = o.State == Rejected
 	for i := range fills {

@@ -8,8 +8,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// endedRow is an order of 2 for 10, canceled by the books after a fill of 1, as the state file has it; the account has forgotten it.
-func endedRow(t *testing.T) (d *desk, row *OrderRow, fills []FillRow) {
+// endedOrder is an order of 2 for 10, canceled by the books after a fill of 1, as it is kept outside of the account, which has forgotten it.
+func endedOrder(t *testing.T) (d *desk, kept Order, fills []market.Fill) {
 	d = newDesk(t, 1, nil)
 	d.deposit(1, d.m.Quote, 1000*eur)
 	o := d.send(market.Buy, 2*btc, 10*at1, 20*eur)
@@ -18,14 +18,14 @@ func endedRow(t *testing.T) (d *desk, row *OrderRow, fills []FillRow) {
 	r.FilledAmount, r.AmountRemaining = btc, btc
 	d.tell(r, fill)
 	require.Nil(t, d.Known(o.ID))
-	return d, &OrderRow{Order: o.Order, State: o.State, Reported: true}, []FillRow{{Fill: fill}}
+	return d, Order{Order: o.Order, State: o.State, Reported: true}, []market.Fill{fill}
 }
 
 func TestAnEndedOrderIsOpenAgainAndItsFillsAreNotBookedTwice(t *testing.T) {
-	d, row, fills := endedRow(t)
+	d, kept, fills := endedOrder(t)
 	has := d.Total(d.m.Quote).Total
-	require.NoError(t, d.CanReopen(EndedOrder(row, fills), 10*eur))
-	o := EndedOrder(row, fills)
+	require.NoError(t, d.CanReopen(EndedOrder(kept, fills), 10*eur))
+	o := EndedOrder(kept, fills)
 	d.Reopen(o)
 	require.NoError(t, d.Check())
 	require.Equal(t, 1, d.OpenBy(1))
@@ -34,7 +34,7 @@ func TestAnEndedOrderIsOpenAgainAndItsFillsAreNotBookedTwice(t *testing.T) {
 	r := d.report(o, market.ExecTrade, market.StatusPartiallyFilled)
 	r.FilledAmount, r.AmountRemaining, r.OnHold = btc, btc, 10*eur
 	r.Updated = 1 // older than what the books have: it is the truth all the same
-	applied := d.tell(r, fills[0].Fill)
+	applied := d.tell(r, fills[0])
 	require.Same(t, o, applied.Order)
 	require.Zero(t, applied.Fresh)
 	require.Equal(t, PartiallyFilled, o.State)
@@ -44,8 +44,8 @@ func TestAnEndedOrderIsOpenAgainAndItsFillsAreNotBookedTwice(t *testing.T) {
 }
 
 func TestAnOrderIsNotReopenedWithoutItsFunds(t *testing.T) {
-	d, row, fills := endedRow(t)
-	o := EndedOrder(row, fills)
+	d, kept, fills := endedOrder(t)
+	o := EndedOrder(kept, fills)
 	require.ErrorContains(t, d.CanReopen(o, 2000*eur), "is available")
 	require.ErrorContains(t, d.CanReopen(o, -1), "would hold -1")
 	o.Strategy = 0

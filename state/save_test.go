@@ -1,6 +1,7 @@
 package state
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -203,4 +204,40 @@ func TestAnOrderThatEndsUnderAnUpdateAndWaitsForItsFeeCanBeRestored(t *testing.T
 	older := strings.Replace(string(saved), `"reported":true`, `"reported":true,"extra":2`, 1)
 	require.NotEqual(t, older, string(saved))
 	require.NoError(t, newDesk(t, 1, nil).Restore([]byte(older), []string{"one"}), "as older versions wrote it")
+}
+
+// Files of older programs have an order under these names, and so have those of this one.
+func TestASavedOrderKeepsItsNames(t *testing.T) {
+	d := newDesk(t, 1, nil)
+	o := d.Send(&market.Order{ID: 1, Market: 1, Strategy: 1, Side: market.Sell, Type: market.TypeStopLossLimit}, 0)
+	o.Order = market.Order{
+		ID: 1, ExchangeID: uuid.UUID{1}, ClientOrderID: uuid.UUID{2}, OperatorID: 3, Market: 1, Strategy: 1, CodGroupID: 4,
+		Side: market.Sell, Type: market.TypeStopLossLimit, TriggerType: market.TriggerPrice, TriggerReference: market.BestBid,
+		Visible: true, FeeCurrency: 1, OnHoldCurrency: 2,
+		OrderState: market.OrderState{
+			Status: market.StatusPartiallyFilled, TimeInForce: market.IOC, SelfTradePrevention: market.CancelOldest,
+			RestatementReason: market.CancelOnDelisting, PostOnly: true, Triggered: true, Price: 8, TriggerAmount: 9, Amount: 10,
+			AmountRemaining: 11, AmountQuote: 12, AmountQuoteRemaining: 13, OnHold: 14, FilledAmount: 15,
+			FilledAmountQuote: market.ValueOf(16), FeePaid: market.ValueOf(17), Updated: 19,
+		},
+		Created: 18, Bracket: market.Bracket{Stop: 20, Target: 21, Keep: market.KeepTarget}, Tag: "word",
+	}
+	text, err := d.Save(nil, []string{"one"})
+	require.NoError(t, err)
+	var saved struct {
+		State struct{ Orders []json.RawMessage }
+	}
+	require.NoError(t, json.Unmarshal(text, &saved))
+	value := func(v market.Value) string {
+		text, err := json.Marshal(v)
+		require.NoError(t, err)
+		return string(text)
+	}
+	require.JSONEq(t, `{"id":1,"exchangeId":"01000000-0000-0000-0000-000000000000","clientOrderId":"02000000-0000-0000-0000-000000000000",
+		"operatorId":3,"market":"BTC-EUR","strategy":"one","codGroupId":4,"side":"sell","type":"stopLossLimit","status":"partiallyFilled",
+		"timeInForce":"IOC","selfTradePrevention":"cancelOldest","triggerType":"price","triggerReference":"bestBid",
+		"restatementReason":"cancelOnDelisting","postOnly":true,"visible":true,"triggered":true,"price":8,"triggerAmount":9,"amount":10,
+		"amountRemaining":11,"amountQuote":12,"amountQuoteRemaining":13,"onHold":14,"filledAmount":15,
+		"filledAmountQuote":`+value(o.FilledAmountQuote)+`,"feePaid":`+value(o.FeePaid)+`,"created":18,"updated":19,
+		"stop":20,"target":21,"keep":1,"tag":"word","state":"sent","inFlight":"place"}`, string(saved.State.Orders[0]))
 }

@@ -6,7 +6,7 @@
   document.getElementById("charts").hidden = false;
 
   const css = getComputedStyle(document.documentElement);
-  const ink = css.getPropertyValue("--ink").trim(), soft = css.getPropertyValue("--soft").trim(), line = css.getPropertyValue("--line").trim();
+  const ink = css.getPropertyValue("--ink").trim(), soft = css.getPropertyValue("--soft").trim(), line = css.getPropertyValue("--grid").trim();
   const number = new Intl.NumberFormat("en", {maximumFractionDigits: 2});
   const compact = new Intl.NumberFormat("en", {notation: "compact", maximumFractionDigits: 2});
   const ms = s => s * 1000;

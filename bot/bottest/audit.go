@@ -23,6 +23,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // Books are the two that tell of a bot's account: its state file, and the exchange, which is asked by a key of its own that no fault strikes.
@@ -41,7 +42,7 @@ type Audit struct{ Orders, Fills, Rejected int }
 func (s *Books) AgreeOnFile() (a Audit) {
 	t, store := s.T, s.Stored()
 	theirs := s.OrdersAtTheExchange()
-	err := store.Orders(0, func(row *state.OrderRow) error {
+	err := store.Orders(0, func(row *journal.OrderRow) error {
 		record, there := theirs[row.ClientOrderID]
 		delete(theirs, row.ClientOrderID)
 		if !there {
@@ -64,7 +65,7 @@ func (s *Books) AgreeOnFile() (a Audit) {
 }
 
 // SameOrder compares an order of the exchange with the bot's row.
-func (s *Books) SameOrder(theirs *market.Order, row *state.OrderRow) {
+func (s *Books) SameOrder(theirs *market.Order, row *journal.OrderRow) {
 	t := s.T
 	require.Equal(t, theirs.Status, row.Status, "order %s: %s", row.ClientOrderID, row.State)
 	require.Equal(t, theirs.Done(), row.State.Terminal(), "order %s: %s", row.ClientOrderID, row.State)
@@ -125,10 +126,10 @@ type ledgerRow struct {
 
 // samePositions works out every position from the trades of the account in the order of their time, then of orders and fills, and compares cost, fees and realised profit
 // to the last unit with the table, and with what is exported of it.
-func (s *Books) samePositions(store *state.BotStore) {
+func (s *Books) samePositions(store *journal.Store) {
 	t := s.T
-	for _, entry := range s.entries(store, state.EntryTransfer) {
-		if moved := entry.Record.(*state.Transfer); moved.Market != 0 {
+	for _, entry := range s.entries(store, journal.EntryTransfer) {
+		if moved := entry.Record.(*journal.Transfer); moved.Market != 0 {
 			return // a position was moved without a trade: these tests look at it themselves
 		}
 	}
@@ -202,7 +203,7 @@ func (w *ledgerRow) trade(f *market.Fill) {
 }
 
 // exportedPositions is the table as `bot state export positions` writes it: amount, cost, realised and fees by strategy and market.
-func (s *Books) exportedPositions(store *state.BotStore) map[string][]string {
+func (s *Books) exportedPositions(store *journal.Store) map[string][]string {
 	var out bytes.Buffer
 	_, err := store.Export(&out, "positions")
 	require.NoError(s.T, err)
@@ -216,8 +217,8 @@ func (s *Books) exportedPositions(store *state.BotStore) map[string][]string {
 	return all
 }
 
-func (s *Books) entries(store *state.BotStore, kind state.EntryKind) (all []state.Entry) {
-	require.NoError(s.T, store.Entries(0, func(e *state.Entry) error {
+func (s *Books) entries(store *journal.Store, kind journal.EntryKind) (all []journal.Entry) {
+	require.NoError(s.T, store.Entries(0, func(e *journal.Entry) error {
 		if e.Kind == kind {
 			all = append(all, *e)
 		}
@@ -245,7 +246,7 @@ func (s *Books) trades(m *market.Market) (all []exchange.Trade) {
 }
 
 // sameFills compares the trades of the account with the fills of the state file.
-func (s *Books) sameFills(store *state.BotStore, a *Audit) {
+func (s *Books) sameFills(store *journal.Store, a *Audit) {
 	type row struct {
 		id     uuid.UUID
 		price  market.Price
@@ -259,7 +260,7 @@ func (s *Books) sameFills(store *state.BotStore, a *Audit) {
 			theirs = append(theirs, row{f.ID, f.Price, f.Amount, f.Fee, f.Taker})
 		}
 	}
-	require.NoError(s.T, store.Fills(0, 0, func(f *state.FillRow) error {
+	require.NoError(s.T, store.Fills(0, 0, func(f *journal.FillRow) error {
 		ours = append(ours, row{f.ID, f.Price, f.Amount, f.Fee, f.Taker})
 		return nil
 	}))
@@ -278,7 +279,7 @@ func (s *Books) OpenAtTheExchange() []exchange.Record {
 }
 
 // Story is the journal of an order, for a person who looks into a failure.
-func (s *Books) Story(store *state.BotStore, id market.OrderID) (text string) {
+func (s *Books) Story(store *journal.Store, id market.OrderID) (text string) {
 	entries, err := store.Story(id)
 	require.NoError(s.T, err)
 	for i := range entries {
@@ -299,8 +300,8 @@ func (s *Books) Holdings() map[market.AssetID]market.Money {
 }
 
 // Stored opens the state file for reading.
-func (s *Books) Stored() *state.BotStore {
-	store, err := state.ReadBot(filepath.Join(s.Folder, folder.StateFile))
+func (s *Books) Stored() *journal.Store {
+	store, err := journal.Read(filepath.Join(s.Folder, folder.StateFile))
 	require.NoError(s.T, err)
 	s.T.Cleanup(func() { _ = store.Close() })
 	return store
@@ -308,7 +309,7 @@ func (s *Books) Stored() *state.BotStore {
 
 // Sound wants the state file to pass what `bot state check` asks.
 func (s *Books) Sound() {
-	store, err := state.ReadBot(filepath.Join(s.Folder, folder.StateFile))
+	store, err := journal.Read(filepath.Join(s.Folder, folder.StateFile))
 	require.NoError(s.T, err)
 	report, err := store.Check()
 	require.NoError(s.T, err)

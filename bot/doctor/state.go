@@ -13,7 +13,8 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/folder"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // knownState is what the state file tells about the account.
@@ -33,13 +34,13 @@ func (k *knownState) missed(client uuid.UUID) bool {
 func (d *doctor) stateFile(ctx context.Context) {
 	d.known = &knownState{orders: map[uuid.UUID]struct{}{}}
 	path := filepath.Join(d.plan.Config.Bot.State, folder.StateFile)
-	store, err := state.ReadBotUntil(ctx, path)
+	store, err := journal.ReadUntil(ctx, path)
 	switch {
-	case errors.Is(err, state.ErrNoState):
+	case errors.Is(err, boltfile.ErrNotFound):
 		d.known.readable = true
 		d.ok("state file", "%s is not there yet; the first start makes it", path)
 		return
-	case errors.Is(err, state.ErrLocked):
+	case errors.Is(err, boltfile.ErrLocked):
 		d.known.resumed = true
 		d.warn("state file", path+" is held by a running bot and was not looked at", "ask that bot, or stop it and look again")
 		return
@@ -54,7 +55,7 @@ func (d *doctor) stateFile(ctx context.Context) {
 }
 
 // Examine reads a state file.
-func (d *doctor) examine(path string, store *state.BotStore) error {
+func (d *doctor) examine(path string, store *journal.Store) error {
 	report, err := store.Check()
 	if err != nil {
 		return err
@@ -90,7 +91,7 @@ func (d *doctor) examine(path string, store *state.BotStore) error {
 }
 
 // account looks whether the state file is of the exchange and the account that the config names.
-func (d *doctor) account(store *state.BotStore) error {
+func (d *doctor) account(store *journal.Store) error {
 	if d.plan.Config.Bot.Mode != config.ModeLive || !d.known.resumed {
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 	"net/url"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // SameExchange reports whether two addresses may be those of one exchange: one on this machine may have another port each time.
@@ -29,7 +29,7 @@ func DigestOf(key string) string {
 }
 
 // Elsewhere is the exchange of a state file, "" where it is the one at origin, or the one at movedFrom.
-func Elsewhere(store *state.BotStore, origin, movedFrom string) (before string, err error) {
+func Elsewhere(store *journal.Store, origin, movedFrom string) (before string, err error) {
 	known, err := store.Blob(ExchangeBlob)
 	before = string(known)
 	if err != nil || before == "" || SameExchange(before, origin) || before == config.OriginOf(movedFrom) {
@@ -39,7 +39,7 @@ func Elsewhere(store *state.BotStore, origin, movedFrom string) (before string, 
 }
 
 // KeyChanged reports whether a state file was used with another key before.
-func KeyChanged(store *state.BotStore, key string) (bool, error) {
+func KeyChanged(store *journal.Store, key string) (bool, error) {
 	known, err := store.Blob(KeyBlob)
 	return len(known) > 0 && string(known) != DigestOf(key), err
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // Agreement is a live.Agreement in the state file, in units of the asset.
@@ -15,7 +15,7 @@ type Agreement struct {
 }
 
 // ReadAgreed reads what the last run noted, by symbol.
-func ReadAgreed(store *state.BotStore) (map[string]Agreement, error) {
+func ReadAgreed(store *journal.Store) (map[string]Agreement, error) {
 	agreed := map[string]Agreement{}
 	text, err := store.Blob(AgreedBlob)
 	if err != nil || text == nil {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // breachesVersion is the version of the blob of breaches.
@@ -22,7 +22,7 @@ func AppendBreaches(dst []byte, all []live.Breach) ([]byte, error) {
 }
 
 // ReadBreaches reads what the last run noted.
-func ReadBreaches(store *state.BotStore) ([]live.Breach, error) {
+func ReadBreaches(store *journal.Store) ([]live.Breach, error) {
 	text, err := store.Blob(BreachesBlob)
 	if err != nil || text == nil {
 		return nil, err

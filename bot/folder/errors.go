@@ -3,7 +3,7 @@ package folder
 import (
 	"errors"
 
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
 // Error is an error about the state file; what to do about a damaged one is not what helps a candle store.
@@ -14,7 +14,7 @@ func (e Error) Unwrap() error { return e.Err }
 
 // Error adds what helps.
 func (e Error) Error() string {
-	if errors.Is(e.Err, state.ErrCorrupt) {
+	if errors.Is(e.Err, boltfile.ErrCorrupt) {
 		return e.Err.Error() + "; put a backup in its place, or move it away: a bot without it asks the exchange what is open, and takes that for foreign"
 	}
 	return e.Err.Error()
@@ -22,7 +22,7 @@ func (e Error) Error() string {
 
 // About makes damage that shows while a bot starts, behind the opening of its state file, an error about that.
 func About(err error) error {
-	if errors.Is(err, state.ErrCorrupt) && !errors.As(err, new(Error)) {
+	if errors.Is(err, boltfile.ErrCorrupt) && !errors.As(err, new(Error)) {
 		return Error{Err: err}
 	}
 	return err

@@ -5,10 +5,11 @@ import (
 
 	"github.com/tidemark-trading/tidemark/engine"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // Parts reads the parts of the engine that the last process left. resumed is false where there are none.
-func Parts(store *state.BotStore, strategies []string) (parts map[string][]byte, resumed bool, err error) {
+func Parts(store *journal.Store, strategies []string) (parts map[string][]byte, resumed bool, err error) {
 	parts = map[string][]byte{}
 	names := []string{engine.PartAccount, engine.PartPrices, engine.PartGate, engine.PartEngine}
 	for _, name := range strategies {
@@ -23,7 +24,7 @@ func Parts(store *state.BotStore, strategies []string) (parts map[string][]byte,
 }
 
 // Prices is an account that knows the prices of a state file and nothing else.
-func Prices(store *state.BotStore) (*state.Account, error) {
+func Prices(store *journal.Store) (*state.Account, error) {
 	account := state.NewAccount(store.Catalog(), 0, nil)
 	text, err := store.Blob(PartPrefix + engine.PartPrices)
 	if err != nil || text == nil {

@@ -16,7 +16,8 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/folder"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // ErrNoBot is wrapped where nobody listens on a socket.
@@ -107,7 +108,7 @@ type Answer[T any] struct {
 }
 
 // askOrRead asks the running bot, and where there is none lets read read its state file.
-func askOrRead[T any](ctx context.Context, of Place, path string, ask *Ask, read func(*state.BotStore) (*T, error)) (answer Answer[T], err error) {
+func askOrRead[T any](ctx context.Context, of Place, path string, ask *Ask, read func(*journal.Store) (*T, error)) (answer Answer[T], err error) {
 	answer.Value = new(T)
 	file := of.Copy
 	if file == "" {
@@ -117,11 +118,11 @@ func askOrRead[T any](ctx context.Context, of Place, path string, ask *Ask, read
 		}
 		file = filepath.Join(of.Folder, folder.StateFile)
 	}
-	store, err := state.ReadBotUntil(ctx, file)
-	if errors.Is(err, state.ErrLocked) {
+	store, err := journal.ReadUntil(ctx, file)
+	if errors.Is(err, boltfile.ErrLocked) {
 		return answer, heldError(file)
 	}
-	if errors.Is(err, state.ErrNoState) {
+	if errors.Is(err, boltfile.ErrNotFound) {
 		return answer, fmt.Errorf("%w; -c CONFIG or --state FOLDER says which bot is meant", err)
 	}
 	if err != nil {
@@ -137,9 +138,9 @@ func askOrRead[T any](ctx context.Context, of Place, path string, ask *Ask, read
 // absent is why no bot answers: there is none, as said tells, or it is not ready.
 func absent(ctx context.Context, dir string, said error) error {
 	file := filepath.Join(dir, folder.StateFile)
-	store, err := state.ReadBotUntil(ctx, file)
+	store, err := journal.ReadUntil(ctx, file)
 	switch {
-	case errors.Is(err, state.ErrLocked):
+	case errors.Is(err, boltfile.ErrLocked):
 		return heldError(file)
 	case err == nil:
 		return errors.Join(said, store.Close())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // teller tells the entries of an order's story to a person, one after the other: what it said before it does not say again.
@@ -19,28 +20,28 @@ type teller struct {
 }
 
 // lines tell an entry.
-func (t *teller) lines(e *state.Entry) []string {
+func (t *teller) lines(e *journal.Entry) []string {
 	switch r := e.Record.(type) {
-	case *state.Intent:
+	case *journal.Intent:
 		return t.intent(r)
-	case *state.SentCommand:
+	case *journal.SentCommand:
 		return []string{"sent      " + r.Command.String()}
-	case *state.Outcome:
+	case *journal.Outcome:
 		return []string{outcomeLine(r)}
-	case *state.Report:
+	case *journal.Report:
 		return append(t.report(r), t.fills(r.Fills)...)
-	case *state.Fills:
+	case *journal.Fills:
 		return t.fills(r.Fills)
-	case *state.Refusal:
+	case *journal.Refusal:
 		return t.refusal(r)
-	case *state.Difference:
+	case *journal.Difference:
 		return []string{fmt.Sprintf("differs   %s: here %q, there %q; %s", r.What, r.Ours, r.Theirs, r.Conclusion)}
 	}
 	return []string{e.Kind.String()}
 }
 
 // intent tells the event, the decision, what the gate looked at, and the request.
-func (t *teller) intent(r *state.Intent) []string {
+func (t *teller) intent(r *journal.Intent) []string {
 	lines := []string{"event     " + causeText(t.catalog, &r.Cause)}
 	decided := fmt.Sprintf("decided   %s %s", r.Command.Kind, commandText(t.catalog, &r.Command))
 	if asked := termsText(t.catalog, r.Command.Order.Market, r.Asked.Beside(&r.Command.Order)); asked != "" {
@@ -59,7 +60,7 @@ func (t *teller) intent(r *state.Intent) []string {
 }
 
 // report tells how the order stands now, and how it stood before.
-func (t *teller) report(r *state.Report) []string {
+func (t *teller) report(r *journal.Report) []string {
 	if r.Exec == market.ExecRejected || r.Exec == market.ExecUnknown {
 		line := "state     " + execText(&r.Report)
 		if r.Code != 0 {
@@ -111,7 +112,7 @@ func (t *teller) fills(fills []market.Fill) (lines []string) {
 }
 
 // Refusal tells what the gate refused.
-func (t *teller) refusal(r *state.Refusal) []string {
+func (t *teller) refusal(r *journal.Refusal) []string {
 	line := fmt.Sprintf("refused   %s %s: %s: %s", r.Command.Kind, commandText(t.catalog, &r.Command), r.Reason, r.Detail)
 	if r.Count > 1 {
 		line += fmt.Sprintf("; the last of %d since %s", r.Count, ClockOf(r.First.Millis()))
@@ -124,7 +125,7 @@ func (t *teller) refusal(r *state.Refusal) []string {
 }
 
 // causeText names the event in whose callback something was decided.
-func causeText(c *market.Catalog, cause *state.Cause) string {
+func causeText(c *market.Catalog, cause *journal.Cause) string {
 	if cause.Kind == 0 {
 		return "none: the operator, or a start or stop"
 	}
@@ -172,7 +173,7 @@ func termsText(c *market.Catalog, id market.ID, t state.Terms) string {
 	return strings.Join(parts, " ")
 }
 
-func outcomeLine(r *state.Outcome) string {
+func outcomeLine(r *journal.Outcome) string {
 	line := fmt.Sprintf("answer    %s %s", r.Command, r.Answer)
 	if r.Status != 0 {
 		line += fmt.Sprintf(", HTTP %d", r.Status)

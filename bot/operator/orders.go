@@ -4,7 +4,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // Order is an own order as a program reads it.
@@ -62,7 +62,7 @@ func (o *Order) How() string {
 func (o *Order) Updated() int64 { return max(o.UpdatedMS, o.CreatedMS) }
 
 // OrderOf tells an order of a state file, or one of others, in the units of a catalog.
-func OrderOf(c *market.Catalog, o *state.OrderRow) Order {
+func OrderOf(c *market.Catalog, o *journal.OrderRow) Order {
 	m := c.Market(o.Market)
 	info := Order{Number: int64(o.ID), ClientOrderID: o.ClientOrderID.String(), Strategy: o.StrategyName, Market: m.Name, Side: o.Side.String(), Type: o.Type.String(),
 		State: o.State.String(), Filled: m.FormatQty(o.FilledAmount), FilledQuote: m.FormatValue(o.FilledAmountQuote), Fee: m.FormatValue(o.FeePaid), Tag: o.Tag,
@@ -101,7 +101,7 @@ type Orders struct {
 const MostOrders = 10_000
 
 // OrdersOf lists the open orders of a state file, or all, the oldest first.
-func OrdersOf(store *state.BotStore, all bool) (*Orders, error) {
+func OrdersOf(store *journal.Store, all bool) (*Orders, error) {
 	list := &Orders{Orders: []Order{}}
 	if !all {
 		rows, err := store.OpenOrders()
@@ -110,7 +110,7 @@ func OrdersOf(store *state.BotStore, all bool) (*Orders, error) {
 		}
 		return list, err
 	}
-	err := store.Orders(0, func(o *state.OrderRow) error {
+	err := store.Orders(0, func(o *journal.OrderRow) error {
 		list.Orders = append(list.Orders, OrderOf(store.Catalog(), o))
 		if len(list.Orders) >= 2*MostOrders {
 			list.Orders = append(list.Orders[:0], list.Orders[MostOrders:]...)
@@ -122,7 +122,7 @@ func OrdersOf(store *state.BotStore, all bool) (*Orders, error) {
 }
 
 // stoppedOrders lists the orders of a bot that does not run.
-func stoppedOrders(store *state.BotStore, all bool) (*Orders, error) {
+func stoppedOrders(store *journal.Store, all bool) (*Orders, error) {
 	list, err := OrdersOf(store, all)
 	if err == nil {
 		list.AsOfMS, err = lastEntryMS(store)

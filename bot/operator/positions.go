@@ -3,7 +3,7 @@ package operator
 import (
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // Position is what a strategy holds in a market, as a program reads it.
@@ -23,7 +23,7 @@ type Position struct {
 }
 
 // PositionOf tells a position in a market. last is the latest price, 0 where none is known.
-func PositionOf(m *market.Market, p *state.PositionRow, last market.Price) Position {
+func PositionOf(m *market.Market, p *journal.PositionRow, last market.Price) Position {
 	info := Position{Strategy: p.StrategyName, Market: m.Name, Amount: m.FormatQty(p.Amount), Cost: m.FormatValue(p.Cost), Realised: m.FormatValue(p.Realised), Fees: m.FormatValue(p.Fees)}
 	if p.Amount != 0 {
 		info.OpenedMS = p.Opened.Millis()
@@ -45,13 +45,13 @@ type Positions struct {
 }
 
 // stampChanges finds the last fill of each position.
-func (list *Positions) stampChanges(store *state.BotStore) error {
+func (list *Positions) stampChanges(store *journal.Store) error {
 	unknown := map[[2]string]*Position{}
 	for i := range list.Positions {
 		p := &list.Positions[i]
 		unknown[[2]string{p.Strategy, p.Market}] = p
 	}
-	return store.FillsBack(func(f *state.FillRow) (more bool) {
+	return store.FillsBack(func(f *journal.FillRow) (more bool) {
 		key := [2]string{f.StrategyName, store.Catalog().Market(f.Market).Name}
 		if p := unknown[key]; p != nil {
 			p.ChangedMS = f.Time.Millis()
@@ -63,7 +63,7 @@ func (list *Positions) stampChanges(store *state.BotStore) error {
 
 // PositionsOf lists what the strategies of a state file hold, and what they have won in markets where they hold nothing any more. last tells
 // prices.
-func PositionsOf(store *state.BotStore, last func(market.ID) market.Price) (*Positions, error) {
+func PositionsOf(store *journal.Store, last func(market.ID) market.Price) (*Positions, error) {
 	list := &Positions{Positions: []Position{}}
 	rows, err := store.Positions()
 	for i := range rows {
@@ -75,7 +75,7 @@ func PositionsOf(store *state.BotStore, last func(market.ID) market.Price) (*Pos
 
 // StoppedPositions lists what the strategies of a state file hold, each figure with its time: prices as they were last saved, positions as their
 // last fill left them.
-func StoppedPositions(store *state.BotStore) (*Positions, error) {
+func StoppedPositions(store *journal.Store) (*Positions, error) {
 	prices, err := folder.Prices(store)
 	if err != nil {
 		return nil, err

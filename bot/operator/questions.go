@@ -6,19 +6,19 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // AskStatus asks how a bot stands. Of one that does not run it is what the state file knows.
 func AskStatus(ctx context.Context, of Place) (Answer[Status], error) {
-	return askOrRead(ctx, of, PathStatus, &Ask{}, func(store *state.BotStore) (*Status, error) {
+	return askOrRead(ctx, of, PathStatus, &Ask{}, func(store *journal.Store) (*Status, error) {
 		return StoppedStatus(store, filepath.Dir(store.Path()))
 	})
 }
 
 // AskOrders asks for the open orders of a bot, or for all.
 func AskOrders(ctx context.Context, of Place, all bool) (Answer[Orders], error) {
-	return askOrRead(ctx, of, PathOrders, &Ask{All: all}, func(store *state.BotStore) (*Orders, error) { return stoppedOrders(store, all) })
+	return askOrRead(ctx, of, PathOrders, &Ask{All: all}, func(store *journal.Store) (*Orders, error) { return stoppedOrders(store, all) })
 }
 
 // AskPositions asks what the strategies of a bot hold.
@@ -26,15 +26,15 @@ func AskPositions(ctx context.Context, of Place) (Answer[Positions], error) {
 	return askOrRead(ctx, of, PathPositions, &Ask{}, StoppedPositions)
 }
 
-// AskStory asks for the story of an order, which may be named as state.BotStore.FindOrder takes it.
+// AskStory asks for the story of an order, which may be named as journal.Store.FindOrder takes it.
 func AskStory(ctx context.Context, of Place, order string) (Answer[Story], error) {
-	return askOrRead(ctx, of, PathExplain, &Ask{Order: order}, func(store *state.BotStore) (*Story, error) { return StoryOf(store, order) })
+	return askOrRead(ctx, of, PathExplain, &Ask{Order: order}, func(store *journal.Store) (*Story, error) { return StoryOf(store, order) })
 }
 
 // AskRefused asks what was refused since so long ago, of one strategy or, where the name is empty, of all.
 func AskRefused(ctx context.Context, of Place, strategy string, since time.Duration) (Answer[Refused], error) {
 	ask := &Ask{Strategy: strategy, SinceMS: since.Milliseconds()}
-	return askOrRead(ctx, of, PathExplain, ask, func(store *state.BotStore) (*Refused, error) {
+	return askOrRead(ctx, of, PathExplain, ask, func(store *journal.Store) (*Refused, error) {
 		return storedRefusals(store, strategy, since)
 	})
 }

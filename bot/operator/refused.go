@@ -9,7 +9,8 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // Refused tells why strategies did not trade: what they asked for since a time, and what was refused, as a program reads it.
@@ -50,7 +51,7 @@ type RefusedKind struct {
 }
 
 // RefusedOf reads what was refused since a time, of one strategy or of all. counted are those that the journal does not have yet.
-func RefusedOf(store *state.BotStore, strategy string, since market.Time, counted []state.Refusal) (*Refused, error) {
+func RefusedOf(store *journal.Store, strategy string, since market.Time, counted []journal.Refusal) (*Refused, error) {
 	c := refusalCollector{store: store, since: since, only: strategy, info: &Refused{SinceMS: since.Millis(), Strategies: []RefusedBy{}}}
 	if err := c.seats(); err != nil {
 		return nil, err
@@ -60,7 +61,7 @@ func RefusedOf(store *state.BotStore, strategy string, since market.Time, counte
 			c.gate(&counted[i])
 		}
 	}
-	err := store.EntriesBack(since, c.entry, state.EntryRefusal, state.EntryOutcome, state.EntryIntent)
+	err := store.EntriesBack(since, c.entry, journal.EntryRefusal, journal.EntryOutcome, journal.EntryIntent)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +72,7 @@ func RefusedOf(store *state.BotStore, strategy string, since market.Time, counte
 }
 
 type refusalCollector struct {
-	store *state.BotStore
+	store *journal.Store
 	since market.Time
 	only  string
 	info  *Refused
@@ -120,18 +121,18 @@ func (c *refusalCollector) of(name string) *RefusedBy {
 	return &c.info.Strategies[at]
 }
 
-func (c *refusalCollector) entry(e *state.Entry) error {
+func (c *refusalCollector) entry(e *journal.Entry) error {
 	switch r := e.Record.(type) {
-	case *state.Refusal:
+	case *journal.Refusal:
 		c.gate(r)
-	case *state.Intent:
+	case *journal.Intent:
 		if s := c.of(r.Strategy); s != nil && r.Command.Kind == market.CommandPlace {
 			s.Orders++
 		} else if s != nil && r.Command.Kind == market.CommandUpdate {
 			s.Changes++
 		}
-	case *state.Outcome:
-		if r.Answer == state.AnswerRejected && r.Command != market.CommandCancel {
+	case *journal.Outcome:
+		if r.Answer == journal.AnswerRejected && r.Command != market.CommandCancel {
 			return c.exchange(e.At, r)
 		}
 	}
@@ -139,7 +140,7 @@ func (c *refusalCollector) entry(e *state.Entry) error {
 }
 
 // gate takes a refusal of the gate. Entries come the latest first.
-func (c *refusalCollector) gate(r *state.Refusal) {
+func (c *refusalCollector) gate(r *journal.Refusal) {
 	o := &r.Command.Order
 	k := RefusedKind{By: "gate", Command: r.Command.Kind.String(), Reason: r.Reason, Times: max(1, r.Count), FirstMS: r.First.Millis(), LastMS: r.Command.At.Millis(), Order: int64(o.ID),
 		Asked: commandText(c.store.Catalog(), &r.Command), Rounded: termsText(c.store.Catalog(), o.Market, r.Rounded.Beside(o)), Value: r.Have, Limit: r.Limit, Detail: r.Detail,
@@ -154,9 +155,9 @@ func (c *refusalCollector) gate(r *state.Refusal) {
 }
 
 // exchange takes a refusal of the exchange.
-func (c *refusalCollector) exchange(at market.Time, r *state.Outcome) error {
+func (c *refusalCollector) exchange(at market.Time, r *journal.Outcome) error {
 	row, err := c.store.Order(r.Order)
-	if errors.Is(err, state.ErrNoState) {
+	if errors.Is(err, boltfile.ErrNotFound) {
 		return nil // compacted away
 	}
 	if err != nil {
@@ -185,7 +186,7 @@ func (c *refusalCollector) add(strategy string, k *RefusedKind) {
 }
 
 // storedRefusals reads a state file: the time counts back from its last entry, which is the clock of a bot that stands still.
-func storedRefusals(store *state.BotStore, strategy string, since time.Duration) (*Refused, error) {
+func storedRefusals(store *journal.Store, strategy string, since time.Duration) (*Refused, error) {
 	last, err := store.LastEntries(1)
 	if err != nil || len(last) == 0 {
 		return &Refused{Strategies: []RefusedBy{}}, err

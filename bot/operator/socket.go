@@ -2,10 +2,11 @@ package operator
 
 import (
 	"fmt"
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"github.com/tidemark-trading/tidemark/bot/folder"
 )
 
 // longestSocket is the longest path that every system takes for a unix socket.

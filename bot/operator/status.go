@@ -6,7 +6,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // The states of a bot.
@@ -110,7 +110,7 @@ func Unallocated(catalog *market.Catalog, agreed map[string]folder.Agreement) (l
 }
 
 // FromStore fills in what the state file knows alone.
-func (s *Status) FromStore(store *state.BotStore) (err error) {
+func (s *Status) FromStore(store *journal.Store) (err error) {
 	s.Protocol = protocolVersion
 	runs, err := store.Runs()
 	if err != nil {
@@ -125,7 +125,7 @@ func (s *Status) FromStore(store *state.BotStore) (err error) {
 }
 
 // StoppedStatus is the status of a bot that does not run, from its state file.
-func StoppedStatus(store *state.BotStore, dir string) (*Status, error) {
+func StoppedStatus(store *journal.Store, dir string) (*Status, error) {
 	s := &Status{State: Stopped, Folder: dir, Strategies: []StrategyStatus{}}
 	if err := s.FromStore(store); err != nil {
 		return nil, err
@@ -169,7 +169,7 @@ func StoppedStatus(store *state.BotStore, dir string) (*Status, error) {
 	return s, err
 }
 
-func stoppedStrategy(name string, halts []state.HaltRow, open []state.OrderRow) StrategyStatus {
+func stoppedStrategy(name string, halts []journal.HaltRow, open []journal.OrderRow) StrategyStatus {
 	info := StrategyStatus{Name: name, State: Stopped}
 	for i := range open {
 		if open[i].StrategyName == name {
@@ -185,7 +185,7 @@ func stoppedStrategy(name string, halts []state.HaltRow, open []state.OrderRow) 
 }
 
 // lastEntryMS is the time of the journal's last entry: what the file knows is as of then. 0: it has none.
-func lastEntryMS(store *state.BotStore) (int64, error) {
+func lastEntryMS(store *journal.Store) (int64, error) {
 	entries, err := store.LastEntries(1)
 	if err != nil || len(entries) == 0 {
 		return 0, err

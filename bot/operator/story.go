@@ -3,7 +3,7 @@ package operator
 import (
 	"github.com/google/uuid"
 
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // Story is an order with everything that the journal tells of it, as a program reads it.
@@ -11,7 +11,7 @@ type Story struct {
 	Running bool   `json:"running"`
 	Order   Order  `json:"order"`
 	Steps   []Step `json:"steps"`
-	Fills   []any  `json:"fills"` // state.Fields
+	Fills   []any  `json:"fills"` // journal.Fields
 }
 
 // Step is an entry of the journal.
@@ -21,7 +21,7 @@ type Step struct {
 	ExchangeMS int64    `json:"exchange_ms,omitempty"` // of a report: when the exchange says that it happened
 	Kind       string   `json:"kind"`
 	Risk       []Figure `json:"risk,omitempty"` // of an intent: what the gate looked at
-	Says       any      `json:"says"`           // state.Fields
+	Says       any      `json:"says"`           // journal.Fields
 	Lines      []string `json:"lines"`          // the same for a person
 }
 
@@ -33,8 +33,8 @@ type Figure struct {
 	Limit  string `json:"limit,omitempty"`
 }
 
-// StoryOf tells the story of the order that somebody names: see state.BotStore.FindOrder.
-func StoryOf(store *state.BotStore, name string) (*Story, error) {
+// StoryOf tells the story of the order that somebody names: see journal.Store.FindOrder.
+func StoryOf(store *journal.Store, name string) (*Story, error) {
 	row, err := store.FindOrder(name)
 	if err != nil {
 		return nil, err
@@ -58,14 +58,14 @@ func StoryOf(store *state.BotStore, name string) (*Story, error) {
 	return s, nil
 }
 
-func stepOf(store *state.BotStore, t *teller, e *state.Entry) Step {
+func stepOf(store *journal.Store, t *teller, e *journal.Entry) Step {
 	step := Step{Number: e.Number, AtMS: e.At.Millis(), Kind: e.Kind.String(), Says: store.Describe(e), Lines: t.lines(e)}
 	switch r := e.Record.(type) {
-	case *state.Intent:
+	case *journal.Intent:
 		for _, f := range r.Risk {
 			step.Risk = append(step.Risk, Figure(f))
 		}
-	case *state.Report:
+	case *journal.Report:
 		if r.Updated != 0 {
 			step.ExchangeMS = r.Updated.Millis()
 		}

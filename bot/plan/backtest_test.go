@@ -11,7 +11,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/market/synthetic"
 	"github.com/tidemark-trading/tidemark/risk"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/candles"
 	"github.com/tidemark-trading/tidemark/strategy"
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
 )
@@ -100,18 +100,18 @@ func TestTheConfigHashIsThatOfTheSettings(t *testing.T) {
 
 // shortCandles stores some days of 1h candles and, beside them, what thirty() makes of 30m ones.
 func shortCandles(t *testing.T, thirty func([]market.Candle) []market.Candle) library {
-	store, err := state.OpenCandles(filepath.Join(t.TempDir(), "candles.db"))
+	store, err := candles.Open(filepath.Join(t.TempDir(), "candles.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	put := func(interval market.Interval, n int, keep func([]market.Candle) []market.Candle) {
 		m := &market.Market{ID: 1, Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 8}
 		g, err := synthetic.New(synthetic.Config{Seed: 3, Market: m, Interval: interval, Start: synthetic.BTCEURStart, First: 100_00, Volume: 1e8, GapChance: -1})
 		require.NoError(t, err)
-		candles := make([]market.Candle, n)
-		for i := range candles {
-			g.Next(&candles[i])
+		made := make([]market.Candle, n)
+		for i := range made {
+			g.Next(&made[i])
 		}
-		_, err = store.Put(state.WriteOptions{Market: m.Name, Interval: interval}, keep(candles), 2, 8, nil)
+		_, err = store.Put(candles.WriteOptions{Market: m.Name, Interval: interval}, keep(made), 2, 8, nil)
 		require.NoError(t, err)
 	}
 	put(market.Interval1h, 100, func(c []market.Candle) []market.Candle { return c })

@@ -17,7 +17,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/version"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
 // Finish completes the plan with what depends on the candles, and says about the run what a report must name. The library
@@ -197,7 +197,7 @@ func (p *Backtest) describeData() error {
 }
 
 // missing counts the candles that are not there inside the part of the range that the series covers.
-func (p *Backtest) missing(f backtest.Feed, series *state.Series) (backtest.DataInfo, error) {
+func (p *Backtest) missing(f backtest.Feed, series *candles.Series) (backtest.DataInfo, error) {
 	info := backtest.DataInfo{Market: f.Market.Name, Interval: f.Interval.String()}
 	from, to := max(p.Run.From, series.First), series.End()
 	if p.Run.To != 0 {
@@ -219,7 +219,7 @@ func (p *Backtest) missing(f backtest.Feed, series *state.Series) (backtest.Data
 }
 
 // warnOfEdges says where less is stored than was asked for.
-func (p *Backtest) warnOfEdges(f backtest.Feed, series *state.Series) {
+func (p *Backtest) warnOfEdges(f backtest.Feed, series *candles.Series) {
 	if p.Run.From == 0 && series.First < 0 {
 		p.Options.Warnings = append(p.Options.Warnings, fmt.Sprintf("%s %s begins at %s; a run begins in 1970 at the earliest.", f.Market.Name, f.Interval, series.First))
 	}

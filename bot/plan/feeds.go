@@ -8,7 +8,7 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
 // addFeeds lists the series that the strategies want, chooses those that move the markets, and sorts all as they are
@@ -120,7 +120,7 @@ func (p *Backtest) finestCovering(m *market.Market, finest market.Interval) (mar
 	}
 	for shorter := market.Interval1m; shorter < finest; shorter++ {
 		fine, err := p.Candles.Series(m.Name, shorter)
-		if errors.Is(err, state.ErrNoData) || !shorter.Divides(finest) {
+		if errors.Is(err, candles.ErrNoData) || !shorter.Divides(finest) {
 			continue
 		}
 		if err != nil {
@@ -135,7 +135,7 @@ func (p *Backtest) finestCovering(m *market.Market, finest market.Interval) (mar
 }
 
 // covers reports whether a finer series has candles wherever the main one has, inside the range.
-func (p *Backtest) covers(fine, main *state.Series) (bool, error) {
+func (p *Backtest) covers(fine, main *candles.Series) (bool, error) {
 	from, to := max(p.Run.From, main.First), main.End()
 	if p.Run.To != 0 {
 		to = min(to, p.Run.To)
@@ -154,7 +154,7 @@ func (p *Backtest) covers(fine, main *state.Series) (bool, error) {
 			start = main.Interval.End(start)
 		}
 		whole := main.Interval.End(start) <= hole.To // a main candle fits into the hole
-		if whole && !hole.NoTrade && !slices.ContainsFunc(known, func(g state.Gap) bool { return g.From <= start && g.To >= main.Interval.Floor(hole.To) }) {
+		if whole && !hole.NoTrade && !slices.ContainsFunc(known, func(g candles.Gap) bool { return g.From <= start && g.To >= main.Interval.Floor(hole.To) }) {
 			return false, nil
 		}
 	}

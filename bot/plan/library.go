@@ -10,17 +10,17 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
 // library is where a run's candles come from.
 type library interface {
 	// Digits are the decimals that the candles of a market need.
 	Digits(name string) (price, volume uint8, err error)
-	// Series describes what there is. It wraps state.ErrNoData when there is nothing.
-	Series(name string, interval market.Interval) (state.Series, error)
+	// Series describes what there is. It wraps candles.ErrNoData when there is nothing.
+	Series(name string, interval market.Interval) (candles.Series, error)
 	// Gaps lists missing candles; zero is no bound.
-	Gaps(name string, interval market.Interval, from, to market.Time) ([]state.Gap, error)
+	Gaps(name string, interval market.Interval, from, to market.Time) ([]candles.Gap, error)
 	// DataHash names the candles of a range by what they are.
 	DataHash(name string, interval market.Interval, from, to market.Time) (string, error)
 	// open reads a feed.
@@ -29,10 +29,10 @@ type library interface {
 }
 
 // Stored is the candle store as a library.
-type Stored struct{ *state.CandleStore }
+type Stored struct{ *candles.Store }
 
 func (s Stored) open(f backtest.Feed, from, to market.Time) (backtest.Source, error) {
-	return s.Read(state.ReadOptions{Market: f.Market, Interval: f.Interval, From: from, To: to})
+	return s.Read(candles.ReadOptions{Market: f.Market, Interval: f.Interval, From: from, To: to})
 }
 
 // OpenLibrary opens what the config reads from.
@@ -40,8 +40,8 @@ func OpenLibrary(c *config.Backtest) (library, error) {
 	if c.Data.Source == config.SourceSynthetic {
 		return &synthetics{seed: c.Backtest.Seed}, nil
 	}
-	store, err := state.ReadCandles(c.Data.Candles)
-	if errors.Is(err, state.ErrNoData) {
+	store, err := candles.Read(c.Data.Candles)
+	if errors.Is(err, candles.ErrNoData) {
 		s, what := c.Strategies[slices.Min(slices.Collect(maps.Keys(c.Strategies)))], "is not there"
 		if _, err := os.Stat(c.Data.Candles); err == nil {
 			what = "is an empty file"
@@ -69,7 +69,7 @@ func storeFlag(file string) string {
 
 // ExplainMissing tells how to get a series that is not stored: from shorter candles where those are.
 func ExplainMissing(lib library, file, name string, interval market.Interval, cause error) error {
-	if !errors.Is(cause, state.ErrNoData) || file == "" {
+	if !errors.Is(cause, candles.ErrNoData) || file == "" {
 		return cause
 	}
 	for shorter := interval - 1; shorter >= market.Interval1m; shorter-- {

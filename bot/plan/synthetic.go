@@ -11,7 +11,7 @@ import (
 	"github.com/tidemark-trading/tidemark/backtest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/market/synthetic"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
 // synthetics is the built-in market as a library: BTC-EUR at 1h, and every longer interval made of that.
@@ -80,28 +80,28 @@ func (l *synthetics) standard() *market.Market {
 }
 
 // Series describes the candles as a store would.
-func (l *synthetics) Series(name string, interval market.Interval) (state.Series, error) {
+func (l *synthetics) Series(name string, interval market.Interval) (candles.Series, error) {
 	if name != madeUpMarket || interval < market.Interval1h {
-		return state.Series{}, fmt.Errorf("there is no synthetic %s %s, only %s at 1h and longer: %w", name, interval, madeUpMarket, state.ErrNoData)
+		return candles.Series{}, fmt.Errorf("there is no synthetic %s %s, only %s at 1h and longer: %w", name, interval, madeUpMarket, candles.ErrNoData)
 	}
-	candles, err := l.candles(l.standard(), interval)
+	stored, err := l.candles(l.standard(), interval)
 	if err != nil {
-		return state.Series{}, err
+		return candles.Series{}, err
 	}
-	first, last := candles[0].Start, candles[len(candles)-1].Start
-	return state.Series{Market: name, Interval: interval, PriceDigits: madeUpPrice, VolumeDigits: madeUpVolume, First: first, Last: last,
-		Candles: int64(len(candles)), Unknown: interval.Index(last) - interval.Index(first) + 1 - int64(len(candles))}, nil
+	first, last := stored[0].Start, stored[len(stored)-1].Start
+	return candles.Series{Market: name, Interval: interval, PriceDigits: madeUpPrice, VolumeDigits: madeUpVolume, First: first, Last: last,
+		Candles: int64(len(stored)), Unknown: interval.Index(last) - interval.Index(first) + 1 - int64(len(stored))}, nil
 }
 
 // Gaps lists what the generator left out.
-func (l *synthetics) Gaps(_ string, interval market.Interval, from, to market.Time) (gaps []state.Gap, err error) {
-	candles, err := l.candles(l.standard(), interval)
+func (l *synthetics) Gaps(_ string, interval market.Interval, from, to market.Time) (gaps []candles.Gap, err error) {
+	stored, err := l.candles(l.standard(), interval)
 	if err != nil {
 		return nil, err
 	}
-	candles = within(candles, from, to)
-	for i := 1; i < len(candles); i++ {
-		gap := state.Gap{Range: state.Range{From: candles[i-1].End(), To: candles[i].Start}}
+	stored = within(stored, from, to)
+	for i := 1; i < len(stored); i++ {
+		gap := candles.Gap{Range: candles.Range{From: stored[i-1].End(), To: stored[i].Start}}
 		if gap.Candles = interval.Index(gap.To) - interval.Index(gap.From); gap.Candles > 0 {
 			gaps = append(gaps, gap)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // remembers is how long an exchange is sure to know an order that has ended.
@@ -60,7 +60,7 @@ func (r *runner) checkMemory(ctx context.Context) error {
 var errFound = errors.New("found")
 
 // lastTaken is the latest order of these markets that the exchange has told of; nil: there is none.
-func (r *runner) lastTaken() (last *state.OrderRow, err error) {
+func (r *runner) lastTaken() (last *journal.OrderRow, err error) {
 	traded := map[market.ID]bool{} // the client knows no others
 	for i := range r.plan.Strategies {
 		for _, m := range r.plan.Strategies[i].Markets {
@@ -68,12 +68,12 @@ func (r *runner) lastTaken() (last *state.OrderRow, err error) {
 		}
 	}
 	var ids []market.OrderID // the latest first
-	err = r.store.EntriesBack(0, func(e *state.Entry) error {
-		if ids = append(ids, e.Record.(*state.Report).Order); len(ids) == lookedBack {
+	err = r.store.EntriesBack(0, func(e *journal.Entry) error {
+		if ids = append(ids, e.Record.(*journal.Report).Order); len(ids) == lookedBack {
 			return errFound
 		}
 		return nil
-	}, state.EntryReport)
+	}, journal.EntryReport)
 	if err != nil && !errors.Is(err, errFound) {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 const (
@@ -94,8 +95,8 @@ func (c *control) describe(ids []market.OrderID) []operator.Order {
 }
 
 // row is an own order as the state file would keep it.
-func (c *control) row(o *state.Order) *state.OrderRow {
-	return &state.OrderRow{Order: o.Order, StrategyName: c.r.nameOf(o.Strategy), State: o.State, InFlight: o.InFlight, CancelWanted: o.CancelWanted, Reported: o.Reported, Code: o.Code}
+func (c *control) row(o *state.Order) *journal.OrderRow {
+	return &journal.OrderRow{Order: o.Order, StrategyName: c.r.nameOf(o.Strategy), State: o.State, InFlight: o.InFlight, CancelWanted: o.CancelWanted, Reported: o.Reported, Code: o.Code}
 }
 
 // halt stops strategies and waits until their orders, but for exits of brackets, have ended.
@@ -152,7 +153,7 @@ func (c *control) resume(ctx context.Context, ask *operator.Ask) (*operator.Repo
 				continue
 			}
 			commands = append(commands, c.r.engine.Resume(at, id)...)
-			c.r.journal.batch.Resume(at, &state.Resume{Scope: operator.HaltScope(names[i]), By: byOperator})
+			c.r.journal.batch.Resume(at, &journal.Resume{Scope: operator.HaltScope(names[i]), By: byOperator})
 			c.r.log.Info().Str("strategy", names[i]).Msg("resumed by the operator")
 		}
 		report.Opening = c.opening()
@@ -193,7 +194,7 @@ func (c *control) cancelAll(ctx context.Context, ask *operator.Ask) (*operator.R
 func (c *control) held(id market.StrategyID) (list []operator.Position) {
 	for _, m := range c.r.plan.Catalog.Markets() {
 		if p := c.r.account.Position(id, m.ID); p.Amount != 0 {
-			row := state.PositionRow{Position: p, StrategyName: c.r.nameOf(id), Strategy: id, Market: m.ID}
+			row := journal.PositionRow{Position: p, StrategyName: c.r.nameOf(id), Strategy: id, Market: m.ID}
 			list = append(list, operator.PositionOf(m, &row, c.r.account.Last(m.ID)))
 		}
 	}

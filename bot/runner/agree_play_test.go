@@ -17,7 +17,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/candles"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
@@ -214,12 +214,12 @@ func (s *series) stored(longer []market.Interval) stored {
 func (p *play) tested(t *testing.T, all []stored, from, to market.Time) *trail {
 	db := filepath.Join(memoryFolder(t), "candles.db")
 	text := fmt.Sprintf(backtestHead, from.Millis(), to.Millis(), p.backtest, db)
-	store, err := state.OpenCandles(db)
+	store, err := candles.Open(db)
 	require.NoError(t, err)
 	for _, s := range all {
 		text += fmt.Sprintf(backtestMarket, s.name, s.tick)
-		for interval, candles := range s.candles {
-			_, err = store.Put(state.WriteOptions{Market: s.name, Interval: interval}, candles, 2, 8, nil)
+		for interval, stored := range s.candles {
+			_, err = store.Put(candles.WriteOptions{Market: s.name, Interval: interval}, stored, 2, 8, nil)
 			require.NoError(t, err)
 		}
 	}

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"github.com/stretchr/testify/require"
+
 	"github.com/tidemark-trading/tidemark/bot/bottest"
 )
 

@@ -10,6 +10,8 @@ import (
 	"github.com/tidemark-trading/tidemark/engine/live"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // Agreed keeps how a balance stands beside the books: at once where that is new, otherwise once a minute.
@@ -28,7 +30,9 @@ func (j *botJournal) saveAgreed() {
 }
 
 // Differs notes a difference of the balances.
-func (j *botJournal) Differs(at market.Time, d *state.Difference) { j.batch.Journal(at, d) }
+func (j *botJournal) Differs(at market.Time, d *state.Discrepancy) {
+	j.batch.Journal(at, &journal.Difference{Discrepancy: *d})
+}
 
 // agreements takes over what the last run noted, less what has been given to strategies since.
 func (r *runner) agreements() (map[market.AssetID]live.Agreement, error) {
@@ -53,16 +57,16 @@ func (r *runner) agreements() (map[market.AssetID]live.Agreement, error) {
 // owns reports whether an order that has ended was this bot's.
 func (r *runner) owns(client uuid.UUID) bool {
 	_, err := r.store.OrderByClientID(client)
-	return !errors.Is(err, state.ErrNoState)
+	return !errors.Is(err, boltfile.ErrNotFound)
 }
 
 // ended is the own order of a client's name as the state file has it, nil where there is none or it cannot be read.
 func (r *runner) ended(client uuid.UUID) *state.Order {
 	row, err := r.store.OrderByClientID(client)
-	if errors.Is(err, state.ErrNoState) {
+	if errors.Is(err, boltfile.ErrNotFound) {
 		return nil
 	}
-	var fills []state.FillRow
+	var fills []journal.FillRow
 	if err == nil {
 		fills, err = r.store.FillsOf(row.ID)
 	}
@@ -70,5 +74,5 @@ func (r *runner) ended(client uuid.UUID) *state.Order {
 		r.log.Error().Err(err).Stringer("client_order_id", client).Msg("an order that the exchange lists as open cannot be read from the state file")
 		return nil
 	}
-	return state.EndedOrder(&row, fills)
+	return row.Ended(fills)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // status answers `bot status`.
@@ -189,7 +189,7 @@ func (c *control) refusals(ctx context.Context, ask *operator.Ask) (any, error) 
 	if ask.SinceMS <= 0 {
 		return nil, config.Usagef("want an order, or refusals since a time")
 	}
-	var counted []state.Refusal
+	var counted []journal.Refusal
 	var now market.Time
 	err := c.look(ctx, func(at market.Time) { now, counted = at, c.r.journal.counted() })
 	if err != nil {

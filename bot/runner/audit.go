@@ -16,6 +16,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // Breached notes an answer that was not booked, and keeps it for the next run.
@@ -23,7 +24,7 @@ func (j *botJournal) Breached(at market.Time, b *live.Breach, all []live.Breach)
 	if all == nil {
 		return // the same again
 	}
-	j.batch.Journal(at, &state.Difference{What: "answer: " + b.Rule, Ours: b.Wanted, Theirs: b.Seen, Conclusion: "not booked", Order: b.Order})
+	j.batch.Journal(at, &journal.Difference{Discrepancy: state.Discrepancy{What: "answer: " + b.Rule, Ours: b.Wanted, Theirs: b.Seen, Conclusion: "not booked", Order: b.Order}})
 	text, err := folder.AppendBreaches(nil, all)
 	if err == nil { // names and numbers
 		j.batch.Blob(folder.BreachesBlob, text)
@@ -53,7 +54,7 @@ func (r *runner) auditBy(ctx context.Context, c *live.Config) (err error) {
 	c.Fees = func(m *market.Market) exchange.Fees { return fees[m.ID] }
 	var booked []market.Fill
 	now := r.trading.Now()
-	err = r.store.Fills(now.Add(-remembersFills), now.Add(time.Hour), func(f *state.FillRow) error {
+	err = r.store.Fills(now.Add(-remembersFills), now.Add(time.Hour), func(f *journal.FillRow) error {
 		booked = append(booked, f.Fill)
 		return nil
 	})
@@ -97,7 +98,7 @@ func (r *runner) changed(id market.OrderID) (order market.Order, known bool) {
 		return order, false
 	}
 	for _, e := range slices.Backward(story) {
-		if intent, is := e.Record.(*state.Intent); is && intent.Command.Kind == market.CommandUpdate {
+		if intent, is := e.Record.(*journal.Intent); is && intent.Command.Kind == market.CommandUpdate {
 			return intent.Command.Order, true
 		}
 	}

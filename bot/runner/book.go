@@ -14,6 +14,8 @@ import (
 	"github.com/tidemark-trading/tidemark/direct"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // directBooked is the content of DirectBlob.
@@ -161,7 +163,7 @@ func endsOf(lines []direct.Line) map[uuid.UUID]string {
 
 // adopt makes a sale an own order of the strategy whose position it sold. One that certainly never was is none.
 func (r *runner) adopt(at market.Time, l *direct.Line, ends map[uuid.UUID]string) (sale adoption, err error) {
-	if _, err := r.store.OrderByClientID(l.Client); !errors.Is(err, state.ErrNoState) {
+	if _, err := r.store.OrderByClientID(l.Client); !errors.Is(err, boltfile.ErrNotFound) {
 		return sale, err // it is an own order already
 	}
 	if ends[l.Client] == "0" {
@@ -184,12 +186,13 @@ func (r *runner) adopt(at market.Time, l *direct.Line, ends map[uuid.UUID]string
 	if err := r.cover(at, id, m, r.soldBy(l.Client, m, amount, ends), ends); err != nil {
 		return sale, err
 	}
-	o := market.Order{ClientOrderID: l.Client, OperatorID: l.Operator, Market: m.ID, Strategy: id, Side: market.Sell, Type: market.TypeMarket, TimeInForce: market.GTC,
-		SelfTradePrevention: market.DecrementAndCancel, Amount: amount, AmountRemaining: amount, Created: signed, Tag: fmt.Sprintf("flatten %s:%d", direct.LogFile, l.Number)}
+	o := market.Order{ClientOrderID: l.Client, OperatorID: l.Operator, Market: m.ID, Strategy: id, Side: market.Sell, Type: market.TypeMarket,
+		OrderState: market.OrderState{TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel, Amount: amount, AmountRemaining: amount},
+		Created:    signed, Tag: fmt.Sprintf("flatten %s:%d", direct.LogFile, l.Number)}
 	own := r.engine.Adopt(at, &o)
 	j := r.journal
-	j.batch.Journal(at, &state.Intent{Command: market.Command{Kind: market.CommandPlace, At: at, Order: own.Order}, Method: l.Method, Path: l.Path, Body: []byte(l.Body), Timestamp: l.SignedMS, WindowMS: l.WindowMS})
-	j.batch.Journal(at, &state.Difference{What: "direct", Theirs: fmt.Sprintf("order %d is line %d of log %s: %s %s sold without the loop, for %s", own.ID, l.Number, r.logID(l), l.Amount, l.Market, r.nameOf(id))})
+	j.batch.Journal(at, &journal.Intent{Command: market.Command{Kind: market.CommandPlace, At: at, Order: own.Order}, Method: l.Method, Path: l.Path, Body: []byte(l.Body), Timestamp: l.SignedMS, WindowMS: l.WindowMS})
+	j.batch.Journal(at, &journal.Difference{Discrepancy: state.Discrepancy{What: "direct", Theirs: fmt.Sprintf("order %d is line %d of log %s: %s %s sold without the loop, for %s", own.ID, l.Number, r.logID(l), l.Amount, l.Market, r.nameOf(id))}})
 	j.order(own.ID)
 	return adoption{id: own.ID, until: signed.Add(market.Duration(l.WindowMS) * 1e6)}, nil
 }

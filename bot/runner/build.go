@@ -31,6 +31,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
+	"github.com/tidemark-trading/tidemark/state/recording"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -50,7 +52,7 @@ type runner struct {
 	trading *rest.Client // that orders go through
 	paper   *paper       // nil in live mode
 	ledger  *rest.Ledger
-	store   *state.BotStore
+	store   *journal.Store
 	account *state.Account
 	engine  *engine.Engine
 	gate    *risk.Gate
@@ -138,7 +140,7 @@ func (r *runner) openStore(ctx context.Context) (err error) {
 	if err := os.MkdirAll(r.plan.Config.Bot.State, 0o700); err != nil {
 		return fmt.Errorf("state folder: %w", err)
 	}
-	if r.store, err = state.OpenBotUntil(ctx, filepath.Join(r.plan.Config.Bot.State, folder.StateFile)); err != nil {
+	if r.store, err = journal.OpenUntil(ctx, filepath.Join(r.plan.Config.Bot.State, folder.StateFile)); err != nil {
 		return folder.Error{Err: err}
 	}
 	return nil
@@ -183,7 +185,7 @@ func (r *runner) openRecording() (err error) {
 	if len(known) == 8 {
 		next = binary.BigEndian.Uint64(known) + recordingLead
 	}
-	r.journal.recording, err = state.OpenRecording(filepath.Join(r.plan.Config.Bot.State, folder.RecordingFolder), state.RecordingOptions{Catalog: r.plan.Catalog, Limit: r.plan.Config.Bot.RecordMB << 20, Next: next})
+	r.journal.recording, err = recording.Open(filepath.Join(r.plan.Config.Bot.State, folder.RecordingFolder), recording.Options{Catalog: r.plan.Catalog, Limit: r.plan.Config.Bot.RecordMB << 20, Next: next})
 	if err != nil {
 		return fmt.Errorf("recording of market events: %w", err)
 	}
@@ -198,7 +200,7 @@ func (r *runner) begin(ctx context.Context) (err error) {
 		r.journal.batch.Blob(folder.ExchangeBlob, []byte(r.plan.Config.Exchange.Origin()))
 		r.journal.batch.Blob(folder.KeyBlob, []byte(folder.DigestOf(r.plan.Key)))
 	}
-	r.journal.batch.Start(now, &state.Start{Run: r.run, Version: version.Of(debug.ReadBuildInfo()), ConfigHash: r.plan.SettingsHash, Currency: r.plan.Currency.Symbol, Strategies: r.plan.Names()})
+	r.journal.batch.Start(now, &journal.Start{Run: r.run, Version: version.Of(debug.ReadBuildInfo()), ConfigHash: r.plan.SettingsHash, Currency: r.plan.Currency.Symbol, Strategies: r.plan.Names()})
 	if r.parts, r.resumed, err = folder.Parts(r.store, r.plan.Names()); err != nil || r.resumed {
 		return err // openLoop restores, so that its commands are at hand
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -103,18 +103,18 @@ func TestWhatWasRefusedIsToldWithItsValuesAndCountedNotRepeated(t *testing.T) {
 		s.kinds = append(s.kinds, idlerKind)
 		p := s.start()
 		time.Sleep(10*time.Minute + 30*time.Second)
-		counted := make(chan []state.Refusal, 1)
+		counted := make(chan []journal.Refusal, 1)
 		require.NoError(t, p.loop.Look(t.Context(), func(market.Time) { counted <- p.journal.counted() }))
 		list := <-counted
 		require.Len(t, list, 1)
 		require.InDelta(t, 180, list[0].Count, 100, "since the last entry at seven or eight minutes")
 		require.NoError(t, p.end())
 		var entries, times int64
-		require.NoError(t, s.Stored().EntriesBack(0, func(e *state.Entry) error {
+		require.NoError(t, s.Stored().EntriesBack(0, func(e *journal.Entry) error {
 			entries++
-			times += e.Record.(*state.Refusal).Count
+			times += e.Record.(*journal.Refusal).Count
 			return nil
-		}, state.EntryRefusal))
+		}, journal.EntryRefusal))
 		require.EqualValues(t, 5, entries, "at once, after a minute, after about two more, after about four more, and at the end")
 		require.Greater(t, times, int64(600), "all of them are counted")
 		const clock = `2000-01-01 \d\d:\d\d:\d\d\.\d{3}`

@@ -2,9 +2,10 @@ package runner
 
 import (
 	"fmt"
-	"github.com/tidemark-trading/tidemark/bot/alert"
 	"strings"
 	"time"
+
+	"github.com/tidemark-trading/tidemark/bot/alert"
 )
 
 // fillsWithin is how long fills are gathered for one alert, from the first on.

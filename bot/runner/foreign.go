@@ -9,7 +9,8 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // foreignEvery is the time between two looks at a foreign order whose cancel is on its way.
@@ -40,7 +41,7 @@ func (c *control) cancelForeign(ctx context.Context, report *operator.Report) er
 			report.Cancelled++
 		} else {
 			report.Done = false
-			row := state.OrderRow{Order: *o, StrategyName: "not this bot's"}
+			row := journal.OrderRow{Order: *o, StrategyName: "not this bot's"}
 			report.Open = append(report.Open, operator.OrderOf(c.r.plan.Catalog, &row))
 		}
 	}
@@ -55,7 +56,7 @@ func (c *control) foreign(ctx context.Context) (foreign []exchange.Record, err e
 	}
 	for i := range records {
 		_, err := c.r.store.OrderByClientID(records[i].Order.ClientOrderID)
-		if errors.Is(err, state.ErrNoState) {
+		if errors.Is(err, boltfile.ErrNotFound) {
 			foreign = append(foreign, records[i])
 		} else if err != nil {
 			return nil, err

@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // deposit lets money arrive on the bot's account.
@@ -41,8 +41,8 @@ func (s *stage) withdraw(symbol, amount, address string) {
 
 // concluded are the differences of balances that the journal tells of, the first first.
 func (s *stage) concluded() (list []string) {
-	require.NoError(s.T, s.Stored().Entries(0, func(e *state.Entry) error {
-		if d, ok := e.Record.(*state.Difference); ok && strings.HasPrefix(d.What, "balance ") {
+	require.NoError(s.T, s.Stored().Entries(0, func(e *journal.Entry) error {
+		if d, ok := e.Record.(*journal.Difference); ok && strings.HasPrefix(d.What, "balance ") {
 			list = append(list, d.What+": "+d.Conclusion)
 		}
 		return nil

@@ -87,7 +87,7 @@ func (f *watchedFindings) Remark(kind, text string) {
 }
 
 // Differs tells of a difference that does not halt; one that does is remarked too.
-func (f *watchedFindings) Differs(at market.Time, d *state.Difference) {
+func (f *watchedFindings) Differs(at market.Time, d *state.Discrepancy) {
 	f.Findings.Differs(at, d)
 	if m := f.watch.metrics; m != nil {
 		m.differences.WithLabelValues("balance").Inc()

@@ -12,6 +12,8 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
+	"github.com/tidemark-trading/tidemark/state/recording"
 )
 
 // wholeEvery is the time between two savings of everything, prices included.
@@ -20,20 +22,20 @@ const wholeEvery = market.Time(60e9)
 // botJournal is the live loop's Journal and Findings on the state file: what a turn notes goes into one batch, with the parts of the engine that it
 // has changed, and is committed as one transaction.
 type botJournal struct {
-	store   *state.BotStore
-	batch   *state.Batch
+	store   *journal.Store
+	batch   *journal.Batch
 	engine  *engine.Engine
 	account *state.Account
 
-	recording *state.Recording // of market events; nil: none is kept
-	reserve   string           // a file to be given up where the disk is full; empty: none
-	unwritten error            // why the recording lost something; told once
+	recording *recording.Writer // of market events; nil: none is kept
+	reserve   string            // a file to be given up where the disk is full; empty: none
+	unwritten error             // why the recording lost something; told once
 	currency  market.AssetID
 
 	timed func(took time.Duration) // hears how long commits take; nil: nobody measures
 
 	at     market.Time
-	cause  state.Cause
+	cause  journal.Cause
 	halts  int // of the engine's list, that have been noted
 	whole  market.Time
 	seats  []string                    // strategies by StrategyID − 1
@@ -53,7 +55,7 @@ type botJournal struct {
 func (j *botJournal) Event(ev *market.Event) {
 	j.at = ev.At
 	j.hear(ev)
-	j.cause = state.Cause{Kind: ev.Kind, Market: ev.Market, At: ev.At, Recorded: j.record(ev)}
+	j.cause = journal.Cause{Kind: ev.Kind, Market: ev.Market, At: ev.At, Recorded: j.record(ev)}
 	j.event(ev)
 	j.caused(j.cause, j.journalRefusal)
 }
@@ -85,7 +87,7 @@ func (j *botJournal) event(ev *market.Event) {
 
 // record adds a market event to the recording and returns its number there, 0 for what it does not keep.
 func (j *botJournal) record(ev *market.Event) uint64 {
-	if j.recording == nil || !state.Recordable(ev.Kind) {
+	if j.recording == nil || !recording.Recordable(ev.Kind) {
 		return 0
 	}
 	number, err := j.recording.Append(ev)
@@ -115,7 +117,7 @@ func cursorOf(name string, interval market.Interval) string {
 // Intent notes a command that is about to be sent.
 func (j *botJournal) Intent(i *exchange.Intent) {
 	passed := j.lookedAt(i)
-	intent := state.Intent{Method: i.Method, Path: i.Path, Body: i.Body, Timestamp: i.Timestamp, WindowMS: i.Window, Cause: j.cause, Risk: passed.figures, Asked: passed.asked}
+	intent := journal.Intent{Method: i.Method, Path: i.Path, Body: i.Body, Timestamp: i.Timestamp, WindowMS: i.Window, Cause: j.cause, Risk: passed.figures, Asked: passed.asked}
 	intent.Command = market.Command{Kind: i.Command, At: j.at, Order: market.Order{ID: i.Order, Market: i.Market, ClientOrderID: i.ClientOrderID}}
 	if o := j.account.Known(i.Order); o != nil {
 		intent.Command.Order = o.Order
@@ -131,19 +133,19 @@ func (j *botJournal) Intent(i *exchange.Intent) {
 // Sent notes and logs that an intent leaves. Alone it is not worth a commit: the next one takes it along.
 func (j *botJournal) Sent(at market.Time, i *exchange.Intent) {
 	j.saySent(i)
-	j.batch.Journal(at, &state.SentCommand{Order: i.Order, Command: i.Command})
+	j.batch.Journal(at, &journal.SentCommand{Order: i.Order, Command: i.Command})
 	j.riding++
 }
 
 // Outcome notes what became of an intent.
 func (j *botJournal) Outcome(at market.Time, i *exchange.Intent, err error) {
 	j.at = at
-	answer := state.Outcome{Order: i.Order, Command: i.Command, Answer: state.AnswerAccepted}
+	answer := journal.Outcome{Order: i.Order, Command: i.Command, Answer: journal.AnswerAccepted}
 	if err != nil {
 		answer.Message = err.Error()
-		answer.Answer = state.AnswerUnknown
+		answer.Answer = journal.AnswerUnknown
 		if exchange.OutcomeOf(err) == exchange.Rejected {
-			answer.Answer = state.AnswerRejected
+			answer.Answer = journal.AnswerRejected
 		}
 		answer.Status, answer.Code = codeOf(err)
 		j.outdated(err)
@@ -163,7 +165,7 @@ func (j *botJournal) outdated(err error) {
 
 // Remark notes something that a person will want to know.
 func (j *botJournal) Remark(kind, text string) {
-	j.batch.Journal(j.at, &state.Difference{What: kind, Theirs: text})
+	j.batch.Journal(j.at, &journal.Difference{Discrepancy: state.Discrepancy{What: kind, Theirs: text}})
 }
 
 // Commit makes the turn durable.
@@ -175,7 +177,7 @@ func (j *botJournal) Commit(at market.Time) error {
 	}
 	for _, h := range j.engine.Halts()[j.halts:] {
 		j.log.Warn().Str("strategy", h.Name).Str("reason", h.Reason).Msg("halted until bot resume")
-		j.batch.Halt(h.At, &state.Halt{Scope: "strategy " + h.Name, Reason: h.Reason, By: j.took()})
+		j.batch.Halt(h.At, &journal.Halt{Scope: "strategy " + h.Name, Reason: h.Reason, By: j.took()})
 	}
 	if j.banned != nil && j.ledger != nil && j.banned.Swap(false) {
 		j.batch.Blob(folder.LedgerBlob, j.ledger()) // the next process must not ask into it
@@ -233,7 +235,7 @@ func (j *botJournal) minute(at market.Time) error {
 	if err != nil {
 		return err
 	}
-	j.batch.Equity(state.EquitySample{At: at, Equity: equity, Exposure: exposure})
+	j.batch.Equity(journal.EquitySample{At: at, Equity: equity, Exposure: exposure})
 	if j.recording == nil {
 		return nil
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // leave writes the end of the run down and says what is left.
@@ -28,7 +28,7 @@ func (r *runner) leave(failed error) error {
 		r.leavePositions(i+1, name)
 	}
 	r.journal.due(r.engine.Now(), true, r.journal.journalRefusal)
-	r.journal.batch.Journal(r.engine.Now(), &state.Stop{Run: r.run, Reason: reason, Open: len(open)})
+	r.journal.batch.Journal(r.engine.Now(), &journal.Stop{Run: r.run, Reason: reason, Open: len(open)})
 	r.journal.whole = 0 // save everything
 	if err := r.journal.Commit(r.engine.Now()); err != nil {
 		return fmt.Errorf("write the end of the run down: %w", err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
+
 	"github.com/tidemark-trading/tidemark/bot/console"
 )
 

@@ -10,6 +10,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // byOperator is who halts and resumes over the socket, for the journal.
@@ -99,7 +100,7 @@ func (n *notes) took() string { return cmp.Or(n.by, "engine") }
 
 // operate makes what follows in this turn the operator's doing.
 func (j *botJournal) operate() {
-	j.by, j.cause = byOperator, state.Cause{}
+	j.by, j.cause = byOperator, journal.Cause{}
 }
 
 // forgetTurn forgets what concerned the turn alone.

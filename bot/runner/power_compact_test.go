@@ -15,7 +15,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // A compaction writes each file under another name, syncs it, and only then gives it its name. So a power cut leaves the files that have
@@ -100,20 +100,20 @@ func sectorsOf(image []byte, chance *rand.Rand) []byte {
 // tell the same of what both have.
 func (s *stage) agreeWithArchive(atLeast int) {
 	t, theirs := s.T, s.OrdersAtTheExchange()
-	rows, fills := map[uuid.UUID]state.OrderRow{}, map[uuid.UUID]market.Qty{}
+	rows, fills := map[uuid.UUID]journal.OrderRow{}, map[uuid.UUID]market.Qty{}
 	archive := filepath.Join(s.Folder, archiveFile)
 	files := []string{filepath.Join(s.Folder, folder.StateFile)}
 	if _, err := os.Stat(archive); err == nil {
 		files = append([]string{archive}, files...)
 	}
 	for _, path := range files {
-		store, err := state.ReadBot(path)
+		store, err := journal.Read(path)
 		require.NoError(t, err)
-		require.NoError(t, store.Orders(0, func(row *state.OrderRow) error {
+		require.NoError(t, store.Orders(0, func(row *journal.OrderRow) error {
 			rows[row.ClientOrderID] = *row
 			return nil
 		}))
-		require.NoError(t, store.Fills(0, 0, func(f *state.FillRow) error {
+		require.NoError(t, store.Fills(0, 0, func(f *journal.FillRow) error {
 			if known, again := fills[f.ID]; again && known != f.Amount {
 				return fmt.Errorf("fill %s has %d, and %d in the archive", f.ID, f.Amount, known)
 			}

@@ -2,9 +2,10 @@ package runner
 
 import (
 	"encoding/json"
-	"github.com/tidemark-trading/tidemark/bot/alert"
 	"sync"
 	"time"
+
+	"github.com/tidemark-trading/tidemark/bot/alert"
 )
 
 // recorder keeps the alerts that it is told.

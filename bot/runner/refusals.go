@@ -9,6 +9,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // refusals are what the gate refuses, on its way to the journal. The first of a kind (one strategy, market, side, command and reason) is journalled
@@ -31,7 +32,7 @@ type refusalKey struct {
 
 // refusedKind is what was refused of a kind since its last entry.
 type refusedKind struct {
-	refusal state.Refusal // the last one
+	refusal journal.Refusal // the last one
 	last    market.Time
 	wait    market.Duration // between its last entry and the next
 	written market.Time
@@ -43,7 +44,7 @@ const (
 )
 
 // refuse takes a refusal in.
-func (r *refusals) refuse(at market.Time, key refusalKey, refusal *state.Refusal) {
+func (r *refusals) refuse(at market.Time, key refusalKey, refusal *journal.Refusal) {
 	k := r.kinds[key]
 	if k == nil {
 		k = &refusedKind{}
@@ -65,7 +66,7 @@ func (r *refusals) refuse(at market.Time, key refusalKey, refusal *state.Refusal
 }
 
 // caused ends a step: what was refused in it has this cause, and what is the first of its kind is written.
-func (r *refusals) caused(cause state.Cause, write func(market.Time, *state.Refusal)) {
+func (r *refusals) caused(cause journal.Cause, write func(market.Time, *journal.Refusal)) {
 	for _, k := range r.news {
 		k.refusal.Cause = cause
 		if k.wait == 0 {
@@ -75,14 +76,14 @@ func (r *refusals) caused(cause state.Cause, write func(market.Time, *state.Refu
 	r.news = r.news[:0]
 }
 
-func (k *refusedKind) write(write func(market.Time, *state.Refusal)) {
+func (k *refusedKind) write(write func(market.Time, *journal.Refusal)) {
 	write(k.last, &k.refusal)
 	k.written, k.wait = k.last, min(max(2*k.wait, refusalWait), refusalRest)
 	k.refusal.Count, k.refusal.First = 0, 0
 }
 
 // due writes what has been counted long enough, or all of it, and forgets what has not come again.
-func (r *refusals) due(at market.Time, all bool, write func(market.Time, *state.Refusal)) {
+func (r *refusals) due(at market.Time, all bool, write func(market.Time, *journal.Refusal)) {
 	for _, key := range slices.SortedFunc(maps.Keys(r.kinds), compareRefusals) {
 		switch k := r.kinds[key]; {
 		case k.refusal.Count > 0 && (all || at.Sub(k.written) >= k.wait):
@@ -98,7 +99,7 @@ func compareRefusals(a, b refusalKey) int {
 }
 
 // counted are the refusals that no entry tells of yet.
-func (r *refusals) counted() (list []state.Refusal) {
+func (r *refusals) counted() (list []journal.Refusal) {
 	for _, key := range slices.SortedFunc(maps.Keys(r.kinds), compareRefusals) {
 		if k := r.kinds[key]; k.refusal.Count > 0 {
 			list = append(list, k.refusal)
@@ -110,7 +111,7 @@ func (r *refusals) counted() (list []state.Refusal) {
 // refused takes in what the gate refused.
 func (j *botJournal) refused(asked, rounded *market.Command, why *risk.Refusal) {
 	o, catalog := &asked.Order, j.account.Catalog()
-	refusal := state.Refusal{Strategy: j.seats[o.Strategy-1], Command: *asked, Rounded: state.TermsOf(&rounded.Order), Reason: why.Word()}
+	refusal := journal.Refusal{Strategy: j.seats[o.Strategy-1], Command: *asked, Rounded: state.TermsOf(&rounded.Order), Reason: why.Word()}
 	var m *market.Market
 	if o.Market > 0 && int(o.Market) <= len(catalog.Markets()) {
 		m = catalog.Market(o.Market)
@@ -125,6 +126,6 @@ func (j *botJournal) refused(asked, rounded *market.Command, why *risk.Refusal) 
 }
 
 // journalRefusal writes one entry.
-func (j *botJournal) journalRefusal(at market.Time, r *state.Refusal) {
+func (j *botJournal) journalRefusal(at market.Time, r *journal.Refusal) {
 	j.batch.Journal(max(at, j.at), r)
 }

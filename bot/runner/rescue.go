@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/tidemark-trading/tidemark/bot/folder"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/tidemark-trading/tidemark/bot/folder"
 )
 
 const (

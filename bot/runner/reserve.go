@@ -12,7 +12,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/engine/live"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 const (
@@ -46,7 +46,7 @@ func fillWithChance(room []byte) {
 
 // lastRoom writes the batch that found no room into that of the reserve. The recording of market events ends, so that it does not take it.
 func (j *botJournal) lastRoom(full error) error {
-	if j.reserve == "" || !errors.Is(full, syscall.ENOSPC) || errors.Is(full, state.ErrDoubtful) {
+	if j.reserve == "" || !errors.Is(full, syscall.ENOSPC) || errors.Is(full, journal.ErrDoubtful) {
 		return full
 	}
 	err := os.Remove(j.reserve)

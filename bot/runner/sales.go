@@ -6,7 +6,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // sales are what orders have sold, as of the last commit. Orders without a fill are left out: they are open, or what they were to sell is held.
@@ -33,7 +33,7 @@ func (c *control) sales(ctx context.Context, orders []market.OrderID) ([]operato
 }
 
 // saleOf adds the fills of one order up.
-func saleOf(catalog *market.Catalog, fills []state.FillRow) (operator.Sale, error) {
+func saleOf(catalog *market.Catalog, fills []journal.FillRow) (operator.Sale, error) {
 	m := catalog.Market(fills[0].Market)
 	var amount market.Qty
 	var value, fee market.Value

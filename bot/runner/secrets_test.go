@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -49,7 +49,7 @@ func TestKeyAndSecretAreInNothingThatTheBotWrites(t *testing.T) {
 		written := s.log.String() + fmt.Sprint(failed)
 		require.Contains(t, written, "a strategy that breaks down")
 		require.Contains(t, written, "the outcome of a command is unknown")
-		require.NoError(t, s.Stored().Entries(0, func(e *state.Entry) error {
+		require.NoError(t, s.Stored().Entries(0, func(e *journal.Entry) error {
 			written += fmt.Sprintf("%+v", e.Record)
 			return nil
 		}))

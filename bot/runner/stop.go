@@ -9,7 +9,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // leastToStop is what is left of stop_within for the loop, however long the bot took to open after it was asked to stop.
@@ -61,7 +61,7 @@ func (r *runner) early(ctx context.Context, failed error) error {
 	for i := range rows {
 		r.log.Warn().Stringer("client_order_id", rows[i].ClientOrderID).Stringer("state", rows[i].State).Str("in_flight", rows[i].InFlight.String()).Msg("order left as the last run left it")
 	}
-	kept := r.plan.Config.Bot.KeepOrders && len(r.plan.Groups()) == 0 && !slices.ContainsFunc(rows, func(o state.OrderRow) bool { return o.InFlight != 0 })
+	kept := r.plan.Config.Bot.KeepOrders && len(r.plan.Groups()) == 0 && !slices.ContainsFunc(rows, func(o journal.OrderRow) bool { return o.InFlight != 0 })
 	if len(rows) == 0 || kept {
 		r.log.Info().Int("open_orders", len(rows)).Msg("stopped before trading began")
 		return nil
@@ -77,7 +77,7 @@ func (r *runner) lastChance(id market.OrderID, kind market.CommandKind) (until m
 		return 0, false
 	}
 	for i := range slices.Backward(story) {
-		if intent, is := story[i].Record.(*state.Intent); is && intent.Command.Kind == kind {
+		if intent, is := story[i].Record.(*journal.Intent); is && intent.Command.Kind == kind {
 			until, err := market.TimeOfMillis(intent.Timestamp + intent.WindowMS)
 			return until, err == nil
 		}

@@ -16,14 +16,15 @@ import (
 	"github.com/tidemark-trading/tidemark/direct"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // armed is what the kill switch needs within a running bot.
 type armed struct {
 	client  *rest.Client
 	catalog *market.Catalog
-	store   *state.BotStore
+	store   *journal.Store
 	watch   *watch
 }
 
@@ -135,7 +136,7 @@ func (r *runner) turnSwitch(by string, within time.Duration) (*direct.Report, er
 // knows reports whether an order is the bot's own.
 func (t *armed) knows(client uuid.UUID) bool {
 	_, err := t.store.OrderByClientID(client)
-	return !errors.Is(err, state.ErrNoState)
+	return !errors.Is(err, boltfile.ErrNotFound)
 }
 
 func (r *runner) sayDirect(format string, args ...any) {
@@ -184,7 +185,7 @@ func (r *runner) abandon(report *direct.Report) error {
 }
 
 // rowsLeft are the orders that are open by the state file.
-func (r *runner) rowsLeft() []state.OrderRow {
+func (r *runner) rowsLeft() []journal.OrderRow {
 	tools := r.armed.Load()
 	if tools == nil {
 		return nil

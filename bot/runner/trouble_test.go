@@ -18,7 +18,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -270,7 +270,7 @@ func TestASecondBotOnTheSameStateIsRefused(t *testing.T) {
 		p := s.start()
 		time.Sleep(10 * time.Second)
 		_, err := s.open()
-		require.ErrorIs(t, err, state.ErrLocked)
+		require.ErrorIs(t, err, boltfile.ErrLocked)
 		require.NoError(t, p.end())
 		s.agree(p)
 	})
@@ -301,7 +301,7 @@ func (s *stage) place(c *rest.Client, operator int64, side market.Side, amount, 
 	s.placed++
 	name := market.ClientOrderID(uuid.UUID{9}, s.placed)
 	intent, err := c.Prepare(&market.Command{Kind: market.CommandPlace, Order: market.Order{ID: s.placed, ClientOrderID: name, OperatorID: operator, Market: m.ID, Side: side,
-		Type: market.TypeLimit, Amount: q, Price: at, TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel}})
+		Type: market.TypeLimit, OrderState: market.OrderState{Amount: q, Price: at, TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel}}})
 	require.NoError(s.T, err)
 	_, err = c.Send(context.Background(), &intent)
 	require.NoError(s.T, err)

@@ -18,7 +18,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
 // traffic is everything that has come to the exchange, over all lives of the bot.
@@ -49,7 +49,7 @@ type wire struct {
 	quiet bool // not the bot's
 	life  sync.Mutex
 	dead  bool
-	store *state.BotStore
+	store *journal.Store
 }
 
 // trip is how long a request of the bot is on its way.
@@ -58,7 +58,7 @@ const trip = 15 * time.Millisecond
 var errWire = errors.New("read tcp 192.0.2.1:443: connection reset by peer")
 
 // watch lets every write be looked up in the state file before it goes out.
-func (w *wire) watch(store *state.BotStore) {
+func (w *wire) watch(store *journal.Store) {
 	w.life.Lock()
 	defer w.life.Unlock()
 	w.store = store
@@ -78,7 +78,7 @@ func (w *wire) die() bool {
 	return !was
 }
 
-func (w *wire) alive() (*state.BotStore, bool) {
+func (w *wire) alive() (*journal.Store, bool) {
 	w.life.Lock()
 	defer w.life.Unlock()
 	return w.store, !w.dead
@@ -228,7 +228,7 @@ func (t *traffic) serve(r *http.Request, body []byte) (answer *http.Response, er
 
 // Examine holds a write against what the bot must do: its intent is in the state file, to the byte, it was never sent before, and it is
 // within the limits.
-func (w *wire) examine(r *http.Request, body []byte, store *state.BotStore, p *passage) {
+func (w *wire) examine(r *http.Request, body []byte, store *journal.Store, p *passage) {
 	stamp := r.Header.Get("Service-Access-Timestamp")
 	name := nameOf(r.URL, body)
 	w.mu.Lock()
@@ -264,7 +264,7 @@ func nameOf(u *url.URL, body []byte) string {
 }
 
 // intended reports whether the state file has the intent of a write.
-func intended(store *state.BotStore, name string, r *http.Request, body []byte, stamp string) bool {
+func intended(store *journal.Store, name string, r *http.Request, body []byte, stamp string) bool {
 	id, err := uuid.Parse(name)
 	if err != nil {
 		return false
@@ -278,7 +278,7 @@ func intended(store *state.BotStore, name string, r *http.Request, body []byte, 
 		return false
 	}
 	for i := range story {
-		intent, ok := story[i].Record.(*state.Intent)
+		intent, ok := story[i].Record.(*journal.Intent)
 		if ok && intent.Method == r.Method && bytes.Equal(intent.Body, body) && strconv.FormatInt(intent.Timestamp, 10) == stamp {
 			return true
 		}

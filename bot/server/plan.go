@@ -16,7 +16,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
 // Plan makes what package sandbox wants of an Exchange.
@@ -25,16 +25,16 @@ type Plan struct {
 	secrets     config.Secrets
 	Config      sandbox.Config
 	credentials []credential
-	token       config.Secret                 // of /admin
-	Warnings    []string                      // for the user
-	stores      map[string]*state.CandleStore // of replayed candles, by file
-	readers     []io.Closer                   // of those
+	token       config.Secret             // of /admin
+	Warnings    []string                  // for the user
+	stores      map[string]*candles.Store // of replayed candles, by file
+	readers     []io.Closer               // of those
 }
 
 // NewPlan checks a config, but for what only an exchange that is made of it can find, and opens the stores that are replayed. Its
 // errors name the place of what is wrong. Close it, also after an error.
 func NewPlan(c *config.Sandbox, getenv func(string) string) (*Plan, error) {
-	p := &Plan{Sandbox: c, secrets: config.Secrets{Getenv: getenv}, Config: sandbox.Default(), stores: map[string]*state.CandleStore{}}
+	p := &Plan{Sandbox: c, secrets: config.Secrets{Getenv: getenv}, Config: sandbox.Default(), stores: map[string]*candles.Store{}}
 	for _, step := range [...]func() error{p.setExchange, p.setClock, p.setRules, p.setTiers, p.setAssets, p.setMarkets, p.setAccounts, p.setAdmin, p.setFaults} {
 		if err := step(); err != nil {
 			return p, c.Source.Place(err)

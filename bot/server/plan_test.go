@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
 const sampleExchange = "../../configs/exchange.toml"
@@ -221,13 +221,13 @@ func TestKeysThatAreLeftOutAreTheSameAtEachStart(t *testing.T) {
 
 func TestStoredCandlesAreReplayedFromADate(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "candles.db")
-	store, err := state.OpenCandles(file)
+	store, err := candles.Open(file)
 	require.NoError(t, err)
 	var rows strings.Builder
 	for i, line := range []string{"100,110,90,105,4", "105,106,104,106,4", "106,130,106,120,4"} {
 		rows.WriteString(time.Unix(1609459200+int64(i)*60, 0).UTC().Format(time.RFC3339) + "," + line + "\n")
 	}
-	_, err = store.ImportCSV(strings.NewReader(rows.String()), state.ImportOptions{WriteOptions: state.WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m}})
+	_, err = store.ImportCSV(strings.NewReader(rows.String()), candles.ImportOptions{WriteOptions: candles.WriteOptions{Market: "BTC-EUR", Interval: market.Interval1m}})
 	require.NoError(t, err)
 	require.NoError(t, store.Close())
 
@@ -256,5 +256,5 @@ func TestStoredCandlesAreReplayedFromADate(t *testing.T) {
 	_, err = planOf(t, strings.Replace(config, "replay'", "replay',interval='5m'", 1), nil)
 	require.ErrorContains(t, err, "resample it with: bot candles resample")
 	_, err = planOf(t, strings.Replace(config, file, file+"x", 1), nil)
-	require.ErrorIs(t, err, state.ErrNoData)
+	require.ErrorIs(t, err, candles.ErrNoData)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
 // source makes what a market's price comes from; nil where only the accounts make one.
@@ -84,13 +84,13 @@ func (p *Plan) replay(path []string, name string, m *config.TradedMarket) (sandb
 	}
 	series, err := store.Series(name, interval)
 	if err != nil {
-		return nil, plan.ExplainMissing(plan.Stored{CandleStore: store}, s.Candles, name, interval, err)
+		return nil, plan.ExplainMissing(plan.Stored{Store: store}, s.Candles, name, interval, err)
 	}
 	from, to := market.Time(s.From), market.Time(s.To)
 	if from >= series.End() || to != 0 && to <= series.First {
 		return nil, config.At(config.Join(path, "from"), fmt.Errorf("%s %s is stored from %s to %s: nothing of it lies in the range", name, interval, series.First, series.End()))
 	}
-	candles := &storedCandles{store: store, options: state.ReadOptions{Interval: interval, From: from, To: to}, replay: sandbox.Replay{Speed: int(s.Speed), Step: market.Duration(s.Step)}}
+	candles := &storedCandles{store: store, options: candles.ReadOptions{Interval: interval, From: from, To: to}, replay: sandbox.Replay{Speed: int(s.Speed), Step: market.Duration(s.Step)}}
 	if s.Walk == config.WalkPath {
 		candles.replay.Path, candles.replay.Step = true, 0
 	}
@@ -99,11 +99,11 @@ func (p *Plan) replay(path []string, name string, m *config.TradedMarket) (sandb
 }
 
 // store opens a candle store, once for all markets.
-func (p *Plan) openStore(file string) (*state.CandleStore, error) {
+func (p *Plan) openStore(file string) (*candles.Store, error) {
 	if store := p.stores[file]; store != nil {
 		return store, nil
 	}
-	store, err := state.ReadCandles(file)
+	store, err := candles.Read(file)
 	if err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
@@ -113,10 +113,10 @@ func (p *Plan) openStore(file string) (*state.CandleStore, error) {
 
 // storedCandles is the source of a market whose stored candles are replayed. It opens them in the units of the exchange's market.
 type storedCandles struct {
-	store   *state.CandleStore
-	options state.ReadOptions
-	replay  sandbox.Replay      // less its candles
-	reader  *state.CandleReader // nil until the exchange asks
+	store   *candles.Store
+	options candles.ReadOptions
+	replay  sandbox.Replay  // less its candles
+	reader  *candles.Reader // nil until the exchange asks
 }
 
 // Movements replays the candles from the first on. The ones before end.

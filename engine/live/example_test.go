@@ -36,7 +36,7 @@ func (s *eager) OnTicker(d *strategy.Desk, t market.Ticker) {
 type forgetful struct{}
 
 func (forgetful) Event(*market.Event)                               {}
-func (forgetful) Differs(market.Time, *state.Difference)            {}
+func (forgetful) Differs(market.Time, *state.Discrepancy)           {}
 func (forgetful) Breached(market.Time, *live.Breach, []live.Breach) {}
 func (forgetful) Agreed(market.AssetID, live.Agreement)             {}
 func (forgetful) Sent(market.Time, *exchange.Intent)                {}

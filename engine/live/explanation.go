@@ -141,7 +141,7 @@ func (l *Loop) halt(x *explanation) {
 
 // differs journals a difference and what was made of it.
 func (l *Loop) differs(x *explanation, conclusion string) {
-	d := state.Difference{What: "balance " + x.asset.Symbol, Ours: x.format(x.books), Theirs: x.format(x.books + x.surplus), Conclusion: conclusion}
+	d := state.Discrepancy{What: "balance " + x.asset.Symbol, Ours: x.format(x.books), Theirs: x.format(x.books + x.surplus), Conclusion: conclusion}
 	l.Findings.Differs(l.stamp(), &d)
 	l.Log.Warn().Str("asset", x.asset.Symbol).Str("books", d.Ours).Str("exchange", d.Theirs).Str("conclusion", conclusion).Msg("a balance has changed beside the bot's own trades")
 }

@@ -11,7 +11,7 @@ type Findings interface {
 	// Remark notes something that a person will want to know: a difference, a foreign order, a key that was refused.
 	Remark(kind, text string)
 	// Differs notes a difference between the exchange's balances and the books, and what was made of it.
-	Differs(at market.Time, d *state.Difference)
+	Differs(at market.Time, d *state.Discrepancy)
 	// Breached notes a rule that an answer did not keep. all are those of the last day, to be kept for the next run; nil: none is new.
 	Breached(at market.Time, b *Breach, all []Breach)
 	// Agreed notes how the balance of an asset stands beside the books, for the next run. It may be committed with what is noted next.

@@ -21,8 +21,7 @@ func fooled(t *testing.T, acts ...func(*strategy.Desk)) *play {
 	var memory *state.Order
 	p.loop.Ended = func(client uuid.UUID) *state.Order {
 		if memory != nil && memory.ClientOrderID == client {
-			row := state.OrderRow{Order: memory.Order, State: memory.State, Reported: true}
-			return state.EndedOrder(&row, nil)
+			return state.EndedOrder(state.Order{Order: memory.Order, State: memory.State, Reported: true}, nil)
 		}
 		return nil
 	}

@@ -77,5 +77,5 @@ func (l *Loop) believeAnyway(own *state.Order, r *reply, broken []audit.Broken) 
 // tellResolved notes what a person has decided, with both values.
 func (l *Loop) tellResolved(own *state.Order, ours, theirs string) {
 	l.Log.Warn().Int64("order", int64(own.ID)).Str("books", ours).Str("exchange", theirs).Msg("an order is resolved as a person says")
-	l.Findings.Differs(l.now, &state.Difference{What: "resolve", Ours: ours, Theirs: theirs, Conclusion: "resolved by the operator", Order: own.ID})
+	l.Findings.Differs(l.now, &state.Discrepancy{What: "resolve", Ours: ours, Theirs: theirs, Conclusion: "resolved by the operator", Order: own.ID})
 }

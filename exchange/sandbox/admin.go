@@ -22,8 +22,6 @@ const longestAdvance = 31 * day
 // adminReasons are the reasons for which the exchange's operator ends orders.
 var adminReasons = []string{"cancelOnMaintenance", "cancelOnAdminRequest", "cancelOnDelisting", "cancelOnLockPlaced"}
 
-var marketStatuses = []string{"trading", "halted", "auction", "auctionMatching", "cancelOnly"}
-
 // adminEndpoints are the admin interface: what the operator of an exchange does, for tests to do. It is there for who asks from the
 // same machine and shows the token of Config.Admin in the header Authorization, "Bearer TOKEN"; a request costs nothing. Errors are
 // those of the API. Paths begin with /admin.
@@ -33,7 +31,7 @@ var adminEndpoints = []endpoint{
 		params: []parameter{{name: "advance", kind: kindText, doc: `how far to move it, "1m30s"; at most 744h`}, {name: "time", kind: kindInteger, max: lastMillis, doc: "when to move it to, Unix ms; not back, at most 744h"},
 			{name: "speed", kind: kindDecimal, doc: "times the machine's speed from now on, to 10000; 0: it stands"}}},
 	{method: "POST", path: "/status", summary: "Change a market's status", answer: "Market", do: (*Exchange).adminStatus,
-		params: []parameter{oneMarket, {name: "status", kind: kindWord, required: true, words: marketStatuses, doc: "any after any"},
+		params: []parameter{oneMarket, {name: "status", kind: kindWord, required: true, words: market.Words[market.MarketStatus](), doc: "any after any"},
 			{name: "price", kind: kindDecimal, doc: "opening price of auctionMatching; the one at which most is traded where it is left out"}}},
 	{method: "POST", path: "/rules", summary: "Change a market's rules; resting orders stay as they are", answer: "Market", do: (*Exchange).adminRules,
 		params: []parameter{oneMarket, {name: "tickSize", kind: kindDecimal}, {name: "minOrderInBaseAsset", kind: kindDecimal}, {name: "minOrderInQuoteAsset", kind: kindDecimal},

@@ -88,9 +88,9 @@ func (ex *Exchange) writeMarket(w *sheet, l *listing) {
 	w.text("feeCategory", l.FeeCategory)
 	w.key("orderTypes")
 	w.dst = append(w.dst, '[')
-	for _, name := range orderTypes {
+	for kind := market.TypeMarket; kind <= market.TypeTakeProfitLimit; kind++ {
 		w.comma()
-		w.quote(name)
+		w.quote(kind.String())
 	}
 	w.close(']')
 	w.close('}')

@@ -1,5 +1,5 @@
-// Package boltfile opens files of bbolt, and looks at the structure of each on raw bytes before bbolt follows it. It never writes by itself and knows
-// nothing of what keys and values mean. Start at Open.
+// Package boltfile opens bbolt files whole or not at all: it makes them, locks them, checks their structure on raw bytes before bbolt
+// follows it, turns damage into errors and gives read pages back. It does not know what keys and values mean. Start at Open.
 //
 // bbolt trusts its file: where a page is damaged it panics, in a goroutine of its own too, reads beyond its mapping, or walks round and round. After
 // Check none of that can happen: each page is reached once, every element lies in its page where bbolt writes it, keys rise within pages and

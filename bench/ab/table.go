@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// sections are the sub-benchmarks of BenchmarkRows at the root: the rows of the bench table that
+// need no other process.
+var sections = []string{"loop", "resting", "store", "live"}
+
+// olderRows is BenchmarkRows for revisions that have the bench table and not yet that benchmark.
+//
+//go:embed rows_test.go.txt
+var olderRows []byte
+
+func tableSources() (all []*source) {
+	for _, section := range sections {
+		all = append(all, &source{
+			name: "table, " + section, prepare: prepareTable,
+			measure: func(ctx context.Context, t *tree) ([]figure, error) {
+				text, err := t.benchmark(ctx, ".", "^BenchmarkRows$/^"+section+"$", "1x")
+				return parseTable(text), err
+			},
+		})
+	}
+	return all
+}
+
+// prepareTable builds the benchmarks of the root, with BenchmarkRows added where the tree has none.
+func prepareTable(ctx context.Context, t *tree) error {
+	rows, table := packageBenchmark{function: "Rows"}, packageBenchmark{function: "Table"}
+	folder, err := rows.find(t)
+	var flags []string
+	if errors.Is(err, errAbsent) {
+		if folder, err = table.find(t); err != nil {
+			return err
+		}
+		overlay, err := t.overlay("rows_ab_test.go", olderRows)
+		if err != nil {
+			return err
+		}
+		flags = []string{"-overlay", overlay}
+	}
+	if err != nil {
+		return err
+	}
+	_, err = t.buildTests(ctx, folder, flags...)
+	return err
+}
+
+// overlay writes a list for go's -overlay that adds a file to the root of the tree, without
+// touching the tree.
+func (t *tree) overlay(name string, text []byte) (list string, err error) {
+	file, list := filepath.Join(t.out, name), filepath.Join(t.out, "overlay.json")
+	if err := os.WriteFile(file, text, 0o644); err != nil {
+		return "", fmt.Errorf("write the added benchmark: %w", err)
+	}
+	replace, err := json.Marshal(map[string]map[string]string{"Replace": {filepath.Join(t.dir, name): file}})
+	if err != nil {
+		return "", fmt.Errorf("write the list of added files: %w", err)
+	}
+	if err := os.WriteFile(list, replace, 0o644); err != nil {
+		return "", fmt.Errorf("write the list of added files: %w", err)
+	}
+	return list, nil
+}
+
+// parseTable returns a figure for each row of a bench table: | what | floor | ours | ratio | goal
+// |. A row whose third cell begins with no number has none.
+func parseTable(text string) (figures []figure) {
+	for line := range strings.Lines(text) {
+		cells := strings.Split(strings.TrimSpace(line), "|")
+		if len(cells) != 7 || cells[0] != "" {
+			continue
+		}
+		number, unit, _ := strings.Cut(strings.TrimSpace(cells[3]), " ")
+		if value, err := strconv.ParseFloat(number, 64); err == nil {
+			figures = append(figures, figure{row: strings.TrimSpace(cells[1]), unit: unit, value: value})
+		}
+	}
+	return figures
+}

@@ -1,0 +1,104 @@
+// Package chart draws pictures of numbers: lines, areas, candles, marks, bars, fans and heat maps,
+// in panels one above the other that share the horizontal axis. Every static picture of the program
+// is made here, as SVG or PNG.
+//
+// The package never reads a clock or a file, keeps nothing between two calls, and imports no
+// package of this module. The same Chart gives the same bytes. Colours are roles (Main, Up, Down):
+// an SVG names them as CSS classes, so that it follows the page's light or dark style; a PNG takes
+// them from a Theme.
+//
+// Start at Chart; the examples show one picture each. Chart.Element is for a page that carries
+// Style, Chart.SVG is a file of its own, and Chart.PNG is for places without SVG.
+//
+// Limits: a number beyond ±1e100 is an error, and numbers closer to each other than a billionth of
+// their size are drawn as equal. Lines, areas, fans, candles and marks are thinned to the picture's
+// pixels, so the size of a picture does not grow with its data; bars are drawn one by one.
+package chart
+
+import "fmt"
+
+// A Chart is one picture: panels from top to bottom over one horizontal axis. Lengths are in CSS
+// pixels.
+type Chart struct {
+	Label  string  // what the picture shows, for readers who cannot see it
+	Width  float64 // 0: 960; at least 240
+	Times  bool    // X is Unix seconds: its labels are dates and times, UTC
+	X      Axis
+	Panels []Panel
+}
+
+// A Panel is one diagram of a Chart.
+type Panel struct {
+	Height float64 // without the labels below the last panel; 0: 240; at least 48
+	Y      Axis
+	Layers []Layer // drawn in this order: the last one lies on top
+}
+
+// An Axis says which range is drawn. Its zero value is the range of the layers, without a unit.
+type Axis struct {
+	Unit      string  // the text beside the axis
+	Low, High float64 // the ends; both zero: those of the layers; what lies outside is cut off
+}
+
+// A Point is a value of Y at X. A Y that is no number (NaN) is missing: it breaks a line and draws
+// no mark.
+type Point struct{ X, Y float64 }
+
+// A Layer is one series of a panel: Line, Area, Fan, Candles, Marks, Bars or HeatMap. Layers whose
+// Name is not empty stand in the legend above their panel.
+type Layer interface {
+	// check returns an error that begins with the place inside the layer: "Points[3].X is NaN".
+	check() error
+	// extent grows the box by what the layer needs to be seen whole.
+	extent(b *box)
+	// draw draws the layer into f. Only what check accepted is drawn.
+	draw(f *frame)
+	// keys are the layer's entries in the legend.
+	keys() []key
+}
+
+const (
+	defaultWidth  = 960
+	defaultHeight = 240
+	leastWidth    = 240
+	leastHeight   = 48
+	mostLength    = 8192    // of a side
+	mostArea      = 1 << 24 // square pixels
+)
+
+// Element returns the picture as an SVG element for an HTML page. The page carries Style once; the
+// element itself holds no style, no script and no id. The error names the place of the bad input,
+// as in "Panels[0].Layers[1].Points[7].X is NaN".
+func (c *Chart) Element() ([]byte, error) {
+	return c.drawSVG("")
+}
+
+// SVG returns the picture as an SVG file with its own style, which follows the reader's light or
+// dark setting.
+func (c *Chart) SVG() ([]byte, error) {
+	return c.drawSVG(standalone())
+}
+
+// PNG returns the picture with two pixels per CSS pixel, on the background of the theme.
+func (c *Chart) PNG(theme Theme) ([]byte, error) {
+	l, err := c.layout()
+	if err != nil {
+		return nil, err
+	}
+	p, err := newPNG(theme, l.width, l.height)
+	if err != nil {
+		return nil, fmt.Errorf("chart: %w", err)
+	}
+	l.draw(p)
+	return p.bytes()
+}
+
+func (c *Chart) drawSVG(style string) ([]byte, error) {
+	l, err := c.layout()
+	if err != nil {
+		return nil, err
+	}
+	s := newSVG(c.Label, style, l.width, l.height)
+	l.draw(s)
+	return s.bytes(), nil
+}

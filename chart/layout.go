@@ -1,0 +1,291 @@
+package chart
+
+import (
+	"fmt"
+	"math"
+	"unicode/utf8"
+
+	"gonum.org/v1/plot/vg"
+)
+
+// The parts of a picture around its data, in CSS pixels.
+const (
+	textSize    = 11
+	headHeight  = 22 // unit and legend above the data of a panel
+	footHeight  = 24 // labels of the horizontal axis
+	unitHeight  = 18 // its unit below them
+	panelGap    = 6
+	rightMargin = 14
+	scaleMargin = 84 // beside a heat map
+	mostLabel   = 24 // letters of a label
+)
+
+// An anchor says which part of a text stands at its place.
+type anchor int
+
+const (
+	start anchor = iota
+	middle
+	end
+)
+
+// A surface is what a picture is drawn on: SVG or PNG. Y grows upwards from the lower edge.
+type surface interface {
+	// stroke draws the lines of the path.
+	stroke(p paint, width float64, dashed bool, path vg.Path)
+	// fill fills the path; crisp is for edges that lie on whole pixels.
+	fill(p paint, crisp bool, path vg.Path)
+	// text writes s with its baseline at the point.
+	text(at vg.Point, a anchor, s string)
+}
+
+// A box is a range of data.
+type box struct{ left, right, low, high float64 }
+
+func emptyBox() box { return box{math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)} }
+
+// add grows the box by a point; NaN adds nothing.
+func (b *box) add(x, y float64) {
+	if x < b.left {
+		b.left = x
+	}
+	if x > b.right {
+		b.right = x
+	}
+	if y < b.low {
+		b.low = y
+	}
+	if y > b.high {
+		b.high = y
+	}
+}
+
+// A frame is the data area of one panel on a surface, with the range of data that it shows.
+type frame struct {
+	surface
+	area  vg.Rectangle
+	shown box
+}
+
+func (f *frame) columns() int { return int(f.area.Max.X - f.area.Min.X) }
+
+// x returns the place of a value, cut off at the sides.
+func (f *frame) x(value float64) vg.Length {
+	u := (value - f.shown.left) / (f.shown.right - f.shown.left)
+	return f.area.Min.X + vg.Length(min(max(u, 0), 1))*(f.area.Max.X-f.area.Min.X)
+}
+
+// y returns the place of a value, cut off at the lower and the upper edge.
+func (f *frame) y(value float64) vg.Length {
+	v := (value - f.shown.low) / (f.shown.high - f.shown.low)
+	return f.area.Min.Y + vg.Length(min(max(v, 0), 1))*(f.area.Max.Y-f.area.Min.Y)
+}
+
+func (f *frame) at(p Point) vg.Point { return vg.Point{X: f.x(p.X), Y: f.y(p.Y)} }
+
+// contains reports whether a point lies inside the frame; NaN does not.
+func (f *frame) contains(p Point) bool {
+	return p.X >= f.shown.left && p.X <= f.shown.right && p.Y >= f.shown.low && p.Y <= f.shown.high
+}
+
+// A layout is a checked chart with the place of each part.
+type layout struct {
+	chart         *Chart
+	width, height float64
+	grid          *HeatMap // the first one: its columns name the horizontal axis
+	frames        []frame  // without a surface
+	across        []tick
+	up            [][]tick // by panel
+}
+
+// layout checks the chart and places its parts.
+func (c *Chart) layout() (*layout, error) {
+	if err := c.check(); err != nil {
+		return nil, fmt.Errorf("chart: %w", err)
+	}
+	l := &layout{chart: c, width: c.width(), frames: make([]frame, len(c.Panels)), up: make([][]tick, len(c.Panels))}
+	if err := l.findGrid(); err != nil {
+		return nil, fmt.Errorf("chart: %w", err)
+	}
+	left, right, err := c.across()
+	if err != nil {
+		return nil, fmt.Errorf("chart: %w", err)
+	}
+	margin := 0.0
+	for i := range c.Panels {
+		shown := c.Panels[i].shown()
+		shown.left, shown.right = left, right
+		l.frames[i].shown = shown
+		l.up[i] = c.Panels[i].ticks(shown)
+		for _, t := range l.up[i] {
+			margin = max(margin, textWidth(t.label))
+		}
+	}
+	l.place(min(margin+12, 0.4*l.width))
+	return l, nil
+}
+
+// findGrid looks for heat maps: all of them have the same columns, and none shares a chart with
+// times.
+func (l *layout) findGrid() error {
+	for i := range l.chart.Panels {
+		for j, layer := range l.chart.Panels[i].Layers {
+			h, ok := layer.(HeatMap)
+			switch {
+			case !ok:
+			case l.chart.Times:
+				return fmt.Errorf("Panels[%d].Layers[%d] is a HeatMap: its chart cannot have Times", i, j)
+			case l.grid != nil && len(h.Columns) != len(l.grid.Columns):
+				return fmt.Errorf("Panels[%d].Layers[%d].Columns has %d names, the HeatMap above has %d",
+					i, j, len(h.Columns), len(l.grid.Columns))
+			case l.grid == nil:
+				l.grid = &h
+			}
+		}
+	}
+	return nil
+}
+
+// across returns the ends of the horizontal axis.
+func (c *Chart) across() (left, right float64, err error) {
+	b := emptyBox()
+	for i := range c.Panels {
+		for _, layer := range c.Panels[i].Layers {
+			layer.extent(&b)
+		}
+	}
+	left, right = b.left, b.right
+	if c.X.fixed() {
+		left, right = c.X.Low, c.X.High
+	}
+	if c.Times && !(min(left, b.left) >= year1 && max(right, b.right) <= year9999) {
+		return 0, 0, fmt.Errorf("X is from %v to %v: times are Unix seconds of the years 1 to 9999", left, right)
+	}
+	if c.Times && right-left < 2 {
+		return left - 1800, left + 1800, nil
+	}
+	left, right = widened(left, right)
+	return left, right, nil
+}
+
+// shown returns the vertical range of a panel. Ends that come from data get a little room, but for
+// zero: bars and areas stand on it.
+func (p *Panel) shown() box {
+	b := emptyBox()
+	for _, layer := range p.Layers {
+		layer.extent(&b)
+	}
+	if p.Y.fixed() {
+		b.low, b.high = widened(p.Y.Low, p.Y.High)
+		return b
+	}
+	b.low, b.high = widened(b.low, b.high)
+	if p.grid() != nil {
+		return b
+	}
+	room := (b.high - b.low) / 25
+	if b.low != 0 {
+		b.low -= room
+	}
+	if b.high != 0 {
+		b.high += room
+	}
+	return b
+}
+
+// widened gives a range that is too narrow for float64 a width.
+func widened(low, high float64) (wideLow, wideHigh float64) {
+	size := max(math.Abs(low), math.Abs(high))
+	switch {
+	case size < smallest:
+		return -1, 1
+	case high-low < 1e-9*size:
+		return low - size/20, high + size/20
+	}
+	return low, high
+}
+
+// grid returns the panel's heat map, or nil.
+func (p *Panel) grid() *HeatMap {
+	for _, layer := range p.Layers {
+		if h, ok := layer.(HeatMap); ok {
+			return &h
+		}
+	}
+	return nil
+}
+
+// ticks returns the labels of the vertical axis.
+func (p *Panel) ticks(shown box) []tick {
+	room := p.height() - headHeight
+	if h := p.grid(); h != nil {
+		return nameTicks(h.Rows, int(room/14))
+	}
+	return numberTicks(shown.low, shown.high, int(max(room/36, 2)))
+}
+
+// place gives each panel its area, from the top, and the horizontal axis its labels.
+func (l *layout) place(margin float64) {
+	c := l.chart
+	right := l.width - rightMargin
+	if l.grid != nil {
+		right = l.width - scaleMargin
+	}
+	foot := float64(footHeight)
+	if c.X.Unit != "" {
+		foot += unitHeight
+	}
+	l.height = foot - panelGap
+	for i := range c.Panels {
+		l.height += c.Panels[i].height() + panelGap
+	}
+	top := l.height
+	for i := range c.Panels {
+		bottom := top - c.Panels[i].height()
+		l.frames[i].area = vg.Rectangle{
+			Min: vg.Point{X: vg.Length(math.Ceil(margin)), Y: vg.Length(bottom)},
+			Max: vg.Point{X: vg.Length(right), Y: vg.Length(top - headHeight)},
+		}
+		top = bottom - panelGap
+	}
+	l.across = l.acrossTicks(right - margin)
+}
+
+func (l *layout) acrossTicks(room float64) []tick {
+	shown := l.frames[0].shown
+	switch {
+	case l.grid != nil:
+		widest := 0.0
+		for _, name := range l.grid.Columns {
+			widest = max(widest, textWidth(shorten(name)))
+		}
+		return nameTicks(l.grid.Columns, int(room/(widest+10)))
+	case l.chart.Times:
+		return timeTicks(shown.left, shown.right, int(max(room/90, 1)))
+	}
+	return numberTicks(shown.left, shown.right, int(max(room/80, 2)))
+}
+
+// textWidth estimates the width of a text: the reader's font is not known.
+func textWidth(s string) float64 {
+	width := 0.0
+	for _, r := range s {
+		switch {
+		case r >= 0x1100: // wide scripts
+			width++
+		case r == ' ' || r == '.' || r == ',' || r == ':' || r == 'i' || r == 'l':
+			width += 0.3
+		default:
+			width += 0.58
+		}
+	}
+	return width * textSize
+}
+
+// shorten cuts a text that is too long for a label.
+func shorten(s string) string {
+	if utf8.RuneCountInString(s) <= mostLabel {
+		return s
+	}
+	return string([]rune(s)[:mostLabel-1]) + "…"
+}

@@ -1,0 +1,115 @@
+package chart
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/plot/vg"
+)
+
+// A Shape is the form of a mark.
+type Shape int
+
+// The shapes.
+const (
+	Dot     Shape = iota + 1
+	Rising        // a triangle that points up: an entry
+	Falling       // a triangle that points down: an exit
+	Diamond
+	Cross
+)
+
+// Marks draws a shape at each point: entries and exits over candles, or a scatter plot. The points
+// may have any order. Role is Main, Shape is Dot unless set. Marks of one layer that hide each
+// other to the pixel are drawn once.
+type Marks struct {
+	Name   string
+	Role   Role
+	Shape  Shape
+	Size   float64 // across; 0: 7 pixels
+	Points []Point
+}
+
+const (
+	defaultSize = 7
+	mostSize    = 100
+)
+
+func (m Marks) check() error {
+	if m.Shape < 0 || m.Shape > Cross {
+		return fmt.Errorf("Shape is %d: there are %d", m.Shape, Cross)
+	}
+	if !(m.Size >= 0 && m.Size <= mostSize) {
+		return fmt.Errorf("Size is %v: it must be from 0 to %d", m.Size, mostSize)
+	}
+	return checkPoints(m.Points, false)
+}
+
+func (m Marks) extent(b *box) { addPoints(b, m.Points) }
+
+func (m Marks) draw(f *frame) {
+	var path vg.Path
+	drawn := make(map[[2]int]bool, len(m.Points))
+	for _, p := range m.Points {
+		if !f.contains(p) {
+			continue
+		}
+		at := f.at(p)
+		pixel := [2]int{int(math.Round(float64(at.X))), int(math.Round(float64(at.Y)))}
+		if !drawn[pixel] {
+			drawn[pixel] = true
+			m.shape().add(&path, at, m.size()/2)
+		}
+	}
+	f.fill(solid(m.Role.or(Main)), false, path)
+}
+
+func (m Marks) shape() Shape {
+	if m.Shape == 0 {
+		return Dot
+	}
+	return m.Shape
+}
+
+func (m Marks) size() vg.Length {
+	if m.Size == 0 {
+		return defaultSize
+	}
+	return vg.Length(m.Size)
+}
+
+func (m Marks) keys() []key {
+	return named(key{m.Name, solid(m.Role.or(Main)), keyShape{mark: m.shape()}})
+}
+
+// add appends the shape with its centre at the point; r is half its size.
+func (s Shape) add(path *vg.Path, at vg.Point, r vg.Length) {
+	switch s {
+	case Rising:
+		polygon(path, at, r, [][2]vg.Length{{-1, -0.8}, {1, -0.8}, {0, 1}})
+	case Falling:
+		polygon(path, at, r, [][2]vg.Length{{-1, 0.8}, {0, -1}, {1, 0.8}})
+	case Diamond:
+		polygon(path, at, r, [][2]vg.Length{{0, -1}, {1, 0}, {0, 1}, {-1, 0}})
+	case Cross:
+		polygon(path, at, r, [][2]vg.Length{{-1, -0.7}, {-0.7, -1}, {0, -0.3}, {0.7, -1}, {1, -0.7}, {0.3, 0},
+			{1, 0.7}, {0.7, 1}, {0, 0.3}, {-0.7, 1}, {-1, 0.7}, {-0.3, 0}})
+	default:
+		path.Move(vg.Point{X: at.X + r, Y: at.Y})
+		path.Arc(at, r, 0, 2*math.Pi)
+		path.Close()
+	}
+}
+
+// polygon appends corners around a point, in parts of r.
+func polygon(path *vg.Path, at vg.Point, r vg.Length, corners [][2]vg.Length) {
+	for i, c := range corners {
+		p := vg.Point{X: at.X + c[0]*r, Y: at.Y + c[1]*r}
+		if i == 0 {
+			path.Move(p)
+		} else {
+			path.Line(p)
+		}
+	}
+	path.Close()
+}

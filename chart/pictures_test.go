@@ -1,0 +1,189 @@
+package chart_test
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/chart"
+)
+
+var update = flag.Bool("update", false, "write the pictures in testdata anew; look at each before committing it")
+
+const (
+	day   = 86400.0
+	begin = 1704067200.0 // 2024-01-01
+)
+
+// walk is a random walk of n points, one a day.
+func walk(seed uint64, n int) []chart.Point {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	points := make([]chart.Point, n)
+	value := 100.0
+	for i := range points {
+		value *= 1 + 0.02*rng.NormFloat64()
+		points[i] = chart.Point{X: begin + float64(i)*day, Y: value}
+	}
+	return points
+}
+
+// walked are candles along a random walk, one an hour.
+func walked(seed uint64, n int) []chart.Candle {
+	rng := rand.New(rand.NewPCG(seed, 2))
+	candles := make([]chart.Candle, n)
+	price := 40000.0
+	for i := range candles {
+		from := price
+		price *= 1 + 0.004*rng.NormFloat64()
+		candles[i] = chart.Candle{
+			From: begin + float64(i)*3600, To: begin + float64(i+1)*3600, Open: from, Close: price,
+			High: max(from, price) * (1 + 0.002*rng.Float64()), Low: min(from, price) * (1 - 0.002*rng.Float64()),
+		}
+	}
+	return candles
+}
+
+// fall is how far each point lies below the highest before, in percent.
+func fall(points []chart.Point) []chart.Point {
+	falls, peak := make([]chart.Point, len(points)), 0.0
+	for i, p := range points {
+		peak = max(peak, p.Y)
+		falls[i] = chart.Point{X: p.X, Y: 100 * (p.Y/peak - 1)}
+	}
+	return falls
+}
+
+// pictures are one chart of each kind.
+func pictures() map[string]chart.Chart {
+	return map[string]chart.Chart{
+		"equity": equityPicture(), "candles": candlePicture(), "months": monthPicture(), "fan": fanPicture(),
+		"heatmap": heatPicture(false), "signed": heatPicture(true), "scatter": scatterPicture(), "histogram": histogramPicture(),
+	}
+}
+
+func equityPicture() chart.Chart {
+	equity := walk(1, 120)
+	for i := 40; i < 44; i++ {
+		equity[i].Y = math.NaN()
+	}
+	return chart.Chart{Label: "equity & drawdown", Times: true, Panels: []chart.Panel{
+		{Y: chart.Axis{Unit: "EUR"}, Layers: []chart.Layer{
+			chart.Line{Name: "buy and hold", Role: chart.Quiet, Dashed: true, Points: walk(2, 120)},
+			chart.Line{Name: "equity <b>", Points: equity},
+		}},
+		{Height: 110, Y: chart.Axis{Unit: "% below the peak"}, Layers: []chart.Layer{
+			chart.Area{Role: chart.Down, Points: fall(walk(1, 120))},
+		}},
+	}}
+}
+
+func candlePicture() chart.Chart {
+	candles := walked(3, 96)
+	return chart.Chart{Label: "candles with entries and exits", Times: true, Panels: []chart.Panel{
+		{Height: 320, Y: chart.Axis{Unit: "EUR"}, Layers: []chart.Layer{
+			chart.Candles{Candles: candles},
+			chart.Marks{Name: "entry", Shape: chart.Rising, Size: 10, Points: []chart.Point{
+				{X: candles[10].From, Y: candles[10].Low}, {X: candles[60].From, Y: candles[60].Low}}},
+			chart.Marks{Name: "exit", Role: chart.Second, Shape: chart.Falling, Size: 10, Points: []chart.Point{
+				{X: candles[30].From, Y: candles[30].High}, {X: candles[80].From, Y: candles[80].High}}},
+			chart.Marks{Name: "stop", Role: chart.Third, Shape: chart.Cross, Points: []chart.Point{
+				{X: candles[45].From, Y: candles[45].Low}}},
+			chart.Marks{Name: "limit", Role: chart.Ink, Shape: chart.Diamond, Points: []chart.Point{
+				{X: candles[20].From, Y: candles[20].High}}},
+		}},
+	}}
+}
+
+func monthPicture() chart.Chart {
+	bars := make([]chart.Bar, 24)
+	for i := range bars {
+		from := begin + float64(i)*30*day
+		bars[i] = chart.Bar{From: from, To: from + 30*day, Value: 8 * math.Sin(float64(i)*1.7)}
+	}
+	return chart.Chart{Label: "profit by month", Times: true, Panels: []chart.Panel{
+		{Y: chart.Axis{Unit: "%"}, Layers: []chart.Layer{chart.Bars{Bars: bars}}},
+	}}
+}
+
+func histogramPicture() chart.Chart {
+	bars := make([]chart.Bar, 31)
+	for i := range bars {
+		from := -0.03 + 0.002*float64(i)
+		bars[i] = chart.Bar{From: from, To: from + 0.002, Value: math.Round(90 * math.Exp(-from*from/2e-4))}
+	}
+	return chart.Chart{Label: "daily returns", Width: 480, X: chart.Axis{Unit: "return"}, Panels: []chart.Panel{
+		{Height: 160, Y: chart.Axis{Unit: "days"}, Layers: []chart.Layer{chart.Bars{Role: chart.Main, Bars: bars}}},
+	}}
+}
+
+func fanPicture() chart.Chart {
+	fan := chart.Fan{Name: "median and 5 to 95 %", Quantiles: make([][]float64, 5)}
+	for i := range 100 {
+		fan.X = append(fan.X, float64(i))
+		for row := range fan.Quantiles {
+			spread := 0.03 * float64(row-2) * math.Sqrt(float64(i))
+			fan.Quantiles[row] = append(fan.Quantiles[row], 1e4*math.Exp(0.002*float64(i)+spread))
+		}
+	}
+	return chart.Chart{Label: "fan of equity", X: chart.Axis{Unit: "days"}, Panels: []chart.Panel{
+		{Y: chart.Axis{Unit: "EUR"}, Layers: []chart.Layer{fan}},
+	}}
+}
+
+func heatPicture(signed bool) chart.Chart {
+	h := chart.HeatMap{Signed: signed}
+	for i := range 30 {
+		h.Columns = append(h.Columns, fmt.Sprint(5*(i+1)))
+	}
+	for j := range 12 {
+		h.Rows = append(h.Rows, fmt.Sprint(20*(j+1)))
+		row := make([]float64, 30)
+		for i := range row {
+			row[i] = 2*math.Exp(-math.Pow(float64(i-18)/6, 2)-math.Pow(float64(j-7)/3, 2)) - 0.6
+			if 5*(i+1) >= 20*(j+1) {
+				row[i] = math.NaN()
+			}
+		}
+		h.Values = append(h.Values, row)
+	}
+	return chart.Chart{Label: "Sharpe by fast and slow", X: chart.Axis{Unit: "fast"}, Panels: []chart.Panel{
+		{Height: 300, Y: chart.Axis{Unit: "slow"}, Layers: []chart.Layer{
+			h, chart.Marks{Role: chart.Ink, Shape: chart.Diamond, Points: []chart.Point{{X: 18, Y: 7}}},
+		}},
+	}}
+}
+
+func scatterPicture() chart.Chart {
+	rng := rand.New(rand.NewPCG(5, 5))
+	points := make([]chart.Point, 200)
+	for i := range points {
+		x := rng.NormFloat64()
+		points[i] = chart.Point{X: x, Y: 0.3*x + 0.5*rng.NormFloat64()}
+	}
+	return chart.Chart{Label: "in sample against out of sample", Width: 480, X: chart.Axis{Unit: "Sharpe in sample"},
+		Panels: []chart.Panel{{Height: 320, Y: chart.Axis{Unit: "Sharpe out of sample"},
+			Layers: []chart.Layer{chart.Marks{Size: 5, Points: points}}}}}
+}
+
+func TestPicturesAreThoseInTestdata(t *testing.T) {
+	for name, c := range pictures() {
+		t.Run(name, func(t *testing.T) {
+			svg, err := c.SVG()
+			require.NoError(t, err)
+			file := filepath.Join("testdata", name+".svg")
+			if *update {
+				require.NoError(t, os.WriteFile(file, svg, 0o644))
+			}
+			want, err := os.ReadFile(file)
+			require.NoError(t, err)
+			require.Equal(t, string(want), string(svg),
+				"the picture has changed: go test ./chart -update, and look at it")
+		})
+	}
+}

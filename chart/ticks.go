@@ -1,0 +1,165 @@
+package chart
+
+import (
+	"math"
+	"strconv"
+	"time"
+)
+
+// A tick is a labelled place on an axis.
+type tick struct {
+	value float64
+	label string
+}
+
+// numberTicks returns at most n+1 multiples of 1, 2 or 5 times a power of ten.
+func numberTicks(low, high float64, n int) []tick {
+	step := niceStep((high - low) / float64(n))
+	unit, suffix := units(max(math.Abs(low), math.Abs(high)))
+	const noise = 1e-9 // of a step: a tick on an end of the axis is drawn
+	var ticks []tick
+	for i := math.Ceil(low/step - noise); i*step <= high+noise*step; i++ {
+		ticks = append(ticks, tick{i * step, plain(i*step, step, unit) + suffix})
+	}
+	return ticks
+}
+
+// niceStep returns the least multiple of 1, 2 or 5 times a power of ten that is not less than raw.
+func niceStep(raw float64) float64 {
+	power := math.Pow(10, math.Floor(math.Log10(raw)))
+	for _, m := range [...]float64{1, 2, 5} {
+		if m*power >= raw {
+			return m * power
+		}
+	}
+	return 10 * power
+}
+
+// units returns the thousands that labels count in.
+func units(size float64) (unit float64, suffix string) {
+	switch {
+	case size >= 1e15:
+		return 1, ""
+	case size >= 1e12:
+		return 1e12, " T"
+	case size >= 1e9:
+		return 1e9, " G"
+	case size >= 1e6:
+		return 1e6, " M"
+	case size >= 1e4:
+		return 1e3, " k"
+	}
+	return 1, ""
+}
+
+// plain writes a multiple of step with the digits that step needs.
+func plain(value, step, unit float64) string {
+	size := math.Abs(value)
+	if math.Abs(value) < step/2 {
+		return "0"
+	}
+	if size >= 1e15 || step < 1e-6 {
+		digits := int(math.Floor(math.Log10(size))) - int(math.Floor(math.Log10(step*1.000001)))
+		return strconv.FormatFloat(value, 'e', max(digits, 0), 64)
+	}
+	digits := -math.Floor(math.Log10(step / unit * 1.000001))
+	return strconv.FormatFloat(value/unit, 'f', int(max(digits, 0)), 64)
+}
+
+// nameTicks labels the places 0, 1, 2 …, or every second, third … where fewer than all fit.
+func nameTicks(names []string, fit int) []tick {
+	every := 1
+	if fit < len(names) {
+		every = (len(names) + max(fit, 1) - 1) / max(fit, 1)
+	}
+	var ticks []tick
+	for i := 0; i < len(names); i += every {
+		ticks = append(ticks, tick{float64(i), shorten(names[i])})
+	}
+	return ticks
+}
+
+const (
+	minute = 60
+	hour   = 60 * minute
+	day    = 24 * hour
+)
+
+// clockSteps are the distances of ticks below a month, in seconds.
+var clockSteps = [...]int64{
+	1, 2, 5, 10, 15, 30, minute, 2 * minute, 5 * minute, 10 * minute, 15 * minute, 30 * minute,
+	hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour, day, 2 * day, 4 * day, 7 * day, 14 * day,
+}
+
+// monthSteps are the distances of ticks above, in months.
+var monthSteps = [...]int{1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 6000, 12000, 24000, 60000}
+
+// timeTicks returns ticks at round times, about n of them. Low and high are Unix seconds.
+func timeTicks(low, high float64, n int) []tick {
+	for _, step := range clockSteps {
+		if (high-low)/float64(step) <= float64(n) {
+			return clockTicks(int64(math.Ceil(low)), int64(high), step)
+		}
+	}
+	for _, months := range monthSteps[:len(monthSteps)-1] {
+		if (high-low)/(31*day) <= float64(n*months) {
+			return monthTicks(low, high, months)
+		}
+	}
+	return monthTicks(low, high, monthSteps[len(monthSteps)-1])
+}
+
+// clockTicks steps in seconds. The first label of each day is its date, the first date has its
+// year.
+func clockTicks(low, high, step int64) []tick {
+	const monday = 4 * day // the week of the Unix epoch began on a Thursday
+	offset := int64(0)
+	if step >= 7*day {
+		offset = monday
+	}
+	at := offset + ceilDivide(low-offset, step)*step
+	var ticks []tick
+	for dated := false; at <= high; at += step {
+		when := time.Unix(at, 0).UTC()
+		label := when.Format("15:04")
+		switch {
+		case at%day == 0 && !dated:
+			label, dated = when.Format("2 Jan 2006"), true
+		case at%day == 0:
+			label = when.Format("2 Jan")
+		case step < minute:
+			label = when.Format("15:04:05")
+		}
+		ticks = append(ticks, tick{float64(at), label})
+	}
+	return ticks
+}
+
+func ceilDivide(a, b int64) int64 {
+	quotient := a / b
+	if a%b > 0 {
+		quotient++
+	}
+	return quotient
+}
+
+// monthTicks steps in months from a January that the step divides.
+func monthTicks(low, high float64, step int) []tick {
+	format := "Jan 2006"
+	if step >= 12 {
+		format = "2006"
+	}
+	years := max(step/12, 1)
+	first := time.Unix(int64(low), 0).UTC().Year() / years * years
+	var ticks []tick
+	for i := 0; ; i++ {
+		at := time.Date(first, time.Month(1+i*step), 1, 0, 0, 0, 0, time.UTC)
+		seconds := float64(at.Unix())
+		if seconds > high {
+			return ticks
+		}
+		if seconds >= low {
+			ticks = append(ticks, tick{seconds, at.Format(format)})
+		}
+	}
+}

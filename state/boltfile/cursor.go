@@ -1,0 +1,140 @@
+package boltfile
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+
+	"github.com/google/uuid"
+	"go.etcd.io/bbolt"
+)
+
+// LookAtContext is how many keys a long walk comes by between two looks at its context.
+const LookAtContext = 256
+
+// Cursor walks over the keys of a bucket; every walk of this package goes through one. bbolt follows pages wherever they lead. A Cursor wants keys to rise at
+// each step forward, to fall at each step back, and a key that is looked for not to lie behind the one that is found: so a walk comes by every key of the
+// file once at most, however it is damaged. Where that does not hold it panics with an error, which CatchCorrupt turns into ErrCorrupt.
+type Cursor struct {
+	keys *bbolt.Cursor
+	last []byte
+}
+
+// NewCursor returns a cursor over the keys of a bucket. It is valid as long as the transaction.
+func NewCursor(b *bbolt.Bucket) *Cursor { return &Cursor{keys: b.Cursor()} }
+
+// First moves to the first key, nil for an empty bucket. The value of a bucket is nil, here and below.
+func (c *Cursor) First() (key, value []byte) {
+	key, value = c.keys.First()
+	return c.at(key), value
+}
+
+// Last moves to the last key.
+func (c *Cursor) Last() (key, value []byte) {
+	key, value = c.keys.Last()
+	return c.at(key), value
+}
+
+// Seek moves to the first key that is not below wanted.
+func (c *Cursor) Seek(wanted []byte) (key, value []byte) {
+	key, value = c.keys.Seek(wanted)
+	if key != nil && bytes.Compare(key, wanted) < 0 {
+		panic(disorder(wanted, key))
+	}
+	return c.at(key), value
+}
+
+// Behind moves to the first key above one that was there and may have been deleted.
+func (c *Cursor) Behind(past []byte) (key, value []byte) {
+	c.at(past)
+	if key, value = c.keys.Seek(past); bytes.Equal(key, past) {
+		return c.Next()
+	}
+	return c.step(key, 1), value
+}
+
+// Next moves to the next key, nil behind the last one.
+func (c *Cursor) Next() (key, value []byte) {
+	key, value = c.keys.Next()
+	return c.step(key, 1), value
+}
+
+// Prev moves to the key before, nil before the first one.
+func (c *Cursor) Prev() (key, value []byte) {
+	key, value = c.keys.Prev()
+	return c.step(key, -1), value
+}
+
+// Delete takes out the key that the cursor stands at. Behind goes on.
+func (c *Cursor) Delete() error { return c.keys.Delete() }
+
+// at remembers a key.
+func (c *Cursor) at(key []byte) []byte {
+	c.last = append(c.last[:0], key...)
+	return key
+}
+
+func (c *Cursor) step(key []byte, direction int) []byte {
+	if key != nil && len(c.last) > 0 && bytes.Compare(key, c.last) != direction {
+		panic(disorder(c.last, key))
+	}
+	return c.at(key)
+}
+
+func disorder(before, key []byte) error {
+	return fmt.Errorf("the keys of a table are out of order: %s comes after %s", NameKey(key), NameKey(before))
+}
+
+// ForEach calls visit with every key of a bucket, in order, until it returns an error, which is returned.
+func ForEach(b *bbolt.Bucket, visit func(key, value []byte) error) error {
+	c := NewCursor(b)
+	for key, value := c.First(); key != nil; key, value = c.Next() {
+		if err := visit(key, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ForEachBucket calls visit with the name of every bucket in a bucket of buckets, like ForEach.
+func ForEachBucket(b *bbolt.Bucket, visit func(name []byte) error) error {
+	return ForEach(b, func(name, value []byte) error {
+		if value != nil {
+			return fmt.Errorf("%w: %q is marked as a row, and should be a table", ErrCorrupt, name)
+		}
+		return visit(name)
+	})
+}
+
+// WalkUntil is ForEach from a key on, until a context ends. Consumed pages are given back.
+func WalkUntil(ctx context.Context, b *bbolt.Bucket, first []byte, visit func(key, value []byte) error) error {
+	release := NewReleaser(b.Tx())
+	defer release.Flush()
+	c, n := NewCursor(b), 0
+	for key, value := c.Seek(first); key != nil; key, value = c.Next() {
+		if n++; n%LookAtContext == 0 && ctx.Err() != nil {
+			return fmt.Errorf("read the state file: %w", ctx.Err())
+		}
+		if err := visit(key, value); err != nil {
+			return err
+		}
+		release.Consumed(value)
+	}
+	return nil
+}
+
+// NameKey is a key as messages have it: a number, an id, a text, or the beginning of its bytes.
+func NameKey(key []byte) string {
+	switch {
+	case len(key) == 8:
+		return strconv.FormatUint(binary.BigEndian.Uint64(key), 10)
+	case len(key) == 16:
+		return uuid.UUID(key).String()
+	case !bytes.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' }):
+		return strconv.Quote(string(key))
+	}
+	return hex.EncodeToString(key[:min(len(key), 12)])
+}

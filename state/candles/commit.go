@@ -1,0 +1,249 @@
+package candles
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime/debug"
+	"slices"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+)
+
+// WriteReport counts what a write did to a series.
+type WriteReport struct {
+	Added     int64 // candles that were not there
+	Unchanged int64 // there already with the same values
+	Kept      int64 // there already with other values, which stay
+	Replaced  int64 // there already with other values, now overwritten
+	Widened   int64 // candles stored before whose market now has more decimals; their bytes stay
+
+	PriceDigits, VolumeDigits uint8 // of the market, afterwards
+}
+
+// WriteOptions say where candles go and what happens to those that are there.
+type WriteOptions struct {
+	Market   string // BASE-QUOTE
+	Interval market.Interval
+	Replace  bool // candles with other values are overwritten; otherwise the stored ones stay and are counted
+
+	// PriceDigits and VolumeDigits are the least decimals the market shall have afterwards. It gets more where the data
+	// needs them, and never fewer than it had.
+	PriceDigits, VolumeDigits uint8
+}
+
+func (o *WriteOptions) check() error {
+	if err := CheckMarketName(o.Market); err != nil {
+		return err
+	}
+	if o.Interval < market.Interval1m || o.Interval > market.Interval1M {
+		return fmt.Errorf("interval %d is none", o.Interval)
+	}
+	if o.PriceDigits > market.MaxDigits || o.VolumeDigits > market.MaxDigits {
+		return fmt.Errorf("%d price and %d volume decimals: at most %d", o.PriceDigits, o.VolumeDigits, market.MaxDigits)
+	}
+	return nil
+}
+
+// Put stores candles, in any order, whose prices and volumes have the given decimals; their Market and Interval are not
+// looked at. complete are the ranges that the source answered for: a candle missing in them had no trade. Two candles of one
+// start with different values, or an impossible candle, refuse the whole call. It is one transaction.
+func (s *Store) Put(o WriteOptions, candles []market.Candle, priceDigits, volumeDigits uint8, complete []Range) (report WriteReport, err error) {
+	if err := o.check(); err != nil {
+		return report, fmt.Errorf("store candles: %w", err)
+	}
+	var clash error
+	l := newLoader(o.Interval, func(c *market.Candle, _ int64) {
+		clash = fmt.Errorf("store candles of %s %s: two with different values start at %s", o.Market, o.Interval, c.Start)
+	})
+	l.priceDigits, l.volumeDigits = priceDigits, volumeDigits
+	for i := range candles {
+		c := candles[i]
+		c.Market, c.Interval, c.Late = 0, o.Interval, false
+		if err := checkCandle(&c); err != nil {
+			return report, fmt.Errorf("store candles of %s %s: candle %s: %w", o.Market, o.Interval, c.Start, err)
+		}
+		if err := l.add(&c, o.Interval.Index(c.Start), 0); err != nil {
+			return report, err
+		}
+	}
+	if err := l.finish(); err != nil || clash != nil {
+		return report, errors.Join(err, clash)
+	}
+	return s.commit(o, l, complete)
+}
+
+// checkCandle is market.Candle.Check and the years that a store may hold.
+func checkCandle(c *market.Candle) error {
+	if c.Start < minCandleTime || c.Start >= maxCandleTime {
+		return fmt.Errorf("start %s lies outside the years 1700 to 2199", c.Start)
+	}
+	return c.Check()
+}
+
+// commit writes what the loader holds, in one transaction.
+func (s *Store) commit(o WriteOptions, l *loader, complete []Range) (report WriteReport, err error) {
+	defer boltfile.CatchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
+	err = s.db.Update(func(tx *bbolt.Tx) error {
+		report = WriteReport{}
+		w := chunkWriter{options: o, loader: l, report: &report}
+		if err := w.setDigits(tx); err != nil {
+			return err
+		}
+		if len(l.chunks) > 0 {
+			if err := w.writeAll(tx); err != nil {
+				return err
+			}
+		}
+		return addCoverage(tx, o.Market, o.Interval, complete)
+	})
+	if err != nil {
+		return WriteReport{}, s.seriesError(o.Market, o.Interval, err)
+	}
+	return report, nil
+}
+
+// chunkWriter merges loaded chunks into those of a series.
+type chunkWriter struct {
+	options WriteOptions
+	loader  *loader
+	report  *WriteReport
+	packer  chunkPacker
+	stored  openChunk
+}
+
+// setDigits settles the market's decimals. Where they grow it proves that all that is stored, or about to be, still fits.
+func (w *chunkWriter) setDigits(tx *bbolt.Tx) error {
+	price, volume, err := w.neededDigits()
+	if err != nil {
+		return err
+	}
+	name := w.options.Market
+	known := tx.Bucket(bucketMarkets).Get([]byte(name)) != nil
+	if known {
+		havePrice, haveVolume, err := marketDigits(tx, name)
+		if err != nil {
+			return err
+		}
+		price, volume = max(price, havePrice), max(volume, haveVolume)
+		if price > havePrice || volume > haveVolume {
+			if err := w.widen(tx, price, volume); err != nil {
+				return err
+			}
+		}
+	}
+	w.report.PriceDigits, w.report.VolumeDigits = price, volume
+	if err := w.checkFits(price, volume); err != nil {
+		return err
+	}
+	return tx.Bucket(bucketMarkets).Put([]byte(name), []byte{price, volume})
+}
+
+// neededDigits returns the most decimals that a loaded chunk needs, and at least the options'.
+func (w *chunkWriter) neededDigits() (price, volume uint8, err error) {
+	price, volume = w.options.PriceDigits, w.options.VolumeDigits
+	for number, chunk := range w.loader.chunks {
+		h, err := readChunkHead(w.options.Interval, number, chunk.packed)
+		if err != nil {
+			return 0, 0, err
+		}
+		price, volume = max(price, h.priceDigits), max(volume, h.volumeDigits)
+	}
+	return price, volume, nil
+}
+
+func (w *chunkWriter) checkFits(price, volume uint8) error {
+	l := w.loader
+	if _, err := market.Rescale(int64(l.maxPrice), l.priceDigits, max(price, l.priceDigits)); err != nil {
+		return fmt.Errorf("highest price: %w", err)
+	}
+	if _, err := market.Rescale(int64(l.maxVolume), l.volumeDigits, max(volume, l.volumeDigits)); err != nil {
+		return fmt.Errorf("largest volume: %w", err)
+	}
+	return nil
+}
+
+// widen checks that every stored candle of the market fits the new decimals, and counts them. Chunks keep their own.
+func (w *chunkWriter) widen(tx *bbolt.Tx, price, volume uint8) error {
+	all := tx.Bucket(bucketCandles)
+	return boltfile.ForEachBucket(all, func(key []byte) error {
+		name, interval, err := parseSeriesKey(key)
+		if err != nil || name != w.options.Market {
+			return err
+		}
+		return walkChunks(all.Bucket(key), interval, Range{}, func(h *chunkHeader, value []byte) error {
+			w.report.Widened += int64(h.rows)
+			return w.stored.load(interval, h.number, value, price, volume)
+		})
+	})
+}
+
+func (w *chunkWriter) writeAll(tx *bbolt.Tx) error {
+	chunks, err := tx.Bucket(bucketCandles).CreateBucketIfNotExists(seriesKey(w.options.Market, w.options.Interval))
+	if err != nil {
+		return err
+	}
+	for _, number := range sortedKeys(w.loader.chunks) {
+		if err := w.write(chunks, number, w.loader.chunks[number].packed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write puts one chunk, merged with what is stored. Equal bytes are equal candles.
+func (w *chunkWriter) write(chunks *bbolt.Bucket, number int64, packed []byte) error {
+	h, err := readChunkHead(w.options.Interval, number, packed)
+	if err != nil {
+		return err
+	}
+	key := chunkKey(number)
+	switch stored := chunks.Get(key); {
+	case stored == nil:
+		w.report.Added += int64(h.rows)
+		return chunks.Put(key, packed)
+	case bytes.Equal(stored, packed):
+		w.report.Unchanged += int64(h.rows)
+		return nil
+	default:
+		return w.merge(chunks, number, stored, packed)
+	}
+}
+
+func (w *chunkWriter) merge(chunks *bbolt.Bucket, number int64, stored, packed []byte) error {
+	price, volume := w.report.PriceDigits, w.report.VolumeDigits
+	if err := w.stored.load(w.options.Interval, number, stored, price, volume); err != nil {
+		return err
+	}
+	candles, err := decodeChunk(nil, w.options.Interval, number, packed, price, volume)
+	if err != nil {
+		return chunkError(w.options.Interval, number, err)
+	}
+	for i := range candles {
+		w.mergeOne(&candles[i])
+	}
+	return chunks.Put(chunkKey(number), w.packer.pack(w.stored.candles(), w.options.Interval, price, volume))
+}
+
+func (w *chunkWriter) mergeOne(c *market.Candle) {
+	_, offset := chunkOf(w.options.Interval.Index(c.Start))
+	switch {
+	case !w.stored.has(offset):
+		w.report.Added++
+	case w.stored.rows[offset] == *c:
+		w.report.Unchanged++
+		return
+	case !w.options.Replace:
+		w.report.Kept++
+		return
+	default:
+		w.report.Replaced++
+	}
+	w.stored.put(c, offset)
+}
+
+func sortedKeys[V any](m map[int64]V) []int64 { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,172 @@
+package candles
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+)
+
+// Range is a span of time, From inclusive, To exclusive.
+type Range struct {
+	From, To market.Time
+}
+
+// Gap is a run of missing candles. Nothing traded in it where a complete source covers it; otherwise why they are missing is
+// not known.
+type Gap struct {
+	Range
+	NoTrade bool
+	Candles int64
+}
+
+// Gaps lists the candles missing in [from, to), in order; a run that is partly covered by a complete source is split there.
+// A zero from or to means the series' first start or last end.
+func (s *Store) Gaps(name string, interval market.Interval, from, to market.Time) (gaps []Gap, err error) {
+	err = s.view(func(tx *bbolt.Tx) error {
+		gaps, err = s.gaps(tx, name, interval, Range{from, to})
+		return err
+	})
+	return gaps, err
+}
+
+func (s *Store) gaps(tx *bbolt.Tx, name string, interval market.Interval, span Range) ([]Gap, error) {
+	chunks, err := s.chunks(tx, name, interval)
+	if err != nil {
+		return nil, err
+	}
+	counter := gapCounter{}
+	if span.From != 0 {
+		counter = gapCounter{started: true, end: ceilStart(interval, span.From)}
+	}
+	err = walkStarts(chunks, interval, span, func(run Range) error { return counter.add(run, interval) }, nil)
+	if err != nil {
+		return nil, s.seriesError(name, interval, err)
+	}
+	if last := interval.Floor(span.To); span.To != 0 && counter.started && last > counter.end {
+		counter.gaps = append(counter.gaps, Range{counter.end, last})
+	}
+	complete, err := coverage(tx, name, interval)
+	return splitGaps(counter.gaps, complete, interval), err
+}
+
+// ceilStart returns the first start of a candle at or after t.
+func ceilStart(interval market.Interval, t market.Time) market.Time {
+	if start := interval.Floor(t); start != t {
+		return interval.End(start)
+	}
+	return t
+}
+
+// Complete returns the ranges of a series that a complete source has filled, sorted, apart from each other: a candle missing
+// in them had no trade.
+func (s *Store) Complete(name string, interval market.Interval) (ranges []Range, err error) {
+	err = s.view(func(tx *bbolt.Tx) error {
+		ranges, err = coverage(tx, name, interval)
+		return err
+	})
+	return ranges, err
+}
+
+// gapCounter collects what lies between runs of candles that follow each other.
+type gapCounter struct {
+	started    bool
+	first, end market.Time // end is where the next candle is due
+	gaps       []Range
+}
+
+func (g *gapCounter) add(run Range, interval market.Interval) error {
+	if !g.started {
+		g.started, g.first, g.end = true, run.From, run.From
+	}
+	if run.From > g.end {
+		g.gaps = append(g.gaps, Range{g.end, run.From})
+	}
+	g.end = run.To
+	return nil
+}
+
+// splitGaps cuts gaps at the borders of the complete ranges and says of each part whether it lies in one.
+func splitGaps(gaps, complete []Range, interval market.Interval) (parts []Gap) {
+	for _, gap := range gaps {
+		for _, known := range complete {
+			if known.To <= gap.From || known.From >= gap.To {
+				continue
+			}
+			parts = appendGap(parts, Range{gap.From, known.From}, false, interval)
+			parts = appendGap(parts, Range{max(gap.From, known.From), min(gap.To, known.To)}, true, interval)
+			gap.From = min(gap.To, known.To)
+		}
+		parts = appendGap(parts, gap, false, interval)
+	}
+	return parts
+}
+
+func appendGap(parts []Gap, r Range, noTrade bool, interval market.Interval) []Gap {
+	if r.From >= r.To {
+		return parts
+	}
+	return append(parts, Gap{Range: r, NoTrade: noTrade, Candles: interval.Index(r.To) - interval.Index(r.From)})
+}
+
+// mergeRanges sorts ranges and joins those that overlap or touch; empty ones vanish.
+func mergeRanges(ranges []Range) []Range {
+	ranges = slices.DeleteFunc(slices.Clone(ranges), func(r Range) bool { return r.From >= r.To })
+	slices.SortFunc(ranges, func(a, b Range) int { return int(min(1, max(-1, a.From-b.From))) })
+	merged := ranges[:0]
+	for _, r := range ranges {
+		if last := len(merged) - 1; last >= 0 && r.From <= merged[last].To {
+			merged[last].To = max(merged[last].To, r.To)
+			continue
+		}
+		merged = append(merged, r)
+	}
+	return merged
+}
+
+// coverage reads the complete ranges of a series.
+func coverage(tx *bbolt.Tx, name string, interval market.Interval) ([]Range, error) {
+	value := tx.Bucket(bucketCoverage).Get(seriesKey(name, interval))
+	if len(value)%16 != 0 {
+		return nil, fmt.Errorf("complete ranges of %s %s: %w: %d bytes", name, interval, boltfile.ErrCorrupt, len(value))
+	}
+	ranges := make([]Range, 0, len(value)/16)
+	for at := 0; at < len(value); at += 16 {
+		from, to := binary.BigEndian.Uint64(value[at:]), binary.BigEndian.Uint64(value[at+8:])
+		ranges = append(ranges, Range{market.Time(from), market.Time(to)})
+	}
+	return ranges, checkCoverage(ranges, name, interval)
+}
+
+func checkCoverage(ranges []Range, name string, interval market.Interval) error {
+	for i, r := range ranges {
+		if r.From >= r.To || i > 0 && r.From <= ranges[i-1].To || !interval.Aligned(r.From) || !interval.Aligned(r.To) {
+			return fmt.Errorf("complete ranges of %s %s: %w: %s to %s", name, interval, boltfile.ErrCorrupt, r.From, r.To)
+		}
+	}
+	return nil
+}
+
+// addCoverage adds complete ranges; their ends are moved inwards to starts of candles.
+func addCoverage(tx *bbolt.Tx, name string, interval market.Interval, complete []Range) error {
+	if len(complete) == 0 {
+		return nil
+	}
+	ranges, err := coverage(tx, name, interval)
+	if err != nil {
+		return err
+	}
+	for _, r := range complete {
+		ranges = append(ranges, Range{ceilStart(interval, r.From), interval.Floor(r.To)})
+	}
+	var value []byte
+	for _, r := range mergeRanges(ranges) {
+		value = binary.BigEndian.AppendUint64(value, uint64(r.From))
+		value = binary.BigEndian.AppendUint64(value, uint64(r.To))
+	}
+	return tx.Bucket(bucketCoverage).Put(seriesKey(name, interval), value)
+}

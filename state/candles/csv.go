@@ -1,0 +1,328 @@
+package candles
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// ImportOptions say what a CSV file holds and how to treat it.
+type ImportOptions struct {
+	WriteOptions
+	Complete bool              // the file has every candle between its first and last in which anything traded
+	SkipBad  bool              // bad rows are counted and left out; otherwise one refuses the whole file
+	Progress func(bytes int64) // unless nil, called about every megabyte with the bytes read so far, and at the end
+}
+
+// ImportReport counts what an import did. Rows = Bad + Duplicates + Added + Unchanged + Kept + Replaced.
+type ImportReport struct {
+	WriteReport
+	Rows       int64 // lines with data: neither blank nor header
+	Duplicates int64 // rows dropped because the file had the same row before
+	Unordered  int64 // rows that start before the row above; they are accepted
+	Bad        int64 // rows left out under SkipBad
+	BadRows    []BadRow
+	First      market.Time // start of the earliest candle of the file
+	Last       market.Time // start of the latest
+	Bytes      int64
+}
+
+// BadRow is a row that cannot be stored; a report lists the first five.
+type BadRow struct {
+	Line   int64  // from 1
+	Text   string // clipped
+	Reason string
+}
+
+// BadRowsError refuses a file because of its bad rows.
+type BadRowsError struct {
+	Total int64
+	Rows  []BadRow // the first five
+}
+
+// Error names the rows.
+func (e *BadRowsError) Error() string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%d bad rows, nothing imported (--skip-bad leaves such rows out):", e.Total)
+	for _, row := range e.Rows {
+		fmt.Fprintf(&text, "\n  line %d: %s: %q", row.Line, row.Reason, row.Text)
+	}
+	if more := e.Total - int64(len(e.Rows)); more > 0 {
+		fmt.Fprintf(&text, "\n  and %d more", more)
+	}
+	return text.String()
+}
+
+const (
+	maxBadRows  = 5
+	maxLine     = 1 << 18
+	maxRowText  = 80
+	progressGap = 1 << 20
+)
+
+// ImportCSV reads candles from CSV and stores them in one transaction: after any error nothing has changed.
+//
+// Columns are named by a header (timestamp, time, date or unix with an optional _s, _ms, _us or _ns; open, high, low, close,
+// volume; in any order, others are ignored) or, without one, stand in the order time, open, high, low, close, volume, and what
+// follows is ignored. Times are Unix s, ms, µs or ns, told apart by their size, RFC 3339, "2006-01-02 15:04:05" or a date, UTC
+// unless they say otherwise. The separator is comma, semicolon or tab. A byte order mark, CRLF, blank lines and quotes are
+// fine.
+//
+// A row equal to an earlier one is dropped and counted. Unordered rows are sorted and counted. A row is bad that cannot be
+// read, is no possible candle (market.Candle.Check), does not start on the interval, needs more decimals than fit beside the
+// others, or has the start of an earlier row and other values. Bad rows give a *BadRowsError, or under SkipBad are counted
+// and left out; a file with bad rows is never taken as complete.
+func (s *Store) ImportCSV(r io.Reader, o ImportOptions) (ImportReport, error) {
+	if err := o.check(); err != nil {
+		return ImportReport{}, fmt.Errorf("import: %w", err)
+	}
+	c := newCSVImport(&o)
+	if err := c.readAll(r); err != nil {
+		return c.report, fmt.Errorf("import: %w", err)
+	}
+	complete, err := c.finish()
+	if err != nil {
+		return c.report, fmt.Errorf("import: %w", err)
+	}
+	c.report.WriteReport, err = s.commit(o.WriteOptions, c.load, complete)
+	if err != nil {
+		return c.report, fmt.Errorf("import: %w", err)
+	}
+	return c.report, nil
+}
+
+// csvImport is one run of ImportCSV up to the commit.
+type csvImport struct {
+	options  *ImportOptions
+	report   ImportReport
+	load     *loader
+	layout   csvLayout
+	started  bool // the first line with anything on it has been seen
+	line     int64
+	text     []byte // of the current line
+	row      csvRow
+	previous market.Time
+	candle   market.Candle
+	last     int64 // Progress was told
+}
+
+func newCSVImport(o *ImportOptions) *csvImport {
+	c := &csvImport{options: o, previous: minCandleTime}
+	c.load = newLoader(o.Interval, c.conflict)
+	c.candle.Interval = o.Interval
+	return c
+}
+
+func (c *csvImport) readAll(r io.Reader) error {
+	in := bufio.NewReaderSize(r, maxLine)
+	for {
+		line, err := in.ReadSlice('\n')
+		c.line++
+		c.report.Bytes += int64(len(line))
+		if errors.Is(err, bufio.ErrBufferFull) {
+			if err = c.skipLine(in, line); err == nil {
+				continue
+			}
+			line = nil
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("line %d: %w", c.line, err)
+		}
+		if addErr := c.addLine(line); addErr != nil {
+			return addErr
+		}
+		c.progress(err != nil)
+		if err != nil {
+			return nil
+		}
+	}
+}
+
+// skipLine reads on to the end of a line that is too long to be a row.
+func (c *csvImport) skipLine(in *bufio.Reader, start []byte) (err error) {
+	c.text = start
+	c.report.Rows++
+	c.bad(fmt.Sprintf("longer than %d bytes", maxLine))
+	for err = bufio.ErrBufferFull; errors.Is(err, bufio.ErrBufferFull); {
+		var more []byte
+		more, err = in.ReadSlice('\n')
+		c.report.Bytes += int64(len(more))
+	}
+	return err
+}
+
+func (c *csvImport) progress(end bool) {
+	if c.options.Progress == nil || !end && c.report.Bytes-c.last < progressGap {
+		return
+	}
+	c.last = c.report.Bytes
+	c.options.Progress(c.report.Bytes)
+}
+
+func (c *csvImport) addLine(line []byte) error {
+	if c.line == 1 {
+		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+	}
+	if n := len(line); n > 0 && line[n-1] == '\n' {
+		line = line[:n-1]
+	}
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		line = line[:n-1]
+	}
+	if len(line) == 0 || line[0] <= ' ' && len(bytes.TrimSpace(line)) == 0 {
+		return nil
+	}
+	if !c.started {
+		c.started = true
+		header, err := c.layout.detect(line)
+		if err != nil || header {
+			return err
+		}
+	}
+	c.text = line
+	return c.addRow(line)
+}
+
+func (c *csvImport) addRow(line []byte) error {
+	c.report.Rows++
+	if !c.layout.fastRow(line, &c.row) {
+		if err := c.layout.slowRow(line, &c.row); err != nil {
+			c.bad(err.Error())
+			return nil
+		}
+	}
+	index, err := c.fill()
+	if err != nil {
+		c.bad(err.Error())
+		return nil
+	}
+	if c.candle.Start < c.previous {
+		c.report.Unordered++
+	}
+	c.previous = c.candle.Start
+	return c.load.add(&c.candle, index, c.line)
+}
+
+// fill makes the candle of the row that was read and returns the index of its start.
+func (c *csvImport) fill() (int64, error) {
+	row, k := &c.row, &c.candle
+	if row.start < minCandleTime || row.start >= maxCandleTime {
+		return 0, fmt.Errorf("time %s lies outside the years 1700 to 2199", row.start)
+	}
+	k.Start = row.start
+	index := k.Interval.Index(k.Start)
+	if k.Interval.StartOf(index) != k.Start {
+		return 0, fmt.Errorf("%s is no start of a %s candle", k.Start, k.Interval)
+	}
+	if err := c.fit(); err != nil {
+		return 0, err
+	}
+	v := &row.values
+	k.Open, k.High, k.Low, k.Close, k.Volume = market.Price(v[0]), market.Price(v[1]), market.Price(v[2]), market.Price(v[3]), market.Volume(v[4])
+	if k.Low <= 0 || k.High < max(k.Open, k.Close) || k.Low > min(k.Open, k.Close) || k.Volume < 0 {
+		return 0, c.impossible()
+	}
+	return index, nil
+}
+
+// impossible says why the candle is none, with numbers as a person writes them.
+func (c *csvImport) impossible() error {
+	k := &c.candle
+	text := func(p market.Price) string { return market.FormatFixed(int64(p), c.load.priceDigits) }
+	switch {
+	case k.Low <= 0:
+		return fmt.Errorf("low %s is not positive", text(k.Low))
+	case k.High < k.Low:
+		return fmt.Errorf("high %s is below low %s", text(k.High), text(k.Low))
+	case k.Open < k.Low || k.Open > k.High:
+		return fmt.Errorf("open %s lies outside low %s and high %s", text(k.Open), text(k.Low), text(k.High))
+	case k.Close < k.Low || k.Close > k.High:
+		return fmt.Errorf("close %s lies outside low %s and high %s", text(k.Close), text(k.Low), text(k.High))
+	}
+	return fmt.Errorf("volume %s is negative", market.FormatFixed(int64(k.Volume), c.load.volumeDigits))
+}
+
+// fit gives the row's numbers the loader's decimals, or the loader those that the row needs.
+func (c *csvImport) fit() error {
+	row := &c.row
+	price := max(row.digits[0], row.digits[1], row.digits[2], row.digits[3])
+	if price > c.load.priceDigits || row.digits[4] > c.load.volumeDigits {
+		row.dropZeros()
+		price = max(row.digits[0], row.digits[1], row.digits[2], row.digits[3], c.load.priceDigits)
+		if err := c.load.raise(price, max(row.digits[4], c.load.volumeDigits)); err != nil {
+			return fmt.Errorf("more decimals than fit beside earlier rows: %w", err)
+		}
+	}
+	for i := range row.values {
+		digits := c.load.priceDigits
+		if i == 4 {
+			digits = c.load.volumeDigits
+		}
+		if row.digits[i] == digits {
+			continue
+		}
+		value, err := market.Rescale(row.values[i], row.digits[i], digits)
+		if err != nil {
+			return err
+		}
+		row.values[i] = value
+	}
+	return nil
+}
+
+// bad counts the current line as a bad row.
+func (c *csvImport) bad(reason string) {
+	c.badRow(c.line, string(c.text[:min(len(c.text), 4*maxRowText)]), reason)
+}
+
+func (c *csvImport) badRow(line int64, text, reason string) {
+	c.report.Bad++
+	if len(c.report.BadRows) == maxBadRows {
+		return
+	}
+	if len(text) > maxRowText {
+		text = text[:maxRowText] + "…"
+	}
+	c.report.BadRows = append(c.report.BadRows, BadRow{line, text, reason})
+}
+
+// conflict is called by the loader; a row that waited there is written anew, its text being gone.
+func (c *csvImport) conflict(k *market.Candle, line int64) {
+	text := string(c.text)
+	if line != c.line {
+		text = string(appendCSVRow(nil, k, c.load.priceDigits, c.load.volumeDigits))
+	}
+	c.badRow(line, text, fmt.Sprintf("an earlier row starts at %s too and has other values", k.Start))
+}
+
+// finish ends reading and returns the ranges that are complete.
+func (c *csvImport) finish() ([]Range, error) {
+	c.text = nil
+	c.line++
+	if err := c.load.finish(); err != nil {
+		return nil, err
+	}
+	c.report.Duplicates = c.load.duplicates
+	switch {
+	case c.report.Bad > 0 && !c.options.SkipBad:
+		return nil, &BadRowsError{c.report.Bad, c.report.BadRows}
+	case c.report.Bad > 0 && c.options.Complete:
+		return nil, fmt.Errorf("complete was claimed, and %d rows are bad: import without the claim, or repair them", c.report.Bad)
+	case len(c.load.chunks) == 0:
+		return nil, fmt.Errorf("no rows with candles are in it: %w", ErrNoData)
+	}
+	first, last, err := c.load.span()
+	if err != nil {
+		return nil, err
+	}
+	c.report.First, c.report.Last = first, last
+	if !c.options.Complete {
+		return nil, nil
+	}
+	return []Range{{first, c.options.Interval.End(last)}}, nil
+}

@@ -1,0 +1,61 @@
+package candles
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// DataHash returns a SHA-256, in hex, that names the candles starting in [from, to), zero being no bound: market, interval
+// and values. The same candles have the same hash whatever else is stored, in whatever order they came and however many
+// decimals the market has; data added outside the range does not change it. It hashes the hashes of chunks that were taken
+// when those were written, and reads candles only in the two chunks at the edges.
+func (s *Store) DataHash(name string, interval market.Interval, from, to market.Time) (text string, err error) {
+	hash := sha256.New()
+	fmt.Fprintf(hash, "tidemark candles %d\n%s\n%s\n", chunkVersion, name, interval)
+	err = s.view(func(tx *bbolt.Tx) error {
+		chunks, err := s.chunks(tx, name, interval)
+		if err != nil {
+			return err
+		}
+		err = walkChunks(chunks, interval, Range{from, to}, func(h *chunkHeader, value []byte) error {
+			part, err := hashPart(h, value, Range{from, to})
+			hash.Write(part)
+			return err
+		})
+		if err != nil {
+			return s.seriesError(name, interval, err)
+		}
+		return nil
+	})
+	return hex.EncodeToString(hash.Sum(nil)), err
+}
+
+// hashPart returns number and hash of the part of a chunk that lies in span, nothing where no candle does. A part is hashed
+// as the chunk that it would be.
+func hashPart(h *chunkHeader, value []byte, span Range) ([]byte, error) {
+	all := Range{h.interval.StartOf(h.firstIndex()), h.interval.StartOf(h.lastIndex() + 1)}
+	if cutRange(all, span) == all {
+		return append(chunkKey(h.number), h.hash[:]...), nil
+	}
+	candles, err := decodeChunk(nil, h.interval, h.number, value, h.priceDigits, h.volumeDigits)
+	if err != nil {
+		return nil, err
+	}
+	for len(candles) > 0 && span.From != 0 && candles[0].Start < span.From {
+		candles = candles[1:]
+	}
+	for len(candles) > 0 && span.To != 0 && candles[len(candles)-1].Start >= span.To {
+		candles = candles[:len(candles)-1]
+	}
+	if len(candles) == 0 {
+		return nil, nil
+	}
+	var p chunkPacker
+	packed := p.pack(candles, h.interval, h.priceDigits, h.volumeDigits)
+	return append(chunkKey(h.number), packed[32:48]...), nil
+}

@@ -1,0 +1,120 @@
+package candles
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+
+	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+)
+
+const storeFormat = 1
+
+// Open opens the store at path for writing. It is made when missing, and held alone. It waits a second for other processes, then
+// wraps ErrLocked. A file that is no store wraps ErrCorrupt, one of a newer format ErrNewer.
+func Open(path string) (*Store, error) { return openFile(path, false) }
+
+// Read opens the store at path for reading, which others may do at the same time. A missing or empty file wraps ErrNoData; the
+// other errors are those of Open.
+func Read(path string) (*Store, error) { return openFile(path, true) }
+
+func openFile(path string, readOnly bool) (store *Store, err error) {
+	if err := checkFile(path, readOnly); err != nil {
+		return nil, err
+	}
+	defer boltfile.CatchCorrupt(path, &err, debug.SetPanicOnFault(true))
+	db, _, err := boltfile.Open(context.Background(), path, 0o644, boltfile.Options{Levels: boltfile.BucketLevels,
+		Bolt: bbolt.Options{Timeout: boltfile.LockWait, ReadOnly: readOnly, InitialMmapSize: boltfile.MapAtOpen(readOnly)}})
+	if err != nil {
+		return nil, openError(path, err)
+	}
+	db.AllocSize = boltfile.GrowStep
+	s := &Store{db: db, path: path}
+	if err := s.prepare(readOnly); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return s, nil
+}
+
+// checkFile looks at what the database layer has no good word for: no file, an empty one to read, a folder.
+func checkFile(path string, readOnly bool) error {
+	info, err := os.Stat(path)
+	switch {
+	case readOnly && errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: %w: no such file; %s", path, ErrNoData, importHint("BTC-EUR", market.Interval1h))
+	case err != nil:
+		return nil // opening it says why
+	case info.IsDir():
+		return fmt.Errorf("%s is a folder; name a file in it, like %s", path, filepath.Join(path, "candles.db"))
+	case readOnly && info.Mode().IsRegular() && info.Size() == 0:
+		return fmt.Errorf("%s: %w: the file is empty; %s", path, ErrNoData, importHint("BTC-EUR", market.Interval1h))
+	}
+	return nil
+}
+
+func openError(path string, err error) error {
+	switch {
+	case strings.Contains(err.Error(), "file size too small"): // of bbolt, without a name
+		return fmt.Errorf("%s: %w: cut off: %w", path, boltfile.ErrCorrupt, err)
+	case errors.As(err, new(*boltfile.Damage)):
+		return fmt.Errorf("%s: %w: %w", path, boltfile.ErrCorrupt, err)
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return fmt.Errorf("%s is %w; stop that one or try again later", path, boltfile.ErrLocked)
+	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
+		return fmt.Errorf("%s: %w: not a candle store: %w", path, boltfile.ErrCorrupt, err)
+	}
+	return fmt.Errorf("open candle store: %w", err)
+}
+
+func importHint(name string, interval market.Interval) string {
+	return fmt.Sprintf("import some with: bot candles import --market %s --interval %s FILE.csv", name, interval)
+}
+
+// prepare checks the store's format and makes its buckets where they are missing.
+func (s *Store) prepare(readOnly bool) (err error) {
+	defer boltfile.CatchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
+	if readOnly {
+		return s.db.View(s.checkFormat)
+	}
+	return s.db.Update(func(tx *bbolt.Tx) error {
+		if name, _ := tx.Cursor().First(); name != nil {
+			return s.checkFormat(tx)
+		}
+		return makeBuckets(tx) // only where there is nothing at all: a name that was damaged is no reason to begin anew
+	})
+}
+
+func makeBuckets(tx *bbolt.Tx) error {
+	for _, name := range [][]byte{boltfile.BucketMeta, bucketMarkets, bucketCandles, bucketCoverage} {
+		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+			return err
+		}
+	}
+	return tx.Bucket(boltfile.BucketMeta).Put(boltfile.KeyFormat, []byte{storeFormat})
+}
+
+func (s *Store) checkFormat(tx *bbolt.Tx) error {
+	for _, name := range [][]byte{boltfile.BucketMeta, bucketMarkets, bucketCandles, bucketCoverage} {
+		if tx.Bucket(name) == nil {
+			return fmt.Errorf("%s: %w: not a candle store: no %s in it", s.path, boltfile.ErrCorrupt, name)
+		}
+	}
+	switch format := tx.Bucket(boltfile.BucketMeta).Get(boltfile.KeyFormat); {
+	case len(format) != 1:
+		return fmt.Errorf("%s: %w: format %x, this program reads %d", s.path, boltfile.ErrCorrupt, format, storeFormat)
+	case format[0] > storeFormat:
+		return fmt.Errorf("%s: %w: format %d, this program reads %d; update the program, or name another file", s.path, boltfile.ErrNewer, format[0], storeFormat)
+	case format[0] < storeFormat:
+		return fmt.Errorf("%s: %w: format %d, this program reads %d", s.path, boltfile.ErrCorrupt, format[0], storeFormat)
+	}
+	return nil
+}

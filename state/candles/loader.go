@@ -1,0 +1,246 @@
+package candles
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// maxLate is how many candles that came too late for their chunk wait before they are merged into it, together.
+const maxLate = 1 << 18
+
+// loader collects candles in any order and packs them by chunk. It holds one chunk open; a candle of a chunk that was
+// closed already waits in that chunk's late list. Memory is therefore that of the packed candles plus a constant.
+type loader struct {
+	interval                  market.Interval
+	priceDigits, volumeDigits uint8 // of the candles inside; they grow by raise
+	maxPrice                  market.Price
+	maxVolume                 market.Volume
+
+	current  *openChunk
+	chunks   map[int64]*loadedChunk
+	late     int
+	packer   chunkPacker
+	conflict func(c *market.Candle, line int64) // another candle of that start has other values and stays
+
+	duplicates int64
+}
+
+// loadedChunk is a chunk that is packed, and the candles that came after that.
+type loadedChunk struct {
+	packed []byte
+	late   []lateCandle
+}
+
+type lateCandle struct {
+	candle market.Candle
+	line   int64
+}
+
+func newLoader(interval market.Interval, conflict func(c *market.Candle, line int64)) *loader {
+	return &loader{interval: interval, chunks: map[int64]*loadedChunk{}, conflict: conflict}
+}
+
+// raise gives the candles inside more decimals. It wraps market.ErrOverflow, and changes nothing, where one of them would
+// not fit.
+func (l *loader) raise(priceDigits, volumeDigits uint8) error {
+	price, err := market.Rescale(int64(l.maxPrice), l.priceDigits, priceDigits)
+	if err != nil {
+		return err
+	}
+	volume, err := market.Rescale(int64(l.maxVolume), l.volumeDigits, volumeDigits)
+	if err != nil {
+		return err
+	}
+	byPrice, byVolume := market.Pow10(priceDigits-l.priceDigits), market.Pow10(volumeDigits-l.volumeDigits)
+	l.each(func(c *market.Candle) { scaleCandle(c, byPrice, byVolume) })
+	l.maxPrice, l.maxVolume = market.Price(price), market.Volume(volume)
+	l.priceDigits, l.volumeDigits = priceDigits, volumeDigits
+	return nil
+}
+
+func scaleCandle(c *market.Candle, price, volume int64) {
+	c.Open *= market.Price(price)
+	c.High *= market.Price(price)
+	c.Low *= market.Price(price)
+	c.Close *= market.Price(price)
+	c.Volume *= market.Volume(volume)
+}
+
+// each visits every candle that is not packed.
+func (l *loader) each(visit func(c *market.Candle)) {
+	if l.current != nil {
+		candles := l.current.candles()
+		for i := range candles {
+			visit(&candles[i])
+		}
+		l.current.set(candles)
+	}
+	for _, chunk := range l.chunks {
+		for i := range chunk.late {
+			visit(&chunk.late[i].candle)
+		}
+	}
+}
+
+// add takes a valid candle whose start has the given index and whose numbers have the loader's decimals; line names it in a
+// conflict.
+func (l *loader) add(c *market.Candle, index, line int64) error {
+	number, offset := chunkOf(index)
+	l.maxPrice, l.maxVolume = max(l.maxPrice, c.High), max(l.maxVolume, c.Volume)
+	if l.current == nil || l.current.number != number {
+		if chunk := l.chunks[number]; chunk != nil {
+			return l.addLate(chunk, c, line)
+		}
+		l.open(number)
+	}
+	l.insert(l.current, c, offset, line)
+	return nil
+}
+
+func (l *loader) insert(chunk *openChunk, c *market.Candle, offset int, line int64) {
+	if !chunk.has(offset) {
+		chunk.put(c, offset)
+		return
+	}
+	if chunk.rows[offset] == *c {
+		l.duplicates++
+		return
+	}
+	l.conflict(c, line)
+}
+
+func (l *loader) addLate(chunk *loadedChunk, c *market.Candle, line int64) error {
+	chunk.late = append(chunk.late, lateCandle{*c, line})
+	if l.late++; l.late < maxLate {
+		return nil
+	}
+	return l.mergeLate()
+}
+
+// open closes the current chunk and starts another.
+func (l *loader) open(number int64) {
+	l.closeCurrent()
+	if l.current == nil {
+		l.current = &openChunk{}
+	}
+	l.current.reset(number)
+}
+
+func (l *loader) closeCurrent() {
+	if l.current != nil && l.current.count > 0 {
+		l.chunks[l.current.number] = &loadedChunk{packed: l.pack(l.current)}
+		l.current.reset(l.current.number)
+	}
+}
+
+func (l *loader) pack(chunk *openChunk) []byte {
+	return l.packer.pack(chunk.candles(), l.interval, l.priceDigits, l.volumeDigits)
+}
+
+// mergeLate packs late candles into their chunks.
+func (l *loader) mergeLate() error {
+	merged := &openChunk{}
+	for _, number := range sortedKeys(l.chunks) {
+		chunk := l.chunks[number]
+		if len(chunk.late) == 0 {
+			continue
+		}
+		if err := merged.load(l.interval, number, chunk.packed, l.priceDigits, l.volumeDigits); err != nil {
+			return err
+		}
+		for i := range chunk.late {
+			late := &chunk.late[i]
+			_, offset := chunkOf(l.interval.Index(late.candle.Start))
+			l.insert(merged, &late.candle, offset, late.line)
+		}
+		*chunk = loadedChunk{packed: l.pack(merged)}
+	}
+	l.late = 0
+	return nil
+}
+
+// finish packs everything that is still open.
+func (l *loader) finish() error {
+	l.closeCurrent()
+	l.current = nil
+	return l.mergeLate()
+}
+
+// openChunk is a chunk whose candles stand at their offsets.
+type openChunk struct {
+	number  int64
+	count   int
+	present [chunkSpan / 64]uint64
+	rows    [chunkSpan]market.Candle
+	sorted  []market.Candle
+}
+
+func (o *openChunk) reset(number int64) {
+	o.number, o.count = number, 0
+	o.present = [chunkSpan / 64]uint64{}
+}
+
+func (o *openChunk) has(offset int) bool { return o.present[offset>>6]&(1<<(offset&63)) != 0 }
+
+func (o *openChunk) put(c *market.Candle, offset int) {
+	o.rows[offset] = *c
+	if !o.has(offset) {
+		o.present[offset>>6] |= 1 << (offset & 63)
+		o.count++
+	}
+}
+
+// load replaces the content by a packed chunk.
+func (o *openChunk) load(interval market.Interval, number int64, packed []byte, priceDigits, volumeDigits uint8) (err error) {
+	o.reset(number)
+	if o.sorted, err = decodeChunk(o.sorted[:0], interval, number, packed, priceDigits, volumeDigits); err != nil {
+		return fmt.Errorf("merge candles: %w", chunkError(interval, number, err))
+	}
+	for i := range o.sorted {
+		_, offset := chunkOf(interval.Index(o.sorted[i].Start))
+		o.put(&o.sorted[i], offset)
+	}
+	return nil
+}
+
+// candles returns the content in order, valid until the next call.
+func (o *openChunk) candles() []market.Candle {
+	if o.count == chunkSpan {
+		return o.rows[:]
+	}
+	o.sorted = o.sorted[:0]
+	for word, present := range o.present {
+		for ; present != 0; present &= present - 1 {
+			o.sorted = append(o.sorted, o.rows[word<<6+bits.TrailingZeros64(present)])
+		}
+	}
+	return o.sorted
+}
+
+// set writes back candles, which must be those that candles returned with their starts unchanged.
+func (o *openChunk) set(candles []market.Candle) {
+	if o.count == chunkSpan {
+		return
+	}
+	next := 0
+	for word, present := range o.present {
+		for ; present != 0; present &= present - 1 {
+			o.rows[word<<6+bits.TrailingZeros64(present)] = candles[next]
+			next++
+		}
+	}
+}
+
+// span returns the starts of the first and the last candle; everything is packed.
+func (l *loader) span() (first, last market.Time, err error) {
+	numbers := sortedKeys(l.chunks)
+	head, err := readChunkHead(l.interval, numbers[0], l.chunks[numbers[0]].packed)
+	if err != nil {
+		return 0, 0, err
+	}
+	end := numbers[len(numbers)-1]
+	tail, err := readChunkHead(l.interval, end, l.chunks[end].packed)
+	return l.interval.StartOf(head.firstIndex()), l.interval.StartOf(tail.lastIndex()), err
+}

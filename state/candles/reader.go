@@ -1,0 +1,152 @@
+package candles
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+)
+
+// ReadOptions say what to read.
+type ReadOptions struct {
+	// Market gives the series' name, the ID written into every candle and the decimals that prices and volumes are wanted
+	// in. More decimals than stored are exact; fewer are an error as soon as they would lose something.
+	Market   *market.Market
+	Interval market.Interval
+	From, To market.Time // candles that start in [From, To); zero means no bound
+}
+
+// Reader reads one series in order of time. It holds a read transaction until Close.
+type Reader struct {
+	store    *Store
+	options  ReadOptions
+	tx       *bbolt.Tx
+	cursor   *boltfile.Cursor
+	key      []byte // of the chunk that comes next
+	value    []byte
+	consumed []byte // the chunk that is being decoded
+	pages    boltfile.Releaser
+	decoder  chunkDecoder
+	batch    [blockRows]market.Candle
+	err      error
+}
+
+// Read starts reading. It wraps ErrNoData when the series is not stored; a range without candles is no error and gives
+// io.EOF at once.
+func (s *Store) Read(options ReadOptions) (r *Reader, err error) {
+	if options.Market == nil || options.Interval < market.Interval1m || options.Interval > market.Interval1M {
+		return nil, fmt.Errorf("read candles: want a market and an interval")
+	}
+	tx, err := s.db.Begin(false)
+	if err != nil {
+		return nil, fmt.Errorf("read candles: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, tx.Rollback())
+		}
+	}()
+	defer boltfile.CatchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
+	chunks, err := s.chunks(tx, options.Market.Name, options.Interval)
+	if err != nil {
+		return nil, err
+	}
+	r = &Reader{store: s, options: options, tx: tx, cursor: boltfile.NewCursor(chunks), pages: boltfile.NewReleaser(tx)}
+	stampCandles(r.batch[:], options.Market.ID, options.Interval)
+	r.seek()
+	return r, nil
+}
+
+func (r *Reader) seek() {
+	if r.options.From == 0 {
+		r.key, r.value = r.cursor.First()
+		return
+	}
+	number, _ := chunkOf(r.options.Interval.Index(r.options.From))
+	r.key, r.value = r.cursor.Seek(chunkKey(number))
+}
+
+// Next returns the next candles, at least one and at most 128, sorted by start. They stay valid until the next call and must
+// not be changed. At the end it returns io.EOF. An error wraps ErrCorrupt and names the chunk, or wraps market.ErrInexact where
+// the market of the options has too few decimals; it is returned again by every later call.
+func (r *Reader) Next() ([]market.Candle, error) {
+	for r.err == nil {
+		if r.decoder.left == 0 {
+			r.err = r.nextChunk()
+			continue
+		}
+		n, err := r.decoder.next(r.batch[:])
+		if err != nil {
+			r.err = r.chunkError(r.decoder.head.number, err)
+			break
+		}
+		if candles := r.trim(r.batch[:n]); len(candles) > 0 {
+			return candles, nil
+		}
+	}
+	return nil, r.err
+}
+
+// trim cuts a batch to the options' range.
+func (r *Reader) trim(candles []market.Candle) []market.Candle {
+	for len(candles) > 0 && r.options.From != 0 && candles[0].Start < r.options.From {
+		candles = candles[1:]
+	}
+	for len(candles) > 0 && r.options.To != 0 && candles[len(candles)-1].Start >= r.options.To {
+		candles = candles[:len(candles)-1]
+		r.decoder.left, r.key = 0, nil // nothing later can be in range
+	}
+	return candles
+}
+
+// nextChunk moves the decoder on, or returns io.EOF.
+func (r *Reader) nextChunk() (err error) {
+	defer boltfile.CatchCorrupt(r.store.path, &err, debug.SetPanicOnFault(true))
+	r.pages.Consumed(r.consumed)
+	r.consumed = nil
+	if r.key == nil {
+		return io.EOF
+	}
+	number, err := chunkNumber(r.key)
+	if err != nil {
+		return r.store.seriesError(r.options.Market.Name, r.options.Interval, err)
+	}
+	if r.options.To != 0 && number > r.options.Interval.Index(r.options.To)>>chunkShift {
+		return io.EOF
+	}
+	m := r.options.Market
+	if err := r.decoder.open(r.options.Interval, number, r.value, m.PriceDigits, m.VolumeDigits); err != nil {
+		return r.chunkError(number, err)
+	}
+	r.consumed = r.value
+	r.key, r.value = r.cursor.Next()
+	return nil
+}
+
+// chunkError names the chunk.
+func (r *Reader) chunkError(number int64, err error) error {
+	return r.store.seriesError(r.options.Market.Name, r.options.Interval, chunkError(r.options.Interval, number, err))
+}
+
+func chunkError(interval market.Interval, number int64, err error) error {
+	span := chunkRange(interval, number)
+	return fmt.Errorf("chunk %d (%s to %s): %w", number, span.From, span.To, err)
+}
+
+// Close ends the transaction. It may be called more than once; Next returns an error afterwards.
+func (r *Reader) Close() error {
+	if r.tx == nil {
+		return nil
+	}
+	r.pages.Consumed(r.consumed)
+	r.pages.Flush()
+	tx := r.tx
+	r.tx, r.consumed, r.key, r.value = nil, nil, nil, nil
+	r.decoder.left, r.err = 0, fmt.Errorf("read candles: %w", io.ErrClosedPipe)
+	return tx.Rollback()
+}

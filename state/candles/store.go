@@ -1,0 +1,194 @@
+// Package candles is the candle store: one bbolt file of packed candles by market and interval, with their known gaps. It imports,
+// exports, verifies and resamples; it never talks to an exchange. Start at Store.Put and Reader.Next.
+package candles
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+)
+
+var (
+	bucketMarkets  = []byte("markets")  // name → price and volume decimals
+	bucketCandles  = []byte("candles")  // series key → bucket of chunks
+	bucketCoverage = []byte("coverage") // series key → complete ranges
+)
+
+// Store keeps candles of many markets and intervals in one file. A market and an interval together are a series; the
+// decimals of a market are shared by its series and only ever grow. Every change is one transaction: after a crash it has
+// happened or it has not. Readers live inside a transaction: close them before writing through the same store.
+type Store struct {
+	db   *bbolt.DB
+	path string
+}
+
+// Series describes what is stored of one market and interval.
+type Series struct {
+	Market                    string
+	Interval                  market.Interval
+	PriceDigits, VolumeDigits uint8       // of the market
+	First, Last               market.Time // starts of the first and the last candle
+	Candles                   int64
+	Chunks                    int64
+	Bytes                     int64 // packed, heads included
+	NoTrade                   int64 // missing between First and Last: known that nothing traded
+	Unknown                   int64 // missing between First and Last: not known why
+}
+
+// End returns the end (exclusive) of the last candle.
+func (s *Series) End() market.Time { return s.Interval.End(s.Last) }
+
+// Close releases the file. It waits for open readers.
+func (s *Store) Close() error { return s.db.Close() }
+
+// Path returns the path the store was opened with.
+func (s *Store) Path() string { return s.path }
+
+// Digits returns the decimals of a market's prices and volumes: what every candle of it fits in. It wraps ErrNoData for a
+// market that was never stored.
+func (s *Store) Digits(name string) (priceDigits, volumeDigits uint8, err error) {
+	err = s.view(func(tx *bbolt.Tx) error {
+		priceDigits, volumeDigits, err = marketDigits(tx, name)
+		return err
+	})
+	return priceDigits, volumeDigits, err
+}
+
+// Series describes one series. It wraps ErrNoData, with a hint how to import, when there is none.
+func (s *Store) Series(name string, interval market.Interval) (info Series, err error) {
+	err = s.view(func(tx *bbolt.Tx) error {
+		info, err = s.describe(tx, name, interval)
+		return err
+	})
+	return info, err
+}
+
+// List describes every series, by market, then from the shortest interval.
+func (s *Store) List() (list []Series, err error) {
+	err = s.view(func(tx *bbolt.Tx) error {
+		return boltfile.ForEachBucket(tx.Bucket(bucketCandles), func(key []byte) error {
+			name, interval, err := parseSeriesKey(key)
+			if err != nil {
+				return err
+			}
+			info, err := s.describe(tx, name, interval)
+			list = append(list, info)
+			return err
+		})
+	})
+	slices.SortFunc(list, func(a, b Series) int {
+		return cmp.Or(strings.Compare(a.Market, b.Market), cmp.Compare(a.Interval, b.Interval))
+	})
+	return list, err
+}
+
+// describe fills a Series from the heads of its chunks; only chunks with holes are decoded.
+func (s *Store) describe(tx *bbolt.Tx, name string, interval market.Interval) (info Series, err error) {
+	info = Series{Market: name, Interval: interval}
+	chunks, err := s.chunks(tx, name, interval)
+	if err != nil {
+		return info, err
+	}
+	if info.PriceDigits, info.VolumeDigits, err = marketDigits(tx, name); err != nil {
+		return info, err
+	}
+	gaps := gapCounter{}
+	err = walkStarts(chunks, interval, Range{}, func(run Range) error {
+		return gaps.add(run, interval)
+	}, func(h *chunkHeader, bytes int) { info.count(h, bytes) })
+	if err != nil {
+		return info, s.seriesError(name, interval, err)
+	}
+	info.First, info.Last = gaps.first, interval.StartOf(interval.Index(gaps.end)-1)
+	complete, err := coverage(tx, name, interval)
+	for _, gap := range splitGaps(gaps.gaps, complete, interval) {
+		if gap.NoTrade {
+			info.NoTrade += gap.Candles
+		} else {
+			info.Unknown += gap.Candles
+		}
+	}
+	return info, err
+}
+
+func (s *Series) count(h *chunkHeader, bytes int) {
+	s.Candles += int64(h.rows)
+	s.Bytes += int64(bytes)
+	s.Chunks++
+}
+
+// chunks returns the bucket of a series, or an error wrapping ErrNoData.
+func (s *Store) chunks(tx *bbolt.Tx, name string, interval market.Interval) (*bbolt.Bucket, error) {
+	chunks := tx.Bucket(bucketCandles).Bucket(seriesKey(name, interval))
+	if chunks == nil {
+		return nil, s.noData(tx, name, interval)
+	}
+	return chunks, nil
+}
+
+// noData names what the store has instead.
+func (s *Store) noData(tx *bbolt.Tx, name string, interval market.Interval) error {
+	var have []string
+	err := boltfile.ForEachBucket(tx.Bucket(bucketCandles), func(key []byte) error {
+		have = append(have, string(key))
+		return nil
+	})
+	stored := "the store is empty"
+	if len(have) > 0 {
+		stored = "stored are " + strings.Join(have[:min(len(have), 12)], ", ")
+	}
+	return errors.Join(fmt.Errorf("%s %s in %s: %w (%s); %s", name, interval, s.path, ErrNoData, stored, importHint(name, interval)), err)
+}
+
+// view runs a read transaction; a page that the database layer cannot read becomes an error.
+func (s *Store) view(read func(tx *bbolt.Tx) error) (err error) {
+	defer boltfile.CatchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
+	return s.db.View(read)
+}
+
+func (s *Store) seriesError(name string, interval market.Interval, err error) error {
+	return fmt.Errorf("%s: %s %s: %w", s.path, name, interval, err)
+}
+
+func marketDigits(tx *bbolt.Tx, name string) (priceDigits, volumeDigits uint8, err error) {
+	record := tx.Bucket(bucketMarkets).Get([]byte(name))
+	switch {
+	case record == nil:
+		return 0, 0, fmt.Errorf("market %s: %w", name, ErrNoData)
+	case len(record) != 2 || record[0] > market.MaxDigits || record[1] > market.MaxDigits:
+		return 0, 0, fmt.Errorf("market %s: %w: record %x", name, boltfile.ErrCorrupt, record)
+	}
+	return record[0], record[1], nil
+}
+
+// seriesKey is "BTC-EUR 1h".
+func seriesKey(name string, interval market.Interval) []byte {
+	return []byte(name + " " + interval.String())
+}
+
+func parseSeriesKey(key []byte) (string, market.Interval, error) {
+	name, text, _ := strings.Cut(string(key), " ")
+	interval, err := market.ParseInterval(text)
+	if err != nil || CheckMarketName(name) != nil {
+		return "", 0, fmt.Errorf("%w: series %q", boltfile.ErrCorrupt, key)
+	}
+	return name, interval, nil
+}
+
+// CheckMarketName accepts what a store can hold candles of: BASE-QUOTE, at most 64 letters of printable ASCII, no space or slash.
+func CheckMarketName(name string) error {
+	foreign := func(r rune) bool { return r <= ' ' || r > '~' || r == '/' || r == '\\' }
+	if len(name) > 64 || strings.ContainsFunc(name, foreign) {
+		return fmt.Errorf("market %q: want up to 64 printable characters such as BTC-EUR", name[:min(len(name), 64)])
+	}
+	_, _, err := market.SplitName(name)
+	return err
+}

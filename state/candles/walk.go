@@ -1,0 +1,106 @@
+package candles
+
+import (
+	"go.etcd.io/bbolt"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+)
+
+// walkChunks calls visit for every chunk of a series that may hold candles of span (a zero bound is none), in order, with
+// its head read and checked. An error is returned with the chunk's name.
+func walkChunks(chunks *bbolt.Bucket, interval market.Interval, span Range, visit func(h *chunkHeader, value []byte) error) error {
+	pages := boltfile.NewReleaser(chunks.Tx())
+	defer pages.Flush()
+	cursor := boltfile.NewCursor(chunks)
+	key, value := cursor.First()
+	if span.From != 0 {
+		first, _ := chunkOf(interval.Index(span.From))
+		key, value = cursor.Seek(chunkKey(first))
+	}
+	for ; key != nil; key, value = cursor.Next() {
+		number, err := chunkNumber(key)
+		if err != nil {
+			return err
+		}
+		if span.To != 0 && number > interval.Index(span.To)>>chunkShift {
+			return nil
+		}
+		h, err := readChunkHead(interval, number, value)
+		if err == nil {
+			err = visit(&h, value)
+		}
+		if err != nil {
+			return chunkError(interval, number, err)
+		}
+		if !chunks.Writable() { // a writer's values may lie in its own memory
+			pages.Consumed(value)
+		}
+	}
+	return nil
+}
+
+// walkStarts calls visit for every run of candles that follow each other, cut at chunks and to span. Chunks without holes
+// are not decoded. count, unless nil, sees every chunk's head and size.
+func walkStarts(chunks *bbolt.Bucket, interval market.Interval, span Range, visit func(Range) error, count func(h *chunkHeader, bytes int)) error {
+	return walkChunks(chunks, interval, span, func(h *chunkHeader, value []byte) error {
+		if count != nil {
+			count(h, len(value))
+		}
+		within := func(r Range) error {
+			if r = cutRange(r, span); r.From >= r.To {
+				return nil
+			}
+			return visit(r)
+		}
+		if h.dense() {
+			return within(Range{interval.StartOf(h.firstIndex()), interval.StartOf(h.lastIndex() + 1)})
+		}
+		candles, err := decodeChunk(nil, interval, h.number, value, h.priceDigits, h.volumeDigits)
+		if err != nil {
+			return err
+		}
+		return walkRuns(candles, within)
+	})
+}
+
+func cutRange(r, span Range) Range {
+	if span.From != 0 {
+		r.From = max(r.From, span.From)
+	}
+	if span.To != 0 {
+		r.To = min(r.To, span.To)
+	}
+	return r
+}
+
+func walkRuns(candles []market.Candle, visit func(Range) error) error {
+	for at := 0; at < len(candles); {
+		run := Range{candles[at].Start, candles[at].End()}
+		for at++; at < len(candles) && candles[at].Start == run.To; at++ {
+			run.To = candles[at].End()
+		}
+		if err := visit(run); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decodeChunk appends all candles of a chunk to dst, with the given decimals.
+func decodeChunk(dst []market.Candle, interval market.Interval, number int64, value []byte, priceDigits, volumeDigits uint8) ([]market.Candle, error) {
+	var d chunkDecoder
+	if err := d.open(interval, number, value, priceDigits, volumeDigits); err != nil {
+		return dst, err
+	}
+	var block [blockRows]market.Candle
+	stampCandles(block[:], 0, interval)
+	for d.left > 0 {
+		n, err := d.next(block[:])
+		if err != nil {
+			return dst, err
+		}
+		dst = append(dst, block[:n]...)
+	}
+	return dst, nil
+}

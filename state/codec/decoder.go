@@ -1,0 +1,255 @@
+package codec
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+)
+
+// Decoder reads what an Encoder wrote. It keeps the first error; everything after it reads as zero.
+// Damaged bytes never make it panic, and no text, bytes or list is longer than the bytes that were
+// left. Errors wrap boltfile.ErrCorrupt.
+type Decoder struct {
+	*Names
+	src   []byte
+	err   error
+	units units
+}
+
+// units are those of the market read last, as the record has them.
+type units struct {
+	price int64 // a stored price is multiplied by it
+	value uint8 // by so many decimals a stored value is too coarse
+}
+
+// Open begins to read src in terms of n.
+func (d *Decoder) Open(n *Names, src []byte) {
+	*d = Decoder{Names: n, src: src, units: units{price: 1}}
+}
+
+// Err returns the first error, nil for none.
+func (d *Decoder) Err() error { return d.err }
+
+// Left returns how many bytes are not read yet: none after an error.
+func (d *Decoder) Left() int { return len(d.src) }
+
+// Fail ends the reading with an error that wraps boltfile.ErrCorrupt, unless there is one.
+func (d *Decoder) Fail(format string, args ...any) {
+	if d.err == nil {
+		d.Refuse(fmt.Errorf("%w: "+format, append([]any{boltfile.ErrCorrupt}, args...)...))
+	}
+}
+
+// Refuse ends the reading with an error of the caller, unless there is one.
+func (d *Decoder) Refuse(err error) {
+	if d.err == nil {
+		d.err = err
+	}
+	d.src = nil
+}
+
+// End returns the error, or one that says that bytes are left over.
+func (d *Decoder) End() error {
+	if d.err == nil && len(d.src) > 0 {
+		d.Fail("%d bytes too many", len(d.src))
+	}
+	return d.err
+}
+
+// Take returns the next n bytes of the source, which the caller must not change.
+func (d *Decoder) Take(n uint64) []byte {
+	if n > uint64(len(d.src)) {
+		d.Fail("%d bytes wanted where %d are left", n, len(d.src))
+		return nil
+	}
+	head := d.src[:n]
+	d.src = d.src[n:]
+	return head
+}
+
+// Byte reads one byte.
+func (d *Decoder) Byte() byte {
+	if b := d.Take(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+// Uint reads a number of Encoder.Uint.
+func (d *Decoder) Uint() uint64 {
+	n, size := binary.Uvarint(d.src)
+	if size <= 0 {
+		d.Fail("no number")
+		return 0
+	}
+	d.src = d.src[size:]
+	return n
+}
+
+// Int reads a number of Encoder.Int.
+func (d *Decoder) Int() int64 {
+	n, size := binary.Varint(d.src)
+	if size <= 0 {
+		d.Fail("no number")
+		return 0
+	}
+	d.src = d.src[size:]
+	return n
+}
+
+// UUID reads 16 bytes.
+func (d *Decoder) UUID() (id uuid.UUID) {
+	copy(id[:], d.Take(uint64(len(id))))
+	return id
+}
+
+// Text reads a text.
+func (d *Decoder) Text() string { return string(d.Take(d.Uint())) }
+
+// Bytes returns a copy, nil for none.
+func (d *Decoder) Bytes() []byte {
+	if b := d.Take(d.Uint()); len(b) > 0 {
+		return slices.Clone(b)
+	}
+	return nil
+}
+
+// Flags reads one byte into up to eight booleans. A bit beyond them is an error.
+func (d *Decoder) Flags(flags ...*bool) {
+	b := d.Byte()
+	for i, flag := range flags {
+		*flag = b&(1<<i) != 0
+	}
+	if b>>len(flags) != 0 {
+		d.Fail("flags %b", b)
+	}
+}
+
+// Count reads how many things of at least one byte each follow. A loop over them should end with the
+// first error, so that a damaged record makes no list of zeros:
+//
+//	for n := d.Count(); n > 0 && d.Err() == nil; n-- {
+func (d *Decoder) Count() int {
+	n := d.Uint()
+	if n > uint64(len(d.src)) {
+		d.Fail("%d things in %d bytes", n, len(d.src))
+		return 0
+	}
+	return int(n)
+}
+
+// Enum reads one byte that may be at most last.
+func Enum[T ~uint8](d *Decoder, last T) T {
+	b := T(d.Byte())
+	if b > last {
+		d.Fail("%T %d", last, b)
+		return 0
+	}
+	return b
+}
+
+// Value reads a 128-bit number, in units of the market read last.
+func (d *Decoder) Value() market.Value {
+	var high, low uint64
+	for shift := uint(0); ; shift += 7 {
+		b := d.Byte()
+		part := uint64(b & 0x7f)
+		if shift >= 64 {
+			high |= part << (shift - 64)
+		} else {
+			low |= part << shift
+			high |= part >> (64 - shift)
+		}
+		if shift == 126 && b > 3 { // bits that a number of 128 bits does not have
+			d.Fail("value too long")
+			return market.Value{}
+		}
+		if b < 0x80 {
+			break
+		}
+	}
+	sign := -(low & 1)
+	v, err := market.ValueOfWords(int64(high>>1^sign), (low>>1|high<<63)^sign)
+	if err == nil && d.units.value > 0 {
+		v, err = v.ScaleUp(d.units.value)
+	}
+	if err != nil {
+		d.Fail("%w", err)
+	}
+	return v
+}
+
+// Price reads a price in units of the market read last.
+func (d *Decoder) Price() market.Price {
+	n := d.Int()
+	if d.units.price == 1 {
+		return market.Price(n)
+	}
+	high, low := bits.Mul64(uint64(max(n, -n)), uint64(d.units.price))
+	if high != 0 || low>>63 != 0 {
+		d.Fail("price %d × %d: %w", n, d.units.price, market.ErrOverflow)
+		return 0
+	}
+	if n < 0 {
+		return -market.Price(low)
+	}
+	return market.Price(low)
+}
+
+// Market reads a market, 0 for none. Prices and values are read in its units from here on.
+func (d *Decoder) Market() market.ID {
+	name := d.Text()
+	if name == "" || d.err != nil {
+		return 0
+	}
+	digits := d.Byte()
+	m := d.markets[name]
+	switch {
+	case d.err != nil:
+		return 0
+	case m == nil:
+		d.Fail("market %q is not of this catalog", name)
+		return 0
+	case digits > m.PriceDigits:
+		d.Fail("%s has %d price decimals, the record %d", name, m.PriceDigits, digits)
+		return 0
+	}
+	d.units = units{price: market.Pow10(m.PriceDigits - digits), value: m.ValueDigits - max(digits+m.AmountDigits, m.QuoteDigits)}
+	return m.ID
+}
+
+// OtherMarket reads a market that is only mentioned: prices and values stay in the units of the one
+// before.
+func (d *Decoder) OtherMarket() market.ID {
+	before := d.units
+	id := d.Market()
+	d.units = before
+	return id
+}
+
+// Asset reads an asset's symbol and returns its number in this process.
+func (d *Decoder) Asset() market.AssetID {
+	symbol := d.Text()
+	if symbol == "" {
+		return 0
+	}
+	a := d.assets[symbol]
+	if a == nil {
+		d.Fail("asset %q is not of this catalog", symbol)
+		return 0
+	}
+	return a.ID
+}
+
+// Strategy reads a strategy's name. Its number is that of this process, 0 where it has no strategy
+// of that name.
+func (d *Decoder) Strategy() (string, market.StrategyID) {
+	name := d.Text()
+	return name, d.strategyID(name)
+}

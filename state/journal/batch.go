@@ -1,0 +1,235 @@
+package journal
+
+import (
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/codec"
+)
+
+// Batch is what one turn of the live loop changes: journal entries in the order in which they are added, and rows of the tables. What
+// is added is encoded at once into the batch's own buffer, so that the caller may reuse it; Commit writes the whole in one transaction
+// and empties the batch for the next turn. Of several rows of one key the last counts. A batch belongs to one goroutine.
+//
+// Something that cannot be written, such as a market that the catalog does not have, is a mistake of the caller: Commit tells it.
+type Batch struct {
+	enc     recordEncoder
+	ops     []op
+	orders  []market.OrderID // of the journal entries
+	samples []EquitySample
+}
+
+// op is one thing to write. Its bytes lie in the encoder's buffer.
+type op struct {
+	do         opKind
+	open       bool // opOrder
+	key, value span
+	index      span // opOrder: client id, exchange id, market name; opFill: order id, part, fill id
+	from, to   int  // opEntry: its part of orders; opEquity: its place in samples
+}
+
+type opKind uint8
+
+const (
+	opEntry opKind = iota + 1
+	opOrder
+	opFill
+	opPosition
+	opBlob
+	opCursor
+	opHalt
+	opResume
+	opRun
+	opEquity
+)
+
+// span is a part of the buffer.
+type span struct{ from, to int }
+
+func (b *Batch) slice(s span) []byte { return b.enc.Buf[s.from:s.to:s.to] }
+
+// NewBatch returns an empty batch in the units of the store's catalog. Call Bind first.
+func (s *Store) NewBatch() *Batch {
+	return &Batch{enc: recordEncoder{Encoder: codec.Encoder{Names: s.names}}}
+}
+
+// Len is how many entries and rows the batch holds.
+func (b *Batch) Len() int { return len(b.ops) }
+
+// Reset empties the batch.
+func (b *Batch) Reset() {
+	b.ops, b.orders, b.samples = b.ops[:0], b.orders[:0], b.samples[:0]
+	b.enc.Cut(0)
+}
+
+// mark begins a part of the buffer; since ends it.
+func (b *Batch) mark() int           { return len(b.enc.Buf) }
+func (b *Batch) since(from int) span { return span{from, len(b.enc.Buf)} }
+func (b *Batch) literal(s string) span {
+	from := b.mark()
+	b.enc.Buf = append(b.enc.Buf, s...)
+	return b.since(from)
+}
+
+// Journal adds an entry to the journal and to nothing else: use Event, Cursor, Halt, Resume and Start where a table follows from it.
+// The record may be reused at once.
+func (b *Batch) Journal(at market.Time, record Record) {
+	from := b.mark()
+	b.enc.Buf = append(b.enc.Buf, make([]byte, entryFront)...)
+	b.enc.Buf = appendTime(b.enc.Buf, at)
+	b.enc.record(record)
+	first := len(b.orders)
+	b.orders = ordersOf(b.orders, first, record)
+	b.ops = append(b.ops, op{do: opEntry, value: b.since(from), from: first, to: len(b.orders)})
+}
+
+// Event adds what is journalled of an event that the engine is stepped with: a report, fills (which also go to the table of fills), a
+// transfer or a timer. Other kinds are market data, which the recording keeps; they add nothing.
+func (b *Batch) Event(ev *market.Event) {
+	switch ev.Kind {
+	case market.KindReport:
+		b.Journal(ev.At, &Report{*ev.Report, ev.Fills})
+	case market.KindFill:
+		b.Journal(ev.At, &Fills{ev.Fills})
+	case market.KindTransfer:
+		b.Journal(ev.At, &Transfer{Asset: ev.Asset, Money: ev.Money, Strategy: b.enc.StrategyName(ev.Owner), Market: ev.Market, Price: ev.Price})
+	case market.KindTimer:
+		b.Journal(ev.At, &Timer{})
+	}
+	for i := range ev.Fills {
+		b.Fill(&ev.Fills[i])
+	}
+}
+
+// Start begins a run: a journal entry and a row of runs.
+func (b *Batch) Start(at market.Time, r *Start) {
+	b.Journal(at, r)
+	b.ops = append(b.ops, op{do: opRun, value: b.stamped(at, r)}) // its key is known at the commit, which adds the checksum
+}
+
+// Halt journals a halt, which stays in the table of halts until Resume.
+func (b *Batch) Halt(at market.Time, r *Halt) {
+	b.Journal(at, r)
+	key := b.literal(r.Scope)
+	b.row(op{do: opHalt, key: key}, b.stamped(at, r).from)
+}
+
+// Resume journals the end of a halt and takes it out of the table.
+func (b *Batch) Resume(at market.Time, r *Resume) {
+	b.Journal(at, r)
+	b.ops = append(b.ops, op{do: opResume, key: b.literal(r.Scope)})
+}
+
+func (b *Batch) stamped(at market.Time, record Record) span {
+	from := b.mark()
+	b.enc.Buf = appendTime(b.enc.Buf, at)
+	b.enc.record(record)
+	return b.since(from)
+}
+
+// Cursor journals how far a feed was read, and keeps it.
+func (b *Batch) Cursor(at market.Time, name string, value []byte) {
+	b.Journal(at, &Cursor{name, value})
+	b.put(opCursor, name, value)
+}
+
+// Blob keeps bytes under a name: a snapshot of the engine, of the gate, of a strategy. It is not journalled.
+func (b *Batch) Blob(name string, value []byte) { b.put(opBlob, name, value) }
+
+func (b *Batch) put(do opKind, name string, value []byte) {
+	key := b.literal(name)
+	from := b.mark()
+	b.enc.Buf = append(b.enc.Buf, value...)
+	b.row(op{do: do, key: key}, from)
+}
+
+// row ends a row whose value begins at from.
+func (b *Batch) row(o op, from int) {
+	b.enc.Buf = sealRow(b.enc.Buf, b.slice(o.key), from)
+	o.value = b.since(from)
+	b.ops = append(b.ops, o)
+}
+
+// Order keeps an own order as it is now. Its id names it for good: an order that the file knows under the same id and another client
+// order id is an error of the commit.
+func (b *Batch) Order(o *state.Order) {
+	if o.ID <= 0 || o.Market == 0 {
+		b.enc.Fail("order %d of market %d is no own order", o.ID, o.Market)
+		return
+	}
+	from := b.mark()
+	b.enc.Buf = append(appendKey(b.enc.Buf, uint64(o.ID)), partRow)
+	next := op{do: opOrder, key: b.since(from), open: !o.State.Terminal()}
+	from = b.mark()
+	b.enc.UUID(o.ClientOrderID)
+	b.enc.UUID(o.ExchangeID)
+	b.enc.Buf = append(b.enc.Buf, b.enc.marketName(o.Market)...)
+	next.index = b.since(from)
+	from = b.mark()
+	b.enc.orderRow(o)
+	b.row(next, from)
+}
+
+// Fill keeps a fill of an own order. One that is kept already changes nothing, unless its fee is settled now; a fill of no own order
+// is left out.
+func (b *Batch) Fill(f *market.Fill) {
+	if f.Order == 0 {
+		return
+	}
+	from := b.mark()
+	b.enc.Buf = appendFillKey(b.enc.Buf, f)
+	next := op{do: opFill, key: b.since(from)}
+	from = b.mark()
+	b.enc.Buf = append(append(appendKey(b.enc.Buf, uint64(f.Order)), partFill), f.ID[:]...)
+	next.index = b.since(from)
+	from = b.mark()
+	b.enc.Byte(recordVersion)
+	b.enc.fill(f)
+	b.row(next, from)
+}
+
+// Position keeps what a strategy holds in a market. Strategy 0 is the pool of those that are no more.
+func (b *Batch) Position(strategy market.StrategyID, id market.ID, p *market.Position) {
+	from := b.mark()
+	b.enc.Buf = append(append(append(b.enc.Buf, b.enc.StrategyName(strategy)...), 0), b.enc.marketName(id)...)
+	key := b.since(from)
+	from = b.mark()
+	b.enc.Byte(recordVersion)
+	b.enc.Strategy(strategy)
+	b.enc.Market(id)
+	b.enc.position(p)
+	b.row(op{do: opPosition, key: key}, from)
+}
+
+// Equity adds a sample to the curves, which are thinned as they age: see EquitySample.
+func (b *Batch) Equity(sample EquitySample) {
+	b.ops = append(b.ops, op{do: opEquity, from: len(b.samples)})
+	b.samples = append(b.samples, sample)
+}
+
+// marketName is the name of a market that the catalog must have.
+func (e *recordEncoder) marketName(id market.ID) string {
+	if id == 0 || int(id) > len(e.Catalog().Markets()) {
+		e.Fail("market %d is not of this catalog", id)
+		return ""
+	}
+	return e.Catalog().Market(id).Name
+}
+
+// indexed takes the index part of an order's op apart.
+func indexed(index []byte) (client, exchange uuid.UUID, name []byte) {
+	copy(client[:], index)
+	copy(exchange[:], index[16:])
+	return client, exchange, index[32:]
+}
+
+// fault is the first mistake of the caller.
+func (b *Batch) fault() error {
+	if err := b.enc.Err(); err != nil {
+		return fmt.Errorf("batch: %w", err)
+	}
+	return nil
+}

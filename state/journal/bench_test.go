@@ -1,0 +1,141 @@
+package journal
+
+import (
+	"encoding/binary"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.etcd.io/bbolt"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+)
+
+// median of durations; they are sorted in place.
+func median(times []time.Duration) float64 {
+	slices.Sort(times)
+	return float64(times[len(times)/2])
+}
+
+// addIntent puts the intent of a new order into a batch: what one step of the live loop makes durable before it sends.
+func addIntent(b *Batch, o *state.Order, intent *Intent, id market.OrderID) {
+	o.ID, o.ClientOrderID = id, market.ClientOrderID(testRun, id)
+	intent.Command.Order = o.Order
+	b.Journal(market.Time(id), intent)
+	b.Order(o)
+}
+
+// end closes an order, so that few are open at a time, as in life.
+func end(b *testing.B, s *Store, batch *Batch, o *state.Order) {
+	ended := *o
+	ended.State = state.Filled
+	batch.Order(&ended)
+	require.NoError(b, s.Commit(batch))
+}
+
+// BenchmarkIntentDurable commits one order's intent, with its row and indexes, beside a bare bbolt Update that puts the same number of
+// bytes under one key in a row of keys, with the options that bbolt has by itself: its list of free pages is written at each commit, ours
+// is not. Medians of alternating commits.
+func BenchmarkIntentDurable(b *testing.B) {
+	s := botStore(b)
+	batch, o := s.NewBatch(), ownOrder(1)
+	intent := intentOf(o)
+	bare, err := bbolt.Open(filepath.Join(b.TempDir(), "bare.db"), 0o600, &bbolt.Options{InitialMmapSize: boltfile.WriterMap})
+	require.NoError(b, err)
+	defer bare.Close()
+	bare.AllocSize = boltfile.GrowStep
+	addIntent(batch, o, intent, 1)
+	payload := make([]byte, len(batch.enc.Buf))
+	batch.Reset()
+	var store, floor []time.Duration
+	id := market.OrderID(0)
+	for b.Loop() {
+		id++
+		floor = append(floor, elapsed(func() {
+			err := bare.Update(func(tx *bbolt.Tx) error {
+				bucket, err := tx.CreateBucketIfNotExists(bucketJournal)
+				if err != nil {
+					return err
+				}
+				return bucket.Put(binary.BigEndian.AppendUint64(nil, uint64(id)), payload)
+			})
+			require.NoError(b, err)
+		}))
+		store = append(store, elapsed(func() {
+			addIntent(batch, o, intent, id)
+			require.NoError(b, s.Commit(batch))
+		}))
+		end(b, s, batch, o)
+	}
+	b.ReportMetric(median(floor)/1e3, "floor-µs")
+	b.ReportMetric(median(store)/1e3, "µs/intent")
+	b.ReportMetric(median(floor)/median(store), "xfloor")
+	b.ReportMetric(float64(len(payload)), "B")
+}
+
+// BenchmarkIntentsDrained commits 64 intents together, beside one at a time, in turn.
+func BenchmarkIntentsDrained(b *testing.B) {
+	const drained = 64
+	s := botStore(b)
+	batch, o := s.NewBatch(), ownOrder(1)
+	intent := intentOf(o)
+	var single, group []time.Duration
+	id := market.OrderID(0)
+	for b.Loop() {
+		for range 8 {
+			single = append(single, elapsed(func() {
+				id++
+				addIntent(batch, o, intent, id)
+				require.NoError(b, s.Commit(batch))
+			}))
+			end(b, s, batch, o)
+		}
+		group = append(group, elapsed(func() {
+			for range drained {
+				id++
+				addIntent(batch, o, intent, id)
+			}
+			require.NoError(b, s.Commit(batch))
+		}))
+	}
+	b.ReportMetric(median(single)/1e3, "single-µs")
+	b.ReportMetric(median(group)/drained/1e3, "µs/intent")
+	b.ReportMetric(median(single)*drained/median(group), "xsingle")
+}
+
+// BenchmarkBatch is the part of a commit that is not bbolt's: encoding an intent and its order.
+func BenchmarkBatch(b *testing.B) {
+	s := botStore(b)
+	batch, o := s.NewBatch(), ownOrder(1)
+	intent := intentOf(o)
+	b.ReportAllocs()
+	for b.Loop() {
+		batch.Journal(1, intent)
+		batch.Order(o)
+		batch.Reset()
+	}
+}
+
+func TestAddingToABatchDoesNotAllocate(t *testing.T) {
+	s := botStore(t)
+	b, o := s.NewBatch(), ownOrder(1)
+	intent, report := intentOf(o), &Report{Report: market.ReportOf(&o.Order, market.ExecNew), Fills: []market.Fill{fillOf(o, 1, 1, 1)}}
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		b.Journal(1, intent)
+		b.Order(o)
+		b.Journal(1, report)
+		b.Fill(&report.Fills[0])
+		b.Cursor(1, "candles", o.ClientOrderID[:])
+		b.Reset()
+	}))
+}
+
+func elapsed(work func()) time.Duration {
+	start := time.Now()
+	work()
+	return time.Since(start)
+}

@@ -1,0 +1,132 @@
+package journal
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"go.etcd.io/bbolt"
+)
+
+// A journal entry is stored as hash, time (8 bytes), kind, version, content. It is built in a buffer with the hash of the entry before
+// and its number in front of the time, so that what is hashed stands in a row; its own hash then takes the place before the time.
+const (
+	entryFront = sha256.Size + 8 // hash of the entry before, number
+	entryHead  = sha256.Size + 8 // as stored: own hash, time
+)
+
+var keyHead = []byte("head") // meta: number and hash of the last entry
+
+// head is the end of the journal.
+type head struct {
+	number uint64
+	hash   [sha256.Size]byte
+}
+
+func headOf(tx *bbolt.Tx) (h head, err error) {
+	value := tx.Bucket(boltfile.BucketMeta).Get(keyHead)
+	if len(value) != entryFront {
+		return h, fmt.Errorf("%w: meta: the journal's end is written in %d bytes, not %d", boltfile.ErrCorrupt, len(value), entryFront)
+	}
+	h.number = binary.BigEndian.Uint64(value)
+	copy(h.hash[:], value[8:])
+	return h, nil
+}
+
+func putHead(tx *bbolt.Tx, h head) error {
+	value := binary.BigEndian.AppendUint64(make([]byte, 0, entryFront), h.number)
+	return tx.Bucket(boltfile.BucketMeta).Put(keyHead, append(value, h.hash[:]...))
+}
+
+// seal gives an entry, built with room for the front, its number and hash. It returns what is stored, a part of the entry.
+func (h *head) seal(entry []byte) []byte {
+	h.number++
+	copy(entry, h.hash[:])
+	binary.BigEndian.PutUint64(entry[sha256.Size:], h.number)
+	h.hash = sha256.Sum256(entry)
+	stored := entry[entryFront-sha256.Size:]
+	copy(stored, h.hash[:])
+	return stored
+}
+
+// chain walks over stored entries and holds each against the hash of the one before.
+type chain struct {
+	head
+	buffer []byte
+}
+
+// next checks one entry.
+func (c *chain) next(key, value []byte) error {
+	if len(key) != 8 || len(value) < entryHead+2 {
+		return fmt.Errorf("%w: journal entry behind number %d: key %s, %d bytes", boltfile.ErrCorrupt, c.number, boltfile.NameKey(key), len(value))
+	}
+	if number := binary.BigEndian.Uint64(key); number != c.number+1 {
+		return fmt.Errorf("%w: journal entry %d follows number %d", boltfile.ErrCorrupt, number, c.number)
+	}
+	c.buffer = append(append(c.buffer[:0], make([]byte, entryFront)...), value[sha256.Size:]...)
+	stored := value[:sha256.Size]
+	want := c.head
+	want.seal(c.buffer)
+	if !bytes.Equal(stored, want.hash[:]) {
+		return fmt.Errorf("%w: journal entry %d: its hash does not fit it and the entry before", boltfile.ErrCorrupt, want.number)
+	}
+	c.head = want
+	return nil
+}
+
+// checkTail checks the journal from its last checkpoint on.
+func checkTail(tx *bbolt.Tx) error {
+	c := chain{}
+	from, err := cutOf(tx)
+	if err != nil {
+		return err
+	}
+	cursor := boltfile.NewCursor(tx.Bucket(bucketJournal))
+	key, value := cursor.First()
+	if number, hash := boltfile.NewCursor(tx.Bucket(bucketCheckpoints)).Last(); from.number > 0 && bytes.Equal(number, key64(from.number)) {
+		c.head = from.head
+		key, value = cursor.Seek(key64(from.number + 1))
+	} else if number != nil {
+		key, value = cursor.Seek(number)
+		if !bytes.Equal(key, number) || len(hash) != sha256.Size || !bytes.HasPrefix(value, hash) {
+			return fmt.Errorf("%w: journal entry %s is not the one that its checkpoint names", boltfile.ErrCorrupt, boltfile.NameKey(number))
+		}
+		c.number = binary.BigEndian.Uint64(number)
+		copy(c.hash[:], hash)
+		key, value = cursor.Next()
+	}
+	for ; key != nil; key, value = cursor.Next() {
+		if err := c.next(key, value); err != nil {
+			return err
+		}
+	}
+	return c.isHead(tx)
+}
+
+// isHead wants the walk to have ended where the file says that the journal does.
+func (c *chain) isHead(tx *bbolt.Tx) error {
+	end, err := headOf(tx)
+	if err == nil && end != c.head {
+		err = fmt.Errorf("%w: the journal ends with entry %d, not with %d as the file says", boltfile.ErrCorrupt, c.number, end.number)
+	}
+	return err
+}
+
+// readEntry decodes a stored entry.
+func (s *Store) readEntry(key, value []byte) (Entry, error) {
+	if len(key) != 8 || len(value) < entryHead {
+		return Entry{}, fmt.Errorf("%s: %w: journal key %s", s.path, boltfile.ErrCorrupt, boltfile.NameKey(key))
+	}
+	var d recordDecoder
+	d.Open(s.names, value[entryHead:])
+	e := Entry{Number: binary.BigEndian.Uint64(key), At: timeOfKey(value[sha256.Size:])}
+	copy(e.Hash[:], value)
+	e.Record = d.record()
+	if err := d.End(); err != nil {
+		return Entry{}, fmt.Errorf("%s: journal entry %d: %w", s.path, e.Number, err)
+	}
+	e.Kind = e.Record.entryKind()
+	return e, nil
+}

@@ -1,0 +1,297 @@
+package journal
+
+import (
+	"bytes"
+	"fmt"
+	"runtime/debug"
+	"slices"
+
+	"github.com/google/uuid"
+	"go.etcd.io/bbolt"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+)
+
+// CheckReport says what Check looked at and what is wrong with it.
+type CheckReport struct {
+	Entries, Orders, Open, Fills, Runs, Halts int64
+	Cut                                       uint64 // number of the journal's last entry that was taken out by Prune; 0: it is whole
+	Awaited                                   int64  // open orders of which the exchange told of more, or less, than their fills: they are on their way
+	Flaws                                     []Flaw
+}
+
+// Flaw is something wrong in a state file.
+type Flaw struct {
+	Place string // "journal entry 12", "order 3", "fill …"
+	What  string
+}
+
+// String names the place and what is wrong there.
+func (f Flaw) String() string { return f.Place + ": " + f.What }
+
+// Check reads everything: the whole chain of the journal with its checkpoints, every row of every table, the indexes against the tables
+// in both directions, and the fills of each order that is done against its filledAmount. The error is nil when everything could be looked
+// at, whatever was found. Pages of the database that hold none of this are not looked at.
+func (s *Store) Check() (CheckReport, error) {
+	c := checker{store: s, filled: map[market.OrderID]market.Qty{}, claimed: map[uuid.UUID]market.OrderID{}}
+	err := s.view(func(tx *bbolt.Tx) error {
+		c.tx = tx
+		var err error
+		c.from, err = cutOf(tx)
+		c.note("meta", err)
+		c.report.Cut = c.from.number
+		for _, part := range []struct {
+			name  string
+			check func()
+		}{{"journal", c.journal}, {"parts of orders", c.parts}, {"fills", c.fills}, {"orders", c.orders}, {"open orders", c.open}, {"client order ids", c.clientIDs},
+			{"exchange order ids", c.exchangeIDs}, {"small tables", c.small}, {"meta", c.meta}} {
+			c.guard(part.name, part.check)
+			if c.given != nil {
+				return c.given
+			}
+		}
+		return nil
+	})
+	return c.report, err
+}
+
+type checker struct {
+	store   *Store
+	tx      *bbolt.Tx
+	from    cut
+	report  CheckReport
+	given   error // the context has ended: the rest is not looked at
+	told    int64 // pairs of an order and an entry about it
+	indexed int64 // fills that are found by id
+	filled  map[market.OrderID]market.Qty
+	claimed map[uuid.UUID]market.OrderID // fill id → order
+}
+
+// guard makes a page that cannot be read a flaw of the part that needed it.
+func (c *checker) guard(name string, check func()) {
+	var err error
+	func() {
+		defer boltfile.CatchCorrupt(c.store.path, &err, debug.SetPanicOnFault(true))
+		check()
+	}()
+	c.note(name, err)
+}
+
+func (c *checker) note(place string, err error) {
+	if err != nil {
+		c.report.Flaws = append(c.report.Flaws, Flaw{place, err.Error()})
+	}
+}
+
+func (c *checker) flaw(place, format string, args ...any) {
+	c.report.Flaws = append(c.report.Flaws, Flaw{place, fmt.Sprintf(format, args...)})
+}
+
+// each visits a bucket and gives its pages back.
+func (c *checker) each(bucket []byte, visit func(key, value []byte)) {
+	err := boltfile.WalkUntil(c.store.reading, c.tx.Bucket(bucket), nil, func(key, value []byte) error {
+		visit(key, value)
+		return nil
+	})
+	if err != nil {
+		c.given = err
+	}
+}
+
+// has reports whether a key is there, with a value or without.
+func has(bucket *bbolt.Bucket, key []byte) bool {
+	found, _ := boltfile.NewCursor(bucket).Seek(key)
+	return bytes.Equal(found, key)
+}
+
+// parts counts what belongs to orders beside their rows.
+func (c *checker) parts() {
+	var told int64
+	c.each(bucketOrders, func(key, value []byte) {
+		switch {
+		case isRow(key):
+		case len(key) == 17 && key[8] == partStory:
+			told++
+			c.empty("story", key, value)
+		case len(key) == 25 && key[8] == partFill:
+			c.indexed++
+		default:
+			c.flaw("orders", "key %s is no part of an order", boltfile.NameKey(key))
+		}
+	})
+	if told != c.told {
+		c.flaw("stories", "%d journal entries are named by orders, %d name them", told, c.told)
+	}
+}
+
+func (c *checker) fills() {
+	ids := c.tx.Bucket(bucketOrders)
+	c.each(bucketFills, func(key, value []byte) {
+		c.report.Fills++
+		f, err := readFill(c.store.names, key, value)
+		if err != nil {
+			c.note("fills", err)
+			return
+		}
+		place := fmt.Sprintf("fill %s of order %d", f.ID, f.Order)
+		if at := ids.Get(part(key[8:16], partFill, key[16:])); !bytes.Equal(at, key[:8]) {
+			c.flaw(place, "it is not found by its id")
+		}
+		if other := c.claimed[f.ID]; other != 0 {
+			c.claim(place, &f, other)
+		}
+		c.claimed[f.ID] = f.Order
+		c.filled[f.Order] += f.Amount
+	})
+	if c.indexed != c.report.Fills {
+		c.flaw("fills", "%d are there, %d are found by id", c.report.Fills, c.indexed)
+	}
+}
+
+// claim judges a fill id that two orders have: those of two markets, or the two sides of one trade, may.
+func (c *checker) claim(place string, f *FillRow, other market.OrderID) {
+	key := part(orderKey(other), partRow, nil)
+	if o, err := readOrder(c.store.names, key, c.tx.Bucket(bucketOrders).Get(key)); err == nil && o.Market == f.Market && o.Side == f.Side {
+		c.flaw(place, "order %d has a fill of that id in the same market", other)
+	}
+}
+
+func (c *checker) orders() {
+	var open int64
+	c.each(bucketOrders, func(key, value []byte) {
+		if !isRow(key) {
+			return
+		}
+		c.report.Orders++
+		o, err := readOrder(c.store.names, key, value)
+		if err != nil {
+			c.note("orders", err)
+			return
+		}
+		if !o.State.Terminal() {
+			open++
+		}
+		c.order(key[:8], &o)
+		delete(c.filled, o.ID)
+	})
+	for id := range c.filled {
+		c.flaw(fmt.Sprintf("order %d", id), "it has fills and is not in the table of orders")
+	}
+	c.report.Open = open
+}
+
+func (c *checker) order(key []byte, o *OrderRow) {
+	place := fmt.Sprintf("order %d", o.ID)
+	if o.ClientOrderID != uuid.Nil && !bytes.Equal(clientIDsOf(c.tx).get(o.ClientOrderID), key) {
+		c.flaw(place, "it is not found by its client order id %s", o.ClientOrderID)
+	}
+	by := exchangeKey(o.ExchangeID, c.store.names.Catalog().Market(o.Market).Name)
+	if o.ExchangeID != uuid.Nil && !bytes.Equal(c.tx.Bucket(bucketExchangeIDs).Get(by), key) {
+		c.flaw(place, "it is not found by its exchange id %s", o.ExchangeID)
+	}
+	if open := has(c.tx.Bucket(bucketOpen), key); open == o.State.Terminal() {
+		c.flaw(place, "it is %s, and the list of open orders says otherwise", o.State)
+	}
+	switch filled := c.filled[o.ID]; {
+	case filled == o.FilledAmount:
+	case o.State.Terminal():
+		m := c.store.names.Catalog().Market(o.Market)
+		c.flaw(place, "its fills add up to %s, its filledAmount is %s", m.FormatQty(filled), m.FormatQty(o.FilledAmount))
+	default:
+		c.report.Awaited++
+	}
+}
+
+// empty wants nothing behind a key that says all.
+func (c *checker) empty(name string, key, value []byte) {
+	if len(value) > 0 {
+		c.flaw(fmt.Sprintf("%s %s", name, boltfile.NameKey(key)), "%d bytes stand where none should", len(value))
+	}
+}
+
+// The indexes again, from the other side: what they name must be there.
+func (c *checker) open() {
+	c.index(bucketOpen, func(key, value []byte) []byte {
+		c.empty("open", key, value)
+		return key
+	})
+}
+
+// clientIDs reads the lists; that they hold every order's id was seen with the orders.
+func (c *checker) clientIDs() {
+	rows := c.tx.Bucket(bucketOrders)
+	c.each(bucketClientIDs, func(key, value []byte) {
+		list, err := openRow(key, value)
+		c.note(fmt.Sprintf("clientIDs %s", boltfile.NameKey(key)), err)
+		if err != nil {
+			return
+		}
+		for entry := range slices.Chunk(list, idEntry) {
+			if id := clientIDOf(rows.Get(part(entry[16:], partRow, nil))); !bytes.Equal(entry[:16], id[:]) {
+				c.flaw(fmt.Sprintf("clientIDs %s", boltfile.NameKey(key)), "order %s has another id than %s", boltfile.NameKey(entry[16:]), boltfile.NameKey(entry[:16]))
+			}
+		}
+	})
+}
+
+func (c *checker) exchangeIDs() {
+	c.index(bucketExchangeIDs, func(_, value []byte) []byte { return value })
+}
+
+func (c *checker) index(bucket []byte, order func(key, value []byte) []byte) {
+	rows := c.tx.Bucket(bucketOrders)
+	c.each(bucket, func(key, value []byte) {
+		id := order(key, value)
+		row := rows.Get(part(id, partRow, nil))
+		if row == nil {
+			c.flaw(fmt.Sprintf("%s %s", bucket, boltfile.NameKey(key)), "there is no order %s", boltfile.NameKey(id))
+			return
+		}
+		o, err := readOrder(c.store.names, part(id, partRow, nil), row)
+		if err == nil && bytes.Equal(bucket, bucketExchangeIDs) && !bytes.HasPrefix(key, o.ExchangeID[:]) {
+			c.flaw(fmt.Sprintf("%s %s", bucket, boltfile.NameKey(key)), "order %d has another id", o.ID)
+		}
+	})
+}
+
+// small reads the tables that nothing else refers to.
+func (c *checker) small() {
+	n := c.store.names
+	c.each(bucketPositions, func(key, value []byte) {
+		_, err := readPosition(n, key, value)
+		c.note("positions", err)
+	})
+	c.each(bucketEquity, func(key, value []byte) {
+		_, err := readEquity(n, key, value)
+		c.note("equity", err)
+	})
+	c.each(bucketHalts, func(key, value []byte) {
+		c.report.Halts++
+		_, err := readHalt(n, key, value)
+		c.note("halts", err)
+	})
+	c.each(bucketRuns, func(key, value []byte) {
+		c.report.Runs++
+		_, err := readRun(n, key, value)
+		c.note("runs", err)
+		if !has(c.tx.Bucket(bucketJournal), key) && bytes.Compare(key, key64(c.from.number)) > 0 {
+			c.flaw(fmt.Sprintf("run %s", boltfile.NameKey(key)), "the journal does not have its start")
+		}
+	})
+	for _, bucket := range [][]byte{bucketBlobs, bucketCursors, bucketUnits} {
+		c.each(bucket, func(key, value []byte) {
+			_, err := openRow(key, value)
+			c.note(fmt.Sprintf("%s %q", bucket, key), err)
+		})
+	}
+}
+
+// meta reads what says how to read the rest; its values were looked at on opening and with the journal.
+func (c *checker) meta() {
+	c.each(boltfile.BucketMeta, func(key, _ []byte) {
+		if !bytes.Equal(key, boltfile.KeyFormat) && !bytes.Equal(key, keyHead) && !bytes.Equal(key, keyCut) {
+			c.flaw(fmt.Sprintf("meta %q", key), "this program does not write it")
+		}
+	})
+}

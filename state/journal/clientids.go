@@ -1,0 +1,144 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/google/uuid"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"go.etcd.io/bbolt"
+)
+
+// The index of client order ids. Such ids are as good as random: in a tree of single keys every new order would write a page of its own,
+// and pages written are what a commit costs. So the index is made of sorted lists: whenever foldOrders orders came, their ids become one,
+// and foldLists short lists become one long one. The orders behind the last list are looked for in their rows. A list's key is the last
+// order in it; its row is entries of id and order, sorted by id.
+const (
+	foldOrders = 512
+	foldLists  = 64
+	idEntry    = 16 + 8
+)
+
+// clientIDs finds orders by client order id. That an id is never used again follows from how it is made, of a run's id and an order's
+// number; Check looks whether it is so.
+type clientIDs struct {
+	lists, table *bbolt.Bucket
+}
+
+func clientIDsOf(tx *bbolt.Tx) clientIDs {
+	return clientIDs{tx.Bucket(bucketClientIDs), tx.Bucket(bucketOrders)}
+}
+
+// folded is the last order in a list, as a key.
+func (c clientIDs) folded() []byte {
+	if last, _ := boltfile.NewCursor(c.lists).Last(); len(last) >= 8 {
+		return last[:8]
+	}
+	return make([]byte, 8)
+}
+
+// recent visits the rows behind the lists, by order, until visit returns false.
+func (c clientIDs) recent(visit func(key, row []byte) bool) {
+	cursor := boltfile.NewCursor(c.table)
+	next := binary.BigEndian.Uint64(c.folded()) + 1
+	for key, row := cursor.Seek(key64(next)); len(key) >= 8 && next != 0; key, row = cursor.Seek(key64(next)) {
+		if isRow(key) && !visit(key, row) {
+			return
+		}
+		next = binary.BigEndian.Uint64(key) + 1 // Seek never goes back behind it; 0 comes after the highest number
+	}
+}
+
+// get returns the key of the order that carries an id, or nil.
+func (c clientIDs) get(id uuid.UUID) (order []byte) {
+	cursor := boltfile.NewCursor(c.lists)
+	for key, list := cursor.First(); key != nil; key, list = cursor.Next() {
+		n := len(list) / idEntry // the checksum behind them is shorter than an entry
+		at := sort.Search(n, func(i int) bool { return bytes.Compare(list[i*idEntry:i*idEntry+16], id[:]) >= 0 })
+		if at < n && bytes.HasPrefix(list[at*idEntry:], id[:]) {
+			return list[at*idEntry+16 : (at+1)*idEntry]
+		}
+	}
+	c.recent(func(key, row []byte) bool {
+		if clientIDOf(row) == id {
+			order = key[:8]
+		}
+		return order == nil
+	})
+	return order
+}
+
+// claim wants an order to keep its id. One that comes after its number was folded gets a list of its own.
+func (c clientIDs) claim(order []byte, id uuid.UUID) error {
+	if row := c.table.Get(part(order, partRow, nil)); row != nil {
+		if have := clientIDOf(row); have != id {
+			return fmt.Errorf("order %d: client order id %s is another than before, %s", orderOfKey(order), id, have)
+		}
+		return nil
+	}
+	folded := c.folded()
+	if bytes.Compare(order, folded) > 0 {
+		return nil
+	}
+	return c.put(append(bytes.Clone(folded), order...), append(id[:], order...))
+}
+
+// put writes a list under its key.
+func (c clientIDs) put(key, list []byte) error {
+	return c.lists.Put(key, sealRow(list, key, 0))
+}
+
+// fold makes a list of the orders behind the last one, where there are enough.
+func (c clientIDs) fold() error {
+	last, _ := boltfile.NewCursor(c.table).Last()
+	if len(last) < 8 || orderOfKey(last)-orderOfKey(c.folded()) < foldOrders {
+		return nil
+	}
+	var list []byte
+	c.recent(func(key, row []byte) bool {
+		id := clientIDOf(row)
+		list = append(append(list, id[:]...), key[:8]...)
+		return true
+	})
+	if err := c.put(bytes.Clone(last[:8]), sortIDs(list)); err != nil {
+		return err
+	}
+	return c.merge()
+}
+
+// merge makes one list of the short ones at the end, where there are enough.
+func (c clientIDs) merge() error {
+	var keys [][]byte
+	var all []byte
+	cursor := boltfile.NewCursor(c.lists)
+	for key, list := cursor.Last(); key != nil && len(list) < foldOrders*foldLists*idEntry/2; key, list = cursor.Prev() {
+		keys = append(keys, bytes.Clone(key))
+		all = append(all, list[:len(list)/idEntry*idEntry]...)
+	}
+	if len(keys) < foldLists {
+		return nil
+	}
+	for _, key := range keys {
+		if err := c.lists.Delete(key); err != nil {
+			return err
+		}
+	}
+	return c.put(keys[0][:8], sortIDs(all))
+}
+
+// sortIDs sorts the entries of a list and leaves room for its checksum.
+func sortIDs(list []byte) []byte {
+	entries := slices.SortedFunc(slices.Chunk(list, idEntry), bytes.Compare)
+	return slices.Concat(entries...)
+}
+
+// clientIDOf reads the client order id of a stored row, which stands behind its version.
+func clientIDOf(row []byte) (id uuid.UUID) {
+	if len(row) > 16 {
+		copy(id[:], row[1:])
+	}
+	return id
+}

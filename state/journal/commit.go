@@ -1,0 +1,235 @@
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"go.etcd.io/bbolt"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/codec"
+)
+
+// How full pages become: the journal only ever grows at its end; orders and fills do too, and what belongs to one comes a little later.
+const (
+	journalFill = 0.95
+	ordersFill  = 0.8
+)
+
+// Commit writes a batch in one synced transaction and empties it. On an error nothing was written and the batch is as it was, so that
+// it can be committed again once the disk has room; an error that wraps ErrDoubtful is the exception.
+func (s *Store) Commit(b *Batch) error {
+	if err := errors.Join(s.doubt, b.fault()); err != nil {
+		return err
+	}
+	if len(b.ops) == 0 {
+		return nil
+	}
+	var before head
+	err := s.update(func(tx *bbolt.Tx) (err error) {
+		before, err = headOf(tx)
+		if err != nil {
+			return err
+		}
+		return (&committer{tx: tx, head: before, Batch: b}).run()
+	})
+	if err != nil {
+		return s.failed(before, err)
+	}
+	b.Reset()
+	if s.commits++; s.commits%releaseEvery == 0 {
+		return s.release()
+	}
+	return nil
+}
+
+// releaseEvery is after how many commits the pages that they have touched are given back.
+const releaseEvery = 64
+
+// release gives back the pages of the file that are mapped: what was touched once would count as this process's memory for ever, and in the end
+// that is the whole file. A page that is needed again comes from the system's cache.
+func (s *Store) release() error {
+	return s.view(func(tx *bbolt.Tx) error {
+		pages := boltfile.NewReleaser(tx)
+		pages.All()
+		return nil
+	})
+}
+
+// failed finds out whether a commit that failed is there all the same: its last step is one write and a sync of it.
+func (s *Store) failed(before head, err error) error {
+	err = fmt.Errorf("commit to %s: %w", s.path, err)
+	check := s.view(func(tx *bbolt.Tx) error {
+		after, err := headOf(tx)
+		if err == nil && after != before {
+			return ErrDoubtful
+		}
+		return err
+	})
+	if check != nil {
+		s.doubt = errors.Join(err, check, ErrDoubtful)
+		return s.doubt
+	}
+	return err
+}
+
+// committer writes one batch.
+type committer struct {
+	*Batch
+	tx    *bbolt.Tx
+	head  head
+	table *bbolt.Bucket // of orders
+	ids   clientIDs
+	gone  market.OrderID // the highest number of an order that Prune took out
+}
+
+func (c *committer) run() error {
+	c.table = c.tx.Bucket(bucketOrders)
+	c.table.FillPercent = ordersFill
+	c.ids = clientIDsOf(c.tx)
+	from, err := cutOf(c.tx)
+	if err != nil {
+		return err
+	}
+	c.gone = from.orders
+	journal := c.tx.Bucket(bucketJournal)
+	journal.FillPercent = journalFill
+	for i := range c.ops {
+		if err := c.apply(journal, &c.ops[i]); err != nil {
+			return err
+		}
+	}
+	if err := c.ids.fold(); err != nil {
+		return err
+	}
+	return putHead(c.tx, c.head)
+}
+
+func (c *committer) apply(journal *bbolt.Bucket, o *op) error {
+	switch o.do {
+	case opEntry:
+		return c.entry(journal, o)
+	case opOrder:
+		return c.order(o)
+	case opFill:
+		return c.fill(o)
+	case opPosition:
+		return putRow(c.tx.Bucket(bucketPositions), c.slice(o.key), c.slice(o.value))
+	case opBlob:
+		return putRow(c.tx.Bucket(bucketBlobs), c.slice(o.key), c.slice(o.value))
+	case opCursor:
+		return putRow(c.tx.Bucket(bucketCursors), c.slice(o.key), c.slice(o.value))
+	case opHalt:
+		return putRow(c.tx.Bucket(bucketHalts), c.slice(o.key), c.slice(o.value))
+	case opResume:
+		return c.tx.Bucket(bucketHalts).Delete(c.slice(o.key))
+	case opRun:
+		key := key64(c.head.number) // its entry was the last one
+		return putRow(c.tx.Bucket(bucketRuns), key, sealRow(bytes.Clone(c.slice(o.value)), key, 0))
+	case opEquity:
+		return addEquity(c.tx, c.enc.Names, &c.samples[o.from])
+	}
+	panic(fmt.Sprintf("batch: operation %d", o.do))
+}
+
+// putRow writes what is not there already.
+func putRow(bucket *bbolt.Bucket, key, value []byte) error {
+	if have := bucket.Get(key); have != nil && bytes.Equal(have, value) {
+		return nil
+	}
+	return bucket.Put(key, value)
+}
+
+func (c *committer) entry(journal *bbolt.Bucket, o *op) error {
+	stored := c.head.seal(c.slice(o.value))
+	key := key64(c.head.number)
+	if err := journal.Put(key, stored); err != nil {
+		return err
+	}
+	if c.head.number%checkpointEvery == 0 {
+		if err := c.tx.Bucket(bucketCheckpoints).Put(key, bytes.Clone(c.head.hash[:])); err != nil { // bbolt keeps the value until the transaction ends
+			return err
+		}
+	}
+	for _, id := range c.orders[o.from:o.to] {
+		if err := c.table.Put(part(orderKey(id), partStory, key), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// order writes a row and what finds it.
+func (c *committer) order(o *op) error {
+	key, id := c.slice(o.key), c.slice(o.key)[:8]
+	client, exchange, name := indexed(c.slice(o.index))
+	if orderOfKey(id) <= c.gone && c.table.Get(part(id, partRow, nil)) == nil {
+		return fmt.Errorf("order %d: its number was that of an order which bot state compact took out", orderOfKey(id))
+	}
+	if err := c.ids.claim(id, client); err != nil {
+		return err
+	}
+	if exchange != uuid.Nil {
+		if err := claim(c.tx.Bucket(bucketExchangeIDs), exchange, exchangeKey(exchange, string(name)), id); err != nil {
+			return err
+		}
+	}
+	open := c.tx.Bucket(bucketOpen)
+	if is := has(open, id); is != o.open { // Get would not see an empty value that this transaction put
+		var err error
+		if o.open {
+			err = open.Put(id, nil)
+		} else {
+			err = open.Delete(id)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return putRow(c.table, key, c.slice(o.value))
+}
+
+// claim makes an order be found by the exchange's id. One that finds another order already is a broken promise: it is unique in a market.
+func claim(index *bbolt.Bucket, id uuid.UUID, by, order []byte) error {
+	have := index.Get(by)
+	if have == nil {
+		return index.Put(by, order)
+	}
+	if !bytes.Equal(have, order) {
+		return fmt.Errorf("order %d: exchange id %s belongs to order %d: an exchange that begins anew gives its ids again; begin anew with another bot.state", orderOfKey(order), id, orderOfKey(have))
+	}
+	return nil
+}
+
+// fill writes a fill that is new, or whose fee is settled now.
+func (c *committer) fill(o *op) error {
+	key, fills := c.slice(o.key), c.tx.Bucket(bucketFills)
+	fills.FillPercent = ordersFill
+	if at := c.table.Get(c.slice(o.index)); at != nil {
+		known := append(bytes.Clone(at), key[8:]...)
+		have, err := readFill(c.enc.Names, known, fills.Get(known))
+		if err != nil {
+			return err
+		}
+		now, err := readFill(c.enc.Names, key, c.slice(o.value))
+		if err != nil || have.Settled || !now.Settled {
+			return err
+		}
+		now.Time = have.Time // a fill has one place, whatever time comes with its fee
+		return fills.Put(known, c.settled(known, &now.Fill))
+	}
+	if err := c.table.Put(c.slice(o.index), key[:8]); err != nil {
+		return err
+	}
+	return fills.Put(key, c.slice(o.value))
+}
+
+func (c *committer) settled(key []byte, f *market.Fill) []byte {
+	e := recordEncoder{Encoder: codec.Encoder{Names: c.enc.Names}}
+	e.Byte(recordVersion)
+	e.fill(f)
+	return sealRow(e.Buf, key, 0)
+}

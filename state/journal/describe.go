@@ -1,0 +1,275 @@
+package journal
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+)
+
+// Describe says what a journal entry records.
+func (s *Store) Describe(e *Entry) Fields {
+	d := describer{Names: s.names, market: &market.Market{}}
+	switch r := e.Record.(type) {
+	case *Start:
+		d.id("run", r.Run)
+		d.text("version", r.Version)
+		d.text("config", r.ConfigHash)
+		d.text("currency", r.Currency)
+		d.text("strategies", strings.Join(r.Strategies, " "))
+	case *Intent:
+		d.intent(r)
+	case *SentCommand:
+		d.about(r.Order, r.Command)
+	case *Outcome:
+		d.outcome(r)
+	case *Report:
+		d.report(&r.Report)
+		d.fills(r.Fills)
+	case *Fills:
+		d.fills(r.Fills)
+	case *Transfer:
+		d.in(r.Market)
+		d.symbol("asset", r.Asset)
+		d.money("amount", r.Money, r.Asset)
+		d.text("strategy", r.Strategy)
+		d.price("price", r.Price)
+	default:
+		d.rest(e.Record)
+	}
+	return d.fields
+}
+
+func (d *describer) rest(record Record) {
+	switch r := record.(type) {
+	case *Timer:
+		d.text("strategy", r.Strategy)
+	case *Cursor:
+		d.text("feed", r.Name)
+		d.text("value", printable(r.Value))
+	case *Refusal:
+		d.text("strategy", r.Strategy)
+		d.text("reason", r.Reason)
+		d.refusal(r)
+	case *Difference:
+		d.text("what", r.What)
+		d.text("ours", r.Ours)
+		d.text("theirs", r.Theirs)
+		d.text("conclusion", r.Conclusion)
+		d.integer("order", int64(r.Order))
+	case *Halt:
+		d.text("scope", r.Scope)
+		d.text("reason", r.Reason)
+		d.text("by", r.By)
+	case *Resume:
+		d.text("scope", r.Scope)
+		d.text("by", r.By)
+	case *Stop:
+		d.id("run", r.Run)
+		d.text("reason", r.Reason)
+		d.integer("open", int64(r.Open))
+	}
+}
+
+func (d *describer) refusal(r *Refusal) {
+	d.text("detail", r.Detail)
+	d.text("value", r.Have)
+	d.text("limit", r.Limit)
+	d.command(&r.Command, "")
+	d.numbers("rounded ", r.Rounded.Beside(&r.Command.Order))
+	d.cause(&r.Cause)
+	d.integer("times", r.Count)
+	d.time("first", r.First)
+}
+
+// numbers are the terms that the gate rounds.
+func (d *describer) numbers(how string, t state.Terms) {
+	d.price(how+"price", t.Price)
+	d.price(how+"triggerAmount", t.TriggerAmount)
+	d.qty(how+"amount", t.Amount)
+	d.quote(how+"amountQuote", t.AmountQuote)
+	d.price(how+"stop", t.Stop)
+	d.price(how+"target", t.Target)
+}
+
+// printable is bytes as they are where that is text, else in hexadecimal.
+func printable(value []byte) string {
+	for _, b := range value {
+		if b < ' ' || b > '~' {
+			return fmt.Sprintf("%x", value)
+		}
+	}
+	return string(value)
+}
+
+func (d *describer) about(id market.OrderID, c market.CommandKind) {
+	d.integer("order", int64(id))
+	if c != 0 {
+		d.text("command", c.String())
+	}
+}
+
+func (d *describer) intent(r *Intent) {
+	d.command(&r.Command, r.Strategy)
+	d.numbers("asked ", r.Asked.Beside(&r.Command.Order))
+	d.text("request", r.Method+" "+r.Path)
+	d.text("body", string(r.Body))
+	d.integer("timestamp_ms", r.Timestamp)
+	d.integer("window_ms", r.WindowMS)
+	for _, f := range r.Risk {
+		said := f.Before + " to " + f.After
+		if f.Limit != "" {
+			said += ", limit " + f.Limit
+		}
+		d.text("risk "+f.Name, said)
+	}
+	d.cause(&r.Cause)
+}
+
+func (d *describer) command(c *market.Command, strategy string) {
+	if c.Kind != 0 {
+		d.text("command", c.Kind.String())
+	}
+	d.time("decided", c.At)
+	d.order(&c.Order, strategy)
+}
+
+func (d *describer) cause(c *Cause) {
+	if c.Kind == 0 {
+		return
+	}
+	text := c.Kind.String()
+	if c.Market != 0 {
+		text += " " + d.Catalog().Market(c.Market).Name
+	}
+	d.text("cause", text+" at "+c.At.String())
+	d.integer("recorded", int64(c.Recorded))
+}
+
+func (d *describer) outcome(r *Outcome) {
+	d.about(r.Order, r.Command)
+	d.text("answer", r.Answer.String())
+	d.integer("status", int64(r.Status))
+	d.integer("errorCode", int64(r.Code))
+	d.text("error", r.Message)
+	d.id("orderId", r.ExchangeID)
+}
+
+func (d *describer) order(o *market.Order, strategy string) {
+	d.integer("order", int64(o.ID))
+	d.id("clientOrderId", o.ClientOrderID)
+	d.id("orderId", o.ExchangeID)
+	d.in(o.Market)
+	d.text("strategy", strategy)
+	d.integer("operatorId", o.OperatorID)
+	d.integer("codGroupId", int64(o.CodGroupID))
+	d.onHold = o.OnHoldCurrency
+	tellFields(d, orderWords, o)
+	d.yes("postOnly", o.PostOnly)
+	d.yes("triggered", o.Triggered)
+	tellFields(d, stateFields, &o.OrderState)
+	tellFields(d, orderEnd, o)
+}
+
+// report is told in the words of an order: it is the state of one.
+func (d *describer) report(r *market.Report) {
+	if r.Exec != 0 {
+		d.text("executionType", r.Exec.String())
+	}
+	o := market.Order{ID: r.Order, Market: r.Market, ExchangeID: r.ExchangeID, OrderState: r.OrderState}
+	o.OnHold = 0 // a report does not say in which currency
+	d.order(&o, "")
+	if r.Command != 0 {
+		d.text("command", r.Command.String())
+	}
+	d.integer("errorCode", int64(r.Code))
+}
+
+func (d *describer) fills(fills []market.Fill) {
+	for i := range fills {
+		one := describer{Names: d.Names}
+		one.fill(&fills[i], d.StrategyName(fills[i].Strategy))
+		d.text("fill "+fills[i].ID.String(), one.fields[1:].String())
+	}
+}
+
+// fill begins with its id.
+func (d *describer) fill(f *market.Fill, strategy string) {
+	d.fields = append(d.fields, Field{"fillId", f.ID.String()})
+	d.integer("order", int64(f.Order))
+	d.in(f.Market)
+	d.text("strategy", strategy)
+	if f.Side != 0 {
+		d.text("side", f.Side.String())
+	}
+	d.price("price", f.Price)
+	d.qty("amount", f.Amount)
+	d.value("fee", f.Fee)
+	d.symbol("feeCurrency", f.FeeCurrency)
+	d.yes("taker", f.Taker)
+	d.yes("settled", f.Settled)
+	d.time("time", f.Time)
+}
+
+// describeOrder says what is known of an order.
+func (s *Store) describeOrder(o *OrderRow) Fields {
+	d := describer{Names: s.names}
+	d.text("state", o.State.String())
+	d.order(&o.Order, o.StrategyName)
+	if o.InFlight != 0 {
+		d.text("inFlight", o.InFlight.String())
+	}
+	d.yes("cancelWanted", o.CancelWanted)
+	d.integer("errorCode", int64(o.Code))
+	return d.fields
+}
+
+// DescribeFill says what is known of a fill.
+func (s *Store) DescribeFill(f *FillRow) Fields {
+	d := describer{Names: s.names}
+	d.fill(&f.Fill, f.StrategyName)
+	return d.fields
+}
+
+// describePosition says what a strategy holds.
+func (s *Store) describePosition(p *PositionRow) Fields {
+	d := describer{Names: s.names}
+	d.text("strategy", p.StrategyName)
+	d.in(p.Market)
+	d.qty("amount", p.Amount)
+	d.value("cost", p.Cost)
+	d.value("realised", p.Realised)
+	d.value("fees", p.Fees)
+	d.time("opened", p.Opened)
+	return d.fields
+}
+
+// describeSample says what an equity curve tells; digits are the decimals of the account's currency.
+func (s *Store) describeSample(e *EquitySample, digits uint8) Fields {
+	d := describer{Names: s.names}
+	d.time("at", e.At)
+	d.text("strategy", e.Strategy)
+	for _, f := range [...]struct {
+		name  string
+		money market.Money
+	}{{"equity", e.Equity}, {"low", e.Low}, {"high", e.High}, {"exposure", e.Exposure}} {
+		d.text(f.name, market.FormatFixed(int64(f.money), digits))
+	}
+	return d.fields
+}
+
+// describeRun says what a start was.
+func (s *Store) describeRun(r *RunRow) Fields {
+	e := Entry{Record: &r.Start}
+	return append(Fields{{"at", r.At.String()}, {"first", fmt.Sprint(r.First)}}, s.Describe(&e)...)
+}
+
+func (s *Store) describeHalt(h *HaltRow) Fields {
+	return append(Fields{{"at", h.At.String()}}, s.Describe(&Entry{Record: &h.Halt})...)
+}
+
+// describeEntry is an entry with its place in the journal.
+func (s *Store) describeEntry(e *Entry) Fields {
+	return append(Fields{{"number", fmt.Sprint(e.Number)}, {"at", e.At.String()}, {"kind", e.Kind.String()}}, s.Describe(e)...)
+}

@@ -1,0 +1,287 @@
+package journal
+
+import (
+	"slices"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/codec"
+)
+
+// recordEncoder writes what the journal and the tables of a state file hold.
+type recordEncoder struct {
+	codec.Encoder
+	scratch market.Order // a copy of what is written from a table of fields
+}
+
+// recordDecoder reads it.
+type recordDecoder struct{ codec.Decoder }
+
+// record appends the kind, the version and the content of a journal entry. The calls are those of concrete types, which keeps the
+// records of the caller off the heap.
+func (e *recordEncoder) record(record Record) {
+	switch r := record.(type) {
+	case *Start:
+		e.kind(EntryStart).start(r)
+	case *Intent:
+		e.kind(EntryIntent).intent(r)
+	case *SentCommand:
+		e.kind(EntrySent).Int(int64(r.Order))
+		e.Byte(byte(r.Command))
+	case *Outcome:
+		e.kind(EntryOutcome).outcome(r)
+	case *Report:
+		e.kind(EntryReport).report(&r.Report)
+		e.fills(r.Fills)
+	case *Fills:
+		e.kind(EntryFill).fills(r.Fills)
+	case *Transfer:
+		e.kind(EntryTransfer).transfer(r)
+	case *Timer:
+		e.kind(EntryTimer).Text(r.Strategy)
+	case *Cursor:
+		e.kind(EntryCursor).Text(r.Name)
+		e.Bytes(r.Value)
+	case *Refusal:
+		e.kind(EntryRefusal).refusal(r)
+	case *Difference:
+		e.kind(EntryDifference).texts(r.What, r.Ours, r.Theirs, r.Conclusion)
+		e.Int(int64(r.Order))
+	case *Halt:
+		e.kind(EntryHalt).texts(r.Scope, r.Reason, r.By)
+	case *Resume:
+		e.kind(EntryResume).texts(r.Scope, r.By)
+	case *Stop:
+		e.kind(EntryStop).UUID(r.Run)
+		e.Text(r.Reason)
+		e.Int(int64(r.Open))
+	}
+}
+
+// kind begins a record.
+func (e *recordEncoder) kind(k EntryKind) *recordEncoder {
+	e.Byte(byte(k))
+	e.Byte(recordVersion)
+	return e
+}
+
+// record reads what the encoder's wrote.
+func (d *recordDecoder) record() Record {
+	kind := EntryKind(d.Byte())
+	version := d.version()
+	if d.Err() != nil {
+		return nil
+	}
+	switch kind {
+	case EntryStart:
+		return d.start()
+	case EntryIntent:
+		return d.intent(version)
+	case EntrySent:
+		return &SentCommand{Order: market.OrderID(d.Int()), Command: codec.Enum(&d.Decoder, market.CommandPlace)}
+	case EntryOutcome:
+		return d.outcome()
+	case EntryReport:
+		r := &Report{}
+		d.report(&r.Report, version)
+		r.Fills = d.fills()
+		return r
+	case EntryFill:
+		return &Fills{d.fills()}
+	case EntryTransfer:
+		return d.transfer()
+	case EntryTimer:
+		return &Timer{d.Text()}
+	case EntryCursor:
+		return &Cursor{d.Text(), d.Bytes()}
+	case EntryRefusal:
+		return d.refusal(version)
+	case EntryDifference:
+		return &Difference{state.Discrepancy{What: d.Text(), Ours: d.Text(), Theirs: d.Text(), Conclusion: d.Text(),
+			Order: market.OrderID(d.Int())}}
+	case EntryHalt:
+		return &Halt{d.Text(), d.Text(), d.Text()}
+	case EntryResume:
+		return &Resume{d.Text(), d.Text()}
+	case EntryStop:
+		return &Stop{d.UUID(), d.Text(), int(d.Int())}
+	}
+	d.Fail("entry of kind %d", kind)
+	return nil
+}
+
+func (e *recordEncoder) texts(texts ...string) {
+	for _, text := range texts {
+		e.Text(text)
+	}
+}
+
+func (e *recordEncoder) start(r *Start) {
+	e.UUID(r.Run)
+	e.texts(r.Version, r.ConfigHash, r.Currency)
+	e.Uint(uint64(len(r.Strategies)))
+	e.texts(r.Strategies...)
+}
+
+func (d *recordDecoder) start() *Start {
+	r := &Start{Run: d.UUID(), Version: d.Text(), ConfigHash: d.Text(), Currency: d.Text()}
+	for n := d.Count(); n > 0 && d.Err() == nil; n-- {
+		r.Strategies = append(r.Strategies, d.Text())
+	}
+	return r
+}
+
+func (e *recordEncoder) intent(r *Intent) {
+	e.command(&r.Command)
+	e.texts(r.Method, r.Path)
+	e.Bytes(r.Body)
+	e.Int(r.Timestamp)
+	e.Int(r.WindowMS)
+	e.cause(&r.Cause)
+	e.Uint(uint64(len(r.Risk)))
+	for i := range r.Risk {
+		f := &r.Risk[i]
+		e.texts(f.Name, f.Before, f.After, f.Limit)
+	}
+	e.terms(&r.Asked)
+}
+
+// terms are in the units of the market written last.
+func (e *recordEncoder) terms(t *state.Terms) {
+	for _, n := range [...]int64{int64(t.Price), int64(t.TriggerAmount), int64(t.Amount), int64(t.AmountQuote), int64(t.Stop), int64(t.Target)} {
+		e.Int(n)
+	}
+}
+
+func (d *recordDecoder) terms() state.Terms {
+	return state.Terms{Price: d.Price(), TriggerAmount: d.Price(), Amount: market.Qty(d.Int()), AmountQuote: market.Money(d.Int()),
+		Stop: d.Price(), Target: d.Price()}
+}
+
+func (d *recordDecoder) intent(version byte) *Intent {
+	r := &Intent{}
+	r.Strategy = d.command(&r.Command, version)
+	r.Method, r.Path, r.Body = d.Text(), d.Text(), d.Bytes()
+	r.Timestamp, r.WindowMS = d.Int(), d.Int()
+	d.cause(&r.Cause)
+	for n := d.Count(); n > 0 && d.Err() == nil; n-- {
+		r.Risk = append(r.Risk, state.Figure{Name: d.Text(), Before: d.Text(), After: d.Text(), Limit: d.Text()})
+	}
+	if version > 1 {
+		r.Asked = d.terms()
+	}
+	return r
+}
+
+func (e *recordEncoder) cause(c *Cause) {
+	e.Byte(byte(c.Kind))
+	e.Market(c.Market)
+	e.Int(int64(c.At))
+	e.Uint(c.Recorded)
+}
+
+func (d *recordDecoder) cause(c *Cause) {
+	c.Kind = codec.Enum(&d.Decoder, market.KindTimer)
+	c.Market = d.OtherMarket() // what follows is about the order's
+	c.At = market.Time(d.Int())
+	c.Recorded = d.Uint()
+}
+
+func (e *recordEncoder) outcome(r *Outcome) {
+	e.Int(int64(r.Order))
+	e.Byte(byte(r.Command))
+	e.Byte(byte(r.Answer))
+	e.Int(int64(r.Status))
+	e.Int(int64(r.Code))
+	e.Text(r.Message)
+	e.UUID(r.ExchangeID)
+}
+
+func (d *recordDecoder) outcome() *Outcome {
+	return &Outcome{Order: market.OrderID(d.Int()), Command: codec.Enum(&d.Decoder, market.CommandPlace), Answer: codec.Enum(&d.Decoder, AnswerUnknown),
+		Status: int(d.Int()), Code: int(d.Int()), Message: d.Text(), ExchangeID: d.UUID()}
+}
+
+func (e *recordEncoder) fills(fills []market.Fill) {
+	e.Uint(uint64(len(fills)))
+	for i := range fills {
+		e.fill(&fills[i])
+	}
+}
+
+func (d *recordDecoder) fills() (fills []market.Fill) {
+	for n := d.Count(); n > 0 && d.Err() == nil; n-- {
+		var f market.Fill
+		d.fill(&f)
+		fills = append(fills, f)
+	}
+	return fills
+}
+
+func (e *recordEncoder) transfer(r *Transfer) {
+	e.Market(r.Market)
+	e.Asset(r.Asset)
+	e.Int(int64(r.Money))
+	e.Text(r.Strategy)
+	e.Int(int64(r.Price))
+}
+
+func (d *recordDecoder) transfer() *Transfer {
+	return &Transfer{Market: d.Market(), Asset: d.Asset(), Money: market.Money(d.Int()), Strategy: d.Text(), Price: d.Price()}
+}
+
+func (e *recordEncoder) refusal(r *Refusal) {
+	e.Text(r.Strategy)
+	e.command(&r.Command)
+	e.texts(r.Reason, r.Detail)
+	e.terms(&r.Rounded)
+	e.texts(r.Have, r.Limit)
+	e.cause(&r.Cause)
+	e.Int(r.Count)
+	e.Int(int64(r.First))
+}
+
+func (d *recordDecoder) refusal(version byte) *Refusal {
+	r := &Refusal{Strategy: d.Text()}
+	d.command(&r.Command, version)
+	r.Reason, r.Detail = d.Text(), d.Text()
+	if version > 1 {
+		r.Rounded = d.terms()
+		r.Have, r.Limit = d.Text(), d.Text()
+	}
+	d.cause(&r.Cause)
+	if version > 1 {
+		r.Count, r.First = d.Int(), market.Time(d.Int())
+	}
+	return r
+}
+
+// ordersOf appends the own orders that a record is about, each once: from is where those of this record begin.
+func ordersOf(dst []market.OrderID, from int, record Record) []market.OrderID {
+	switch r := record.(type) {
+	case *Intent:
+		return addOrder(dst, from, r.Command.Order.ID)
+	case *SentCommand:
+		return addOrder(dst, from, r.Order)
+	case *Outcome:
+		return addOrder(dst, from, r.Order)
+	case *Report:
+		return addOrder(dst, from, r.Order)
+	case *Fills:
+		for i := range r.Fills {
+			dst = addOrder(dst, from, r.Fills[i].Order)
+		}
+	case *Refusal:
+		return addOrder(dst, from, r.Command.Order.ID)
+	case *Difference:
+		return addOrder(dst, from, r.Order)
+	}
+	return dst
+}
+
+func addOrder(dst []market.OrderID, from int, id market.OrderID) []market.OrderID {
+	if id == 0 || slices.Contains(dst[from:], id) {
+		return dst
+	}
+	return append(dst, id)
+}

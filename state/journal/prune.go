@@ -1,0 +1,261 @@
+package journal
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+)
+
+// Removed is what a Prune took out.
+type Removed struct {
+	Entries, Orders, Fills int64
+}
+
+// Prune writes a file like Compact, but without what is over since before a time: orders that have ended, with their fills and stories, and
+// the entries of the journal. There stays what is younger, and whatever its age each order that is open, waits for a fee, or belongs to a position that is held
+// (one of its strategy in its market since the position was opened), with its whole story; positions, halts, runs, equity and snapshots stay
+// too. The journal's chain goes on from the last entry that was taken out, whose hash is kept, and numbers of orders that were taken out are
+// not taken again. A store with flaws is not pruned: the error wraps ErrCorrupt.
+func (s *Store) Prune(path string, before market.Time) (removed Removed, err error) {
+	report, err := s.Check()
+	if err == nil && len(report.Flaws) > 0 {
+		err = fmt.Errorf("%s: %d flaws, the first: %s: %w", s.path, len(report.Flaws), report.Flaws[0], boltfile.ErrCorrupt)
+	}
+	if err != nil {
+		return removed, err
+	}
+	err = s.rewrite(path, func(into *bbolt.DB) error {
+		return s.view(func(tx *bbolt.Tx) error {
+			p := pruner{store: s, from: tx, before: before, gone: map[market.OrderID]bool{}, stay: map[uint64]bool{}}
+			err := p.run(into)
+			removed = p.removed
+			return err
+		})
+	})
+	return removed, err
+}
+
+// pruner copies a state file but for what is over.
+type pruner struct {
+	store   *Store
+	from    *bbolt.Tx
+	before  market.Time
+	old     cut // of the file as it is
+	cut     cut
+	held    map[string]market.Time  // by key of the position: since when it is held
+	gone    map[market.OrderID]bool // orders that are taken out
+	stay    map[uint64]bool         // entries before the cut that are kept
+	removed Removed
+	into    copier
+}
+
+func (p *pruner) run(into *bbolt.DB) error {
+	p.into = copier{db: into}
+	defer p.into.drop()
+	for _, step := range [...]func() error{p.findCut, p.findHeld, p.sortOrders, p.copyJournal, p.copyOrders, p.copyLists, p.copyRest} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return p.into.end(func(tx *bbolt.Tx) error {
+		return cmp.Or(p.cut.put(tx), tx.Bucket(boltfile.BucketMeta).Put(boltfile.KeyFormat, binary.BigEndian.AppendUint32(nil, current.format|formatCut)))
+	})
+}
+
+// findCut finds the last entry before which nothing is young.
+func (p *pruner) findCut() (err error) {
+	if p.old, err = cutOf(p.from); err != nil {
+		return err
+	}
+	p.cut = p.old
+	cursor := boltfile.NewCursor(p.from.Bucket(bucketJournal))
+	for key, value := cursor.Seek(key64(p.old.number + 1)); key != nil && timeOfKey(value[sha256.Size:]) < p.before; key, value = cursor.Next() {
+		p.cut.number = binary.BigEndian.Uint64(key)
+		copy(p.cut.hash[:], value)
+	}
+	return nil
+}
+
+// findHeld finds the positions whose orders stay.
+func (p *pruner) findHeld() error {
+	p.held = map[string]market.Time{}
+	return boltfile.ForEach(p.from.Bucket(bucketPositions), func(key, value []byte) error {
+		row, err := readPosition(p.store.names, key, value)
+		if err == nil && row.Amount != 0 {
+			p.held[string(key)] = row.Opened
+		}
+		return err
+	})
+}
+
+// sortOrders decides which orders go, and which old entries stay for those that do not.
+func (p *pruner) sortOrders() error {
+	return boltfile.ForEach(p.from.Bucket(bucketOrders), func(key, value []byte) error {
+		switch {
+		case isRow(key):
+			row, err := readOrder(p.store.names, key, value)
+			if err != nil {
+				return err
+			}
+			over, err := p.over(&row)
+			if err == nil && over {
+				p.gone[row.ID] = true
+				p.cut.orders = max(p.cut.orders, row.ID)
+				p.removed.Orders++
+			}
+			return err
+		case key[8] == partStory && !p.gone[orderOfKey(key)] && has(p.from.Bucket(bucketOrders), part(key[:8], partRow, nil)):
+			if number := binary.BigEndian.Uint64(key[9:]); number <= p.cut.number {
+				p.stay[number] = true
+			}
+		}
+		return nil
+	})
+}
+
+// over reports whether nothing more is to be said of an order.
+func (p *pruner) over(o *OrderRow) (bool, error) {
+	if !o.State.Terminal() || o.Updated >= p.before || p.lastTold(o.ID) > p.cut.number {
+		return false, nil
+	}
+	name := p.store.names.Catalog().Market(o.Market).Name
+	since, held := p.held[string(positionKey(o.StrategyName, name))]
+	if held && o.Updated >= since {
+		return false, nil
+	}
+	prefix := part(orderKey(o.ID), partFill, nil)
+	cursor := boltfile.NewCursor(p.from.Bucket(bucketOrders))
+	for key, at := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, at = cursor.Next() {
+		full := append(append(bytes.Clone(at), key[:8]...), key[9:]...)
+		f, err := readFill(p.store.names, full, p.from.Bucket(bucketFills).Get(full))
+		if err != nil || !f.Settled || held && f.Time >= since {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// lastTold is the number of the last entry about an order, 0 where there is none.
+func (p *pruner) lastTold(id market.OrderID) uint64 {
+	cursor := boltfile.NewCursor(p.from.Bucket(bucketOrders))
+	key, _ := cursor.Seek(part(orderKey(id), partStory+1, nil))
+	if key == nil {
+		key, _ = cursor.Last()
+	} else {
+		key, _ = cursor.Prev()
+	}
+	if !bytes.HasPrefix(key, part(orderKey(id), partStory, nil)) {
+		return 0
+	}
+	return binary.BigEndian.Uint64(key[9:])
+}
+
+// copyJournal copies what comes after the cut, the old entries that stay, and the checkpoints that either needs.
+func (p *pruner) copyJournal() error {
+	checkpoints := p.from.Bucket(bucketCheckpoints)
+	if p.cut.number > 0 {
+		if err := p.into.put(bucketCheckpoints, key64(p.cut.number), p.cut.hash[:]); err != nil {
+			return err
+		}
+	}
+	var before []byte // hash of the entry before, where it is in the file
+	var last uint64
+	err := boltfile.ForEach(p.from.Bucket(bucketJournal), func(key, value []byte) error {
+		number := binary.BigEndian.Uint64(key)
+		known := before
+		if last+1 != number {
+			known = checkpoints.Get(key64(number - 1))
+		}
+		before, last = value[:sha256.Size], number
+		switch {
+		case number > p.cut.number:
+			return p.into.put(bucketJournal, key, value)
+		case !p.stay[number]:
+			p.removed.Entries++
+			return nil
+		case number > 1 && !p.stay[number-1]:
+			if err := p.into.put(bucketCheckpoints, key64(number-1), known); err != nil {
+				return err
+			}
+		}
+		return p.into.put(bucketJournal, key, value)
+	})
+	if err != nil {
+		return err
+	}
+	return boltfile.ForEach(checkpoints, func(key, value []byte) error {
+		if binary.BigEndian.Uint64(key) <= p.cut.number {
+			return nil
+		}
+		return p.into.put(bucketCheckpoints, key, value)
+	})
+}
+
+// copyOrders copies the orders that stay, with what finds them, and their fills.
+func (p *pruner) copyOrders() error {
+	rows := p.from.Bucket(bucketOrders)
+	stays := func(id market.OrderID, key []byte) bool {
+		if p.gone[id] {
+			return false
+		}
+		lone := len(key) == 17 && key[8] == partStory && binary.BigEndian.Uint64(key[9:]) <= p.cut.number && !has(rows, part(key[:8], partRow, nil))
+		return !lone // an entry about a number that no order has goes with the entry
+	}
+	err := p.copy(bucketOrders, func(key, _ []byte) bool { return stays(orderOfKey(key), key) })
+	err = cmp.Or(err, p.copy(bucketExchangeIDs, func(_, order []byte) bool { return !p.gone[orderOfKey(order)] }))
+	return cmp.Or(err, p.copy(bucketFills, func(key, _ []byte) bool {
+		if gone := p.gone[orderOfKey(key[8:])]; gone {
+			p.removed.Fills++
+			return false
+		}
+		return true
+	}))
+}
+
+// copyLists copies the lists of client order ids without those that are gone. The last list stays even when it is empty: it says from where on
+// orders are in no list.
+func (p *pruner) copyLists() error {
+	last, _ := boltfile.NewCursor(p.from.Bucket(bucketClientIDs)).Last()
+	last = bytes.Clone(last)
+	return boltfile.ForEach(p.from.Bucket(bucketClientIDs), func(key, value []byte) error {
+		var list []byte
+		for at := 0; at+idEntry <= len(value); at += idEntry {
+			if entry := value[at : at+idEntry]; !p.gone[orderOfKey(entry[16:])] {
+				list = append(list, entry...)
+			}
+		}
+		if len(list) == 0 && !bytes.Equal(key, last) {
+			return nil
+		}
+		return p.into.put(bucketClientIDs, key, sealRow(list, key, 0))
+	})
+}
+
+// copyRest copies what stays as it is.
+func (p *pruner) copyRest() error {
+	for _, bucket := range [...][]byte{boltfile.BucketMeta, bucketOpen, bucketPositions, bucketBlobs, bucketCursors, bucketHalts, bucketEquity, bucketRuns, bucketUnits} {
+		if err := p.copy(bucket, func(_, _ []byte) bool { return true }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *pruner) copy(bucket []byte, stays func(key, value []byte) bool) error {
+	release := boltfile.NewReleaser(p.from)
+	defer release.Flush()
+	return boltfile.ForEach(p.from.Bucket(bucket), func(key, value []byte) error {
+		defer release.Consumed(value)
+		if !stays(key, value) {
+			return nil
+		}
+		return p.into.put(bucket, key, value)
+	})
+}

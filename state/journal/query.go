@@ -1,0 +1,261 @@
+package journal
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/google/uuid"
+	"go.etcd.io/bbolt"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/codec"
+)
+
+// Order returns an own order by its number. Like all that look for one order it wraps ErrNotFound where there is none.
+func (s *Store) Order(id market.OrderID) (row OrderRow, err error) {
+	err = s.view(func(tx *bbolt.Tx) error {
+		row, err = s.orderAt(tx, orderKey(id), strconv.FormatInt(int64(id), 10))
+		return err
+	})
+	return row, err
+}
+
+// OrderByClientID returns an own order by its clientOrderId.
+func (s *Store) OrderByClientID(id uuid.UUID) (row OrderRow, err error) {
+	err = s.view(func(tx *bbolt.Tx) error {
+		row, err = s.orderAt(tx, clientIDsOf(tx).get(id), id.String())
+		return err
+	})
+	return row, err
+}
+
+func (s *Store) orderAt(tx *bbolt.Tx, key []byte, asked string) (OrderRow, error) {
+	var value []byte
+	if key != nil {
+		key = part(key, partRow, nil)
+		value = tx.Bucket(bucketOrders).Get(key)
+	}
+	if value == nil {
+		return OrderRow{}, fmt.Errorf("order %s: %w in %s", asked, boltfile.ErrNotFound, s.path)
+	}
+	row, err := readOrder(s.names, key, value)
+	return row, s.wrap(err)
+}
+
+func (s *Store) wrap(err error) error {
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.path, err)
+	}
+	return nil
+}
+
+// OpenOrders returns the own orders that are not done, by number.
+func (s *Store) OpenOrders() (rows []OrderRow, err error) {
+	err = s.view(func(tx *bbolt.Tx) error {
+		return boltfile.ForEach(tx.Bucket(bucketOpen), func(key, _ []byte) error {
+			row, err := s.orderAt(tx, key, boltfile.NameKey(key))
+			if errors.Is(err, boltfile.ErrNotFound) {
+				err = fmt.Errorf("%s: %w: the list of open orders names order %s, which is not there", s.path, boltfile.ErrCorrupt, boltfile.NameKey(key))
+			}
+			rows = append(rows, row)
+			return err
+		})
+	})
+	return rows, err
+}
+
+// Orders calls visit with every own order from a number on, in order, until it returns an error, which is returned. As in
+// all visits, visit must not call the store.
+func (s *Store) Orders(from market.OrderID, visit func(*OrderRow) error) error {
+	return s.walk(bucketOrders, orderKey(from), func(key, value []byte) error {
+		if !isRow(key) {
+			return nil
+		}
+		row, err := readOrder(s.names, key, value)
+		if err != nil {
+			return s.wrap(err)
+		}
+		return visit(&row)
+	})
+}
+
+// Fills calls visit with every fill from from to to (exclusive; 0 being no bound), by time, until it returns an error, which is returned.
+func (s *Store) Fills(from, to market.Time, visit func(*FillRow) error) error {
+	var first []byte
+	if from != 0 {
+		first = appendTime(nil, from)
+	}
+	err := s.walk(bucketFills, first, func(key, value []byte) error {
+		if to != 0 && len(key) >= 8 && timeOfKey(key) >= to {
+			return errEnough
+		}
+		row, err := readFill(s.names, key, value)
+		if err != nil {
+			return s.wrap(err)
+		}
+		return visit(&row)
+	})
+	return notEnough(err)
+}
+
+// FillsOf returns the fills of an own order, by fill id.
+func (s *Store) FillsOf(id market.OrderID) (rows []FillRow, err error) {
+	prefix := part(orderKey(id), partFill, nil)
+	err = s.view(func(tx *bbolt.Tx) error {
+		cursor := boltfile.NewCursor(tx.Bucket(bucketOrders))
+		for key, at := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, at = cursor.Next() {
+			full := append(append(bytes.Clone(at), key[:8]...), key[9:]...)
+			row, err := readFill(s.names, full, tx.Bucket(bucketFills).Get(full))
+			if err != nil {
+				return s.wrap(err)
+			}
+			rows = append(rows, row)
+		}
+		return nil
+	})
+	return rows, err
+}
+
+// Positions returns what each strategy holds or held, by strategy and market name.
+func (s *Store) Positions() (rows []PositionRow, err error) {
+	return collect(s, bucketPositions, readPosition)
+}
+
+// Halts returns the halts that nobody has ended, by scope.
+func (s *Store) Halts() ([]HaltRow, error) { return collect(s, bucketHalts, readHalt) }
+
+// Runs returns the starts of the bot, the first first.
+func (s *Store) Runs() ([]RunRow, error) { return collect(s, bucketRuns, readRun) }
+
+// Blob returns a copy of the bytes kept under a name, nil where there are none.
+func (s *Store) Blob(name string) ([]byte, error) { return s.get(bucketBlobs, name) }
+
+// Cursor returns a copy of how far a feed was read, nil where it never was.
+func (s *Store) Cursor(name string) ([]byte, error) { return s.get(bucketCursors, name) }
+
+func (s *Store) get(bucket []byte, name string) (value []byte, err error) {
+	err = s.view(func(tx *bbolt.Tx) error {
+		row := tx.Bucket(bucket).Get([]byte(name))
+		if row == nil {
+			return nil
+		}
+		body, err := openRow([]byte(name), row)
+		value = append([]byte{}, body...)
+		if err != nil {
+			return fmt.Errorf("%s: %s %q: %w", s.path, bucket, name, err)
+		}
+		return nil
+	})
+	return value, err
+}
+
+// Story returns every journal entry about an own order, in order: intents, sends, outcomes, reports, fills, refusals, differences.
+func (s *Store) Story(id market.OrderID) (entries []Entry, err error) {
+	prefix := part(orderKey(id), partStory, nil)
+	err = s.view(func(tx *bbolt.Tx) error {
+		cursor := boltfile.NewCursor(tx.Bucket(bucketOrders))
+		for key, _ := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = cursor.Next() {
+			entry, err := s.readEntry(key[9:], tx.Bucket(bucketJournal).Get(key[9:]))
+			if err != nil {
+				return err
+			}
+			entries = append(entries, entry)
+		}
+		return nil
+	})
+	return entries, err
+}
+
+// Entries calls visit with the journal's entries from a number on until it returns an error, which is returned.
+func (s *Store) Entries(from uint64, visit func(*Entry) error) error {
+	return s.walk(bucketJournal, key64(from), func(key, value []byte) error {
+		entry, err := s.readEntry(key, value)
+		if err != nil {
+			return err
+		}
+		return visit(&entry)
+	})
+}
+
+// EntriesBack calls visit with the journal's entries of some kinds, the latest first, until one of any kind is older than since, or visit returns an
+// error, which is returned.
+func (s *Store) EntriesBack(since market.Time, visit func(*Entry) error, kinds ...EntryKind) error {
+	return s.view(func(tx *bbolt.Tx) error {
+		release := boltfile.NewReleaser(tx)
+		defer release.Flush()
+		cursor := boltfile.NewCursor(tx.Bucket(bucketJournal))
+		n := 0
+		for key, value := cursor.Last(); key != nil; key, value = cursor.Prev() {
+			if n++; n%boltfile.LookAtContext == 0 && s.reading.Err() != nil {
+				return fmt.Errorf("read the journal: %w", s.reading.Err())
+			}
+			if len(value) <= entryHead || timeOfKey(value[sha256.Size:]) < since {
+				return nil
+			}
+			if slices.Contains(kinds, EntryKind(value[entryHead])) {
+				entry, err := s.readEntry(key, value)
+				if err != nil {
+					return err
+				}
+				if err := visit(&entry); err != nil {
+					return err
+				}
+			}
+			release.Consumed(value)
+		}
+		return nil
+	})
+}
+
+// LastEntries returns the last n entries of the journal, the oldest first.
+func (s *Store) LastEntries(n int) (entries []Entry, err error) {
+	last, err := s.LastNumber()
+	if err != nil || last == 0 {
+		return nil, err
+	}
+	err = s.Entries(max(last, uint64(n))-uint64(n)+1, func(e *Entry) error {
+		entries = append(entries, *e)
+		return nil
+	})
+	return entries, err
+}
+
+// LastNumber is the number of the journal's last entry, 0 for an empty journal.
+func (s *Store) LastNumber() (number uint64, err error) {
+	err = s.view(func(tx *bbolt.Tx) error {
+		h, err := headOf(tx)
+		number = h.number
+		return s.wrap(err)
+	})
+	return number, err
+}
+
+// walk calls visit with a bucket's keys from first on. Consumed pages are given back.
+func (s *Store) walk(bucket, first []byte, visit func(key, value []byte) error) error {
+	return s.view(func(tx *bbolt.Tx) error { return boltfile.WalkUntil(s.reading, tx.Bucket(bucket), first, visit) })
+}
+
+// collect decodes a whole bucket.
+func collect[T any](s *Store, bucket []byte, read func(n *codec.Names, key, value []byte) (T, error)) (rows []T, err error) {
+	err = s.walk(bucket, nil, func(key, value []byte) error {
+		row, err := read(s.names, key, value)
+		rows = append(rows, row)
+		return s.wrap(err)
+	})
+	return rows, err
+}
+
+// errEnough ends a walk early.
+var errEnough = errors.New("enough")
+
+func notEnough(err error) error {
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
+}
