@@ -21,6 +21,7 @@ type Source struct {
 	File      string // as the user named it; empty: the built-in config
 	Text      string
 	Overrides []Override
+	Hints     []string // about retired keys, with their places; set when the config is loaded
 }
 
 // Override is a setting from the command line.
@@ -49,6 +50,7 @@ func (s *Source) decode(b *binder, config any) error {
 			return s.Place(err)
 		}
 	}
+	s.retire(tree)
 	return s.Place(b.bind(nil, reflect.ValueOf(config).Elem(), tree))
 }
 

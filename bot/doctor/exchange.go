@@ -86,9 +86,6 @@ func (d *doctor) withdrawRight(ctx context.Context) {
 	default:
 		d.ok("withdrawals", "the key may not withdraw")
 	}
-	if d.plan.Config.Exchange.AllowWithdrawals {
-		d.warn("withdrawals", "exchange.allow_withdrawals is set", "leave it out: the bot never withdraws")
-	}
 }
 
 // balances tells what the account has of what is traded.

@@ -56,7 +56,7 @@ func (a *Access) Client(budget rest.Budget) (*rest.Client, error) {
 	e := &a.Config.Exchange
 	c, err := rest.New(rest.Config{
 		BaseURL: e.BaseURL, Key: rest.NewSecret(a.Key), Secret: rest.NewSecret(a.secret), Prefix: e.Prefix, Window: market.Duration(e.Window),
-		AllowWithdrawals: e.AllowWithdrawals, Weights: weightsOf(e), SignPublic: e.SignMarketData, Budget: budget,
+		Weights: weightsOf(e), SignPublic: e.SignMarketData, Budget: budget,
 		Transport: a.Transport, Now: a.Now,
 	})
 	if err != nil {

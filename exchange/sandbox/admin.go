@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -126,13 +127,13 @@ func answerJSON(c *call, value any) {
 // adminClock answers GET /admin/clock.
 func (ex *Exchange) adminClock(c *call) *exchange.Error {
 	now := max(ex.clock.Now(), ex.reached)
-	w := sheet{c.out}
-	w.open('{')
-	w.integer("time", now.Millis())
-	w.integer("timeNs", int64(now))
-	w.text("speed", strconv.FormatFloat(ex.clock.Speed(), 'f', -1, 64))
-	w.close('}')
-	c.out = w.dst
+	w := wire.Writer{Dst: c.out}
+	w.Open('{')
+	w.Integer("time", now.Millis())
+	w.Integer("timeNs", int64(now))
+	w.Text("speed", strconv.FormatFloat(ex.clock.Speed(), 'f', -1, 64))
+	w.Close('}')
+	c.out = w.Dst
 	return nil
 }
 
