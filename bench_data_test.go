@@ -47,7 +47,7 @@ func (t *table) csv(dir string, n int) string {
 
 // bitcoin is the market of all measurements.
 func bitcoin() *market.Market {
-	return &market.Market{Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 4, QuantityDecimals: 8, NotionalDecimals: 2, TickSize: 1}
+	return &market.Market{Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 4, Rules: market.Rules{QuantityDecimals: 8, NotionalDecimals: 2, TickSize: 1}}
 }
 
 func (t *table) candles(m *market.Market, n int) []market.Candle {

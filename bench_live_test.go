@@ -114,7 +114,8 @@ func (p *pipe) tick() {
 			p.b.Fatal(err)
 		}
 		p.engine.Step(&market.Event{At: now, Kind: market.KindReport, Market: intent.Market, Report: &market.Report{Exec: market.ExecRejected, Command: market.CommandPlace, Order: intent.Order,
-			Market: intent.Market, Code: exchange.CodeInsufficientBalance, Updated: now}})
+			Market: intent.Market, Code: exchange.CodeInsufficientBalance,
+			OrderState: market.OrderState{Updated: now}}})
 	}
 }
 

@@ -50,7 +50,8 @@ func TestPackageInitialisationStaysCheap(t *testing.T) {
 		seen[m[1]] = costly
 		if costly && costlyInit[m[1]] == "" {
 			t.Errorf("%s: its initialisation makes %d allocations of %d bytes in every start of the bot. "+
-				"`go mod why` shows who imports it: import a smaller package, or list it in costlyInit with the reason",
+				"If it is ours, make its variables where they are used. Else `go mod why` shows who imports it: "+
+				"import a smaller package, or list it in costlyInit with the reason",
 				m[1], allocs, bytes)
 		}
 	}

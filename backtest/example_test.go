@@ -30,7 +30,7 @@ func ExampleRun() {
 	var catalog market.Catalog
 	eur, _ := catalog.AddAsset("EUR", 2)
 	catalog.AddAsset("BTC", 8)
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 8, QuantityDecimals: 8, NotionalDecimals: 2}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 8, Rules: market.Rules{QuantityDecimals: 8, NotionalDecimals: 2}}
 	catalog.AddMarket(m)
 	candles, err := synthetic.BTCEUR(m, 1)
 	if err != nil {

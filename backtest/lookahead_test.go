@@ -253,7 +253,7 @@ func (k *keeper) OnCandle(d *strategy.Desk, c market.Candle) {
 	}
 	open := d.OpenOrders(0)
 	for i := range open {
-		open[i] = market.Order{Strategy: 9, OnHold: 0, ID: 77}
+		open[i] = market.Order{Strategy: 9, OrderState: market.OrderState{OnHold: 0}, ID: 77}
 	}
 	k.orders = append(k.orders, open)
 	*k.setup.Markets[0] = market.Market{}

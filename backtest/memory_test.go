@@ -50,7 +50,7 @@ func planOver(tb testing.TB, n int, cash market.Money, kind strategy.Kind, value
 	require.NoError(tb, err)
 	eur, err := catalog.AddAsset("EUR", 2)
 	require.NoError(tb, err)
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 4, QuantityDecimals: 8, NotionalDecimals: 2, TickSize: 1}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 4, Rules: market.Rules{QuantityDecimals: 8, NotionalDecimals: 2, TickSize: 1}}
 	require.NoError(tb, catalog.AddMarket(m))
 	candles := minutes(tb, m, n)
 	return &Plan{

@@ -32,7 +32,7 @@ func newCrossRun(t *testing.T, cfg recorderConfig) *crossRun {
 	c := &market.Catalog{}
 	cfg.Currency = asset(t, c, "EUR", 8)
 	asset(t, c, "BTC", 0)
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 8, TickSize: 1}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 8, Rules: market.Rules{TickSize: 1}}
 	require.NoError(t, c.AddMarket(m))
 	candles := readCandles(t, m, shared+"data/bitvavo_BTC-EUR_1h_2020-2024.csv")
 	cfg.Catalog, cfg.Start, cfg.From = c, 10_000_000_00000000, candles[0].Start
@@ -130,8 +130,8 @@ func (x *crossRun) trade(k *market.Candle, amount int64) {
 	fee := market.ValueOf(max(amount, -amount) * int64(k.Open) * 1e6 / 400)
 	f := market.Fill{Order: x.orders, Market: x.m.ID, Side: market.Buy, Taker: true, Settled: true, Price: k.Open,
 		Amount: market.Qty(max(amount, -amount)), Fee: fee, Time: k.Start}
-	o := market.Order{ID: x.orders, Market: x.m.ID, Side: market.Buy, Type: market.TypeMarket, Status: market.StatusFilled,
-		Amount: f.Amount, FilledAmount: f.Amount, FilledAmountQuote: value, FeePaid: fee, Created: k.Start, Updated: k.Start}
+	o := market.Order{ID: x.orders, Market: x.m.ID, Side: market.Buy, Type: market.TypeMarket, Created: k.Start,
+		OrderState: market.OrderState{Status: market.StatusFilled, Amount: f.Amount, FilledAmount: f.Amount, FilledAmountQuote: value, FeePaid: fee, Updated: k.Start}}
 	if amount < 0 {
 		f.Side, o.Side, o.FilledAmountQuote = market.Sell, market.Sell, value.Neg()
 	}

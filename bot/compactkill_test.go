@@ -43,7 +43,7 @@ func makeHistory(t *testing.T, dir string, orders market.OrderID) {
 func addTrade(b *journal.Batch, run uuid.UUID, id market.OrderID) {
 	at := market.Time(1_700_000_000_000_000_000).Add(time.Duration(id) * time.Minute)
 	o := &state.Order{State: state.Sent, InFlight: market.CommandPlace, Order: market.Order{ID: id, ClientOrderID: market.ClientOrderID(run, id), Market: 1, Strategy: 1,
-		Side: market.Sell, Type: market.TypeLimit, TimeInForce: market.GTC, Price: 5_000_000, Amount: 10, AmountRemaining: 10}}
+		Side: market.Sell, Type: market.TypeLimit, OrderState: market.OrderState{TimeInForce: market.GTC, Price: 5_000_000, Amount: 10, AmountRemaining: 10}}}
 	b.Journal(at, &journal.Intent{Command: market.Command{Kind: market.CommandPlace, At: at, Order: o.Order}, Method: "POST", Path: "/v2/order", Body: []byte(`{"side":"sell"}`), Timestamp: at.Millis(), WindowMS: 10000})
 	b.Order(o)
 	if id%40 == 0 {

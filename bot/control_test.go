@@ -431,7 +431,7 @@ func TestForeignOrdersAreCancelledOnlyWhenTheyAreMeant(t *testing.T) {
 	b.ask("halt", nil)
 	c := b.client()
 	intent, err := c.Prepare(&market.Command{Kind: market.CommandPlace, Order: market.Order{Market: 1, ClientOrderID: uuid.New(), OperatorID: 99, Side: market.Buy, Type: market.TypeLimit,
-		TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel, Price: foreignPrice(t, c), Amount: 100_000}})
+		OrderState: market.OrderState{TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel, Price: foreignPrice(t, c), Amount: 100_000}}})
 	require.NoError(t, err)
 	_, err = c.Send(t.Context(), &intent)
 	require.NoError(t, err)

@@ -187,8 +187,8 @@ func (r *runner) adopt(at market.Time, l *direct.Line, ends map[uuid.UUID]string
 	if err := r.cover(at, id, m, r.soldBy(l.Client, m, amount, ends), ends); err != nil {
 		return sale, err
 	}
-	o := market.Order{ClientOrderID: l.Client, OperatorID: l.Operator, Market: m.ID, Strategy: id, Side: market.Sell, Type: market.TypeMarket, TimeInForce: market.GTC,
-		SelfTradePrevention: market.DecrementAndCancel, Amount: amount, AmountRemaining: amount, Created: signed, Tag: fmt.Sprintf("flatten %s:%d", direct.LogFile, l.Number)}
+	o := market.Order{ClientOrderID: l.Client, OperatorID: l.Operator, Market: m.ID, Strategy: id, Side: market.Sell, Type: market.TypeMarket, OrderState: market.OrderState{TimeInForce: market.GTC,
+		SelfTradePrevention: market.DecrementAndCancel, Amount: amount, AmountRemaining: amount}, Created: signed, Tag: fmt.Sprintf("flatten %s:%d", direct.LogFile, l.Number)}
 	own := r.engine.Adopt(at, &o)
 	j := r.journal
 	j.batch.Journal(at, &journal.Intent{Command: market.Command{Kind: market.CommandPlace, At: at, Order: own.Order}, Method: l.Method, Path: l.Path, Body: []byte(l.Body), Timestamp: l.SignedMS, WindowMS: l.WindowMS})

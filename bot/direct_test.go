@@ -300,8 +300,8 @@ func TestTheKillSwitchCancelsOwnOrdersAlone(t *testing.T) {
 	_ = bot.Wait()
 	require.NoError(t, os.WriteFile(filepath.Join(p.folder, stateFile), []byte("damaged"), 0o600))
 	m := p.market()
-	foreign := market.Command{Kind: market.CommandPlace, Order: market.Order{Market: m.ID, Side: market.Buy, Type: market.TypeLimit, Amount: 100_000, Price: 1_000_000, OperatorID: 7,
-		TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel, ClientOrderID: uuid.New()}}
+	foreign := market.Command{Kind: market.CommandPlace, Order: market.Order{Market: m.ID, Side: market.Buy, Type: market.TypeLimit, OperatorID: 7,
+		OrderState: market.OrderState{Amount: 100_000, Price: 1_000_000, TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel}, ClientOrderID: uuid.New()}}
 	intent, err := p.auditor.Prepare(&foreign)
 	require.NoError(t, err)
 	_, err = p.auditor.Send(t.Context(), &intent)

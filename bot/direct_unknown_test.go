@@ -86,8 +86,8 @@ func TestTheKillSwitchSellsLessWhereSomeoneElseHasSold(t *testing.T) {
 	require.NoError(t, bot.Process.Kill())
 	_ = bot.Wait()
 	m := p.market()
-	sale := market.Command{Kind: market.CommandPlace, Order: market.Order{Market: m.ID, Side: market.Sell, Type: market.TypeMarket, Amount: 700_000, OperatorID: 99,
-		TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel, ClientOrderID: uuid.New()}}
+	sale := market.Command{Kind: market.CommandPlace, Order: market.Order{Market: m.ID, Side: market.Sell, Type: market.TypeMarket, OperatorID: 99,
+		OrderState: market.OrderState{Amount: 700_000, TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel}, ClientOrderID: uuid.New()}}
 	intent, err := p.auditor.Prepare(&sale)
 	require.NoError(t, err)
 	_, err = p.auditor.Send(t.Context(), &intent)

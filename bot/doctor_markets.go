@@ -73,8 +73,8 @@ func (d *doctor) smallestOrder(gate *risk.Gate, account *state.Account, id marke
 	name := d.plan.strategies[id-1].Name
 	price = max(market.FloorTo(price, m.TickSize), m.TickSize)
 	amount := smallestAmount(m, price)
-	c := market.Command{Kind: market.CommandPlace, At: now, Order: market.Order{ID: 1, Strategy: id, Market: m.ID, Side: market.Buy, Type: market.TypeLimit, Amount: amount, Price: price,
-		TimeInForce: market.GTC, SelfTradePrevention: market.CancelNewest}}
+	c := market.Command{Kind: market.CommandPlace, At: now, Order: market.Order{ID: 1, Strategy: id, Market: m.ID, Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{Amount: amount, Price: price,
+		TimeInForce: market.GTC, SelfTradePrevention: market.CancelNewest}}}
 	text := fmt.Sprintf("%s in %s: what it will order is not known; the smallest order that the market takes, %s at %s", name, m.Name, m.FormatQty(amount), m.FormatPrice(price))
 	_, err := gate.Check(account, &c)
 	var refusal *risk.Refusal

@@ -214,7 +214,7 @@ func TestTheDoctorSeesSomebodyElseOnTheAccount(t *testing.T) {
 		amount, err := m.ParseQty("0.01")
 		require.NoError(t, err)
 		intent, err := client.Prepare(&market.Command{Kind: market.CommandPlace, Order: market.Order{ID: 1, ClientOrderID: uuid.New(), OperatorID: operator, Market: m.ID, Side: market.Buy,
-			Type: market.TypeLimit, Amount: amount, Price: price, TimeInForce: market.GTC, SelfTradePrevention: market.CancelNewest}})
+			Type: market.TypeLimit, OrderState: market.OrderState{Amount: amount, Price: price, TimeInForce: market.GTC, SelfTradePrevention: market.CancelNewest}}})
 		require.NoError(t, err)
 		_, err = client.Send(t.Context(), &intent)
 		require.NoError(t, err)

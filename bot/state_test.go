@@ -64,7 +64,7 @@ func makeState(dir string) error {
 // makeOrder adds a buy; the first one fills.
 func makeOrder(b *journal.Batch, run uuid.UUID, at market.Time, id market.OrderID) {
 	o := &state.Order{State: state.Sent, InFlight: market.CommandPlace, Order: market.Order{ID: id, ClientOrderID: market.ClientOrderID(run, id), Market: 1, Strategy: 1,
-		Side: market.Buy, Type: market.TypeLimit, TimeInForce: market.GTC, Price: 5_000_000, Amount: 100_000, AmountRemaining: 100_000, Tag: "entry"}}
+		Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{TimeInForce: market.GTC, Price: 5_000_000, Amount: 100_000, AmountRemaining: 100_000}, Tag: "entry"}}
 	b.Journal(at, &journal.Intent{Command: market.Command{Kind: market.CommandPlace, At: at, Order: o.Order}, Method: "POST", Path: "/v2/order", Body: []byte(`{"side":"buy"}`),
 		Timestamp: at.Millis(), WindowMS: 10000, Risk: []state.Figure{{Name: "max_position", Before: "0", After: "50", Limit: "100"}}})
 	b.Order(o)

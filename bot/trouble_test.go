@@ -300,7 +300,7 @@ func (s *stage) place(c *rest.Client, operator int64, side market.Side, amount, 
 	s.placed++
 	name := market.ClientOrderID(uuid.UUID{9}, s.placed)
 	intent, err := c.Prepare(&market.Command{Kind: market.CommandPlace, Order: market.Order{ID: s.placed, ClientOrderID: name, OperatorID: operator, Market: m.ID, Side: side,
-		Type: market.TypeLimit, Amount: q, Price: at, TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel}})
+		Type: market.TypeLimit, OrderState: market.OrderState{Amount: q, Price: at, TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel}}})
 	require.NoError(s.t, err)
 	_, err = c.Send(context.Background(), &intent)
 	require.NoError(s.t, err)

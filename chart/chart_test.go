@@ -135,6 +135,10 @@ func TestWhatLiesOutsideAFixedRangeIsCutOff(t *testing.T) {
 	for _, p := range walkPath(t, path) {
 		require.True(t, p[0] >= 19 && p[0] <= 226 && p[1] >= 22 && p[1] <= 60, "%v of %s", p, path)
 	}
+	c = one(chart.Line{Points: []chart.Point{{X: -1, Y: 0}, {X: 11, Y: 12}}})
+	c.X = chart.Axis{Low: 0, High: 10}
+	c.Panels[0].Y = chart.Axis{Low: 1, High: 11}
+	require.Equal(t, "m25 60 201-38", layers(element(t, c), "main line"), "from corner to corner")
 	c = one(chart.Marks{Points: points(1, 50, 5)})
 	c.Panels[0].Y = chart.Axis{Low: 0, High: 10}
 	require.Equal(t, 2, strings.Count(element(t, c), "z"), "the mark at 50 is left out")
@@ -177,6 +181,27 @@ func walkPath(t testing.TB, path string) (places [][2]float64) {
 		places = append(places, [2]float64{x, y})
 	}
 	return places
+}
+
+func TestSmallAndLongInputStaysInsideThePicture(t *testing.T) {
+	long := strings.Repeat("長", 100)
+	for _, c := range []chart.Chart{
+		one(chart.Line{Points: points(5e-324, 0, 1e-200)}),
+		one(chart.Line{Points: points(5e-324, 5e-324)}),
+		one(chart.Line{Points: points(0, 0)}),
+		one(chart.Line{Points: points(1e100, 1e100)}),
+		one(chart.Line{Name: long, Points: points(1, 2)}, chart.HeatMap{Columns: []string{long, long},
+			Rows: []string{long}, Values: [][]float64{{1, 2}}}),
+	} {
+		c.X.Unit = long
+		svg := element(t, c)
+		require.NotContains(t, svg, strings.Repeat("長", 25), "long names are cut")
+		for _, m := range regexp.MustCompile(` d="([^"]*)"`).FindAllStringSubmatch(svg, -1) {
+			for _, p := range walkPath(t, m[1]) {
+				require.True(t, p[0] >= 0 && p[0] <= 240 && p[1] >= 0 && p[1] <= 120, "%v of %s", p, m[1])
+			}
+		}
+	}
 }
 
 func TestTextIsEscapedAndStaysText(t *testing.T) {

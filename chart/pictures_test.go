@@ -63,7 +63,7 @@ func fall(points []chart.Point) []chart.Point {
 func pictures() map[string]chart.Chart {
 	return map[string]chart.Chart{
 		"equity": equityPicture(), "candles": candlePicture(), "months": monthPicture(), "fan": fanPicture(),
-		"heatmap": heatPicture(false), "signed": heatPicture(true), "scatter": scatterPicture(),
+		"heatmap": heatPicture(false), "signed": heatPicture(true), "scatter": scatterPicture(), "histogram": histogramPicture(),
 	}
 }
 
@@ -108,6 +108,17 @@ func monthPicture() chart.Chart {
 	}
 	return chart.Chart{Label: "profit by month", Times: true, Panels: []chart.Panel{
 		{Y: chart.Axis{Unit: "%"}, Layers: []chart.Layer{chart.Bars{Bars: bars}}},
+	}}
+}
+
+func histogramPicture() chart.Chart {
+	bars := make([]chart.Bar, 31)
+	for i := range bars {
+		from := -0.03 + 0.002*float64(i)
+		bars[i] = chart.Bar{From: from, To: from + 0.002, Value: math.Round(90 * math.Exp(-from*from/2e-4))}
+	}
+	return chart.Chart{Label: "daily returns", Width: 480, X: chart.Axis{Unit: "return"}, Panels: []chart.Panel{
+		{Height: 160, Y: chart.Axis{Unit: "days"}, Layers: []chart.Layer{chart.Bars{Role: chart.Main, Bars: bars}}},
 	}}
 }
 

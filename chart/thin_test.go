@@ -52,11 +52,31 @@ func drawPoints(t *rapid.T) []Point {
 func extremes(points []Point, left, right float64, columns, place int) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, p := range points {
-		if column(p.X, left, right, columns) == place && !math.IsNaN(p.Y) {
+		at := math.Floor((p.X - left) / (right - left) * float64(columns))
+		if p.X == right {
+			at-- // the last column has both its ends
+		}
+		if at == float64(place) && !math.IsNaN(p.Y) {
 			low, high = min(low, p.Y), max(high, p.Y)
 		}
 	}
 	return low, high
+}
+
+func TestCandlesOfOneColumnAreOneCandle(t *testing.T) {
+	f := frame{shown: box{left: 0, right: 60}}
+	f.area.Max.X = 6
+	var candles []Candle
+	for i := range 60 {
+		from := float64(i)
+		candles = append(candles, Candle{From: from, To: from + 1, Open: from, High: 100 + from, Low: -from, Close: -1})
+	}
+	candles[15].High, candles[25].Low = 500, -500
+	got := merged(candles, &f)
+	require.Len(t, got, 6)
+	require.Equal(t, Candle{From: 0, To: 10, Open: 0, High: 109, Low: -9, Close: -1}, got[0])
+	require.Equal(t, Candle{From: 10, To: 20, Open: 10, High: 500, Low: -19, Close: -1}, got[1])
+	require.Equal(t, Candle{From: 20, To: 30, Open: 20, High: 129, Low: -500, Close: -1}, got[2])
 }
 
 // TestThinKeepsGapsOfAColumnOrMore: a gap that is wide enough to be seen stays.

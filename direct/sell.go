@@ -109,8 +109,8 @@ func (s *Switch) order(ctx context.Context, w *Want, left market.Qty) (o *market
 	if amount <= 0 {
 		return nil, left <= market.Qty(facts.Available), "the account has " + m.FormatQty(market.Qty(facts.Available)) + " available"
 	}
-	o = &market.Order{Market: m.ID, Side: market.Sell, Type: market.TypeMarket, Amount: amount, AmountRemaining: amount, OperatorID: w.Operator,
-		TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel, ClientOrderID: uuid.New()}
+	o = &market.Order{Market: m.ID, Side: market.Sell, Type: market.TypeMarket, OperatorID: w.Operator,
+		OrderState: market.OrderState{Amount: amount, AmountRemaining: amount, TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel}, ClientOrderID: uuid.New()}
 	if _, refused := exchange.CheckPlace(m, o, &facts); refused != nil {
 		return nil, amount == left && (refused.Code == exchange.CodeMinBase || refused.Code == exchange.CodeMinQuote), refused.Error()
 	}

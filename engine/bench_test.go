@@ -126,8 +126,8 @@ func newBench(t testing.TB, s setup) *bench {
 	for _, symbol := range []string{"BTC", "ETH", "ADA"}[:max(1, s.markets)] {
 		_, err := b.catalog.AddAsset(symbol, 8)
 		require.NoError(t, err)
-		require.NoError(t, b.catalog.AddMarket(&market.Market{Name: symbol + "-EUR", PriceDigits: 2, Status: market.Trading, TickSize: 1,
-			QuantityDecimals: 8, NotionalDecimals: 2, MaxOpenOrders: 100}))
+		require.NoError(t, b.catalog.AddMarket(&market.Market{Name: symbol + "-EUR", PriceDigits: 2, Status: market.Trading, Rules: market.Rules{TickSize: 1,
+			QuantityDecimals: 8, NotionalDecimals: 2, MaxOpenOrders: 100}}))
 	}
 	seats := make([]engine.Seat, len(s.seats))
 	for i, seat := range s.seats {

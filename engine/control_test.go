@@ -145,7 +145,7 @@ func TestWhatAHaltCouldNotCancelIsAskedForAgain(t *testing.T) {
 	require.Empty(t, again, "it is on its way")
 	require.Equal(t, 1, left)
 	o := commands[0].Order
-	b.step(&market.Event{Kind: market.KindReport, At: b.now, Market: 1, Report: &market.Report{Exec: market.ExecRejected, Command: market.CommandCancel, Order: o.ID, Market: 1, Updated: b.now}})
+	b.step(&market.Event{Kind: market.KindReport, At: b.now, Market: 1, Report: &market.Report{Exec: market.ExecRejected, Command: market.CommandCancel, Order: o.ID, Market: 1, OrderState: market.OrderState{Updated: b.now}}})
 	again, left = b.engine.CancelHalted(b.now)
 	require.Len(t, again, 1)
 	require.Equal(t, o.ID, again[0].Order.ID, "and not the stop, which protects")

@@ -101,7 +101,7 @@ func (e *Engine) deliver(ev *market.Event) {
 		m := e.catalog.Market(ev.Market)
 		m.Status = ev.Status
 		if ev.Rules != nil {
-			m.TakeRules(ev.Rules)
+			m.Rules = ev.Rules.Rules
 		}
 		e.brackets.Rules(ev.Market)
 	case market.KindTimer:

@@ -31,7 +31,7 @@ func ExampleEngine() {
 	var c market.Catalog
 	c.AddAsset("EUR", 2)
 	c.AddAsset("BTC", 8)
-	c.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Status: market.Trading, TickSize: 1, QuantityDecimals: 8, MaxOpenOrders: 100})
+	c.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Status: market.Trading, Rules: market.Rules{TickSize: 1, QuantityDecimals: 8, MaxOpenOrders: 100}})
 	account := state.NewAccount(&c, 1, nil)
 	e := engine.New(engine.Config{Catalog: &c, Account: account, Gate: risk.New(&c, risk.Config{Strategies: make([]risk.Limits, 1)}), Seats: []engine.Seat{
 		{Name: "dipper", Strategy: &dipper{}, Markets: []market.ID{1}, Intervals: []market.Interval{market.Interval1h}, Log: zerolog.Nop()},

@@ -29,7 +29,7 @@ func answered(t *testing.T, calls *journal) (*bench, *ledger) {
 
 // reported makes a report of one of the orders.
 func reported(id market.OrderID, updated market.Time, status market.Status, filled market.Qty) *market.Report {
-	o := market.Order{ID: id, Market: 1, Status: status, Amount: btc, AmountRemaining: btc - filled, FilledAmount: filled, Price: 50 * at1, Updated: updated}
+	o := market.Order{ID: id, Market: 1, OrderState: market.OrderState{Status: status, Amount: btc, AmountRemaining: btc - filled, FilledAmount: filled, Price: 50 * at1, Updated: updated}}
 	r := market.ReportOf(&o, market.ExecTrade)
 	return &r
 }

@@ -19,7 +19,7 @@ func (e *Engine) Protect(id market.StrategyID, m market.ID, levels market.Bracke
 	x := &e.exits
 	*x = risk.Exits{Strategy: id, Market: m, Levels: levels, Amount: amount, Passed: true}
 	c := &e.command
-	*c = market.Command{Kind: market.CommandPlace, At: e.now, Order: market.Order{Strategy: id, Market: m, Side: market.Sell, Amount: amount, Bracket: levels}}
+	*c = market.Command{Kind: market.CommandPlace, At: e.now, Order: market.Order{Strategy: id, Market: m, Side: market.Sell, OrderState: market.OrderState{Amount: amount}, Bracket: levels}}
 	e.asked = *c
 	if err := e.gate.CheckExits(e.account, x); err != nil {
 		e.refusedTo(c, err)

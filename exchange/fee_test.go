@@ -20,7 +20,7 @@ func feeMarket(t require.TestingT, price, base, quote uint8) *market.Market {
 	require.NoError(t, err)
 	_, err = catalog.AddAsset("EUR", quote)
 	require.NoError(t, err)
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: price, QuantityDecimals: base, NotionalDecimals: quote}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: price, Rules: market.Rules{QuantityDecimals: base, NotionalDecimals: quote}}
 	require.NoError(t, catalog.AddMarket(m))
 	return m
 }
@@ -102,7 +102,7 @@ func TestHoldsAreThoseTheExchangeStated(t *testing.T) {
 		require.NoError(t, err)
 		amount, err := m.ParseQty(c.amount)
 		require.NoError(t, err)
-		o := market.Order{Side: market.Buy, Type: market.TypeLimit, Price: price, Amount: amount, AmountRemaining: amount}
+		o := market.Order{Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{Price: price, Amount: amount, AmountRemaining: amount}}
 		hold, err := exchange.Hold(m, &o, exchange.Fees{Maker: rate(t, "0.0015"), Taker: rate(t, "0.0025")}, 0)
 		require.NoError(t, err)
 		require.Equal(t, c.want, m.FormatMoney(hold))
@@ -117,15 +117,15 @@ func TestHoldFollowsTheKindOfOrder(t *testing.T) {
 		o    market.Order
 		want market.Money
 	}{
-		{"a limit buy: price, amount and fee", market.Order{Side: market.Buy, Type: market.TypeLimit, Price: 90_00, AmountRemaining: 2e8}, 181_80},
-		{"a limit sell: its base", market.Order{Side: market.Sell, Type: market.TypeLimit, Price: 90_00, AmountRemaining: 2e8}, 2e8},
-		{"a market buy: the reference price", market.Order{Side: market.Buy, Type: market.TypeMarket, AmountRemaining: 2e8}, 202_00},
-		{"a market buy by quote: what it may spend", market.Order{Side: market.Buy, Type: market.TypeMarket, AmountQuote: 50_00, AmountQuoteRemaining: 30_00}, 30_00},
-		{"a market sell by quote: the base for it", market.Order{Side: market.Sell, Type: market.TypeMarket, AmountQuote: 50_00, AmountQuoteRemaining: 50_00}, 5e7},
-		{"a stop buy: its trigger price", market.Order{Side: market.Buy, Type: market.TypeStopLoss, TriggerAmount: 120_00, AmountRemaining: 1e8}, 121_20},
-		{"a stop buy that has fired: the reference price", market.Order{Side: market.Buy, Type: market.TypeStopLoss, TriggerAmount: 120_00, Triggered: true, AmountRemaining: 1e8}, 101_00},
-		{"a stop limit buy: its limit", market.Order{Side: market.Buy, Type: market.TypeStopLossLimit, Price: 130_00, TriggerAmount: 120_00, AmountRemaining: 1e8}, 131_30},
-		{"a stop sell by quote: the base at its trigger price", market.Order{Side: market.Sell, Type: market.TypeStopLoss, TriggerAmount: 50_00, AmountQuote: 50_00, AmountQuoteRemaining: 50_00}, 1e8},
+		{"a limit buy: price, amount and fee", market.Order{Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{Price: 90_00, AmountRemaining: 2e8}}, 181_80},
+		{"a limit sell: its base", market.Order{Side: market.Sell, Type: market.TypeLimit, OrderState: market.OrderState{Price: 90_00, AmountRemaining: 2e8}}, 2e8},
+		{"a market buy: the reference price", market.Order{Side: market.Buy, Type: market.TypeMarket, OrderState: market.OrderState{AmountRemaining: 2e8}}, 202_00},
+		{"a market buy by quote: what it may spend", market.Order{Side: market.Buy, Type: market.TypeMarket, OrderState: market.OrderState{AmountQuote: 50_00, AmountQuoteRemaining: 30_00}}, 30_00},
+		{"a market sell by quote: the base for it", market.Order{Side: market.Sell, Type: market.TypeMarket, OrderState: market.OrderState{AmountQuote: 50_00, AmountQuoteRemaining: 50_00}}, 5e7},
+		{"a stop buy: its trigger price", market.Order{Side: market.Buy, Type: market.TypeStopLoss, OrderState: market.OrderState{TriggerAmount: 120_00, AmountRemaining: 1e8}}, 121_20},
+		{"a stop buy that has fired: the reference price", market.Order{Side: market.Buy, Type: market.TypeStopLoss, OrderState: market.OrderState{TriggerAmount: 120_00, Triggered: true, AmountRemaining: 1e8}}, 101_00},
+		{"a stop limit buy: its limit", market.Order{Side: market.Buy, Type: market.TypeStopLossLimit, OrderState: market.OrderState{Price: 130_00, TriggerAmount: 120_00, AmountRemaining: 1e8}}, 131_30},
+		{"a stop sell by quote: the base at its trigger price", market.Order{Side: market.Sell, Type: market.TypeStopLoss, OrderState: market.OrderState{TriggerAmount: 50_00, AmountQuote: 50_00, AmountQuoteRemaining: 50_00}}, 1e8},
 	}
 	for _, c := range cases {
 		hold, err := exchange.Hold(m, &c.o, fees, 100_00)
@@ -136,7 +136,8 @@ func TestHoldFollowsTheKindOfOrder(t *testing.T) {
 
 func TestAHoldCoversTheDearerFeeWhicheverItIs(t *testing.T) {
 	m := feeMarket(t, 2, 8, 2)
-	o := market.Order{Side: market.Buy, Type: market.TypeLimit, Price: 100_00, AmountRemaining: 1e8}
+	o := market.Order{Side: market.Buy, Type: market.TypeLimit,
+		OrderState: market.OrderState{Price: 100_00, AmountRemaining: 1e8}}
 	for _, fees := range [...]exchange.Fees{{Maker: 1_000_000}, {Taker: 1_000_000}} {
 		hold, err := exchange.Hold(m, &o, fees, 0)
 		require.NoError(t, err)
@@ -295,7 +296,7 @@ func ExampleAffordable() {
 	catalog := &market.Catalog{}
 	catalog.AddAsset("BTC", 8)
 	catalog.AddAsset("EUR", 2)
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, QuantityDecimals: 8}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: 8}}
 	catalog.AddMarket(m)
 	amount := exchange.Affordable(m, 100_00, 40000_00, 250_000) // 100 EUR at 40,000, 0.25 % fee
 	fmt.Println(m.FormatQty(amount))

@@ -25,7 +25,7 @@ func ruled(t testing.TB) *market.Market {
 func plenty() exchange.Facts { return exchange.Facts{Reference: 100_00, Available: 1e18} }
 
 func limit() market.Order {
-	return market.Order{ID: 1, Market: 1, Side: market.Buy, Type: market.TypeLimit, TimeInForce: market.GTC, Price: 100_00, Amount: 1e8, AmountRemaining: 1e8}
+	return market.Order{ID: 1, Market: 1, Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{TimeInForce: market.GTC, Price: 100_00, Amount: 1e8, AmountRemaining: 1e8}}
 }
 
 // typed returns an order of another type, with trigger 110 where it needs one.
@@ -224,7 +224,7 @@ func TestMarketStatusDecidesWhatIsAllowed(t *testing.T) {
 		require.Equal(t, c.updating, code(exchange.CheckUpdate(m, &old, price(99_00), &facts, &changed)), c.status)
 		require.Equal(t, c.canceling, code(exchange.CheckCancel(m)), c.status)
 		if c.status == market.Auction { // a change to IOC is held to the rule of a new order
-			impatient := market.Command{Changed: market.ChangeTimeInForce, Order: market.Order{TimeInForce: market.IOC}}
+			impatient := market.Command{Changed: market.ChangeTimeInForce, Order: market.Order{OrderState: market.OrderState{TimeInForce: market.IOC}}}
 			require.Equal(t, exchange.CodeTimeInForce, code(exchange.CheckUpdate(m, &old, &impatient, &facts, &changed)))
 		}
 	}
@@ -241,9 +241,9 @@ func ExampleCheckPlace() {
 	catalog := &market.Catalog{}
 	catalog.AddAsset("BTC", 8)
 	catalog.AddAsset("EUR", 2)
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, TickSize: 100, QuantityDecimals: 8}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{TickSize: 100, QuantityDecimals: 8}}
 	catalog.AddMarket(m)
-	o := market.Order{Side: market.Buy, Type: market.TypeLimit, TimeInForce: market.GTC, Price: 40000_50, Amount: 1e6, AmountRemaining: 1e6}
+	o := market.Order{Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{TimeInForce: market.GTC, Price: 40000_50, Amount: 1e6, AmountRemaining: 1e6}}
 	_, refused := exchange.CheckPlace(m, &o, &exchange.Facts{Available: 500_00})
 	fmt.Println(refused.Code)
 	o.Price = 40000_00

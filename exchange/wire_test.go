@@ -73,9 +73,11 @@ func TestRecordedCreateGivesTheOrdersFields(t *testing.T) {
 	require.Empty(t, fills)
 	require.Equal(t, market.Order{
 		ExchangeID: uuid.MustParse("decccad3-7c79-4933-a34e-dfe911ebd363"), ClientOrderID: uuid.MustParse("080b43f8-412d-4dc9-ac1f-d902554087ed"),
-		Market: 1, Side: market.Buy, Type: market.TypeLimit, Status: market.StatusNew, TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel,
-		Visible: true, FeeCurrency: 1, OnHoldCurrency: 1, Price: 3_000_000, Amount: 30_000, AmountRemaining: 30_000, OnHold: 903,
-		Created: 1702354762111_000_000, Updated: 1702354762111_000_000,
+		Market: 1, Side: market.Buy, Type: market.TypeLimit, Visible: true,
+		FeeCurrency:    1,
+		OnHoldCurrency: 1,
+		Created:        1702354762111_000_000,
+		OrderState:     market.OrderState{Status: market.StatusNew, TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel, Price: 3_000_000, Amount: 30_000, AmountRemaining: 30_000, OnHold: 903, Updated: 1702354762111_000_000},
 	}, order)
 }
 
@@ -90,10 +92,11 @@ func TestOperatorOfTheSmallestIntegerIsNone(t *testing.T) {
 func plainOrder() market.Order {
 	return market.Order{
 		ID: 9, Strategy: 1, Tag: "entry", ExchangeID: uuid.UUID{1}, ClientOrderID: uuid.UUID{2}, OperatorID: 77, Market: 1, CodGroupID: 12,
-		Side: market.Buy, Type: market.TypeLimit, Status: market.StatusPartiallyFilled, TimeInForce: market.GTC, SelfTradePrevention: market.CancelOldest,
-		PostOnly: true, Visible: true, FeeCurrency: 1, OnHoldCurrency: 1, Price: 3_000_050, Amount: 30_000, AmountRemaining: 10_000, OnHold: 302,
-		FilledAmount: 20_000, FilledAmountQuote: market.ValueOf(60_001_000_000), FeePaid: market.ValueOf(-99_000_000),
-		Created: 1702354762111222333, Updated: 1702354762999888777,
+		Side: market.Buy, Type: market.TypeLimit, Visible: true,
+		FeeCurrency:    1,
+		OnHoldCurrency: 1,
+		Created:        1702354762111222333,
+		OrderState:     market.OrderState{Status: market.StatusPartiallyFilled, TimeInForce: market.GTC, SelfTradePrevention: market.CancelOldest, PostOnly: true, Price: 3_000_050, Amount: 30_000, AmountRemaining: 10_000, OnHold: 302, FilledAmount: 20_000, FilledAmountQuote: market.ValueOf(60_001_000_000), FeePaid: market.ValueOf(-99_000_000), Updated: 1702354762999888777},
 	}
 }
 
@@ -123,18 +126,18 @@ func TestMembersArePresentByTheSpecificationsConditions(t *testing.T) {
 		order market.Order
 		want  [][]string
 	}{
-		{"limit", market.Order{Type: market.TypeLimit, Amount: 1, Price: 1}, [][]string{base, {"price"}}},
-		{"market by amount", market.Order{Type: market.TypeMarket, Amount: 1}, [][]string{base}},
-		{"market by amountQuote", market.Order{Type: market.TypeMarket, AmountQuote: 1}, [][]string{quote}},
-		{"stopLoss", market.Order{Type: market.TypeStopLoss, Amount: 1, TriggerAmount: 1}, [][]string{base, trigger}},
-		{"stopLoss by amountQuote", market.Order{Type: market.TypeStopLoss, AmountQuote: 1, TriggerAmount: 1}, [][]string{quote, trigger}},
-		{"stopLossLimit", market.Order{Type: market.TypeStopLossLimit, Amount: 1, Price: 1, TriggerAmount: 1}, [][]string{base, {"price"}, trigger}},
-		{"takeProfit", market.Order{Type: market.TypeTakeProfit, Amount: 1, TriggerAmount: 1}, [][]string{base, trigger}},
-		{"takeProfit with a price", market.Order{Type: market.TypeTakeProfit, Amount: 1, TriggerAmount: 1, Price: 1}, [][]string{base, {"price"}, trigger}},
-		{"takeProfitLimit", market.Order{Type: market.TypeTakeProfitLimit, Amount: 1, Price: 1, TriggerAmount: 1}, [][]string{base, {"price"}, trigger}},
-		{"client id", market.Order{Type: market.TypeMarket, Amount: 1, ClientOrderID: uuid.UUID{1}}, [][]string{base, {"clientOrderId"}}},
-		{"group", market.Order{Type: market.TypeMarket, Amount: 1, CodGroupID: 5}, [][]string{base, {"codGroupId"}}},
-		{"restated", market.Order{Type: market.TypeMarket, Amount: 1, RestatementReason: market.CancelPostOnly}, [][]string{base, {"restatementReason"}}},
+		{"limit", market.Order{Type: market.TypeLimit, OrderState: market.OrderState{Amount: 1, Price: 1}}, [][]string{base, {"price"}}},
+		{"market by amount", market.Order{Type: market.TypeMarket, OrderState: market.OrderState{Amount: 1}}, [][]string{base}},
+		{"market by amountQuote", market.Order{Type: market.TypeMarket, OrderState: market.OrderState{AmountQuote: 1}}, [][]string{quote}},
+		{"stopLoss", market.Order{Type: market.TypeStopLoss, OrderState: market.OrderState{Amount: 1, TriggerAmount: 1}}, [][]string{base, trigger}},
+		{"stopLoss by amountQuote", market.Order{Type: market.TypeStopLoss, OrderState: market.OrderState{AmountQuote: 1, TriggerAmount: 1}}, [][]string{quote, trigger}},
+		{"stopLossLimit", market.Order{Type: market.TypeStopLossLimit, OrderState: market.OrderState{Amount: 1, Price: 1, TriggerAmount: 1}}, [][]string{base, {"price"}, trigger}},
+		{"takeProfit", market.Order{Type: market.TypeTakeProfit, OrderState: market.OrderState{Amount: 1, TriggerAmount: 1}}, [][]string{base, trigger}},
+		{"takeProfit with a price", market.Order{Type: market.TypeTakeProfit, OrderState: market.OrderState{Amount: 1, TriggerAmount: 1, Price: 1}}, [][]string{base, {"price"}, trigger}},
+		{"takeProfitLimit", market.Order{Type: market.TypeTakeProfitLimit, OrderState: market.OrderState{Amount: 1, Price: 1, TriggerAmount: 1}}, [][]string{base, {"price"}, trigger}},
+		{"client id", market.Order{Type: market.TypeMarket, OrderState: market.OrderState{Amount: 1}, ClientOrderID: uuid.UUID{1}}, [][]string{base, {"clientOrderId"}}},
+		{"group", market.Order{Type: market.TypeMarket, OrderState: market.OrderState{Amount: 1}, CodGroupID: 5}, [][]string{base, {"codGroupId"}}},
+		{"restated", market.Order{Type: market.TypeMarket, OrderState: market.OrderState{Amount: 1, RestatementReason: market.CancelPostOnly}}, [][]string{base, {"restatementReason"}}},
 	}
 	for _, c := range cases {
 		c.order.Market, c.order.Side, c.order.Status = 1, market.Sell, market.StatusNew
@@ -169,7 +172,7 @@ func TestTheShortObjectHasTheFieldsOfSpecification44(t *testing.T) {
 func TestHeldCurrencyFollowsTheSideWhereItIsNotSet(t *testing.T) {
 	cat := wireCatalog(t)
 	for side, want := range map[market.Side]string{market.Buy: "EUR", market.Sell: "BTC"} {
-		order := market.Order{Market: 1, Side: side, Type: market.TypeLimit, OnHold: 150}
+		order := market.Order{Market: 1, Side: side, Type: market.TypeLimit, OrderState: market.OrderState{OnHold: 150}}
 		require.Equal(t, want, members(t, exchange.AppendOrder(nil, cat, &order, nil))["onHoldCurrency"])
 	}
 }
@@ -191,12 +194,10 @@ func drawOrder(t *rapid.T) market.Order {
 	o := market.Order{
 		ExchangeID: drawUUID(t), OperatorID: rapid.Int64Min(0).Draw(t, "operator"), Market: market.ID(rapid.IntRange(1, 3).Draw(t, "market")),
 		CodGroupID: rapid.Uint16Max(1000).Draw(t, "group"), Side: market.Side(rapid.IntRange(1, 2).Draw(t, "side")),
-		Type: market.OrderType(rapid.IntRange(1, 6).Draw(t, "type")), Status: market.Status(rapid.IntRange(1, 7).Draw(t, "status")),
-		TimeInForce: market.TimeInForce(rapid.IntRange(1, 3).Draw(t, "time in force")), RestatementReason: market.RestatementReason(rapid.IntRange(0, 13).Draw(t, "reason")),
-		SelfTradePrevention: market.SelfTradePrevention(rapid.IntRange(1, 4).Draw(t, "self trade")), PostOnly: rapid.Bool().Draw(t, "post only"),
-		FeeCurrency: 1, OnHoldCurrency: 1, OnHold: market.Money(amount.Draw(t, "hold")), FilledAmount: market.Qty(amount.Draw(t, "filled")),
-		FilledAmountQuote: market.ValueOf(rapid.Int64().Draw(t, "filled quote")), FeePaid: market.ValueOf(rapid.Int64().Draw(t, "fee")),
-		Created: market.Time(rapid.Int64Range(0, 1<<53).Draw(t, "created") * 1000), Updated: market.Time(rapid.Int64Range(0, 1<<53).Draw(t, "updated") * 1000),
+		Type: market.OrderType(rapid.IntRange(1, 6).Draw(t, "type")), FeeCurrency: 1,
+		OnHoldCurrency: 1,
+		Created:        market.Time(rapid.Int64Range(0, 1<<53).Draw(t, "created") * 1000),
+		OrderState:     market.OrderState{Status: market.Status(rapid.IntRange(1, 7).Draw(t, "status")), TimeInForce: market.TimeInForce(rapid.IntRange(1, 3).Draw(t, "time in force")), RestatementReason: market.RestatementReason(rapid.IntRange(0, 13).Draw(t, "reason")), SelfTradePrevention: market.SelfTradePrevention(rapid.IntRange(1, 4).Draw(t, "self trade")), PostOnly: rapid.Bool().Draw(t, "post only"), OnHold: market.Money(amount.Draw(t, "hold")), FilledAmount: market.Qty(amount.Draw(t, "filled")), FilledAmountQuote: market.ValueOf(rapid.Int64().Draw(t, "filled quote")), FeePaid: market.ValueOf(rapid.Int64().Draw(t, "fee")), Updated: market.Time(rapid.Int64Range(0, 1<<53).Draw(t, "updated") * 1000)},
 	}
 	if rapid.Bool().Draw(t, "by quote") {
 		o.AmountQuote, o.AmountQuoteRemaining = market.Money(1+amount.Draw(t, "quote")), market.Money(amount.Draw(t, "quote left"))
@@ -248,7 +249,7 @@ func ExampleAppendOrder() {
 	cat.AddAsset("BTC", 8)
 	btc := market.Market{Name: "BTC-EUR", PriceDigits: 0}
 	cat.AddMarket(&btc)
-	order := market.Order{Market: btc.ID, Side: market.Buy, Type: market.TypeLimit, Status: market.StatusNew, Price: 30000, Amount: 30000}
+	order := market.Order{Market: btc.ID, Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{Status: market.StatusNew, Price: 30000, Amount: 30000}}
 	record := exchange.AppendOrder(nil, &cat, &order, nil)
 	again, _, err := exchange.ParseOrder(record, &cat)
 	fmt.Println(again.Side, btc.FormatQty(again.Amount), "@", btc.FormatPrice(again.Price), err)

@@ -95,7 +95,7 @@ type reader struct {
 }
 
 func (r *reader) order(from *orderRecord) market.Order {
-	o := market.Order{Market: r.m.ID, Visible: from.Visible, PostOnly: from.PostOnly}
+	o := market.Order{Market: r.m.ID, Visible: from.Visible, OrderState: market.OrderState{PostOnly: from.PostOnly}}
 	r.enums(from, &o)
 	o.ExchangeID = r.id("orderId", from.OrderID)
 	o.ClientOrderID, _ = uuid.Parse(from.ClientOrderID)

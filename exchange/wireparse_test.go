@@ -22,7 +22,7 @@ func TestUnknownTextsAndFieldsAreTolerated(t *testing.T) {
 	require.Empty(t, fills)
 	require.Equal(t, market.StatusUnresolved, order.Status)
 	require.False(t, order.Done())
-	zero := market.Order{ExchangeID: order.ExchangeID, Market: 1, Side: market.Sell, Status: market.StatusUnresolved, FeeCurrency: 1, OnHoldCurrency: 2}
+	zero := market.Order{ExchangeID: order.ExchangeID, Market: 1, Side: market.Sell, OrderState: market.OrderState{Status: market.StatusUnresolved}, FeeCurrency: 1, OnHoldCurrency: 2}
 	require.Equal(t, zero, order)
 }
 

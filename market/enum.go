@@ -1,6 +1,7 @@
 package market
 
 import (
+	"encoding"
 	"fmt"
 	"slices"
 )
@@ -9,6 +10,20 @@ import (
 type table[T ~uint8] struct {
 	name  string
 	texts []string
+}
+
+// Words returns the texts of an enum of this package in the order of its values, those that are ours alone included.
+func Words[T interface {
+	~uint8
+	encoding.TextMarshaler
+}]() (words []string) {
+	for value := T(1); ; value++ {
+		text, err := value.MarshalText()
+		if err != nil {
+			return words
+		}
+		words = append(words, string(text))
+	}
 }
 
 func (t table[T]) text(value T) string {

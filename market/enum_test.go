@@ -17,6 +17,7 @@ type enum struct {
 	name  string
 	texts []string // specification's order is ours, from 1
 	ours  []string // follow the specification's
+	words []string // as Words lists them
 	parse func(string) (uint8, error)
 	text  func(uint8) string
 	bytes func(uint8) ([]byte, error)
@@ -33,7 +34,7 @@ func enumOf[T interface {
 	encoding.TextUnmarshaler
 }](parse func(string) (T, error), texts string, ours ...string) enum {
 	return enum{
-		name: fmt.Sprintf("%T", T(0)), texts: strings.Fields(texts), ours: ours,
+		name: fmt.Sprintf("%T", T(0)), texts: strings.Fields(texts), ours: ours, words: market.Words[T](),
 		parse: func(text string) (uint8, error) { v, err := parse(text); return uint8(v), err },
 		text:  func(n uint8) string { return T(n).String() },
 		bytes: func(n uint8) ([]byte, error) { return T(n).MarshalText() },
@@ -62,6 +63,7 @@ func enums() []enum {
 
 func TestEnumsHaveTheSpecificationsTexts(t *testing.T) {
 	for _, e := range enums() {
+		require.Equal(t, append(e.texts, e.ours...), e.words, e.name)
 		for i, text := range append(e.texts, e.ours...) {
 			value := uint8(i + 1)
 			require.Equal(t, text, e.text(value), e.name)
@@ -155,7 +157,7 @@ func TestStatusIsOpenOrTerminalOrUnresolved(t *testing.T) {
 	for _, c := range cases {
 		require.Equal(t, c.open, c.of.Open(), c.of)
 		require.Equal(t, c.terminal, c.of.Terminal(), c.of)
-		require.Equal(t, c.terminal, (&market.Order{Status: c.of}).Done(), c.of)
+		require.Equal(t, c.terminal, (&market.Order{OrderState: market.OrderState{Status: c.of}}).Done(), c.of)
 	}
 }
 

@@ -13,7 +13,7 @@ func btcEUR() (*market.Catalog, *market.Market) {
 	cat := &market.Catalog{}
 	cat.AddAsset("EUR", 2)
 	cat.AddAsset("BTC", 8)
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: 1, TickSize: 10, QuantityDecimals: 8, NotionalDecimals: 2}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: 1, Rules: market.Rules{TickSize: 10, QuantityDecimals: 8, NotionalDecimals: 2}}
 	cat.AddMarket(m)
 	return cat, m
 }
@@ -201,7 +201,7 @@ func ExampleTrade() {
 
 func ExampleOrder() {
 	_, m := btcEUR()
-	o := market.Order{ID: 1, Market: m.ID, Side: market.Buy, Type: market.TypeMarket, Status: market.StatusFilled, AmountQuote: 500}
+	o := market.Order{ID: 1, Market: m.ID, Side: market.Buy, Type: market.TypeMarket, OrderState: market.OrderState{Status: market.StatusFilled, AmountQuote: 500}}
 	fmt.Println(o.ByQuote(), o.Done(), m.FormatMoney(o.AmountQuote))
 	// Output: true true 5
 }
@@ -226,7 +226,8 @@ func ExampleFill() {
 }
 
 func ExampleReport() {
-	o := market.Order{ID: 7, Status: market.StatusPartiallyFilled, Amount: 10, AmountRemaining: 4, FilledAmount: 6}
+	o := market.Order{ID: 7,
+		OrderState: market.OrderState{Status: market.StatusPartiallyFilled, Amount: 10, AmountRemaining: 4, FilledAmount: 6}}
 	r := market.ReportOf(&o, market.ExecTrade)
 	fmt.Println(r.Order, r.Exec, r.Status, r.FilledAmount+r.AmountRemaining == r.Amount)
 	// Output: 7 trade partiallyFilled true
@@ -247,7 +248,7 @@ func ExampleEvent() {
 }
 
 func ExampleCommand() {
-	c := market.Command{Kind: market.CommandUpdate, Changed: market.ChangePrice | market.ChangePostOnly, Order: market.Order{ID: 7, Price: 99, PostOnly: true}}
+	c := market.Command{Kind: market.CommandUpdate, Changed: market.ChangePrice | market.ChangePostOnly, Order: market.Order{ID: 7, OrderState: market.OrderState{Price: 99, PostOnly: true}}}
 	fmt.Println(c.Kind, c.Changed.Has(market.ChangePrice), c.Changed.Has(market.ChangeAmount))
 	// Output: update true false
 }

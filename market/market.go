@@ -35,7 +35,13 @@ type Market struct {
 	VolumeDigits uint8 // decimals of Volume
 	ValueDigits  uint8 // decimals of Value: the larger of PriceDigits+AmountDigits and QuoteDigits
 
-	Status           MarketStatus
+	Status MarketStatus
+	Rules
+}
+
+// Rules are what an exchange may change of a market while a process runs, beside its status
+// (specification 2.3), in the market's units. Their JSON is for the sandbox's state file.
+type Rules struct {
 	TickSize         Price // smallest price step; 0 checks nothing
 	QuantityDecimals uint8 // allowed decimals of amount
 	NotionalDecimals uint8 // allowed decimals of amountQuote
@@ -45,15 +51,6 @@ type Market struct {
 	MaxOrderInQuote  Money // 0: no maximum
 	MaxOpenOrders    int   // 0: no limit
 	FeeCategory      string
-}
-
-// TakeRules gives the market the rules of another in the same units: tick, allowed decimals, smallest and largest orders, number of
-// open orders, fee category. Name, units and status stay.
-func (m *Market) TakeRules(from *Market) {
-	m.TickSize, m.QuantityDecimals, m.NotionalDecimals = from.TickSize, from.QuantityDecimals, from.NotionalDecimals
-	m.MinOrderInBase, m.MinOrderInQuote = from.MinOrderInBase, from.MinOrderInQuote
-	m.MaxOrderInBase, m.MaxOrderInQuote = from.MaxOrderInBase, from.MaxOrderInQuote
-	m.MaxOpenOrders, m.FeeCategory = from.MaxOpenOrders, from.FeeCategory
 }
 
 // Value returns price·amount exactly.

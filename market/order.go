@@ -9,45 +9,55 @@ type OrderID int64
 // StrategyID is the place of a strategy in its engine, from 1. Zero is none: a foreign order.
 type StrategyID uint8
 
-// Order is an order as specification 2.1 describes it, in the units of its market. Fields that do not apply to its type are
-// zero. It is copied by value; it holds no pointer but the text of its tag.
+// Order is an order as specification 2.1 describes it, in the units of its market. Fields that do
+// not apply to its type are zero. It is copied by value; it holds no pointer but the text of its
+// tag. Its JSON is for state files: numbers count in the market's units, and zero is left out.
 type Order struct {
-	ID            OrderID
-	ExchangeID    uuid.UUID // orderId: unique per market only
-	ClientOrderID uuid.UUID // zero: none was set
-	OperatorID    int64
-	Market        ID
-	Strategy      StrategyID
-	CodGroupID    uint16 // 1…1000, 0: none
+	ID            OrderID    `json:"id,omitzero"`
+	ExchangeID    uuid.UUID  `json:"exchangeId,omitzero"`    // orderId: unique per market only
+	ClientOrderID uuid.UUID  `json:"clientOrderId,omitzero"` // zero: none was set
+	OperatorID    int64      `json:"operatorId,omitzero"`
+	Market        ID         `json:"market,omitzero"`
+	Strategy      StrategyID `json:"strategy,omitzero"`
+	CodGroupID    uint16     `json:"codGroupId,omitzero"` // 1…1000, 0: none
 
-	Side                Side
-	Type                OrderType
-	Status              Status
-	TimeInForce         TimeInForce
-	SelfTradePrevention SelfTradePrevention
-	TriggerType         TriggerType
-	TriggerReference    TriggerReference
-	RestatementReason   RestatementReason
-	PostOnly            bool
-	Visible             bool
-	Triggered           bool // a trigger order whose trigger has fired
-	FeeCurrency         AssetID
-	OnHoldCurrency      AssetID
+	Side             Side             `json:"side,omitzero"`
+	Type             OrderType        `json:"type,omitzero"`
+	TriggerType      TriggerType      `json:"triggerType,omitzero"`
+	TriggerReference TriggerReference `json:"triggerReference,omitzero"`
+	Visible          bool             `json:"visible,omitzero"`
+	FeeCurrency      AssetID          `json:"feeCurrency,omitzero"`
+	OnHoldCurrency   AssetID          `json:"onHoldCurrency,omitzero"`
 
-	Price                Price
-	TriggerAmount        Price // triggerPrice is the same number for the only trigger type
-	Amount               Qty   // zero where the order was set with AmountQuote
-	AmountRemaining      Qty
-	AmountQuote          Money // zero where the order was set with Amount
-	AmountQuoteRemaining Money
-	OnHold               Money // in units of OnHoldCurrency
-	FilledAmount         Qty
-	FilledAmountQuote    Value
-	FeePaid              Value
-	Created, Updated     Time
+	OrderState
+	Created Time `json:"created,omitzero"`
 
-	Bracket Bracket // exits attached to an entry; zero: none
-	Tag     string  // the strategy's own word for why: "entry", "stop"; a constant, kept for reports
+	Bracket Bracket `json:"bracket,omitzero"` // exits attached to an entry; zero: none
+	Tag     string  `json:"tag,omitzero"`     // the strategy's word for why: "entry"; a constant
+}
+
+// OrderState is what the exchange tells of an order with each Report: its status, its terms as they
+// stand, and what of it is filled. A field that is added here is in Order and Report;
+// TestEveryFieldOfAnOrderIsInEveryShape at the root names the places that do not carry it yet.
+type OrderState struct {
+	Status              Status              `json:"status,omitzero"`
+	TimeInForce         TimeInForce         `json:"timeInForce,omitzero"`
+	SelfTradePrevention SelfTradePrevention `json:"selfTradePrevention,omitzero"`
+	RestatementReason   RestatementReason   `json:"restatementReason,omitzero"`
+	PostOnly            bool                `json:"postOnly,omitzero"`
+	Triggered           bool                `json:"triggered,omitzero"` // a trigger order whose trigger has fired
+
+	Price                Price `json:"price,omitzero"`
+	TriggerAmount        Price `json:"triggerAmount,omitzero"` // triggerPrice is the same number
+	Amount               Qty   `json:"amount,omitzero"`        // zero: set with AmountQuote
+	AmountRemaining      Qty   `json:"amountRemaining,omitzero"`
+	AmountQuote          Money `json:"amountQuote,omitzero"` // zero: set with Amount
+	AmountQuoteRemaining Money `json:"amountQuoteRemaining,omitzero"`
+	OnHold               Money `json:"onHold,omitzero"` // in units of the order's OnHoldCurrency
+	FilledAmount         Qty   `json:"filledAmount,omitzero"`
+	FilledAmountQuote    Value `json:"filledAmountQuote,omitzero"`
+	FeePaid              Value `json:"feePaid,omitzero"`
+	Updated              Time  `json:"updated,omitzero"`
 }
 
 // Done reports whether the order can neither fill nor be changed any more.
@@ -79,50 +89,34 @@ type Watch struct {
 	Below, Above Price
 }
 
-// Fill is one execution of an order (specification 2.2).
+// Fill is one execution of an order (specification 2.2). Its JSON is for the sandbox's state file:
+// zero is left out.
 type Fill struct {
-	ID          uuid.UUID
-	Order       OrderID
-	Market      ID
-	Strategy    StrategyID
-	Side        Side
-	Taker       bool
-	Settled     bool // false: the fee is not known yet
-	FeeCurrency AssetID
-	Price       Price
-	Amount      Qty
-	Fee         Value // negative for a rebate; includes what rounding added
-	Time        Time
+	ID          uuid.UUID  `json:",omitzero"`
+	Order       OrderID    `json:",omitzero"`
+	Market      ID         `json:",omitzero"`
+	Strategy    StrategyID `json:",omitzero"`
+	Side        Side       `json:",omitzero"`
+	Taker       bool       `json:",omitzero"`
+	Settled     bool       `json:",omitzero"` // false: the fee is not known yet
+	FeeCurrency AssetID    `json:",omitzero"`
+	Price       Price      `json:",omitzero"`
+	Amount      Qty        `json:",omitzero"`
+	Fee         Value      `json:",omitzero"` // negative for a rebate; includes what rounding added
+	Time        Time       `json:",omitzero"`
 }
 
 // Report is the state of an order as the exchange tells it, with what happened. It is newer than another report of the same
 // order if (Updated, FilledAmount, status rank) is larger.
 type Report struct {
-	Exec       ExecutionType
 	Order      OrderID
-	Market     ID
 	ExchangeID uuid.UUID
+	Market     ID
+	Exec       ExecutionType
+	Command    CommandKind // for ExecRejected and ExecUnknown: the command that was answered
+	Code       int         // for ExecRejected: the exchange's error code
 
-	Status              Status
-	RestatementReason   RestatementReason
-	TimeInForce         TimeInForce
-	SelfTradePrevention SelfTradePrevention
-	PostOnly            bool
-	Triggered           bool
-	Command             CommandKind // for ExecRejected and ExecUnknown: the command that was answered
-	Code                int         // for ExecRejected: the exchange's error code
-
-	Price                Price
-	TriggerAmount        Price
-	Amount               Qty
-	AmountRemaining      Qty
-	AmountQuote          Money
-	AmountQuoteRemaining Money
-	OnHold               Money
-	FilledAmount         Qty
-	FilledAmountQuote    Value
-	FeePaid              Value
-	Updated              Time
+	OrderState
 }
 
 // ReportOf returns the report that describes o.
@@ -134,13 +128,8 @@ func ReportOf(o *Order, exec ExecutionType) (r Report) {
 // Describe makes r the report of o; what r said before is gone.
 func (r *Report) Describe(o *Order, exec ExecutionType) {
 	r.Exec, r.Order, r.Market, r.ExchangeID = exec, o.ID, o.Market, o.ExchangeID
-	r.Status, r.RestatementReason, r.Triggered = o.Status, o.RestatementReason, o.Triggered
-	r.TimeInForce, r.SelfTradePrevention, r.PostOnly = o.TimeInForce, o.SelfTradePrevention, o.PostOnly
 	r.Command, r.Code = 0, 0
-	r.Price, r.TriggerAmount = o.Price, o.TriggerAmount
-	r.Amount, r.AmountRemaining = o.Amount, o.AmountRemaining
-	r.AmountQuote, r.AmountQuoteRemaining, r.OnHold = o.AmountQuote, o.AmountQuoteRemaining, o.OnHold
-	r.FilledAmount, r.FilledAmountQuote, r.FeePaid, r.Updated = o.FilledAmount, o.FilledAmountQuote, o.FeePaid, o.Updated
+	r.OrderState = o.OrderState
 }
 
 // Position is what one strategy holds in one market: an amount of base and what it cost. The average price is

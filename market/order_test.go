@@ -41,11 +41,10 @@ func TestReportOfLeavesNothingOut(t *testing.T) {
 	require.Equal(t, market.ExecTrade, report.Exec)
 	require.Equal(t, order.ID, report.Order)
 	have, want := reflect.ValueOf(report), reflect.ValueOf(order)
-	for i := range have.NumField() {
-		name := have.Type().Field(i).Name
-		if field := want.FieldByName(name); field.IsValid() {
-			require.Equal(t, field.Interface(), have.Field(i).Interface(), name)
-			require.False(t, have.Field(i).IsZero(), name)
+	for _, f := range reflect.VisibleFields(have.Type()) {
+		if field := want.FieldByName(f.Name); field.IsValid() {
+			require.Equal(t, field.Interface(), have.FieldByIndex(f.Index).Interface(), f.Name)
+			require.False(t, have.FieldByIndex(f.Index).IsZero(), f.Name)
 		}
 	}
 }
@@ -63,6 +62,8 @@ func fill(v reflect.Value) {
 			field.SetBool(true)
 		case field.Type() == reflect.TypeFor[market.Value]():
 			field.Set(reflect.ValueOf(market.ValueOf(int64(i + 1))))
+		case v.Type().Field(i).Anonymous:
+			fill(field)
 		case field.Type() == reflect.TypeFor[uuid.UUID]():
 			field.Set(reflect.ValueOf(uuid.UUID{byte(i + 1)}))
 		}
@@ -70,8 +71,8 @@ func fill(v reflect.Value) {
 }
 
 func TestOrderIsByQuoteWhereAmountQuoteIsSet(t *testing.T) {
-	require.True(t, (&market.Order{AmountQuote: 1}).ByQuote())
-	require.False(t, (&market.Order{Amount: 1}).ByQuote())
+	require.True(t, (&market.Order{OrderState: market.OrderState{AmountQuote: 1}}).ByQuote())
+	require.False(t, (&market.Order{OrderState: market.OrderState{Amount: 1}}).ByQuote())
 }
 
 func TestCandleCheckNamesWhatIsImpossible(t *testing.T) {

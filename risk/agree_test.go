@@ -133,8 +133,8 @@ func (p *pair) draw() market.Order {
 	r := p.random
 	o := market.Order{
 		Market: p.m.ID, Strategy: 1, Side: pick(r, market.Buy, market.Sell), Type: market.OrderType(1 + r.IntN(6)),
-		TimeInForce: pick(r, market.GTC, market.GTC, market.GTC, market.IOC, market.FOK), SelfTradePrevention: market.SelfTradePrevention(1 + r.IntN(4)),
-		Amount: p.amount(), PostOnly: r.IntN(8) == 0,
+		OrderState: market.OrderState{TimeInForce: pick(r, market.GTC, market.GTC, market.GTC, market.IOC, market.FOK), SelfTradePrevention: market.SelfTradePrevention(1 + r.IntN(4)),
+			Amount: p.amount(), PostOnly: r.IntN(8) == 0},
 	}
 	if o.Type.HasPrice() != (r.IntN(40) == 0) {
 		o.Price = p.near()
@@ -190,7 +190,7 @@ func (p *pair) command() *market.Command {
 		return c
 	}
 	drawn := p.draw()
-	c := &market.Command{Kind: market.CommandUpdate, Order: market.Order{ID: pick(p.random, p.open...).ID, Market: p.m.ID, AmountRemaining: p.amount()}}
+	c := &market.Command{Kind: market.CommandUpdate, Order: market.Order{ID: pick(p.random, p.open...).ID, Market: p.m.ID, OrderState: market.OrderState{AmountRemaining: p.amount()}}}
 	c.Order.Amount, c.Order.AmountQuote, c.Order.Price, c.Order.TriggerAmount = p.amount(), drawn.AmountQuote, p.near(), p.near()
 	c.Order.TimeInForce, c.Order.PostOnly, c.Order.SelfTradePrevention = drawn.TimeInForce, drawn.PostOnly, drawn.SelfTradePrevention
 	c.Changed = 1 << p.random.IntN(8)

@@ -35,8 +35,8 @@ func newMarket(t testing.TB) (*market.Catalog, *market.Market) {
 	require.NoError(t, err)
 	_, err = c.AddAsset("BTC", 8)
 	require.NoError(t, err)
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, Status: market.Trading, TickSize: 5, QuantityDecimals: 4, NotionalDecimals: 2,
-		MinOrderInBase: 10_000, MinOrderInQuote: 5 * eur, MaxOrderInBase: 1000 * btc, MaxOpenOrders: 100}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, Status: market.Trading, Rules: market.Rules{TickSize: 5, QuantityDecimals: 4, NotionalDecimals: 2,
+		MinOrderInBase: 10_000, MinOrderInQuote: 5 * eur, MaxOrderInBase: 1000 * btc, MaxOpenOrders: 100}}
 	require.NoError(t, c.AddMarket(m))
 	return c, m
 }
@@ -164,15 +164,16 @@ func place(o market.Order) market.Command {
 }
 
 func limit(side market.Side, amount market.Qty, price market.Price) market.Command {
-	return place(market.Order{Type: market.TypeLimit, Side: side, Amount: amount, Price: price})
+	return place(market.Order{Type: market.TypeLimit, Side: side,
+		OrderState: market.OrderState{Amount: amount, Price: price}})
 }
 
 func atMarket(side market.Side, amount market.Qty) market.Command {
-	return place(market.Order{Type: market.TypeMarket, Side: side, Amount: amount})
+	return place(market.Order{Type: market.TypeMarket, Side: side, OrderState: market.OrderState{Amount: amount}})
 }
 
 func trigger(kind market.OrderType, side market.Side, amount market.Qty, at market.Price) market.Command {
-	return place(market.Order{Type: kind, Side: side, Amount: amount, TriggerAmount: at})
+	return place(market.Order{Type: kind, Side: side, OrderState: market.OrderState{Amount: amount, TriggerAmount: at}})
 }
 
 func attached(c market.Command) market.Command {
@@ -180,9 +181,8 @@ func attached(c market.Command) market.Command {
 	return c
 }
 
-func update(id market.OrderID, changed market.Change, o market.Order) market.Command {
-	o.ID = id
-	return market.Command{Kind: market.CommandUpdate, Changed: changed, Order: o}
+func update(id market.OrderID, changed market.Change, to market.OrderState) market.Command {
+	return market.Command{Kind: market.CommandUpdate, Changed: changed, Order: market.Order{ID: id, OrderState: to}}
 }
 
 // zeroFees is the account's fee plan where a test needs one.

@@ -32,7 +32,7 @@ func TestTheFiguresSayHowThingsStandBeforeAndAfter(t *testing.T) {
 	}, b.gate.Figures())
 	b.refused(limit(buy, 20*btc, 90*at1), risk.ReasonMaxOrderValue)
 	require.Empty(t, b.gate.Figures())
-	exit := place(market.Order{Type: market.TypeMarket, Side: market.Sell, Amount: btc})
+	exit := place(market.Order{Type: market.TypeMarket, Side: market.Sell, OrderState: market.OrderState{Amount: btc}})
 	exit.Attached = true
 	b.passes(exit)
 	require.Equal(t, state.Figure{Name: "max_order_value", Before: "0", After: "99"}, b.gate.Figures()[2], "no limit was asked of an exit")

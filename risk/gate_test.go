@@ -12,21 +12,21 @@ import (
 
 func TestTheGateRoundsNeverAgainstTheStrategysWord(t *testing.T) {
 	b := newBench(t, risk.Limits{}, risk.AccountLimits{})
-	exact := market.Order{Market: 1, Strategy: 1, TimeInForce: market.GTC}
+	exact := market.Order{Market: 1, Strategy: 1, OrderState: market.OrderState{TimeInForce: market.GTC}}
 	rows := []struct {
 		name       string
 		have, want market.Order
 	}{
-		{"a buy pays no more than it said", market.Order{Type: market.TypeLimit, Side: buy, Amount: btc, Price: 99_99}, market.Order{Amount: btc, Price: 99_95}},
-		{"a sell gets no less", market.Order{Type: market.TypeLimit, Side: market.Sell, Amount: btc, Price: 110_01}, market.Order{Amount: btc, Price: 110_05}},
-		{"a stop that sells fires no later", market.Order{Type: market.TypeStopLoss, Side: market.Sell, Amount: btc, TriggerAmount: 90_01}, market.Order{Amount: btc, TriggerAmount: 90_05}},
-		{"a stop that buys fires no later", market.Order{Type: market.TypeStopLoss, Side: buy, Amount: btc, TriggerAmount: 110_04}, market.Order{Amount: btc, TriggerAmount: 110_00}},
-		{"a take-profit that sells fires no later", market.Order{Type: market.TypeTakeProfit, Side: market.Sell, Amount: btc, TriggerAmount: 110_04}, market.Order{Amount: btc, TriggerAmount: 110_00}},
-		{"a take-profit that buys fires no later", market.Order{Type: market.TypeTakeProfit, Side: buy, Amount: btc, TriggerAmount: 90_01}, market.Order{Amount: btc, TriggerAmount: 90_05}},
-		{"an amount is no larger", market.Order{Type: market.TypeMarket, Side: buy, Amount: btc + 9_999}, market.Order{Amount: btc}},
-		{"limit and trigger at once", market.Order{Type: market.TypeStopLossLimit, Side: market.Sell, Amount: btc, Price: 89_99, TriggerAmount: 90_01}, market.Order{Amount: btc, Price: 90_00, TriggerAmount: 90_05}},
-		{"exits of a bracket", market.Order{Type: market.TypeMarket, Side: buy, Amount: btc, Bracket: market.Bracket{Stop: 90_01, Target: 110_01}},
-			market.Order{Amount: btc, Bracket: market.Bracket{Stop: 90_05, Target: 110_05}}},
+		{"a buy pays no more than it said", market.Order{Type: market.TypeLimit, Side: buy, OrderState: market.OrderState{Amount: btc, Price: 99_99}}, market.Order{OrderState: market.OrderState{Amount: btc, Price: 99_95}}},
+		{"a sell gets no less", market.Order{Type: market.TypeLimit, Side: market.Sell, OrderState: market.OrderState{Amount: btc, Price: 110_01}}, market.Order{OrderState: market.OrderState{Amount: btc, Price: 110_05}}},
+		{"a stop that sells fires no later", market.Order{Type: market.TypeStopLoss, Side: market.Sell, OrderState: market.OrderState{Amount: btc, TriggerAmount: 90_01}}, market.Order{OrderState: market.OrderState{Amount: btc, TriggerAmount: 90_05}}},
+		{"a stop that buys fires no later", market.Order{Type: market.TypeStopLoss, Side: buy, OrderState: market.OrderState{Amount: btc, TriggerAmount: 110_04}}, market.Order{OrderState: market.OrderState{Amount: btc, TriggerAmount: 110_00}}},
+		{"a take-profit that sells fires no later", market.Order{Type: market.TypeTakeProfit, Side: market.Sell, OrderState: market.OrderState{Amount: btc, TriggerAmount: 110_04}}, market.Order{OrderState: market.OrderState{Amount: btc, TriggerAmount: 110_00}}},
+		{"a take-profit that buys fires no later", market.Order{Type: market.TypeTakeProfit, Side: buy, OrderState: market.OrderState{Amount: btc, TriggerAmount: 90_01}}, market.Order{OrderState: market.OrderState{Amount: btc, TriggerAmount: 90_05}}},
+		{"an amount is no larger", market.Order{Type: market.TypeMarket, Side: buy, OrderState: market.OrderState{Amount: btc + 9_999}}, market.Order{OrderState: market.OrderState{Amount: btc}}},
+		{"limit and trigger at once", market.Order{Type: market.TypeStopLossLimit, Side: market.Sell, OrderState: market.OrderState{Amount: btc, Price: 89_99, TriggerAmount: 90_01}}, market.Order{OrderState: market.OrderState{Amount: btc, Price: 90_00, TriggerAmount: 90_05}}},
+		{"exits of a bracket", market.Order{Type: market.TypeMarket, Side: buy, OrderState: market.OrderState{Amount: btc}, Bracket: market.Bracket{Stop: 90_01, Target: 110_01}},
+			market.Order{OrderState: market.OrderState{Amount: btc}, Bracket: market.Bracket{Stop: 90_05, Target: 110_05}}},
 	}
 	for _, row := range rows {
 		want := exact
@@ -39,7 +39,8 @@ func TestTheGateRoundsNeverAgainstTheStrategysWord(t *testing.T) {
 func TestQuoteAmountsAreRoundedDown(t *testing.T) {
 	b := newBench(t, risk.Limits{}, risk.AccountLimits{})
 	b.m.NotionalDecimals = 1
-	o := b.passes(place(market.Order{Type: market.TypeMarket, Side: buy, AmountQuote: 9_99})).Order
+	o := b.passes(place(market.Order{Type: market.TypeMarket, Side: buy,
+		OrderState: market.OrderState{AmountQuote: 9_99}})).Order
 	require.Equal(t, market.Money(9_90), o.AmountQuote)
 	require.Equal(t, market.Money(9_90), o.AmountQuoteRemaining)
 }
@@ -97,7 +98,7 @@ func TestUpdatesAreCheckedByTheirDifference(t *testing.T) {
 	b := newBench(t, risk.Limits{MaxPosition: 500 * eur, MaxOrderValue: 400 * eur}, risk.AccountLimits{MaxExposure: 1600 * eur})
 	first := b.sent(limit(buy, 2*btc, 90*at1))
 	amount := func(q market.Qty) market.Command {
-		return update(first.ID, market.ChangeAmount, market.Order{Amount: q})
+		return update(first.ID, market.ChangeAmount, market.OrderState{Amount: q})
 	}
 	b.passes(amount(4 * btc))
 	b.refused(amount(5*btc), risk.ReasonMaxOrderValue)
@@ -113,7 +114,8 @@ func (b *bench) hold(id market.OrderID, amount market.Qty) market.Money {
 	b.t.Helper()
 	o := b.account.Own(id)
 	free := risk.New(b.account.Catalog(), risk.Config{Strategies: make([]risk.Limits, 2)})
-	c := update(o.ID, market.ChangeAmount, market.Order{Amount: amount, Strategy: o.Strategy})
+	c := update(o.ID, market.ChangeAmount, market.OrderState{Amount: amount})
+	c.Order.Strategy = o.Strategy
 	approved, err := free.Check(b.account, &c)
 	require.NoError(b.t, err)
 	return approved.Hold()
@@ -122,28 +124,28 @@ func (b *bench) hold(id market.OrderID, amount market.Qty) market.Money {
 func TestAnUpdateMayUseWhatItsOrderHolds(t *testing.T) {
 	b := newBench(t, risk.Limits{}, risk.AccountLimits{})
 	o := b.sent(limit(market.Sell, 9*btc, 110*at1))
-	b.passes(update(o.ID, market.ChangeAmount, market.Order{Amount: 10 * btc}))
-	refusal := b.refused(update(o.ID, market.ChangeAmount, market.Order{Amount: 10*btc + 10_000}), risk.ReasonExchange)
+	b.passes(update(o.ID, market.ChangeAmount, market.OrderState{Amount: 10 * btc}))
+	refusal := b.refused(update(o.ID, market.ChangeAmount, market.OrderState{Amount: 10*btc + 10_000}), risk.ReasonExchange)
 	require.Equal(t, exchange.CodeInsufficientBalance, refusal.Code)
 }
 
 func TestAnUpdateThatAddsIsAnOpeningOrder(t *testing.T) {
 	b := newBench(t, risk.Limits{}, risk.AccountLimits{})
 	o := b.sent(limit(buy, 2*btc, 90*at1))
-	stop := b.sent(place(market.Order{Type: market.TypeStopLoss, Side: buy, AmountQuote: 100 * eur, TriggerAmount: 120 * at1}))
+	stop := b.sent(place(market.Order{Type: market.TypeStopLoss, Side: buy, OrderState: market.OrderState{AmountQuote: 100 * eur, TriggerAmount: 120 * at1}}))
 	b.gate = risk.New(b.account.Catalog(), risk.Config{Strategies: []risk.Limits{{ReduceOnly: true}}})
-	b.refused(update(o.ID, market.ChangeAmount, market.Order{Amount: 3 * btc}), risk.ReasonReduceOnly)
-	b.refused(update(stop.ID, market.ChangeAmountQuote, market.Order{AmountQuote: 101 * eur}), risk.ReasonReduceOnly)
-	b.passes(update(o.ID, market.ChangeAmount, market.Order{Amount: btc}))
-	b.passes(update(o.ID, market.ChangePrice, market.Order{Price: 80 * at1}))
-	b.passes(update(stop.ID, market.ChangeAmountQuote, market.Order{AmountQuote: 99 * eur}))
+	b.refused(update(o.ID, market.ChangeAmount, market.OrderState{Amount: 3 * btc}), risk.ReasonReduceOnly)
+	b.refused(update(stop.ID, market.ChangeAmountQuote, market.OrderState{AmountQuote: 101 * eur}), risk.ReasonReduceOnly)
+	b.passes(update(o.ID, market.ChangeAmount, market.OrderState{Amount: btc}))
+	b.passes(update(o.ID, market.ChangePrice, market.OrderState{Price: 80 * at1}))
+	b.passes(update(stop.ID, market.ChangeAmountQuote, market.OrderState{AmountQuote: 99 * eur}))
 }
 
 func TestAnUpdateThatAddsNothingIsNotStoppedByTheOrdersValue(t *testing.T) {
 	b := newBench(t, risk.Limits{}, risk.AccountLimits{})
 	stop := b.sent(trigger(market.TypeStopLoss, market.Sell, 2*btc, 90*at1))
 	b.gate = risk.New(b.account.Catalog(), risk.Config{Strategies: []risk.Limits{{MaxOrderValue: 190 * eur}}})
-	b.passes(update(stop.ID, market.ChangeTriggerAmount, market.Order{TriggerAmount: 99 * at1})) // a stop may always trail
+	b.passes(update(stop.ID, market.ChangeTriggerAmount, market.OrderState{TriggerAmount: 99 * at1})) // a stop may always trail
 	b.refused(trigger(market.TypeStopLoss, market.Sell, 2*btc, 99*at1), risk.ReasonMaxOrderValue)
 }
 
@@ -151,9 +153,9 @@ func TestUpdatesAreRoundedLikeOrders(t *testing.T) {
 	b := newBench(t, risk.Limits{}, risk.AccountLimits{})
 	bid := b.sent(limit(buy, 2*btc, 90*at1))
 	ask := b.sent(limit(market.Sell, 2*btc, 110*at1))
-	require.Equal(t, market.Price(90_95), b.passes(update(bid.ID, market.ChangePrice, market.Order{Price: 90_99})).Order.Price)
-	require.Equal(t, market.Price(111_05), b.passes(update(ask.ID, market.ChangePrice, market.Order{Price: 111_01})).Order.Price)
-	require.Equal(t, market.Qty(3*btc), b.passes(update(bid.ID, market.ChangeAmount, market.Order{Amount: 3*btc + 9_999})).Order.Amount)
+	require.Equal(t, market.Price(90_95), b.passes(update(bid.ID, market.ChangePrice, market.OrderState{Price: 90_99})).Order.Price)
+	require.Equal(t, market.Price(111_05), b.passes(update(ask.ID, market.ChangePrice, market.OrderState{Price: 111_01})).Order.Price)
+	require.Equal(t, market.Qty(3*btc), b.passes(update(bid.ID, market.ChangeAmount, market.OrderState{Amount: 3*btc + 9_999})).Order.Amount)
 }
 
 func TestUpdatesNeedAnOwnOrderWithNothingInFlight(t *testing.T) {
@@ -161,11 +163,11 @@ func TestUpdatesNeedAnOwnOrderWithNothingInFlight(t *testing.T) {
 	other := limit(buy, btc, 90*at1)
 	other.Order.Strategy = 2
 	foreign := b.sent(other)
-	b.refused(update(foreign.ID, market.ChangePrice, market.Order{Price: 80 * at1}), risk.ReasonNoSuchOrder)
-	b.refused(update(99, market.ChangePrice, market.Order{Price: 80 * at1}), risk.ReasonNoSuchOrder)
+	b.refused(update(foreign.ID, market.ChangePrice, market.OrderState{Price: 80 * at1}), risk.ReasonNoSuchOrder)
+	b.refused(update(99, market.ChangePrice, market.OrderState{Price: 80 * at1}), risk.ReasonNoSuchOrder)
 	o := b.sent(limit(buy, btc, 90*at1))
 	b.account.SendUpdate(o, o.OnHold)
-	b.refused(update(o.ID, market.ChangePrice, market.Order{Price: 80 * at1}), risk.ReasonInFlight)
+	b.refused(update(o.ID, market.ChangePrice, market.OrderState{Price: 80 * at1}), risk.ReasonInFlight)
 }
 
 func TestExitsOfABracketAreAskedOnlyForTheExchangesRules(t *testing.T) {
@@ -175,7 +177,7 @@ func TestExitsOfABracketAreAskedOnlyForTheExchangesRules(t *testing.T) {
 		b.sent(attached(trigger(market.TypeStopLoss, market.Sell, btc, 90*at1)))
 	}
 	o := b.sent(attached(limit(market.Sell, btc, 50*at1)))
-	b.passes(attached(update(o.ID, market.ChangeAmount, market.Order{Amount: 2 * btc})))
+	b.passes(attached(update(o.ID, market.ChangeAmount, market.OrderState{Amount: 2 * btc})))
 	require.Equal(t, exchange.CodeInsufficientBalance, b.refused(attached(limit(market.Sell, 9*btc, 50*at1)), risk.ReasonExchange).Code)
 	b.gate.Resume(1)
 	b.refused(limit(market.Sell, btc/20, 110*at1), risk.ReasonMaxOpenOrders) // the minute is not used up

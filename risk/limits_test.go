@@ -19,13 +19,14 @@ func TestMaxOpenOrdersCountsTheStrategysOrders(t *testing.T) {
 	o := b.sent(limit(buy, btc, 10*at1))
 	refusal := b.refused(limit(buy, btc, 10*at1), risk.ReasonMaxOpenOrders)
 	require.Equal(t, [2]int64{3, 2}, [2]int64{refusal.Have, refusal.Limit})
-	b.passes(update(o.ID, market.ChangePrice, market.Order{Price: 11 * at1})) // an update opens none
+	b.passes(update(o.ID, market.ChangePrice, market.OrderState{Price: 11 * at1})) // an update opens none
 }
 
 func TestMaxOrderValueIsInclusive(t *testing.T) {
 	b := newBench(t, risk.Limits{MaxOrderValue: 200 * eur}, risk.AccountLimits{})
 	quote := func(money market.Money) market.Command {
-		return place(market.Order{Type: market.TypeMarket, Side: buy, AmountQuote: money})
+		return place(market.Order{Type: market.TypeMarket, Side: buy,
+			OrderState: market.OrderState{AmountQuote: money}})
 	}
 	rows := []struct{ inside, outside market.Command }{
 		{limit(buy, 2*btc, 100*at1), limit(buy, 2*btc+10_000, 100*at1)},
@@ -52,7 +53,8 @@ func TestMaxPositionCountsWhatIsHeldAndWhatMayBeBought(t *testing.T) {
 	b.refused(atMarket(buy, 2*btc+10_000), risk.ReasonMaxPosition)
 	b.passes(atMarket(market.Sell, 9*btc)) // a sell makes no position
 	byQuote := func(money market.Money) market.Command {
-		return place(market.Order{Type: market.TypeMarket, Side: buy, AmountQuote: money})
+		return place(market.Order{Type: market.TypeMarket, Side: buy,
+			OrderState: market.OrderState{AmountQuote: money}})
 	}
 	b.passes(byQuote(200 * eur))
 	b.refused(byQuote(200*eur+1), risk.ReasonMaxPosition)
@@ -72,9 +74,9 @@ func TestMaxExposureLetsABuyShrink(t *testing.T) {
 	b := newBench(t, risk.Limits{}, risk.AccountLimits{MaxExposure: 1500 * eur})
 	o := b.sent(limit(buy, 4*btc, 100*at1))
 	b.step(market.Event{Kind: market.KindTicker, At: b.now, Market: 1, Ticker: &market.Ticker{Market: 1, Last: 200 * at1}})
-	b.passes(update(o.ID, market.ChangeAmount, market.Order{Amount: 3 * btc}))
-	b.passes(update(o.ID, market.ChangePrice, market.Order{Price: 99 * at1}))
-	b.refused(update(o.ID, market.ChangeAmount, market.Order{Amount: 4*btc + 10_000}), risk.ReasonMaxExposure)
+	b.passes(update(o.ID, market.ChangeAmount, market.OrderState{Amount: 3 * btc}))
+	b.passes(update(o.ID, market.ChangePrice, market.OrderState{Price: 99 * at1}))
+	b.refused(update(o.ID, market.ChangeAmount, market.OrderState{Amount: 4*btc + 10_000}), risk.ReasonMaxExposure)
 }
 
 func TestPriceCollarIsOneSided(t *testing.T) {
@@ -108,7 +110,7 @@ func TestNothingIsPricedByAMarketThatIsDoubted(t *testing.T) {
 		b.refused(trigger(market.TypeStopLoss, buy, btc, 110*at1), risk.ReasonStale)
 		b.passes(atMarket(market.Sell, btc)) // it reduces what is held
 		b.passes(trigger(market.TypeStopLoss, market.Sell, btc, 50*at1))
-		b.passes(place(market.Order{Type: market.TypeStopLossLimit, Side: market.Sell, Amount: btc, TriggerAmount: 80 * at1, Price: 79 * at1})) // it is measured from its own trigger
+		b.passes(place(market.Order{Type: market.TypeStopLossLimit, Side: market.Sell, OrderState: market.OrderState{Amount: btc, TriggerAmount: 80 * at1, Price: 79 * at1}})) // it is measured from its own trigger
 		believed.At = b.now
 		b.step(believed)
 		b.passes(limit(buy, btc, 100*at1))
@@ -120,7 +122,7 @@ func TestNothingIsPricedByAMarketThatIsDoubted(t *testing.T) {
 func TestPriceCollarMeasuresAWaitingTriggerFromItself(t *testing.T) {
 	b := newBench(t, risk.Limits{PriceCollar: 5_000_000}, risk.AccountLimits{})
 	stop := func(price market.Price) market.Command {
-		return place(market.Order{Type: market.TypeStopLossLimit, Side: market.Sell, Amount: btc, TriggerAmount: 80 * at1, Price: price})
+		return place(market.Order{Type: market.TypeStopLossLimit, Side: market.Sell, OrderState: market.OrderState{Amount: btc, TriggerAmount: 80 * at1, Price: price}})
 	}
 	b.passes(stop(76 * at1))
 	refusal := b.refused(stop(76*at1-5), risk.ReasonPriceCollar)
@@ -175,7 +177,7 @@ func TestOrdersPerMinuteSlidesWithTime(t *testing.T) {
 	b.refused(limit(buy, btc, 10*at1), risk.ReasonOrdersPerMinute)
 	b.now = start + 70*second
 	o := b.sent(limit(buy, btc, 10*at1)) // the second too
-	b.refused(update(o.ID, market.ChangePrice, market.Order{Price: 9 * at1}), risk.ReasonOrdersPerMinute)
+	b.refused(update(o.ID, market.ChangePrice, market.OrderState{Price: 9 * at1}), risk.ReasonOrdersPerMinute)
 	b.passes(market.Command{Kind: market.CommandCancel, Order: market.Order{ID: o.ID}})
 }
 
@@ -201,17 +203,17 @@ func TestWhatMayNotOpenMayNotBeMovedTowardsAFill(t *testing.T) {
 	exit := b.sent(limit(market.Sell, btc, 200*at1))
 	b.price(80 * at1)
 	for _, c := range []market.Command{
-		update(rests.ID, market.ChangePrice, market.Order{Price: 10*at1 + 5}),
-		update(rests.ID, market.ChangeAmount, market.Order{Amount: 2*btc + 10_000}),
-		update(rests.ID, market.ChangePrice|market.ChangeAmount, market.Order{Price: 11 * at1, Amount: btc}),
-		update(waits.ID, market.ChangeTriggerAmount, market.Order{TriggerAmount: 190 * at1}),
+		update(rests.ID, market.ChangePrice, market.OrderState{Price: 10*at1 + 5}),
+		update(rests.ID, market.ChangeAmount, market.OrderState{Amount: 2*btc + 10_000}),
+		update(rests.ID, market.ChangePrice|market.ChangeAmount, market.OrderState{Price: 11 * at1, Amount: btc}),
+		update(waits.ID, market.ChangeTriggerAmount, market.OrderState{TriggerAmount: 190 * at1}),
 	} {
 		b.refused(c, risk.ReasonDailyLoss)
 	}
 	for _, c := range []market.Command{
-		update(rests.ID, market.ChangePrice, market.Order{Price: 9 * at1}),
-		update(rests.ID, market.ChangeAmount, market.Order{Amount: btc}),
-		update(exit.ID, market.ChangePrice, market.Order{Price: 81 * at1}),
+		update(rests.ID, market.ChangePrice, market.OrderState{Price: 9 * at1}),
+		update(rests.ID, market.ChangeAmount, market.OrderState{Amount: btc}),
+		update(exit.ID, market.ChangePrice, market.OrderState{Price: 81 * at1}),
 	} {
 		b.passes(c)
 	}
@@ -323,7 +325,7 @@ func TestAResumeForgivesTheDrawdown(t *testing.T) {
 func TestHaltAndWarmUpHoldAllButCancels(t *testing.T) {
 	b := newBench(t, risk.Limits{}, risk.AccountLimits{})
 	o := b.sent(limit(buy, btc, 10*at1))
-	all := []market.Command{limit(buy, btc, 10*at1), atMarket(market.Sell, btc), update(o.ID, market.ChangePrice, market.Order{Price: 9 * at1})}
+	all := []market.Command{limit(buy, btc, 10*at1), atMarket(market.Sell, btc), update(o.ID, market.ChangePrice, market.OrderState{Price: 9 * at1})}
 	b.gate.WarmUp(1, true)
 	for _, c := range all {
 		b.refused(c, risk.ReasonWarmUp)

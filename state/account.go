@@ -24,7 +24,7 @@ type Account struct {
 	window    market.Duration     // of KeepRecent
 	marks     []mark              // by market
 	quotes    []quote             // by market
-	orders    market.Index[Order] // Open or unsettled
+	orders    market.Index[Order] // open or unsettled
 	open      []*Order            // by id
 	openIn    []int               // by market: what counts against maxOpenOrders
 	openBy    []int               // by strategy

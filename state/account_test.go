@@ -26,7 +26,7 @@ func newDesk(t testing.TB, strategies int, own []bool) *desk {
 	require.NoError(t, err)
 	_, err = c.AddAsset("EUR", 2)
 	require.NoError(t, err)
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, Status: market.Trading, TickSize: 1, QuantityDecimals: 8}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, Status: market.Trading, Rules: market.Rules{TickSize: 1, QuantityDecimals: 8}}
 	require.NoError(t, c.AddMarket(m))
 	return &desk{Account: NewAccount(c, strategies, own), t: t, m: m}
 }
@@ -46,7 +46,7 @@ func (d *desk) deposit(owner market.StrategyID, asset market.AssetID, money mark
 
 func (d *desk) sendFor(s market.StrategyID, kind market.OrderType, side market.Side, amount market.Qty, price market.Price, hold market.Money) *Order {
 	d.id++
-	o := d.Send(&market.Order{ID: d.id, Strategy: s, Market: d.m.ID, Type: kind, Side: side, Amount: amount, Price: price}, hold)
+	o := d.Send(&market.Order{ID: d.id, Strategy: s, Market: d.m.ID, Type: kind, Side: side, OrderState: market.OrderState{Amount: amount, Price: price}}, hold)
 	require.NoError(d.t, d.Check())
 	return o
 }

@@ -15,7 +15,7 @@ func ExampleAccount() {
 	c.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2})
 	account := state.NewAccount(&c, 1, nil)
 	account.Apply(&market.Event{Kind: market.KindTransfer, Asset: 1, Money: 100_00})
-	order := account.Send(&market.Order{ID: 1, Strategy: 1, Market: 1, Side: market.Buy, Type: market.TypeLimit, Amount: 50_000_000, Price: 80_00}, 41_00)
+	order := account.Send(&market.Order{ID: 1, Strategy: 1, Market: 1, Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{Amount: 50_000_000, Price: 80_00}}, 41_00)
 	fmt.Println(account.Balance(1, 1))
 
 	report := market.ReportOf(&order.Order, market.ExecTrade)

@@ -192,20 +192,15 @@ func older(o *Order, r *market.Report) bool {
 
 // copyReport takes over what the exchange says.
 func (a *Account) copyReport(o *Order, r *market.Report) {
-	o.Reported = true
-	o.ExchangeID, o.Status = r.ExchangeID, r.Status
-	o.Triggered = o.Triggered || r.Triggered // no trigger is taken back; the record of a cancelled order does not tell
-	o.TimeInForce, o.SelfTradePrevention, o.PostOnly = r.TimeInForce, r.SelfTradePrevention, r.PostOnly
-	o.Price, o.TriggerAmount = r.Price, r.TriggerAmount
-	o.Amount, o.AmountRemaining = r.Amount, r.AmountRemaining
-	o.AmountQuote, o.AmountQuoteRemaining = r.AmountQuote, r.AmountQuoteRemaining
-	o.FilledAmount, o.FilledAmountQuote, o.FeePaid = r.FilledAmount, r.FilledAmountQuote, r.FeePaid
-	if r.RestatementReason != 0 {
-		o.RestatementReason = r.RestatementReason
+	triggered, reason, held := o.Triggered, o.RestatementReason, o.OnHold
+	o.Reported, o.ExchangeID, o.OrderState = true, r.ExchangeID, r.OrderState
+	o.Triggered = triggered || r.Triggered // no trigger is taken back; the record of a cancelled order does not tell
+	if r.RestatementReason == 0 {
+		o.RestatementReason = reason
 	}
 	if o.Created == 0 {
 		o.Created = r.Updated
 	}
-	o.Updated = r.Updated
+	o.OnHold = held
 	a.reserve(o, r.OnHold+o.extra)
 }

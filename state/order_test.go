@@ -239,7 +239,8 @@ func TestAFeeThatIsSettledLaterReachesCostAndCash(t *testing.T) {
 func TestForeignOrdersAreCountedAndNothingElse(t *testing.T) {
 	d, o := inState(t, Open)
 	before := d.totals(1)
-	require.Equal(t, Applied{}, d.tell(&market.Report{Market: 1, Exec: market.ExecNew, Status: market.StatusNew}))
+	require.Equal(t, Applied{}, d.tell(&market.Report{Market: 1, Exec: market.ExecNew,
+		OrderState: market.OrderState{Status: market.StatusNew}}))
 	require.Equal(t, Applied{}, d.apply(market.Event{Kind: market.KindFill, Fills: []market.Fill{{Market: 1, Side: market.Buy, Price: 1, Amount: 1}}}))
 	require.Equal(t, Applied{}, d.apply(market.Event{Kind: market.KindFill}))
 	require.Equal(t, int64(2), d.Foreign())

@@ -205,16 +205,10 @@ func (o *Order) sound() error {
 
 // order is the part that the exchange knows too.
 func (s *SavedOrder) order(m *market.Market, by market.StrategyID) market.Order {
-	o := market.Order{
-		ID: s.ID, ExchangeID: s.ExchangeID, ClientOrderID: s.ClientOrderID, OperatorID: s.OperatorID, Market: m.ID, Strategy: by, CodGroupID: s.CodGroupID,
-		Side: s.Side, Type: s.Type, Status: s.Status, TimeInForce: s.TimeInForce, SelfTradePrevention: s.SelfTradePrevention,
-		TriggerType: s.TriggerType, TriggerReference: s.TriggerReference, RestatementReason: s.RestatementReason,
-		PostOnly: s.PostOnly, Visible: s.Visible, Triggered: s.Triggered, FeeCurrency: m.Quote, OnHoldCurrency: m.Quote,
-		Price: s.Price, TriggerAmount: s.TriggerAmount, Amount: s.Amount, AmountRemaining: s.AmountRemaining,
-		AmountQuote: s.AmountQuote, AmountQuoteRemaining: s.AmountQuoteRemaining, OnHold: s.OnHold,
-		FilledAmount: s.FilledAmount, FilledAmountQuote: s.FilledAmountQuote, FeePaid: s.FeePaid, Created: s.Created, Updated: s.Updated,
-		Bracket: market.Bracket{Stop: s.Stop, Target: s.Target, Keep: s.Keep}, Tag: s.Tag,
-	}
+	o := s.Order
+	o.Market, o.Strategy = m.ID, by
+	o.FeeCurrency, o.OnHoldCurrency = m.Quote, m.Quote
+	o.Bracket = market.Bracket{Stop: s.Stop, Target: s.Target, Keep: s.Keep}
 	if o.Side == market.Sell {
 		o.OnHoldCurrency = m.Base
 	}

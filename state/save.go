@@ -67,43 +67,13 @@ type SavedStep struct {
 // SavedOrder is an own order that is open, or done with fills or fees still expected, together with what was asked of the
 // exchange and not answered (InFlight).
 type SavedOrder struct {
-	ID            market.OrderID `json:"id"`
-	ExchangeID    uuid.UUID      `json:"exchangeId,omitzero"`
-	ClientOrderID uuid.UUID      `json:"clientOrderId,omitzero"`
-	OperatorID    int64          `json:"operatorId,omitzero"`
-	Market        string         `json:"market"`
-	Strategy      string         `json:"strategy"`
-	CodGroupID    uint16         `json:"codGroupId,omitzero"`
-
-	Side                market.Side                `json:"side"`
-	Type                market.OrderType           `json:"type"`
-	Status              market.Status              `json:"status,omitzero"`
-	TimeInForce         market.TimeInForce         `json:"timeInForce,omitzero"`
-	SelfTradePrevention market.SelfTradePrevention `json:"selfTradePrevention,omitzero"`
-	TriggerType         market.TriggerType         `json:"triggerType,omitzero"`
-	TriggerReference    market.TriggerReference    `json:"triggerReference,omitzero"`
-	RestatementReason   market.RestatementReason   `json:"restatementReason,omitzero"`
-	PostOnly            bool                       `json:"postOnly,omitzero"`
-	Visible             bool                       `json:"visible,omitzero"`
-	Triggered           bool                       `json:"triggered,omitzero"`
-
-	Price                market.Price `json:"price,omitzero"`
-	TriggerAmount        market.Price `json:"triggerAmount,omitzero"`
-	Amount               market.Qty   `json:"amount,omitzero"`
-	AmountRemaining      market.Qty   `json:"amountRemaining,omitzero"`
-	AmountQuote          market.Money `json:"amountQuote,omitzero"`
-	AmountQuoteRemaining market.Money `json:"amountQuoteRemaining,omitzero"`
-	OnHold               market.Money `json:"onHold,omitzero"`
-	FilledAmount         market.Qty   `json:"filledAmount,omitzero"`
-	FilledAmountQuote    market.Value `json:"filledAmountQuote,omitzero"`
-	FeePaid              market.Value `json:"feePaid,omitzero"`
-	Created              market.Time  `json:"created,omitzero"`
-	Updated              market.Time  `json:"updated,omitzero"`
+	market.Order        // without its currencies, which follow from the market, and without its bracket
+	Market       string `json:"market"`
+	Strategy     string `json:"strategy"`
 
 	Stop   market.Price `json:"stop,omitzero"` // of its bracket
 	Target market.Price `json:"target,omitzero"`
 	Keep   market.Leg   `json:"keep,omitzero"`
-	Tag    string       `json:"tag,omitzero"`
 
 	State        string       `json:"state"`             // a State's name
 	InFlight     string       `json:"inFlight,omitzero"` // a CommandKind's name
@@ -183,17 +153,11 @@ func (a *Account) savePurses(s *SavedAccount, names []string) {
 
 func savedOrder(o *Order, in, by string) SavedOrder {
 	s := SavedOrder{
-		ID: o.ID, ExchangeID: o.ExchangeID, ClientOrderID: o.ClientOrderID, OperatorID: o.OperatorID, Market: in, Strategy: by, CodGroupID: o.CodGroupID,
-		Side: o.Side, Type: o.Type, Status: o.Status, TimeInForce: o.TimeInForce, SelfTradePrevention: o.SelfTradePrevention,
-		TriggerType: o.TriggerType, TriggerReference: o.TriggerReference, RestatementReason: o.RestatementReason,
-		PostOnly: o.PostOnly, Visible: o.Visible, Triggered: o.Triggered,
-		Price: o.Price, TriggerAmount: o.TriggerAmount, Amount: o.Amount, AmountRemaining: o.AmountRemaining,
-		AmountQuote: o.AmountQuote, AmountQuoteRemaining: o.AmountQuoteRemaining, OnHold: o.OnHold,
-		FilledAmount: o.FilledAmount, FilledAmountQuote: o.FilledAmountQuote, FeePaid: o.FeePaid, Created: o.Created, Updated: o.Updated,
-		Stop: o.Bracket.Stop, Target: o.Bracket.Target, Keep: o.Bracket.Keep, Tag: o.Tag,
+		Order: o.Order, Market: in, Strategy: by, Stop: o.Bracket.Stop, Target: o.Bracket.Target, Keep: o.Bracket.Keep,
 		State: o.State.String(), InFlight: o.InFlight.String(), CancelWanted: o.CancelWanted, Reported: o.Reported, Code: o.Code,
 		Extra: o.extra, Counted: o.counted, Doubted: o.doubted,
 	}
+	s.FeeCurrency, s.OnHoldCurrency, s.Bracket = 0, 0, market.Bracket{}
 	for _, f := range o.fills {
 		s.Fills = append(s.Fills, SavedFill{ID: f.id, Settled: f.settled})
 	}

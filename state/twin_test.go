@@ -131,7 +131,8 @@ func (m *machine) place(rt *rapid.T) {
 	s := market.StrategyID(rapid.IntRange(1, 2).Draw(rt, "strategy"))
 	price := market.Price(rapid.Int64Range(1, 1e6).Draw(rt, "price"))
 	amount := market.Qty(rapid.Int64Range(1, 1e10).Draw(rt, "amount"))
-	hold := m.worst(&market.Order{Type: market.TypeLimit, Side: side, AmountRemaining: amount, Price: price})
+	hold := m.worst(&market.Order{Type: market.TypeLimit, Side: side,
+		OrderState: market.OrderState{AmountRemaining: amount, Price: price}})
 	available, _ := m.Balance(s, exchange.HoldAsset(m.m, side))
 	if hold > available {
 		rt.Skip("too dear")
@@ -276,7 +277,7 @@ func restarted(t testing.TB, second bool, own []bool) *Account {
 		require.NoError(t, err)
 	}
 	for _, symbol := range order {
-		require.NoError(t, c.AddMarket(&market.Market{Name: symbol + "-EUR", PriceDigits: 2, Status: market.Trading, TickSize: 1, QuantityDecimals: 8}))
+		require.NoError(t, c.AddMarket(&market.Market{Name: symbol + "-EUR", PriceDigits: 2, Status: market.Trading, Rules: market.Rules{TickSize: 1, QuantityDecimals: 8}}))
 	}
 	return NewAccount(c, 2, own)
 }

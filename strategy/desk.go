@@ -161,7 +161,7 @@ func (d *Desk) OpenOrders(m market.ID) []market.Order {
 // that a strategy which lives on what it kept decides otherwise.
 func Spoil(d *Desk) {
 	for i := range d.copies {
-		d.copies[i] = market.Order{ID: -1, Amount: 1, Price: 1}
+		d.copies[i] = market.Order{ID: -1, OrderState: market.OrderState{Amount: 1, Price: 1}}
 	}
 }
 

@@ -20,7 +20,7 @@ func pair(t require.TestingT, price, amount, quote, quantity uint8) *market.Mark
 	require.NoError(t, err)
 	_, err = c.AddAsset("EUR", quote)
 	require.NoError(t, err)
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: price, QuantityDecimals: quantity}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: price, Rules: market.Rules{QuantityDecimals: quantity}}
 	require.NoError(t, c.AddMarket(m))
 	return m
 }
@@ -123,7 +123,7 @@ func TestFractionsAreExactAndRoundTowardsZero(t *testing.T) {
 }
 
 func TestPricesRoundAsTheGateDoes(t *testing.T) {
-	m := &market.Market{TickSize: 25}
+	m := &market.Market{Rules: market.Rules{TickSize: 25}}
 	require.Equal(t, market.Price(100), strategy.RoundPrice(*m, market.Buy, 124))
 	require.Equal(t, market.Price(125), strategy.RoundPrice(*m, market.Sell, 101))
 	require.Equal(t, market.Price(124), strategy.RoundPrice(market.Market{}, market.Buy, 124))

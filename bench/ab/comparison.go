@@ -23,6 +23,7 @@ type comparison struct {
 
 	old, new *tree
 	results  []*result // in order of appearance
+	load     [2]string // of the machine before and after the pairs; empty where it is not known
 }
 
 // result is one row of the table.
@@ -175,6 +176,7 @@ func (c *comparison) measure(ctx context.Context, sources []*source) error {
 		return err
 	}
 	defer free()
+	before := load()
 	for pair := range c.pairs {
 		fmt.Fprintf(c.stderr, "pair %d of %d\n", pair+1, c.pairs)
 		for _, s := range sources {
@@ -183,6 +185,7 @@ func (c *comparison) measure(ctx context.Context, sources []*source) error {
 			}
 		}
 	}
+	c.load = [...]string{before, load()}
 	for _, r := range c.results {
 		if len(r.old) > 0 && len(r.new) > 0 && len(r.ratios) != c.pairs {
 			return fmt.Errorf("row %q: only %d of %d pairs have a figure", r.row, len(r.ratios), c.pairs)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -28,6 +29,14 @@ func pin(core int) (used int, free func(), err error) {
 		return 0, nil, fmt.Errorf("bind to a core: %w", err)
 	}
 	return core, func() { _ = unix.SchedSetaffinity(0, &before) }, nil
+}
+
+// load is the number of processes that wanted a core, on average over the last minute: what the
+// system calls the load average. It is empty where it cannot be read.
+func load() string {
+	text, _ := os.ReadFile("/proc/loadavg")
+	first, _, _ := strings.Cut(string(text), " ")
+	return first
 }
 
 // peakMemory is the largest resident memory of a process that has ended, in MB. The system counts

@@ -20,7 +20,7 @@ type packageRow struct {
 // packageBenchmark is a benchmark and the rows that it measures at once. Its package is found by
 // its name: a revision may have it in any folder.
 type packageBenchmark struct {
-	function  string // matches the whole name after Benchmark
+	function  string // name after Benchmark; no other package may have one of this name
 	sub       string // sub-benchmark, or empty
 	benchtime string
 	rows      []packageRow
@@ -28,13 +28,14 @@ type packageBenchmark struct {
 
 // packageBenchmarks are those of the bench table, and two of the client's and the records' work.
 var packageBenchmarks = []packageBenchmark{
-	{`Signing\w*`, "", "500ms", []packageRow{{"signature", "ns/what", "ns"}}},
-	{`BookAgainst\w*`, "", "500ms", []packageRow{{"book of 1000 × 1000 decoded", "ns/what", "ns"}}},
-	{`CandlesAgainst\w*`, "", "500ms", []packageRow{{"page of 1440 candles decoded", "ns/what", "ns"}}},
-	{`OrderRecordAgainst\w*`, "", "500ms", []packageRow{{"record of an order decoded", "ns/what", "ns"}}},
-	{`TickToRequest\w*`, "", "500ms", []packageRow{
+	{"SigningAgainstTheBareHash", "", "500ms", []packageRow{{"signature", "ns/what", "ns"}}},
+	{"BookAgainstAByteLoop", "", "500ms", []packageRow{{"book of 1000 × 1000 decoded", "ns/what", "ns"}}},
+	{"CandlesAgainstEncodingJSON", "", "500ms", []packageRow{{"page of 1440 candles decoded", "ns/what", "ns"}}},
+	{"OrderRecordAgainstItsValidity", "", "500ms", []packageRow{{"record of an order decoded", "ns/what", "ns"}}},
+	{"TickToRequestAgainstALoopbackRoundTrip", "", "500ms", []packageRow{
 		{"ticker's bytes to signed request, the client alone", "ns/what", "ns"},
 	}},
+	{"CandlesAgainst", "", "500ms", []packageRow{{"2,000 candles drawn as SVG", "ns/what", "ns"}}},
 	{"IntentDurable", "", "500ms", []packageRow{{"intent made durable", "µs/intent", "µs"}}},
 	{"IntentsDrained", "", "500ms", []packageRow{{"64 events in one commit, each", "µs/intent", "µs"}}},
 	{"SignedOrder", "", "500ms", []packageRow{
@@ -54,7 +55,7 @@ var packageBenchmarks = []packageBenchmark{
 func packageSources() (all []*source) {
 	for i := range packageBenchmarks {
 		b := &packageBenchmarks[i]
-		s := &source{name: "benchmark " + strings.TrimSuffix(b.function, `\w*`)}
+		s := &source{name: "benchmark " + b.function}
 		if b.sub != "" {
 			s.name += "/" + b.sub
 		}
@@ -70,7 +71,7 @@ func packageSources() (all []*source) {
 
 // prepare finds the package of the benchmark and builds its tests.
 func (b *packageBenchmark) prepare(ctx context.Context, t *tree) error {
-	folder, _, err := b.find(t)
+	folder, err := b.find(t)
 	if err != nil {
 		return err
 	}
@@ -79,11 +80,11 @@ func (b *packageBenchmark) prepare(ctx context.Context, t *tree) error {
 }
 
 func (b *packageBenchmark) measure(ctx context.Context, t *tree) ([]figure, error) {
-	folder, name, err := b.find(t)
+	folder, err := b.find(t)
 	if err != nil {
 		return nil, err
 	}
-	pattern := "^" + name + "$"
+	pattern := "^Benchmark" + b.function + "$"
 	if b.sub != "" {
 		pattern += "/^" + b.sub + "$"
 	}
@@ -101,28 +102,35 @@ func (b *packageBenchmark) measure(ctx context.Context, t *tree) ([]figure, erro
 	return figures, nil
 }
 
-// find returns the package folder of the benchmark and its whole name, or errAbsent.
-func (b *packageBenchmark) find(t *tree) (folder, name string, err error) {
+// find returns the package folder of the benchmark, or errAbsent.
+func (b *packageBenchmark) find(t *tree) (folder string, err error) {
 	if t.benchmarks == nil {
 		if t.benchmarks, err = benchmarksBelow(t.dir); err != nil {
-			return "", "", err
+			return "", err
 		}
 	}
-	whole := regexp.MustCompile("^Benchmark(?:" + b.function + ")$")
 	for _, one := range t.benchmarks {
-		if whole.MatchString(one.name) {
-			return one.folder, one.name, nil
+		switch {
+		case one.name != b.function:
+		case folder != "":
+			return "", fmt.Errorf("%s and %s both have a Benchmark%s", folder, one.folder, b.function)
+		default:
+			folder = one.folder
 		}
 	}
-	return "", "", errAbsent
+	if folder == "" {
+		return "", errAbsent
+	}
+	return folder, nil
 }
 
-// declared is a benchmark in a package folder, which is relative to the root of its tree.
+// declared is a benchmark, by its name after Benchmark, in a package folder below the root of its
+// tree.
 type declared struct{ folder, name string }
 
 // benchmarksBelow returns the benchmarks of all packages of a tree.
 func benchmarksBelow(root string) (all []declared, err error) {
-	line := regexp.MustCompile(`(?m)^func (Benchmark\w+)\(`)
+	line := regexp.MustCompile(`(?m)^func Benchmark(\w+)\(`)
 	err = fs.WalkDir(os.DirFS(root), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:

@@ -41,7 +41,7 @@ PASS
 func TestTheBenchmarksOfTheRowsExist(t *testing.T) {
 	here := &tree{dir: "../.."}
 	for i := range packageBenchmarks {
-		_, _, err := packageBenchmarks[i].find(here)
+		_, err := packageBenchmarks[i].find(here)
 		require.NoError(t, err, packageBenchmarks[i].function)
 	}
 	text, err := os.ReadFile("../../bench_test.go")
@@ -54,6 +54,15 @@ func TestTheBenchmarksOfTheRowsExist(t *testing.T) {
 		}
 		require.Equal(t, sections, found)
 	}
+}
+
+func TestABenchmarkOfTwoPackagesIsRefused(t *testing.T) {
+	twice := &tree{benchmarks: []declared{{"state", "Import"}, {"market", "Book"}, {"chart", "Import"}}}
+	_, err := (&packageBenchmark{function: "Import"}).find(twice)
+	require.ErrorContains(t, err, "state and chart both have a BenchmarkImport")
+	folder, err := (&packageBenchmark{function: "Book"}).find(twice)
+	require.NoError(t, err)
+	require.Equal(t, "market", folder)
 }
 
 func TestEveryRowHasANameOfItsOwn(t *testing.T) {

@@ -127,8 +127,7 @@ func least(so, now float64) float64 {
 
 // writeCandles writes seeded candles of one minute, the same on each machine.
 func writeCandles(path string) error {
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 4, QuantityDecimals: 8,
-		NotionalDecimals: 2, TickSize: 1}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 4}
 	g, err := synthetic.New(synthetic.Config{Seed: 1, Market: m, Interval: market.Interval1m,
 		Start: 1640995200_000_000_000, First: 20000_00, Volume: 5_0000, GapChance: -1})
 	if err != nil {

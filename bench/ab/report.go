@@ -49,11 +49,14 @@ func (c *comparison) report() error {
 new: %s
 %d pairs %s; ratio: cost of new divided by cost of old, the median of the pairs
 interval: contains the true median in %.1f %% of comparisons; slower: the whole interval is above %g
-
 `, c.old.revision, c.new.revision, c.pairs, where, 100*c.interval.covered, c.bound)
 	if err != nil {
 		return fmt.Errorf("print the table: %w", err)
 	}
+	if c.load[0] != "" {
+		fmt.Fprintf(c.stdout, "load of the machine: %s before the pairs, %s after\n", c.load[0], c.load[1])
+	}
+	fmt.Fprintln(c.stdout)
 	lines := [][]string{{"row", "unit", "old", "new", "ratio", "90 % interval", "verdict"}}
 	for _, r := range c.results {
 		lines = append(lines, c.line(r))

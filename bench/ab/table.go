@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -36,19 +37,22 @@ func tableSources() (all []*source) {
 // prepareTable builds the benchmarks of the root, with BenchmarkRows added where the tree has none.
 func prepareTable(ctx context.Context, t *tree) error {
 	rows, table := packageBenchmark{function: "Rows"}, packageBenchmark{function: "Table"}
-	folder, _, err := rows.find(t)
-	if err == nil {
-		_, err = t.buildTests(ctx, folder)
-		return err
+	folder, err := rows.find(t)
+	var flags []string
+	if errors.Is(err, errAbsent) {
+		if folder, err = table.find(t); err != nil {
+			return err
+		}
+		overlay, err := t.overlay("rows_ab_test.go", olderRows)
+		if err != nil {
+			return err
+		}
+		flags = []string{"-overlay", overlay}
 	}
-	if folder, _, err = table.find(t); err != nil {
-		return err
-	}
-	overlay, err := t.overlay("rows_ab_test.go", olderRows)
 	if err != nil {
 		return err
 	}
-	_, err = t.buildTests(ctx, folder, "-overlay", overlay)
+	_, err = t.buildTests(ctx, folder, flags...)
 	return err
 }
 

@@ -22,7 +22,7 @@ func example(t *testing.T) (*audit.Check, *audit.Order, *exchange.Record) {
 	require.NoError(t, err)
 	_, err = catalog.AddAsset("BTC", 8)
 	require.NoError(t, err)
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, QuantityDecimals: 8, NotionalDecimals: 2, TickSize: 1}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: 8, NotionalDecimals: 2, TickSize: 1}}
 	require.NoError(t, catalog.AddMarket(m))
 	check := &audit.Check{Catalog: catalog, Market: m, Fees: exchange.Fees{Maker: 150_000, Taker: 250_000}, Now: began.Add(time.Minute),
 		Prices: func(market.Time) audit.Prices { return audit.Prices{Low: 3_990_000, High: 4_010_000} },
@@ -30,8 +30,8 @@ func example(t *testing.T) (*audit.Check, *audit.Order, *exchange.Record) {
 		OrderOf: func(id uuid.UUID) market.OrderID {
 			return map[uuid.UUID]market.OrderID{{6}: 4}[id]
 		}}
-	own := market.Order{ID: 3, ClientOrderID: uuid.UUID{1}, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, TimeInForce: market.GTC,
-		SelfTradePrevention: market.DecrementAndCancel, Price: 4_000_000, Amount: 110_000, AmountRemaining: 110_000, Created: began}
+	own := market.Order{ID: 3, ClientOrderID: uuid.UUID{1}, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{TimeInForce: market.GTC,
+		SelfTradePrevention: market.DecrementAndCancel, Price: 4_000_000, Amount: 110_000, AmountRemaining: 110_000}, Created: began}
 	record := &exchange.Record{Order: own}
 	record.Order.ID, record.Order.ExchangeID, record.Order.Status = 0, uuid.UUID{2}, market.StatusFilled
 	record.Order.FilledAmount, record.Order.AmountRemaining = 110_000, 0

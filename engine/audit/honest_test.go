@@ -89,7 +89,7 @@ func newHonest(t *testing.T, seed uint64) *honest {
 	require.NoError(t, err)
 	_, err = w.catalog.AddAsset("BTC", 8)
 	require.NoError(t, err)
-	w.market = &market.Market{Name: "BTC-EUR", PriceDigits: 2, QuantityDecimals: uint8(4 + w.chance.IntN(5)), NotionalDecimals: 2, TickSize: 1, MaxOpenOrders: 100}
+	w.market = &market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: uint8(4 + w.chance.IntN(5)), NotionalDecimals: 2, TickSize: 1, MaxOpenOrders: 100}}
 	require.NoError(t, w.catalog.AddMarket(w.market))
 	w.fees = exchange.Fees{Maker: market.Rate(w.chance.IntN(400_000) - 50_000), Taker: market.Rate(w.chance.IntN(300_000))}
 	w.settle = w.chance.IntN(2) == 0
@@ -169,8 +169,8 @@ func (w *honest) some() market.OrderID {
 }
 
 func (w *honest) draw() (o market.Order) {
-	o = market.Order{Market: 1, Side: market.Side(1 + w.chance.IntN(2)), Type: market.OrderType(1 + w.chance.IntN(6)), TimeInForce: market.GTC,
-		SelfTradePrevention: market.SelfTradePrevention(1 + w.chance.IntN(4))}
+	o = market.Order{Market: 1, Side: market.Side(1 + w.chance.IntN(2)), Type: market.OrderType(1 + w.chance.IntN(6)), OrderState: market.OrderState{TimeInForce: market.GTC,
+		SelfTradePrevention: market.SelfTradePrevention(1 + w.chance.IntN(4))}}
 	step := market.Qty(market.Pow10(8 - w.market.QuantityDecimals))
 	o.Amount = step * market.Qty(1+w.chance.Int64N(40_000_000/int64(step)))
 	if w.chance.IntN(5) == 0 {

@@ -124,7 +124,7 @@ func (l *Loop) schedule(q *query, asked market.Time, then followUp) {
 
 // answer steps the engine with what became of a command beside the order: refused, or unknown.
 func (l *Loop) answer(c *market.Command, exec market.ExecutionType, code int) {
-	r := market.Report{Exec: exec, Command: c.Kind, Order: c.Order.ID, Market: c.Order.Market, Code: code, Updated: l.now}
+	r := market.Report{Exec: exec, Command: c.Kind, Order: c.Order.ID, Market: c.Order.Market, Code: code, OrderState: market.OrderState{Updated: l.now}}
 	l.step(&market.Event{Kind: market.KindReport, Market: c.Order.Market, Report: &r})
 }
 

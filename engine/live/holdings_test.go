@@ -134,7 +134,7 @@ func TestOnlyTradesOfOthersMoveWhatIsNobodys(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := playing(t, nil)
 			p.loop.Owns = func(client uuid.UUID) bool { return client == ended }
-			own := p.account.Send(&market.Order{ID: 1, ClientOrderID: pending, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, Amount: 8}, 0)
+			own := p.account.Send(&market.Order{ID: 1, ClientOrderID: pending, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{Amount: 8}}, 0)
 			own.InFlight, own.State = 0, state.Open
 			p.loop.stamp()
 			q := p.loop.queryOf(1)
@@ -161,7 +161,7 @@ func TestWhatOrdersHoldIsNotTakenOutOfTheBooks(t *testing.T) {
 		p := playing(t, nil)
 		p.loop.stamp()
 		all := p.account.Total(1).Total
-		p.account.Send(&market.Order{ID: 1, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, Amount: 8}, all-10)
+		p.account.Send(&market.Order{ID: 1, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{Amount: 8}}, all-10)
 		require.False(t, p.loop.correct(1, 11))
 		require.Equal(t, all, p.account.Total(1).Total)
 		require.True(t, p.loop.correct(1, 10))

@@ -381,7 +381,7 @@ const (
 func set(t *testing.T, o outcome) *setting {
 	p := playing(t, nil)
 	s := &setting{play: p, sent: p.loop.stamp()}
-	order := market.Order{ID: 1, ClientOrderID: uuid.UUID{1}, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, Amount: 8, Price: 80_00, Created: s.sent}
+	order := market.Order{ID: 1, ClientOrderID: uuid.UUID{1}, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{Amount: 8, Price: 80_00}, Created: s.sent}
 	own := p.account.Send(&order, 0)
 	c := market.Command{Kind: market.CommandPlace, Order: order}
 	s.q = p.loop.queryOf(1)

@@ -151,7 +151,7 @@ func TestAnAbsenceTakesTwoAnswersThatLieApartAndComeAfterTheWindow(t *testing.T)
 
 // unresolvedPlace is the query of an order whose place the exchange may take until a time.
 func (p *play) unresolvedPlace(until market.Time) *query {
-	o := market.Order{ID: 1, ClientOrderID: uuid.UUID{1}, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, Amount: 8, Price: 1}
+	o := market.Order{ID: 1, ClientOrderID: uuid.UUID{1}, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{Amount: 8, Price: 1}}
 	p.account.Send(&o, 0)
 	q := p.loop.queryOf(1)
 	q.unresolved = &unresolved{outcome: placeUnresolved, command: market.Command{Kind: market.CommandPlace, Order: o}, until: until}
@@ -286,11 +286,11 @@ func TestAnAnswerThatIsOlderThanAChangeSaysNothingOfIt(t *testing.T) {
 }
 
 func TestEveryTermOfAChangeHasToShow(t *testing.T) {
-	whole := market.Order{Amount: 5, AmountQuote: 6, Price: 7, TriggerAmount: 8, TimeInForce: market.GTC, SelfTradePrevention: market.CancelBoth}
+	whole := market.Order{OrderState: market.OrderState{Amount: 5, AmountQuote: 6, Price: 7, TriggerAmount: 8, TimeInForce: market.GTC, SelfTradePrevention: market.CancelBoth}}
 	for change, other := range map[market.Change]market.Order{
-		market.ChangeAmount: {Amount: 4}, market.ChangeAmountQuote: {AmountQuote: 4}, market.ChangeAmountRemaining: {Amount: 4}, market.ChangePrice: {Price: 4},
-		market.ChangeTriggerAmount: {TriggerAmount: 4}, market.ChangeTimeInForce: {TimeInForce: market.IOC}, market.ChangePostOnly: {PostOnly: true},
-		market.ChangeSelfTradePrevention: {SelfTradePrevention: market.CancelOldest},
+		market.ChangeAmount: {OrderState: market.OrderState{Amount: 4}}, market.ChangeAmountQuote: {OrderState: market.OrderState{AmountQuote: 4}}, market.ChangeAmountRemaining: {OrderState: market.OrderState{Amount: 4}}, market.ChangePrice: {OrderState: market.OrderState{Price: 4}},
+		market.ChangeTriggerAmount: {OrderState: market.OrderState{TriggerAmount: 4}}, market.ChangeTimeInForce: {OrderState: market.OrderState{TimeInForce: market.IOC}}, market.ChangePostOnly: {OrderState: market.OrderState{PostOnly: true}},
+		market.ChangeSelfTradePrevention: {OrderState: market.OrderState{SelfTradePrevention: market.CancelOldest}},
 	} {
 		c := market.Command{Order: whole, Changed: change}
 		require.True(t, shows(&whole, &c), change)
@@ -412,7 +412,7 @@ func TestAWriteOfAnUnknownWindowIsUnresolvedForTheLongestWindow(t *testing.T) {
 func TestAListQueriesTheOrdersOfWhichItTellsSomethingNew(t *testing.T) {
 	name := uuid.UUID{1}
 	there := func(change func(*market.Order)) []exchange.Record {
-		o := market.Order{ClientOrderID: name, Status: market.StatusNew, Amount: 8}
+		o := market.Order{ClientOrderID: name, OrderState: market.OrderState{Status: market.StatusNew, Amount: 8}}
 		change(&o)
 		return []exchange.Record{{Order: o}}
 	}
@@ -431,7 +431,7 @@ func TestAListQueriesTheOrdersOfWhichItTellsSomethingNew(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := playing(t, nil)
-			own := p.account.Send(&market.Order{ID: 1, ClientOrderID: name, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, Amount: 8}, 0)
+			own := p.account.Send(&market.Order{ID: 1, ClientOrderID: name, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{Amount: 8}}, 0)
 			own.InFlight, own.Status, own.Updated, own.State = 0, market.StatusNew, 60, state.Open
 			p.loop.now = 100
 			q := p.loop.queryOf(1)
@@ -506,7 +506,7 @@ func TestAWriteIsResolvedWithTheEndOfItsOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := playing(t, nil)
 		p.loop.stamp()
-		o := market.Order{ID: 1, ClientOrderID: uuid.UUID{1}, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, Amount: 8, Price: 1}
+		o := market.Order{ID: 1, ClientOrderID: uuid.UUID{1}, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{Amount: 8, Price: 1}}
 		p.account.Send(&o, 0)
 		q := p.loop.queryOf(1)
 		q.unresolved = &unresolved{outcome: cancelUnresolved, command: market.Command{Kind: market.CommandCancel, Order: o}, until: p.loop.now.Add(time.Minute)}

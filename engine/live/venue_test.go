@@ -92,7 +92,7 @@ func newBox(t testing.TB, seed uint64, faults int) *box {
 	require.NoError(t, err)
 	_, err = b.catalog.AddAsset("BTC", 8)
 	require.NoError(t, err)
-	require.NoError(t, b.catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, QuantityDecimals: 8, NotionalDecimals: 2, TickSize: 100, MaxOpenOrders: 50, MinOrderInQuote: 500}))
+	require.NoError(t, b.catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: 8, NotionalDecimals: 2, TickSize: 100, MaxOpenOrders: 50, MinOrderInQuote: 500}}))
 	b.venue = sim.New(b.catalog, sim.Config{Book: true, Fees: boxFees, House: func(*market.Market) sim.House { return sim.House{Levels: 10, Size: 1_00000000, HalfSpread: 10_000} }}, b.hear)
 	require.NoError(t, b.venue.Deposit(1, 100_000_00))
 	require.NoError(t, b.venue.Deposit(2, 10_00000000))

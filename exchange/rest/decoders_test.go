@@ -317,8 +317,8 @@ func BenchmarkOrderRecordAgainstItsValidity(b *testing.B) {
 }
 
 func orderText(cat *market.Catalog) []byte {
-	o := market.Order{ExchangeID: uuid.UUID{1}, ClientOrderID: uuid.UUID{2}, OperatorID: 77, Market: 1, Side: market.Buy, Type: market.TypeLimit, Status: market.StatusNew,
-		TimeInForce: market.GTC, SelfTradePrevention: market.CancelNewest, Price: 29000_50, Amount: 50000000, AmountRemaining: 50000000, OnHold: 1453651, Created: 1702354762111222000, Updated: 1702354762111222000}
+	o := market.Order{ExchangeID: uuid.UUID{1}, ClientOrderID: uuid.UUID{2}, OperatorID: 77, Market: 1, Side: market.Buy, Type: market.TypeLimit, Created: 1702354762111222000,
+		OrderState: market.OrderState{Status: market.StatusNew, TimeInForce: market.GTC, SelfTradePrevention: market.CancelNewest, Price: 29000_50, Amount: 50000000, AmountRemaining: 50000000, OnHold: 1453651, Updated: 1702354762111222000}}
 	return bytes.Clone(exchange.AppendOrder(nil, cat, &o, nil))
 }
 

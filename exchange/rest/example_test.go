@@ -42,7 +42,7 @@ func ExampleClient_Send() {
 	amount, _ := m.ParseQty("0.01")
 	price, _ := m.ParsePrice("1000")
 	intent, err := client.Prepare(&market.Command{Kind: market.CommandPlace, Order: market.Order{ID: 1, ClientOrderID: market.ClientOrderID(uuid.New(), 1), OperatorID: 1,
-		Market: m.ID, Side: market.Buy, Type: market.TypeLimit, Amount: amount, Price: price, TimeInForce: market.GTC, SelfTradePrevention: market.CancelNewest}})
+		Market: m.ID, Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{Amount: amount, Price: price, TimeInForce: market.GTC, SelfTradePrevention: market.CancelNewest}}})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -148,7 +148,7 @@ func (r *rig) bob() *rig {
 func (r *rig) limit(side market.Side, amount, price string) *market.Command {
 	r.next++
 	return &market.Command{Kind: market.CommandPlace, Order: market.Order{ID: r.next, ClientOrderID: market.ClientOrderID(r.run, r.next), OperatorID: 77, Market: r.btc.ID, Side: side,
-		Type: market.TypeLimit, Amount: r.qty(amount), Price: r.price(price), TimeInForce: market.GTC, SelfTradePrevention: market.CancelNewest}}
+		Type: market.TypeLimit, OrderState: market.OrderState{Amount: r.qty(amount), Price: r.price(price), TimeInForce: market.GTC, SelfTradePrevention: market.CancelNewest}}}
 }
 
 func (r *rig) qty(text string) market.Qty {

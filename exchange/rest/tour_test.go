@@ -67,8 +67,8 @@ func TestCatalogIsThatOfTheExchange(t *testing.T) {
 	r := newRig(t, nil)
 	m := *r.btc
 	require.Equal(t, market.Market{ID: 1, Name: "BTC-EUR", Base: 2, Quote: 1, PriceDigits: 2, AmountDigits: 8, QuoteDigits: 2, VolumeDigits: 8, ValueDigits: 10, Status: market.Trading,
-		TickSize: 50, QuantityDecimals: 8, NotionalDecimals: 2, MinOrderInBase: 10_000, MinOrderInQuote: 500, MaxOrderInBase: 1_000_000_000_00000000, MaxOrderInQuote: 1_000_000_000_00,
-		MaxOpenOrders: 100, FeeCategory: "A"}, m)
+		Rules: market.Rules{TickSize: 50, QuantityDecimals: 8, NotionalDecimals: 2, MinOrderInBase: 10_000, MinOrderInQuote: 500, MaxOrderInBase: 1_000_000_000_00000000, MaxOrderInQuote: 1_000_000_000_00,
+			MaxOpenOrders: 100, FeeCategory: "A"}}, m)
 }
 
 func TestCatalogLeavesOutWhatItCannotRepresent(t *testing.T) {

@@ -22,7 +22,7 @@ const longestAdvance = 31 * day
 // adminReasons are the reasons for which the exchange's operator ends orders.
 var adminReasons = []string{"cancelOnMaintenance", "cancelOnAdminRequest", "cancelOnDelisting", "cancelOnLockPlaced"}
 
-var marketStatuses = []string{"trading", "halted", "auction", "auctionMatching", "cancelOnly"}
+var marketStatuses = market.Words[market.MarketStatus]()
 
 // adminEndpoints are the admin interface: what the operator of an exchange does, for tests to do. It is there for who asks from the
 // same machine and shows the token of Config.Admin in the header Authorization, "Bearer TOKEN"; a request costs nothing. Errors are

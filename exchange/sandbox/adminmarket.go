@@ -60,6 +60,16 @@ func (ex *Exchange) setTick(l *listing, tick market.Price) {
 	ex.venue.Requote(l.ID)
 }
 
+// setRules gives a market other rules. Its fee category stays: the accounts' fees follow from the config's.
+func (ex *Exchange) setRules(l *listing, rules *market.Rules) {
+	tick, category := l.TickSize, l.FeeCategory
+	l.Rules = *rules
+	l.TickSize, l.FeeCategory = tick, category
+	if rules.TickSize != tick {
+		ex.setTick(l, rules.TickSize)
+	}
+}
+
 // adminRules answers POST /admin/rules with the market's record. All rules are changed or none.
 func (ex *Exchange) adminRules(c *call) *exchange.Error {
 	l := ex.named(c)
@@ -93,11 +103,7 @@ func (ex *Exchange) adminRules(c *call) *exchange.Error {
 	case m.NotionalDecimals > m.QuoteDigits:
 		return exchange.Invalid("notionalDecimals")
 	}
-	l.MinOrderInBase, l.MinOrderInQuote, l.MaxOrderInBase, l.MaxOrderInQuote = m.MinOrderInBase, m.MinOrderInQuote, m.MaxOrderInBase, m.MaxOrderInQuote
-	l.QuantityDecimals, l.NotionalDecimals, l.MaxOpenOrders = m.QuantityDecimals, m.NotionalDecimals, m.MaxOpenOrders
-	if m.TickSize != l.TickSize {
-		ex.setTick(l, m.TickSize)
-	}
+	ex.setRules(l, &m.Rules)
 	ex.tellMarket(c, l)
 	return nil
 }

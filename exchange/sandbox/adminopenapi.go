@@ -7,10 +7,7 @@ import (
 	"strings"
 )
 
-const (
-	aStatus = `{"enum":["trading","halted","auction","auctionMatching","cancelOnly"]}`
-	aNumber = `{"type":"number","exclusiveMinimum":0,"maximum":1}`
-)
+const aNumber = `{"type":"number","exclusiveMinimum":0,"maximum":1}`
 
 // adminSchemas are the objects of answers that only the admin interface gives.
 var adminSchemas = []schema{
@@ -26,7 +23,7 @@ var adminSchemas = []schema{
 		{name: "kind", shape: aText}, {name: "endpoints", shape: someTexts, optional: true}, {name: "account", shape: aText, optional: true}, {name: "key", shape: aText, optional: true},
 		{name: "market", shape: aMarket, optional: true}, {name: "nth", shape: aCount, optional: true}, {name: "count", shape: aCount, optional: true}, {name: "probability", shape: aNumber, optional: true},
 		{name: "after", shape: aText, optional: true}, {name: "until", shape: aText, optional: true}, {name: "delay", shape: aText, optional: true}, {name: "skew", shape: aText, optional: true},
-		{name: "code", shape: aCount, optional: true}, {name: "work", shape: aFlag, optional: true}, {name: "status", shape: aStatus, optional: true}, {name: "price", shape: aDecimal, optional: true},
+		{name: "code", shape: aCount, optional: true}, {name: "work", shape: aFlag, optional: true}, {name: "status", shape: oneOf(marketStatuses), optional: true}, {name: "price", shape: aDecimal, optional: true},
 		{name: "tickSize", shape: aDecimal, optional: true}, {name: "reason", shape: aText, optional: true}, {name: "chosen", shape: aCount}, {name: "fired", shape: aCount}}},
 }
 

@@ -54,9 +54,9 @@ func openBank(t require.TestingT, change ...func(*Config)) (*bank, error) {
 		require.NoError(t, err)
 	}
 	for _, m := range []*market.Market{
-		{Name: "BTC-EUR", TickSize: 1, FeeCategory: "A", PriceDigits: 2, QuantityDecimals: 8, NotionalDecimals: 2},
-		{Name: "BTC-USDC", TickSize: 1, FeeCategory: "C", PriceDigits: 2, QuantityDecimals: 8, NotionalDecimals: 6},
-		{Name: "USDC-EUR", TickSize: 1, FeeCategory: "B", PriceDigits: 4, QuantityDecimals: 6, NotionalDecimals: 2},
+		{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{TickSize: 1, FeeCategory: "A", QuantityDecimals: 8, NotionalDecimals: 2}},
+		{Name: "BTC-USDC", PriceDigits: 2, Rules: market.Rules{TickSize: 1, FeeCategory: "C", QuantityDecimals: 8, NotionalDecimals: 6}},
+		{Name: "USDC-EUR", PriceDigits: 4, Rules: market.Rules{TickSize: 1, FeeCategory: "B", QuantityDecimals: 6, NotionalDecimals: 2}},
 	} {
 		require.NoError(t, b.catalog.AddMarket(m))
 	}
@@ -155,7 +155,7 @@ func (b *bank) order(side market.Side, amount, price string) market.OrderID {
 	require.NoError(b.t, err)
 	b.orders++
 	b.venue.Do(&market.Command{Kind: market.CommandPlace, At: b.now, Order: market.Order{
-		ID: b.orders, Market: m.ID, Side: side, Type: market.TypeLimit, TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel, Amount: qty, Price: limit,
+		ID: b.orders, Market: m.ID, Side: side, Type: market.TypeLimit, OrderState: market.OrderState{TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel, Amount: qty, Price: limit},
 	}})
 	return b.orders
 }

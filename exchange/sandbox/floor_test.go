@@ -39,8 +39,8 @@ func newFloor(t testing.TB, change func(*Config)) *floor {
 	}
 	f.listings = []*listing{nil}
 	for _, name := range []string{"BTC-EUR", "ETH-EUR"} {
-		m := &market.Market{Name: name, PriceDigits: 2, TickSize: 100, QuantityDecimals: 6, NotionalDecimals: 2,
-			MinOrderInBase: 10_000, MinOrderInQuote: 500, MaxOrderInBase: 1000_00000000, MaxOpenOrders: 5}
+		m := &market.Market{Name: name, PriceDigits: 2, Rules: market.Rules{TickSize: 100, QuantityDecimals: 6, NotionalDecimals: 2,
+			MinOrderInBase: 10_000, MinOrderInQuote: 500, MaxOrderInBase: 1000_00000000, MaxOpenOrders: 5}}
 		require.NoError(t, f.catalog.AddMarket(m))
 		f.listings = append(f.listings, &listing{Market: m, screen: openScreen(&f.config.Keep)})
 	}

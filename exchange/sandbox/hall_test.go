@@ -68,7 +68,7 @@ func (h *hall) pass(d market.Duration) {
 // place places a limit order of account 0.
 func (h *hall) place(id market.ID, side market.Side, amount market.Qty, price market.Price) {
 	h.order++
-	o := market.Order{ID: h.order, Market: id, Side: side, Type: market.TypeLimit, TimeInForce: market.GTC, Amount: amount, Price: price, SelfTradePrevention: market.CancelBoth}
+	o := market.Order{ID: h.order, Market: id, Side: side, Type: market.TypeLimit, OrderState: market.OrderState{TimeInForce: market.GTC, Amount: amount, Price: price, SelfTradePrevention: market.CancelBoth}}
 	refused, err := h.venue.Perform(0, h.clock.Now(), &market.Command{Kind: market.CommandPlace, Order: o})
 	require.Nil(h.t, refused)
 	require.NoError(h.t, err)

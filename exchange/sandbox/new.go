@@ -86,8 +86,8 @@ func (ex *Exchange) openMarkets() error {
 
 // units adds a market to a catalog, with its rules in units.
 func (c *Market) units(catalog *market.Catalog) (*market.Market, error) {
-	m := &market.Market{Name: c.Name, PriceDigits: c.PriceDigits, VolumeDigits: 8, QuantityDecimals: c.QuantityDecimals, NotionalDecimals: c.NotionalDecimals,
-		MaxOpenOrders: c.MaxOpenOrders, FeeCategory: c.FeeCategory, Status: c.Status}
+	m := &market.Market{Name: c.Name, PriceDigits: c.PriceDigits, VolumeDigits: 8, Rules: market.Rules{QuantityDecimals: c.QuantityDecimals, NotionalDecimals: c.NotionalDecimals,
+		MaxOpenOrders: c.MaxOpenOrders, FeeCategory: c.FeeCategory}, Status: c.Status}
 	if err := catalog.AddMarket(m); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,9 @@
 package sandbox
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // schema is the shape of one object of an answer. All its fields are there unless they are optional, and no others.
 type schema struct {
@@ -32,12 +35,15 @@ const (
 	aBookSide = `{"type":"array","items":{"type":"array","prefixItems":[` + aDecimal + `,` + aDecimal + `],"minItems":2,"items":false}}`
 )
 
+// oneOf is the shape of a word.
+func oneOf(words []string) string { return `{"enum":["` + strings.Join(words, `","`) + `"]}` }
+
 // schemas are the objects of answers (specification 2, 4.4 and 7, venue-facts 1.2 to 1.4).
 var schemas = []schema{
 	{"Error", []field{{name: "errorCode", shape: anInteger}, {name: "error", shape: aText}}},
 	{"Time", []field{{name: "time", shape: aCount}, {name: "timeNs", shape: aCount}}},
 	{"Market", []field{
-		{name: "market", shape: aMarket}, {name: "status", shape: `{"enum":["trading","halted","auction","auctionMatching","cancelOnly"]}`}, {name: "base", shape: aText}, {name: "quote", shape: aText},
+		{name: "market", shape: aMarket}, {name: "status", shape: oneOf(marketStatuses)}, {name: "base", shape: aText}, {name: "quote", shape: aText},
 		{name: "pricePrecision", shape: `{"type":"null"}`}, {name: "minOrderInBaseAsset", shape: aDecimal}, {name: "minOrderInQuoteAsset", shape: aDecimal},
 		{name: "maxOrderInBaseAsset", shape: aDecimal}, {name: "maxOrderInQuoteAsset", shape: aDecimal}, {name: "quantityDecimals", shape: aCount}, {name: "notionalDecimals", shape: aCount},
 		{name: "tickSize", shape: aDecimal}, {name: "maxOpenOrders", shape: aCount}, {name: "feeCategory", shape: aText}, {name: "orderTypes", shape: someTexts}}},
@@ -66,14 +72,14 @@ var schemas = []schema{
 		{name: "orderId", shape: aUUID}, {name: "clientOrderId", shape: `{"type":["string","null"],"format":"uuid"}`, optional: true}, {name: "market", shape: aMarket},
 		{name: "created", shape: aCount}, {name: "updated", shape: aCount}, {name: "createdNs", shape: aCount}, {name: "updatedNs", shape: aCount},
 		{name: "status", shape: `{"enum":["new","awaitingTrigger","partiallyFilled","filled","canceled","expired"]}`}, {name: "side", shape: aSide},
-		{name: "orderType", shape: `{"enum":["market","limit","stopLoss","stopLossLimit","takeProfit","takeProfitLimit"]}`},
+		{name: "orderType", shape: oneOf(orderTypes)},
 		{name: "amount", shape: aDecimal, optional: true}, {name: "amountRemaining", shape: aDecimal, optional: true}, {name: "price", shape: aDecimal, optional: true},
 		{name: "amountQuote", shape: aDecimal, optional: true}, {name: "amountQuoteRemaining", shape: aDecimal, optional: true}, {name: "onHold", shape: aDecimal}, {name: "onHoldCurrency", shape: aText},
 		{name: "triggerPrice", shape: aDecimal, optional: true}, {name: "triggerAmount", shape: aDecimal, optional: true}, {name: "triggerType", shape: `{"const":"price"}`, optional: true},
-		{name: "triggerReference", shape: `{"enum":["lastTrade","bestBid","bestAsk","midPrice"]}`, optional: true}, {name: "filledAmount", shape: aDecimal}, {name: "filledAmountQuote", shape: aDecimal},
+		{name: "triggerReference", shape: oneOf(references), optional: true}, {name: "filledAmount", shape: aDecimal}, {name: "filledAmountQuote", shape: aDecimal},
 		{name: "feePaid", shape: aDecimal}, {name: "feeCurrency", shape: aText}, {name: "fills", shape: `{"type":"array","items":{"$ref":"#/components/schemas/Fill"}}`},
-		{name: "selfTradePrevention", shape: `{"enum":["decrementAndCancel","cancelOldest","cancelNewest","cancelBoth"]}`}, {name: "visible", shape: aFlag},
-		{name: "timeInForce", shape: `{"enum":["GTC","IOC","FOK"]}`}, {name: "postOnly", shape: aFlag}, {name: "disableMarketProtection", shape: `{"const":false}`, optional: true},
+		{name: "selfTradePrevention", shape: oneOf(preventions)}, {name: "visible", shape: aFlag},
+		{name: "timeInForce", shape: oneOf(inForces)}, {name: "postOnly", shape: aFlag}, {name: "disableMarketProtection", shape: `{"const":false}`, optional: true},
 		{name: "operatorId", shape: anInteger, optional: true}, {name: "restatementReason", shape: aText, optional: true}, {name: "codGroupId", shape: `{"type":"integer","minimum":1,"maximum":1000}`, optional: true}}},
 	{"ShortOrder", []field{
 		{name: "market", shape: aMarket}, {name: "orderId", shape: aUUID}, {name: "clientOrderId", shape: aUUID, optional: true}, {name: "created", shape: aCount}, {name: "updated", shape: aCount},

@@ -34,11 +34,7 @@ func (ex *Exchange) requote(l *listing, now market.Time) {
 // open orders. Orders that rest stay. rules must be in the units of the market as it was configured. The error is as Quote's.
 func (ex *Exchange) Govern(name string, rules *market.Market) error {
 	return ex.direct(name, func(l *listing, now market.Time) {
-		l.MinOrderInBase, l.MinOrderInQuote, l.MaxOrderInBase, l.MaxOrderInQuote = rules.MinOrderInBase, rules.MinOrderInQuote, rules.MaxOrderInBase, rules.MaxOrderInQuote
-		l.QuantityDecimals, l.NotionalDecimals, l.MaxOpenOrders = rules.QuantityDecimals, rules.NotionalDecimals, rules.MaxOpenOrders
-		if rules.TickSize != l.TickSize {
-			ex.setTick(l, rules.TickSize)
-		}
+		ex.setRules(l, &rules.Rules)
 		if rules.Status != l.Status {
 			ex.setStatus(l, rules.Status, 0, now)
 			ex.requote(l, now)

@@ -86,7 +86,7 @@ func (s *store) recallOrders(tx *bbolt.Tx) error {
 	var open []resting
 	var ended []*record
 	err := readLists(tx.Bucket(bucketOrders), 1, func(head []uint64, count uint64, stored *storedRecord) error {
-		r, o := ex.blank(), market.Order(stored.Order)
+		r, o := ex.blank(), stored.Order
 		*r = record{id: o.ID, count: count, account: stored.Account, market: market.ID(head[0]), shown: stored.Shown}
 		ex.enlist(r, o.ClientOrderID)
 		if stored.Ended != 0 {

@@ -226,7 +226,8 @@ func TestAMillionOpenOrdersTakeLittleBesideTheVenue(t *testing.T) {
 		orders = 200_000
 	}
 	f := newFloor(t, nil)
-	o := &market.Order{Market: 1, Side: market.Buy, Type: market.TypeLimit, Status: market.StatusNew}
+	o := &market.Order{Market: 1, Side: market.Buy, Type: market.TypeLimit,
+		OrderState: market.OrderState{Status: market.StatusNew}}
 	before := alive()
 	for n := range orders {
 		o.ID, o.ClientOrderID = market.OrderID(n+1), uuid.UUID{byte(n), byte(n >> 8), byte(n >> 16), 6: 0x40}

@@ -92,14 +92,14 @@ func (s *store) recordOf(r *record) *storedRecord {
 		stored.Ended, stored.Lost = r.past.ended, r.past.lost
 	}
 	if r.closed() {
-		stored.Order = storedOrder(*r.past.order)
+		stored.Order = *r.past.order
 		return stored
 	}
 	resting, open := s.ex.venue.Snapshot(r.id)
 	if !open {
 		panic(fmt.Sprintf("sandbox: order %d of market %d has neither ended nor is it open", r.count, r.market))
 	}
-	stored.Order, stored.Settlement, stored.Sequence = storedOrder(resting.Order), resting.Settlement, resting.Sequence
+	stored.Order, stored.Settlement, stored.Sequence = resting.Order, resting.Settlement, resting.Sequence
 	stored.Aside = resting.Aside
 	return stored
 }

@@ -20,10 +20,10 @@ func newMarkets(t require.TestingT) *market.Catalog {
 		_, err := catalog.AddAsset(asset.Symbol, asset.Digits)
 		require.NoError(t, err)
 	}
-	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, TickSize: 50, QuantityDecimals: 8, NotionalDecimals: 2, VolumeDigits: 8,
-		MinOrderInBase: 6100, MinOrderInQuote: 500, MaxOpenOrders: 100, FeeCategory: "A"}))
-	require.NoError(t, catalog.AddMarket(&market.Market{Name: "ADA-EUR", PriceDigits: 5, TickSize: 1, QuantityDecimals: 4, NotionalDecimals: 2, VolumeDigits: 6,
-		MinOrderInQuote: 500, MaxOpenOrders: 100, FeeCategory: "B"}))
+	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 8,
+		Rules: market.Rules{TickSize: 50, QuantityDecimals: 8, NotionalDecimals: 2, MinOrderInBase: 6100, MinOrderInQuote: 500, MaxOpenOrders: 100, FeeCategory: "A"}}))
+	require.NoError(t, catalog.AddMarket(&market.Market{Name: "ADA-EUR", PriceDigits: 5, VolumeDigits: 6,
+		Rules: market.Rules{TickSize: 1, QuantityDecimals: 4, NotionalDecimals: 2, MinOrderInQuote: 500, MaxOpenOrders: 100, FeeCategory: "B"}}))
 	return catalog
 }
 

@@ -304,8 +304,8 @@ func TestAFolderIsNoStateFile(t *testing.T) {
 
 // Whatever an order or a fill has is in the file: every field of them is set here.
 func TestEveryFieldOfAnOrderAndOfAFillIsStored(t *testing.T) {
-	fields := func(v any) {
-		value := reflect.ValueOf(v).Elem()
+	var set func(value reflect.Value)
+	set = func(value reflect.Value) {
 		for i := range value.NumField() {
 			switch f := value.Field(i); f.Kind() {
 			case reflect.Bool:
@@ -318,21 +318,25 @@ func TestEveryFieldOfAnOrderAndOfAFillIsStored(t *testing.T) {
 				f.SetUint(1)
 			case reflect.Array:
 				f.Index(3).SetUint(uint64(i + 1))
+			case reflect.Struct:
+				if value.Type().Field(i).Anonymous {
+					set(f)
+				}
 			}
 		}
 	}
-	var o, back market.Order
+	fields := func(v any) { set(reflect.ValueOf(v).Elem()) }
+	var o market.Order
 	fields(&o)
 	o.FilledAmountQuote, o.FeePaid, o.Bracket = market.ValueOf(-7), market.ValueOf(8), market.Bracket{Stop: 1, Target: 2, Keep: market.KeepTarget}
-	for i := range reflect.ValueOf(o).NumField() {
-		require.False(t, reflect.ValueOf(o).Field(i).IsZero(), reflect.TypeOf(o).Field(i).Name)
+	for _, f := range reflect.VisibleFields(reflect.TypeOf(o)) {
+		require.False(t, reflect.ValueOf(o).FieldByIndex(f.Index).IsZero(), f.Name)
 	}
-	text, err := json.Marshal(storedOrder(o))
+	text, err := json.Marshal(&storedRecord{Order: o})
 	require.NoError(t, err)
-	var stored storedOrder
+	var stored storedRecord
 	require.NoError(t, json.Unmarshal(text, &stored))
-	back = market.Order(stored)
-	require.Equal(t, o, back)
+	require.Equal(t, o, stored.Order)
 	f := fill{due: 12345}
 	fields(&f.Fill)
 	f.Fee = market.ValueOf(9)

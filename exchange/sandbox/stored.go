@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"reflect"
+
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/exchange"
@@ -51,47 +53,29 @@ type storedMarket struct {
 
 // rules are what may change of a market while the exchange runs.
 type rules struct {
-	Status           market.MarketStatus
-	TickSize         market.Price
-	QuantityDecimals uint8
-	NotionalDecimals uint8
-	MinOrderInBase   market.Qty
-	MinOrderInQuote  market.Money
-	MaxOrderInBase   market.Qty
-	MaxOrderInQuote  market.Money
-	MaxOpenOrders    int
-	FeeCategory      string
+	Status market.MarketStatus
+	market.Rules
 }
 
-func rulesOf(m *market.Market) rules {
-	return rules{m.Status, m.TickSize, m.QuantityDecimals, m.NotionalDecimals, m.MinOrderInBase, m.MinOrderInQuote, m.MaxOrderInBase, m.MaxOrderInQuote, m.MaxOpenOrders, m.FeeCategory}
-}
+func rulesOf(m *market.Market) rules { return rules{m.Status, m.Rules} }
 
-// overrule gives a market the rules that differed from the config of their time: somebody had changed them. The others are the config's.
+// overrule gives a market the rules that were changed since the file's config was read. The others are today's config's.
 func (s *storedMarket) overrule(m *market.Market) {
-	was, is := &s.Configured, &s.Rules
-	overrule(&m.Status, was.Status, is.Status)
-	overrule(&m.TickSize, was.TickSize, is.TickSize)
-	overrule(&m.QuantityDecimals, was.QuantityDecimals, is.QuantityDecimals)
-	overrule(&m.NotionalDecimals, was.NotionalDecimals, is.NotionalDecimals)
-	overrule(&m.MinOrderInBase, was.MinOrderInBase, is.MinOrderInBase)
-	overrule(&m.MinOrderInQuote, was.MinOrderInQuote, is.MinOrderInQuote)
-	overrule(&m.MaxOrderInBase, was.MaxOrderInBase, is.MaxOrderInBase)
-	overrule(&m.MaxOrderInQuote, was.MaxOrderInQuote, is.MaxOrderInQuote)
-	overrule(&m.MaxOpenOrders, was.MaxOpenOrders, is.MaxOpenOrders)
-	overrule(&m.FeeCategory, was.FeeCategory, is.FeeCategory)
-}
-
-func overrule[T comparable](rule *T, was, is T) {
-	if was != is {
-		*rule = is
+	if s.Configured.Status != s.Rules.Status {
+		m.Status = s.Rules.Status
+	}
+	was, is, rules := reflect.ValueOf(s.Configured.Rules), reflect.ValueOf(s.Rules.Rules), reflect.ValueOf(&m.Rules).Elem()
+	for i := range rules.NumField() {
+		if !was.Field(i).Equal(is.Field(i)) {
+			rules.Field(i).Set(is.Field(i))
+		}
 	}
 }
 
 // storedRecord is an order: an open one as the venue has it, or one that has ended.
 type storedRecord struct {
 	Account    sim.AccountID
-	Order      storedOrder
+	Order      market.Order
 	Shown      bool                `json:",omitzero"`
 	Ended      uint64              `json:",omitzero"` // its place among those that have ended; 0: open
 	Lost       int                 `json:",omitzero"` // fills that are remembered no more
@@ -100,72 +84,15 @@ type storedRecord struct {
 	Aside      bool                `json:",omitzero"`
 }
 
-// storedOrder is a market.Order, field by field, of which only what it has is written.
-type storedOrder struct {
-	ID            market.OrderID    `json:",omitzero"`
-	ExchangeID    uuid.UUID         `json:",omitzero"`
-	ClientOrderID uuid.UUID         `json:",omitzero"`
-	OperatorID    int64             `json:",omitzero"`
-	Market        market.ID         `json:",omitzero"`
-	Strategy      market.StrategyID `json:",omitzero"`
-	CodGroupID    uint16            `json:",omitzero"`
-
-	Side                market.Side                `json:",omitzero"`
-	Type                market.OrderType           `json:",omitzero"`
-	Status              market.Status              `json:",omitzero"`
-	TimeInForce         market.TimeInForce         `json:",omitzero"`
-	SelfTradePrevention market.SelfTradePrevention `json:",omitzero"`
-	TriggerType         market.TriggerType         `json:",omitzero"`
-	TriggerReference    market.TriggerReference    `json:",omitzero"`
-	RestatementReason   market.RestatementReason   `json:",omitzero"`
-	PostOnly            bool                       `json:",omitzero"`
-	Visible             bool                       `json:",omitzero"`
-	Triggered           bool                       `json:",omitzero"`
-	FeeCurrency         market.AssetID             `json:",omitzero"`
-	OnHoldCurrency      market.AssetID             `json:",omitzero"`
-
-	Price                market.Price `json:",omitzero"`
-	TriggerAmount        market.Price `json:",omitzero"`
-	Amount               market.Qty   `json:",omitzero"`
-	AmountRemaining      market.Qty   `json:",omitzero"`
-	AmountQuote          market.Money `json:",omitzero"`
-	AmountQuoteRemaining market.Money `json:",omitzero"`
-	OnHold               market.Money `json:",omitzero"`
-	FilledAmount         market.Qty   `json:",omitzero"`
-	FilledAmountQuote    market.Value `json:",omitzero"`
-	FeePaid              market.Value `json:",omitzero"`
-	Created              market.Time  `json:",omitzero"`
-	Updated              market.Time  `json:",omitzero"`
-
-	Bracket market.Bracket `json:",omitzero"`
-	Tag     string         `json:",omitzero"`
-}
-
-// storedFill is a fill.
-type storedFill struct {
-	ID          uuid.UUID         `json:",omitzero"`
-	Order       market.OrderID    `json:",omitzero"`
-	Market      market.ID         `json:",omitzero"`
-	Strategy    market.StrategyID `json:",omitzero"`
-	Side        market.Side       `json:",omitzero"`
-	Taker       bool              `json:",omitzero"`
-	Settled     bool              `json:",omitzero"`
-	FeeCurrency market.AssetID    `json:",omitzero"`
-	Price       market.Price      `json:",omitzero"`
-	Amount      market.Qty        `json:",omitzero"`
-	Fee         market.Value      `json:",omitzero"`
-	Time        market.Time       `json:",omitzero"`
-}
-
 // storedDue is a fill of an order with the moment from which it counts as settled.
 type storedDue struct {
-	Fill storedFill
+	Fill market.Fill
 	Due  market.Time
 }
 
-func dueOf(f *fill) any { return storedDue{storedFill(f.Fill), f.due} }
+func dueOf(f *fill) any { return storedDue{f.Fill, f.due} }
 
-func (s *storedDue) fill() fill { return fill{Fill: market.Fill(s.Fill), due: s.Due} }
+func (s *storedDue) fill() fill { return fill{Fill: s.Fill, due: s.Due} }
 
 // storedTrade is a fill in an account's list of them.
 type storedTrade struct {
@@ -176,7 +103,7 @@ type storedTrade struct {
 }
 
 func storedTradeOf(t *trade) any {
-	return storedTrade{storedDue{storedFill(t.Fill), t.due}, t.orderID, t.clientOrderID, t.operatorID}
+	return storedTrade{storedDue{t.Fill, t.due}, t.orderID, t.clientOrderID, t.operatorID}
 }
 
 // storedPrint is a public trade.

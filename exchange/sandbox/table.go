@@ -1,6 +1,10 @@
 package sandbox
 
-import "math"
+import (
+	"math"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
 
 // lastMillis is the latest time that a parameter may name (specification 8).
 const lastMillis = 8640000000000000
@@ -23,12 +27,12 @@ var (
 )
 
 var (
-	sides       = []string{"buy", "sell"}
-	orderTypes  = []string{"market", "limit", "stopLoss", "stopLossLimit", "takeProfit", "takeProfitLimit"}
-	references  = []string{"lastTrade", "bestBid", "bestAsk", "midPrice"}
-	inForces    = []string{"GTC", "IOC", "FOK"}
-	preventions = []string{"decrementAndCancel", "cancelOldest", "cancelNewest", "cancelBoth"}
-	intervals   = []string{"1m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "1W", "1M"}
+	sides       = market.Words[market.Side]()
+	orderTypes  = market.Words[market.OrderType]()
+	references  = market.Words[market.TriggerReference]()
+	inForces    = market.Words[market.TimeInForce]()
+	preventions = market.Words[market.SelfTradePrevention]()
+	intervals   = market.Words[market.Interval]()
 )
 
 // orderTerms are the parameters that POST and PUT /order have in common (specification 4.1 and 4.4).
@@ -65,7 +69,7 @@ var endpoints = []endpoint{
 	{method: "POST", path: "/order", summary: "Place an order", section: "4.1", weight: 1, needs: rightTrade,
 		params: append([]parameter{oneMarket,
 			{name: "side", kind: kindWord, required: true, words: sides}, {name: "orderType", kind: kindWord, required: true, words: orderTypes}, operatorID, clientID,
-			{name: "triggerType", kind: kindWord, words: []string{"price"}}, {name: "triggerReference", kind: kindWord, words: references},
+			{name: "triggerType", kind: kindWord, words: market.Words[market.TriggerType]()}, {name: "triggerReference", kind: kindWord, words: references},
 			{name: "codGroupId", kind: kindInteger, min: 1, max: 1000, doc: "group of orders for cancel on disconnect"},
 			{name: "disableMarketProtection", kind: kindFlag, doc: "deprecated: its value is ignored"}}, orderTerms...), answer: "Order", do: (*Exchange).postOrder},
 	{method: "PUT", path: "/order", summary: "Update an order", section: "4.4", weight: 1, needs: rightTrade,

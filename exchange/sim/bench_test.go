@@ -24,7 +24,7 @@ func newBench(t testing.TB) *bench {
 	require.NoError(t, err)
 	_, err = catalog.AddAsset("EUR", 2)
 	require.NoError(t, err)
-	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, QuantityDecimals: 8, NotionalDecimals: 2}))
+	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: 8, NotionalDecimals: 2}}))
 	b := &bench{candle: [1]market.Candle{{Open: 100_00, High: 103_00, Low: 99_00, Close: 101_00, Market: 1, Interval: market.Interval1m}}}
 	b.venue = New(catalog, Config{}, func(ev *market.Event) { b.fills += len(ev.Fills) })
 	for asset := range market.AssetID(2) {
@@ -53,9 +53,10 @@ func (b *bench) place(o market.Order) {
 // rest places orders that no candle of the bench reaches, on both sides and of both kinds.
 func (b *bench) rest(count int) {
 	for i := range count {
-		o := market.Order{Side: market.Buy, Type: market.TypeLimit, Price: 90_00 - market.Price(i), Amount: 1e6}
+		o := market.Order{Side: market.Buy, Type: market.TypeLimit,
+			OrderState: market.OrderState{Price: 90_00 - market.Price(i), Amount: 1e6}}
 		if i%2 == 1 {
-			o = market.Order{Side: market.Buy, Type: market.TypeStopLoss, TriggerAmount: 110_00 + market.Price(i), Amount: 1e6}
+			o = market.Order{Side: market.Buy, Type: market.TypeStopLoss, OrderState: market.OrderState{TriggerAmount: 110_00 + market.Price(i), Amount: 1e6}}
 		}
 		b.place(o)
 	}
@@ -81,7 +82,8 @@ func BenchmarkMarketOrder(b *testing.B) {
 	bench := newBench(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		bench.place(market.Order{Side: market.Buy + market.Side(bench.fills%2), Type: market.TypeMarket, Amount: 1e6})
+		bench.place(market.Order{Side: market.Buy + market.Side(bench.fills%2), Type: market.TypeMarket,
+			OrderState: market.OrderState{Amount: 1e6}})
 		bench.advance()
 	}
 	require.Positive(b, bench.fills)
@@ -92,7 +94,8 @@ func BenchmarkLimitOrder(b *testing.B) {
 	bench := newBench(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		o := market.Order{Side: market.Buy, Type: market.TypeLimit, Price: 99_50, Amount: 1e6}
+		o := market.Order{Side: market.Buy, Type: market.TypeLimit,
+			OrderState: market.OrderState{Price: 99_50, Amount: 1e6}}
 		if bench.fills%2 == 1 {
 			o.Side, o.Price = market.Sell, 102_00
 		}
@@ -112,7 +115,8 @@ func TestQuietCandleAllocatesNothing(t *testing.T) {
 func TestOrdersAllocateNothingOnceWarm(t *testing.T) {
 	bench := newBench(t)
 	trade := func() {
-		bench.place(market.Order{Side: market.Buy + market.Side(bench.fills%2), Type: market.TypeMarket, Amount: 1e6})
+		bench.place(market.Order{Side: market.Buy + market.Side(bench.fills%2), Type: market.TypeMarket,
+			OrderState: market.OrderState{Amount: 1e6}})
 		bench.advance()
 	}
 	trade()

@@ -151,7 +151,7 @@ func newTwins(t *testing.T, seed uint64) *twins {
 		_, err := catalog.AddAsset(symbol, 4)
 		require.NoError(t, err)
 	}
-	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, QuantityDecimals: 4, NotionalDecimals: 4, TickSize: 5}))
+	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: 4, NotionalDecimals: 4, TickSize: 5}}))
 	w.venue = New(catalog, Config{Book: true}, w.hear)
 	for range 3 {
 		w.venue.OpenAccount(nil)
@@ -197,7 +197,7 @@ func (w *twins) step() {
 				price += 5
 			}
 			w.naive.reprice(o.id, price)
-			w.command(o.account, market.Command{Kind: market.CommandUpdate, Changed: market.ChangePrice, Order: market.Order{ID: o.id, Price: price}})
+			w.command(o.account, market.Command{Kind: market.CommandUpdate, Changed: market.ChangePrice, Order: market.Order{ID: o.id, OrderState: market.OrderState{Price: price}}})
 			return
 		}
 		require.True(w.t, w.naive.cancel(o.id))
@@ -212,8 +212,8 @@ func (w *twins) price() market.Price { return 100_00 + 5*market.Price(w.chance.I
 func (w *twins) place(kind market.OrderType) {
 	w.next++
 	o := market.Order{
-		ID: w.next, Type: kind, Side: market.Side(1 + w.chance.IntN(2)), Amount: market.Qty(1 + w.chance.IntN(5)*10_000), TimeInForce: market.GTC,
-		SelfTradePrevention: market.SelfTradePrevention(1 + w.chance.IntN(4)),
+		ID: w.next, Type: kind, Side: market.Side(1 + w.chance.IntN(2)), OrderState: market.OrderState{Amount: market.Qty(1 + w.chance.IntN(5)*10_000), TimeInForce: market.GTC,
+			SelfTradePrevention: market.SelfTradePrevention(1 + w.chance.IntN(4))},
 	}
 	account := AccountID(w.chance.IntN(4))
 	if kind == market.TypeLimit {

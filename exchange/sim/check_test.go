@@ -165,7 +165,7 @@ func TestCheckSeesAHoldThatNobodyHas(t *testing.T) {
 func TestCheckSeesALadderInDisorder(t *testing.T) {
 	bench := newBench(t)
 	b := &bench.venue.books[1]
-	o := &order{Order: market.Order{ID: 1, Market: 1, Side: market.Buy, Type: market.TypeLimit, Status: market.StatusNew, Amount: 1, AmountRemaining: 1}, life: life{account: bench.venue.solo, resting: true}}
+	o := &order{Order: market.Order{ID: 1, Market: 1, Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{Status: market.StatusNew, Amount: 1, AmountRemaining: 1}}, life: life{account: bench.venue.solo, resting: true}}
 	bench.venue.orders.Put(1, o)
 	bench.venue.solo.markets[1].open = 1
 	b.above.entries = []entry{{order: o, action: actFill}} // a limit buy waits below

@@ -328,7 +328,7 @@ func playVenue(b *testing.B, resting int) func(operations int) {
 			b.Fatal(err)
 		}
 	}
-	if err := catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, QuantityDecimals: 4, NotionalDecimals: 4, TickSize: 5}); err != nil {
+	if err := catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: 4, NotionalDecimals: 4, TickSize: 5}}); err != nil {
 		b.Fatal(err)
 	}
 	var fills int
@@ -350,8 +350,8 @@ func playVenue(b *testing.B, resting int) func(operations int) {
 	f := &flow{chance: rand.New(rand.NewPCG(1, 2))}
 	var alive pool[uuid.UUID]
 	next := market.OrderID(0)
-	limit := market.Command{Kind: market.CommandPlace, Order: market.Order{Market: 1, Type: market.TypeLimit, TimeInForce: market.GTC, SelfTradePrevention: market.CancelOldest}}
-	atMarket := market.Command{Kind: market.CommandPlace, Order: market.Order{Market: 1, Type: market.TypeMarket, Amount: taken, TimeInForce: market.GTC, SelfTradePrevention: market.CancelOldest}}
+	limit := market.Command{Kind: market.CommandPlace, Order: market.Order{Market: 1, Type: market.TypeLimit, OrderState: market.OrderState{TimeInForce: market.GTC, SelfTradePrevention: market.CancelOldest}}}
+	atMarket := market.Command{Kind: market.CommandPlace, Order: market.Order{Market: 1, Type: market.TypeMarket, OrderState: market.OrderState{Amount: taken, TimeInForce: market.GTC, SelfTradePrevention: market.CancelOldest}}}
 	cancel := market.Command{Kind: market.CommandCancel, Order: market.Order{Market: 1}}
 	place := func() {
 		side, away, amount := f.limit()

@@ -30,7 +30,7 @@ func newEdge(t *rapid.T, config Config, accounts int) *edge {
 	digits := rapid.SampledFrom([]struct{ base, quote, price uint8 }{{8, 2, 2}, {8, 2, 10}, {0, 0, 0}, {10, 2, 10}, {18, 8, 6}, {2, 8, 2}}).Draw(t, "digits")
 	must(e.catalog.AddAsset("BTC", digits.base))
 	must(e.catalog.AddAsset("EUR", digits.quote))
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: digits.price, QuantityDecimals: digits.base, NotionalDecimals: digits.quote, TickSize: 1}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: digits.price, Rules: market.Rules{QuantityDecimals: digits.base, NotionalDecimals: digits.quote, TickSize: 1}}
 	require.NoError(t, e.catalog.AddMarket(m))
 	fees := exchange.Fees{Maker: market.Rate(rapid.Int64Range(-100_000, 300_000).Draw(t, "maker")), Taker: market.Rate(rapid.Int64Range(0, 300_000).Draw(t, "taker"))}
 	config.Fees = func(*market.Market) exchange.Fees { return fees }
@@ -121,9 +121,9 @@ func (e *edge) check() {
 // command draws an order, an update or a cancel.
 func (e *edge) command() *market.Command {
 	o := market.Order{
-		Market: 1, TimeInForce: rapid.SampledFrom([]market.TimeInForce{market.GTC, market.GTC, market.IOC, market.FOK}).Draw(e.t, "tif"),
-		Side: market.Side(rapid.IntRange(1, 2).Draw(e.t, "side")), Type: market.OrderType(rapid.IntRange(int(market.TypeMarket), int(market.TypeTakeProfitLimit)).Draw(e.t, "type")),
-		SelfTradePrevention: rapid.SampledFrom([]market.SelfTradePrevention{market.DecrementAndCancel, market.CancelOldest, market.CancelNewest, market.CancelBoth}).Draw(e.t, "stp"),
+		Market: 1, Side: market.Side(rapid.IntRange(1, 2).Draw(e.t, "side")),
+		Type:       market.OrderType(rapid.IntRange(int(market.TypeMarket), int(market.TypeTakeProfitLimit)).Draw(e.t, "type")),
+		OrderState: market.OrderState{TimeInForce: rapid.SampledFrom([]market.TimeInForce{market.GTC, market.GTC, market.IOC, market.FOK}).Draw(e.t, "tif"), SelfTradePrevention: rapid.SampledFrom([]market.SelfTradePrevention{market.DecrementAndCancel, market.CancelOldest, market.CancelNewest, market.CancelBoth}).Draw(e.t, "stp")},
 	}
 	c := &market.Command{Kind: market.CommandPlace, At: e.at, Order: o}
 	if kind := rapid.IntRange(0, 9).Draw(e.t, "kind"); kind > 6 && e.next > 0 {

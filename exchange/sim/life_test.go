@@ -22,10 +22,11 @@ func told(t *testing.T) (b *bench, reports *[]market.Report, fills *[]market.Fil
 
 func TestAnUpdatedOrderKeepsItsNameAndItsBirthday(t *testing.T) {
 	b, reports, _ := told(t)
-	b.place(market.Order{Side: market.Buy, Type: market.TypeLimit, Price: 90_00, Amount: 1e6})
+	b.place(market.Order{Side: market.Buy, Type: market.TypeLimit,
+		OrderState: market.OrderState{Price: 90_00, Amount: 1e6}})
 	b.advance()
 	before := b.venue.orders.Get(1).Order
-	b.venue.Do(&market.Command{Kind: market.CommandUpdate, At: b.event.At, Changed: market.ChangePrice, Order: market.Order{ID: 1, Price: 91_00}})
+	b.venue.Do(&market.Command{Kind: market.CommandUpdate, At: b.event.At, Changed: market.ChangePrice, Order: market.Order{ID: 1, OrderState: market.OrderState{Price: 91_00}}})
 	b.advance()
 	after := b.venue.orders.Get(1).Order
 	require.Equal(t, before.ExchangeID, after.ExchangeID)
@@ -39,7 +40,7 @@ func TestAnUpdatedOrderKeepsItsNameAndItsBirthday(t *testing.T) {
 func TestNamesAreCountedAndNeverRepeated(t *testing.T) {
 	b, reports, fills := told(t)
 	for range 3 {
-		b.place(market.Order{Side: market.Buy, Type: market.TypeMarket, Amount: 1e6})
+		b.place(market.Order{Side: market.Buy, Type: market.TypeMarket, OrderState: market.OrderState{Amount: 1e6}})
 	}
 	b.advance()
 	seen := map[string]bool{}
@@ -54,7 +55,8 @@ func TestNamesAreCountedAndNeverRepeated(t *testing.T) {
 
 func TestFillsCarryWhoTradedAndWhere(t *testing.T) {
 	b, _, fills := told(t)
-	b.place(market.Order{Side: market.Sell, Type: market.TypeLimit, Price: 102_00, Amount: 1e6, Strategy: 3})
+	b.place(market.Order{Side: market.Sell, Type: market.TypeLimit,
+		OrderState: market.OrderState{Price: 102_00, Amount: 1e6}, Strategy: 3})
 	b.advance()
 	f := (*fills)[0]
 	f.ID = [16]byte{}
@@ -79,7 +81,8 @@ func TestTheFourPointsOfAFollowedPathAreToldBetweenItsFills(t *testing.T) {
 	b.advance() // nobody waits for anything, and yet it is walked
 	require.Equal(t, []string{"0s 10000", "20s 9900", "40s 10300", "1m0s 10100"}, heard)
 	heard = nil
-	b.place(market.Order{Side: market.Buy, Type: market.TypeLimit, Price: 99_50, Amount: 1e6})
+	b.place(market.Order{Side: market.Buy, Type: market.TypeLimit,
+		OrderState: market.OrderState{Price: 99_50, Amount: 1e6}})
 	b.advance()
 	require.Equal(t, []string{"0s 10000", "fill 9950", "20s 9900", "40s 10300", "1m0s 10100"}, heard)
 }
@@ -94,7 +97,7 @@ func TestCalmCandlesMayBePassed(t *testing.T) {
 	b.candle[0].Close = 102_00
 	b.venue.Pass(&b.candle[0])
 	require.Equal(t, market.Price(102_00), b.venue.Last(1))
-	b.place(market.Order{Side: market.Buy, Type: market.TypeMarket, Amount: 1e6})
+	b.place(market.Order{Side: market.Buy, Type: market.TypeMarket, OrderState: market.OrderState{Amount: 1e6}})
 	low, high = b.venue.Calm(1)
 	require.Greater(t, low, high, "a command on its way leaves no calm")
 }
@@ -108,7 +111,8 @@ func TestAWatchedMarketIsNeverCalm(t *testing.T) {
 
 func TestACancelledOrderNoLongerDisturbsTheCalm(t *testing.T) {
 	b := newBench(t)
-	b.place(market.Order{Side: market.Buy, Type: market.TypeLimit, Price: 90_00, Amount: 1e6})
+	b.place(market.Order{Side: market.Buy, Type: market.TypeLimit,
+		OrderState: market.OrderState{Price: 90_00, Amount: 1e6}})
 	b.advance()
 	require.True(t, b.venue.Cancel(1, 0, market.CancelOnDisconnect))
 	require.False(t, b.venue.Cancel(1, 0, market.CancelOnDisconnect), "it is gone")
@@ -122,7 +126,7 @@ func TestOverflowStopsTheVenue(t *testing.T) {
 	b := newBench(t)
 	require.ErrorIs(t, b.venue.Deposit(1, 1<<63-1), market.ErrOverflow)
 	b.venue.solo.balances[2].Total = 1<<63 - 1_000_00 // a sale would not fit
-	b.place(market.Order{Side: market.Sell, Type: market.TypeMarket, Amount: 1e10})
+	b.place(market.Order{Side: market.Sell, Type: market.TypeMarket, OrderState: market.OrderState{Amount: 1e10}})
 	b.event.At = b.candle[0].End()
 	require.ErrorIs(t, b.venue.Advance(&b.event), market.ErrOverflow)
 }
@@ -152,7 +156,7 @@ func TestFireLevelIsWhereTheReferenceTurns(t *testing.T) {
 		b.venue.config.HalfSpread = half
 		for reference := market.LastTrade; reference <= market.MidPrice; reference++ {
 			for _, side := range [...]market.Side{market.Buy, market.Sell} {
-				o := market.Order{Side: side, Type: market.TypeStopLoss, TriggerAmount: 500, TriggerReference: reference}
+				o := market.Order{Side: side, Type: market.TypeStopLoss, OrderState: market.OrderState{TriggerAmount: 500}, TriggerReference: reference}
 				level := b.venue.fireLevel(book, &o)
 				for p := market.Price(400); p <= 600; p++ {
 					reached := p >= level

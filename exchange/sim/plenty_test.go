@@ -16,7 +16,7 @@ func TestMoneyThatBuysMoreThanThereIsOfACoinStopsNothing(t *testing.T) {
 	require.NoError(t, err)
 	_, err = catalog.AddAsset("EUR", 2)
 	require.NoError(t, err)
-	require.NoError(t, catalog.AddMarket(&market.Market{Name: "SHIB-EUR", PriceDigits: 10, QuantityDecimals: 2, NotionalDecimals: 2, TickSize: 1}))
+	require.NoError(t, catalog.AddMarket(&market.Market{Name: "SHIB-EUR", PriceDigits: 10, Rules: market.Rules{QuantityDecimals: 2, NotionalDecimals: 2, TickSize: 1}}))
 	shib, eur := catalog.AssetNamed("SHIB").ID, catalog.AssetNamed("EUR").ID
 	v := New(catalog, Config{Book: true}, func(*market.Event) {})
 	rich := v.OpenAccount(nil)
@@ -24,10 +24,10 @@ func TestMoneyThatBuysMoreThanThereIsOfACoinStopsNothing(t *testing.T) {
 	require.NoError(t, v.Transfer(rich, eur, 100_000_00))
 
 	orders := []market.Order{
-		{ID: 1, Side: market.Sell, Type: market.TypeLimit, Amount: 1e15, Price: 100},
-		{ID: 2, Side: market.Buy, Type: market.TypeMarket, AmountQuote: 5_000_00},
-		{ID: 3, Side: market.Sell, Type: market.TypeLimit, Amount: 1e15, Price: 100},
-		{ID: 4, Side: market.Buy, Type: market.TypeMarket, Amount: 1e15},
+		{ID: 1, Side: market.Sell, Type: market.TypeLimit, OrderState: market.OrderState{Amount: 1e15, Price: 100}},
+		{ID: 2, Side: market.Buy, Type: market.TypeMarket, OrderState: market.OrderState{AmountQuote: 5_000_00}},
+		{ID: 3, Side: market.Sell, Type: market.TypeLimit, OrderState: market.OrderState{Amount: 1e15, Price: 100}},
+		{ID: 4, Side: market.Buy, Type: market.TypeMarket, OrderState: market.OrderState{Amount: 1e15}},
 	}
 	for i := range orders {
 		o := &orders[i]
@@ -51,7 +51,7 @@ func TestDustOfAnAmountQuoteFillsTheOrderOnce(t *testing.T) {
 		_, err := catalog.AddAsset(symbol, 2)
 		require.NoError(t, err)
 	}
-	require.NoError(t, catalog.AddMarket(&market.Market{Name: "ADA-EUR", PriceDigits: 2, QuantityDecimals: 0, NotionalDecimals: 2}))
+	require.NoError(t, catalog.AddMarket(&market.Market{Name: "ADA-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: 0, NotionalDecimals: 2}}))
 	var told []market.Status
 	v := New(catalog, Config{Book: true}, func(ev *market.Event) {
 		if ev.Report.Order == 3 {
@@ -62,9 +62,9 @@ func TestDustOfAnAmountQuoteFillsTheOrderOnce(t *testing.T) {
 	require.NoError(t, v.Transfer(0, 2, 10_00))
 	require.NoError(t, v.Transfer(other, 1, 10_00))
 	for _, o := range []market.Order{
-		{ID: 1, Side: market.Sell, Type: market.TypeLimit, Amount: 2_00, Price: 3_00},
-		{ID: 2, Side: market.Sell, Type: market.TypeLimit, Amount: 2_00, Price: 5_00},
-		{ID: 3, Side: market.Buy, Type: market.TypeMarket, AmountQuote: 10_00}, // two at 3; the 4 EUR that are left do not buy one at 5
+		{ID: 1, Side: market.Sell, Type: market.TypeLimit, OrderState: market.OrderState{Amount: 2_00, Price: 3_00}},
+		{ID: 2, Side: market.Sell, Type: market.TypeLimit, OrderState: market.OrderState{Amount: 2_00, Price: 5_00}},
+		{ID: 3, Side: market.Buy, Type: market.TypeMarket, OrderState: market.OrderState{AmountQuote: 10_00}}, // two at 3; the 4 EUR that are left do not buy one at 5
 	} {
 		o.Market, o.TimeInForce, o.SelfTradePrevention = 1, market.GTC, market.CancelOldest
 		account := AccountID(0)
@@ -86,7 +86,7 @@ func TestABalanceThatCanCountNoMoreEndsTheOrderAndNotTheExchange(t *testing.T) {
 		_, err := catalog.AddAsset(symbol, 2)
 		require.NoError(t, err)
 	}
-	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, QuantityDecimals: 2, NotionalDecimals: 2}))
+	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: 2, NotionalDecimals: 2}}))
 	v := New(catalog, Config{Book: true, House: func(*market.Market) House { return House{Levels: 1} }}, func(*market.Event) {})
 	other := v.OpenAccount(nil)
 	require.NoError(t, v.Transfer(0, 2, 1<<63-1-100)) // room for one coin
@@ -98,8 +98,10 @@ func TestABalanceThatCanCountNoMoreEndsTheOrderAndNotTheExchange(t *testing.T) {
 		require.NoError(t, err)
 		require.Nil(t, refused)
 	}
-	place(0, market.Order{ID: 1, Side: market.Buy, Type: market.TypeLimit, Amount: 5_00, Price: 10_00})
-	place(other, market.Order{ID: 2, Side: market.Sell, Type: market.TypeMarket, Amount: 2_00})
+	place(0, market.Order{ID: 1, Side: market.Buy, Type: market.TypeLimit,
+		OrderState: market.OrderState{Amount: 5_00, Price: 10_00}})
+	place(other, market.Order{ID: 2, Side: market.Sell, Type: market.TypeMarket,
+		OrderState: market.OrderState{Amount: 2_00}})
 	require.Equal(t, market.Money(1<<63-1), v.BalanceOf(0, 2).Total, "one coin")
 	require.NoError(t, v.Advance(&market.Event{At: 2, Kind: market.KindTrade, Trade: &market.Trade{Market: 1, Price: 20_00}}))
 	require.NoError(t, v.Advance(&market.Event{At: 3, Kind: market.KindTrade, Trade: &market.Trade{Market: 1, Price: 5_00}}))

@@ -31,7 +31,7 @@ func newWorld(t *rapid.T, plain bool) *world {
 	w.asset("BTC", rapid.SampledFrom([]uint8{0, 3, 8}).Draw(t, "btc digits"))
 	w.asset("ETH", 8)
 	for _, name := range [...]string{"BTC-EUR", "ETH-EUR"} {
-		m := &market.Market{Name: name, PriceDigits: 2, VolumeDigits: 2, QuantityDecimals: 8, NotionalDecimals: 8, MaxOpenOrders: 20}
+		m := &market.Market{Name: name, PriceDigits: 2, VolumeDigits: 2, Rules: market.Rules{QuantityDecimals: 8, NotionalDecimals: 8, MaxOpenOrders: 20}}
 		if err := w.catalog.AddMarket(m); err != nil {
 			t.Fatal(err)
 		}

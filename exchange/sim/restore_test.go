@@ -35,7 +35,7 @@ func newLived(t require.TestingT, c livedConfig) *lived {
 		_, err := l.catalog.AddAsset(symbol, 4)
 		require.NoError(t, err)
 	}
-	require.NoError(t, l.catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, QuantityDecimals: 4, NotionalDecimals: 4, TickSize: 5}))
+	require.NoError(t, l.catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: 4, NotionalDecimals: 4, TickSize: 5}}))
 	fees := func(*market.Market) exchange.Fees { return c.fees }
 	l.venue = New(l.catalog, Config{Book: true, Fees: fees, FeeRounding: c.rounding, House: func(*market.Market) House { return c.house }}, l.hear)
 	for range 2 {
@@ -130,7 +130,7 @@ func drawMove(t *rapid.T, at market.Time, next *market.OrderID) move {
 }
 
 func drawOrder(t *rapid.T, id market.OrderID, price func() market.Price) market.Order {
-	o := market.Order{ID: id, Market: 1, Side: market.Side(rapid.IntRange(1, 2).Draw(t, "side")), TimeInForce: market.GTC}
+	o := market.Order{ID: id, Market: 1, Side: market.Side(rapid.IntRange(1, 2).Draw(t, "side")), OrderState: market.OrderState{TimeInForce: market.GTC}}
 	o.Type = rapid.SampledFrom([]market.OrderType{market.TypeLimit, market.TypeLimit, market.TypeMarket, market.TypeStopLoss, market.TypeStopLossLimit, market.TypeTakeProfit, market.TypeTakeProfitLimit}).Draw(t, "type")
 	o.SelfTradePrevention = market.SelfTradePrevention(rapid.IntRange(1, 4).Draw(t, "self-trade prevention"))
 	if o.Type.HasPrice() {
@@ -183,8 +183,8 @@ func TestWhatCannotRestIsNotRestored(t *testing.T) {
 	fresh := newLived(t, livedConfig{})
 	require.NoError(t, fresh.venue.Transfer(0, 1, 1_000_0000))
 	fresh.venue.Resume(1, &BookState{Last: 100_00, Placed: 3})
-	good := Resting{Sequence: 3, Order: market.Order{ID: 7, Market: 1, Side: market.Buy, Type: market.TypeLimit, TimeInForce: market.GTC, Status: market.StatusNew,
-		Price: 99_00, Amount: 10, AmountRemaining: 10, OnHoldCurrency: 1, OnHold: 100}}
+	good := Resting{Sequence: 3, Order: market.Order{ID: 7, Market: 1, Side: market.Buy, Type: market.TypeLimit, OnHoldCurrency: 1,
+		OrderState: market.OrderState{TimeInForce: market.GTC, Status: market.StatusNew, Price: 99_00, Amount: 10, AmountRemaining: 10, OnHold: 100}}}
 	for what, spoil := range map[string]func(r *Resting){
 		"an order of no market":        func(r *Resting) { r.Order.Market = 2 },
 		"one without an id":            func(r *Resting) { r.Order.ID = 0 },
@@ -228,9 +228,11 @@ func TestARestoredHouseKeepsItsPlaceInTheQueue(t *testing.T) {
 		require.NoError(t, err)
 	}
 	price(1, 105_00)
-	perform(one.venue, 0, market.Order{ID: 1, Side: market.Buy, Type: market.TypeLimit, Price: 99_95})
+	perform(one.venue, 0, market.Order{ID: 1, Side: market.Buy, Type: market.TypeLimit,
+		OrderState: market.OrderState{Price: 99_95}})
 	price(2, 100_00)
-	perform(one.venue, 0, market.Order{ID: 2, Side: market.Buy, Type: market.TypeLimit, Price: 99_95})
+	perform(one.venue, 0, market.Order{ID: 2, Side: market.Buy, Type: market.TypeLimit,
+		OrderState: market.OrderState{Price: 99_95}})
 	perform(one.venue, 1, market.Order{ID: 3, Side: market.Sell, Type: market.TypeMarket})
 	two := one.again(t, c)
 	one.told = nil

@@ -112,7 +112,7 @@ func newStage(t *testing.T) *stage {
 		require.NoError(t, err)
 	}
 	for _, name := range [...]string{"BTC-EUR", "ETH-EUR"} {
-		m := &market.Market{Name: name, PriceDigits: 2, VolumeDigits: 4, QuantityDecimals: 8, NotionalDecimals: 2, MaxOpenOrders: 100}
+		m := &market.Market{Name: name, PriceDigits: 2, VolumeDigits: 4, Rules: market.Rules{QuantityDecimals: 8, NotionalDecimals: 2, MaxOpenOrders: 100}}
 		require.NoError(t, s.catalog.AddMarket(m))
 	}
 	s.watches = make([]market.Watch, 3)

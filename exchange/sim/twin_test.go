@@ -57,7 +57,7 @@ func newPair(t *rapid.T) *pair {
 	for _, symbol := range [...]string{"EUR", "BTC"} {
 		must(catalog.AddAsset(symbol, 2))
 	}
-	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR", QuantityDecimals: 2}))
+	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR", Rules: market.Rules{QuantityDecimals: 2}}))
 	p.venue = New(catalog, Config{}, func(ev *market.Event) {
 		for _, f := range ev.Fills {
 			p.clever = append(p.clever, trade(f.Order, f.Amount, f.Price, f.Taker))
@@ -87,7 +87,7 @@ func (p *pair) candle(t *rapid.T) {
 func (p *pair) command(t *rapid.T) {
 	price := market.Price(rapid.Int64Range(80, 120).Draw(t, "price"))
 	c := market.Command{At: p.now, Kind: market.CommandKind(rapid.IntRange(1, 5).Draw(t, "kind"))}
-	c.Order = market.Order{ID: market.OrderID(rapid.Int64Range(1, int64(p.next)+1).Draw(t, "order")), Market: 1, Price: price, TriggerAmount: price}
+	c.Order = market.Order{ID: market.OrderID(rapid.Int64Range(1, int64(p.next)+1).Draw(t, "order")), Market: 1, OrderState: market.OrderState{Price: price, TriggerAmount: price}}
 	switch {
 	case c.Kind == market.CommandUpdate:
 		c.Changed = market.ChangePrice
@@ -107,7 +107,7 @@ func (p *pair) command(t *rapid.T) {
 
 func randomOrder(t *rapid.T, id market.OrderID, price market.Price) market.Order {
 	o := market.Order{
-		ID: id, Market: 1, Side: market.Side(rapid.IntRange(1, 2).Draw(t, "side")), TimeInForce: market.GTC, SelfTradePrevention: market.CancelNewest,
+		ID: id, Market: 1, Side: market.Side(rapid.IntRange(1, 2).Draw(t, "side")), OrderState: market.OrderState{TimeInForce: market.GTC, SelfTradePrevention: market.CancelNewest},
 		Type: rapid.SampledFrom([]market.OrderType{market.TypeMarket, market.TypeLimit, market.TypeLimit, market.TypeStopLoss}).Draw(t, "type"),
 	}
 	o.Amount = market.Qty(rapid.IntRange(1, 900).Draw(t, "amount"))

@@ -322,7 +322,7 @@ func (v *Venue) reject(b *book, c *market.Command, refused *exchange.Error) {
 	}
 	v.report = market.Report{
 		Exec: market.ExecRejected, Command: c.Kind, Code: refused.Code,
-		Order: c.Order.ID, Market: b.market.ID, Updated: b.time,
+		Order: c.Order.ID, Market: b.market.ID, OrderState: market.OrderState{Updated: b.time},
 	}
 	v.tell(b, 0)
 }

@@ -20,9 +20,9 @@ const releaseStep = 1 << 20
 // its size in memory. The mapping is of a file and read-only: a page that is needed again is read again.
 type Releaser struct {
 	base       uintptr // start of the mapping; stays while a read transaction is open
-	limit      uintptr // End of what the transaction may read: a damaged page can name places behind it, where other memory lies
+	limit      uintptr // end of what the transaction may read: a damaged page can name places behind it, where other memory lies
 	page       uintptr
-	start, end uintptr // Consumed and not given back yet
+	start, end uintptr // consumed and not given back yet
 }
 
 // NewReleaser returns a releaser for the pages that a read transaction may read.

@@ -140,7 +140,7 @@ func countFile(b *testing.B, path string) (commas, lines int64) {
 }
 
 // BenchmarkImport imports a million rows of CSV, commit included, beside its floor: reading the file and looking at every
-// Byte of it. Both are the fastest of the run.
+// byte of it. Both are the fastest of the run.
 func BenchmarkImport(b *testing.B) {
 	dir := b.TempDir()
 	path := filepath.Join(dir, "bench.csv")

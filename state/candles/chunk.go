@@ -18,7 +18,7 @@ import (
 //	 0  "TC", format version, interval
 //	 4  crc32c of everything after it
 //	 8  rows u16, first and last offset u16 each, price decimals u8, volume decimals u8
-//	16  Open of the first candle i64
+//	16  open of the first candle i64
 //	24  chunk number i64: index of the first candle it may hold, divided by 4096
 //	32  SHA-256 of bytes 8…31 and of the payload, its first 16 bytes
 //	48  payload: blocks of up to 128 rows (see pack.go), then 8 zero bytes

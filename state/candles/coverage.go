@@ -75,7 +75,7 @@ func (s *Store) Complete(name string, interval market.Interval) (ranges []Range,
 // gapCounter collects what lies between runs of candles that follow each other.
 type gapCounter struct {
 	started    bool
-	first, end market.Time // End is where the next candle is due
+	first, end market.Time // end is where the next candle is due
 	gaps       []Range
 }
 

@@ -119,7 +119,7 @@ func (l *loader) addLate(chunk *loadedChunk, c *market.Candle, line int64) error
 	return l.mergeLate()
 }
 
-// Open closes the current chunk and starts another.
+// open closes the current chunk and starts another.
 func (l *loader) open(number int64) {
 	l.closeCurrent()
 	if l.current == nil {

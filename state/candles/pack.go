@@ -10,7 +10,7 @@ import (
 
 // A block is up to 128 candles in six columns of unsigned integers, each column bit-packed at the width of its largest value:
 //
-//	Open    open − previous close (of the first candle of a chunk: its own open), less the smallest of the block
+//	open    open − previous close (of the first candle of a chunk: its own open), less the smallest of the block
 //	body    close − open, less the smallest of the block
 //	up      high − larger of open and close
 //	down    smaller of open and close − low
@@ -18,7 +18,7 @@ import (
 //	gap     how many candles are missing before this one
 //
 // Its head: rows − 1, the six widths, zero, then the smallest open and body distance, 8 bytes each. Every column is padded to
-// 8 Bytes.
+// 8 bytes.
 const (
 	blockRows = 128
 	blockHead = 24

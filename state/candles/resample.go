@@ -108,7 +108,7 @@ func (r *resampler) add(c *market.Candle) (err error) {
 	return nil
 }
 
-// Flush hands over the open bucket if it is whole.
+// flush hands over the open bucket if it is whole.
 func (r *resampler) flush() error {
 	if !r.open {
 		return nil

@@ -53,7 +53,7 @@ func (s *Store) Close() error { return s.db.Close() }
 func (s *Store) Path() string { return s.path }
 
 // Digits returns the decimals of a market's prices and volumes: what every candle of it fits in. It wraps ErrNoData for a
-// Market that was never stored.
+// market that was never stored.
 func (s *Store) Digits(name string) (priceDigits, volumeDigits uint8, err error) {
 	err = s.view(func(tx *bbolt.Tx) error {
 		priceDigits, volumeDigits, err = marketDigits(tx, name)

@@ -24,7 +24,7 @@ type chunkDecoder struct {
 	cols        blockColumns
 }
 
-// Open starts on a chunk whose candles are wanted with the given decimals. It wraps ErrCorrupt, or market.ErrInexact where
+// open starts on a chunk whose candles are wanted with the given decimals. It wraps ErrCorrupt, or market.ErrInexact where
 // the chunk needs more decimals than that.
 func (d *chunkDecoder) open(interval market.Interval, number int64, value []byte, priceDigits, volumeDigits uint8) (err error) {
 	d.left = 0
@@ -201,7 +201,7 @@ func (d *chunkDecoder) isSmall(widths []byte) bool {
 }
 
 // combineSmall is the hot loop of every backtest. Where nothing can wrap and every distance is positive, a low above zero is
-// All that a possible candle needs.
+// all that a possible candle needs.
 func (d *chunkDecoder) combineSmall(dst []market.Candle) (bad int64) {
 	cols := &d.cols
 	step := market.Time(d.head.interval.Fixed())

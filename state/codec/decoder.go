@@ -12,44 +12,64 @@ import (
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// Decoder reads what an encoder wrote. After the first error, which is kept, everything reads as zero.
+// Decoder reads what an Encoder wrote. It keeps the first error; everything after it reads as zero.
+// Damaged bytes never make it panic, and no text, bytes or list is longer than the bytes that were
+// left. Errors wrap boltfile.ErrCorrupt.
 type Decoder struct {
 	*Names
-	Src       []byte
-	Err       error
-	priceUnit int64 // of the market read last: what a stored price is multiplied by
-	valueUp   uint8 // and by how many decimals a stored value is too coarse
+	src   []byte
+	err   error
+	units units
 }
 
-// Open begins to read src, whose names are those of n.
+// units are those of the market read last, as the record has them.
+type units struct {
+	price int64 // a stored price is multiplied by it
+	value uint8 // by so many decimals a stored value is too coarse
+}
+
+// Open begins to read src in terms of n.
 func (d *Decoder) Open(n *Names, src []byte) {
-	*d = Decoder{Names: n, Src: src, priceUnit: 1}
+	*d = Decoder{Names: n, src: src, units: units{price: 1}}
 }
 
-// Fail keeps an error, which wraps boltfile.ErrCorrupt, unless there is one. Everything after it reads as zero.
+// Err returns the first error, nil for none.
+func (d *Decoder) Err() error { return d.err }
+
+// Left returns how many bytes are not read yet: none after an error.
+func (d *Decoder) Left() int { return len(d.src) }
+
+// Fail ends the reading with an error that wraps boltfile.ErrCorrupt, unless there is one.
 func (d *Decoder) Fail(format string, args ...any) {
-	if d.Err == nil {
-		d.Err = fmt.Errorf("%w: "+format, append([]any{boltfile.ErrCorrupt}, args...)...)
+	if d.err == nil {
+		d.Refuse(fmt.Errorf("%w: "+format, append([]any{boltfile.ErrCorrupt}, args...)...))
 	}
-	d.Src = nil
 }
 
-// End returns the error, or one that says that something was left over.
-func (d *Decoder) End() error {
-	if d.Err == nil && len(d.Src) > 0 {
-		d.Fail("%d bytes too many", len(d.Src))
+// Refuse ends the reading with an error of the caller, unless there is one.
+func (d *Decoder) Refuse(err error) {
+	if d.err == nil {
+		d.err = err
 	}
-	return d.Err
+	d.src = nil
+}
+
+// End returns the error, or one that says that bytes are left over.
+func (d *Decoder) End() error {
+	if d.err == nil && len(d.src) > 0 {
+		d.Fail("%d bytes too many", len(d.src))
+	}
+	return d.err
 }
 
 // Take returns the next n bytes of the source, which the caller must not change.
 func (d *Decoder) Take(n uint64) []byte {
-	if n > uint64(len(d.Src)) {
-		d.Fail("%d bytes wanted where %d are left", n, len(d.Src))
+	if n > uint64(len(d.src)) {
+		d.Fail("%d bytes wanted where %d are left", n, len(d.src))
 		return nil
 	}
-	head := d.Src[:n]
-	d.Src = d.Src[n:]
+	head := d.src[:n]
+	d.src = d.src[n:]
 	return head
 }
 
@@ -63,23 +83,23 @@ func (d *Decoder) Byte() byte {
 
 // Uint reads a number of Encoder.Uint.
 func (d *Decoder) Uint() uint64 {
-	n, size := binary.Uvarint(d.Src)
+	n, size := binary.Uvarint(d.src)
 	if size <= 0 {
 		d.Fail("no number")
 		return 0
 	}
-	d.Src = d.Src[size:]
+	d.src = d.src[size:]
 	return n
 }
 
 // Int reads a number of Encoder.Int.
 func (d *Decoder) Int() int64 {
-	n, size := binary.Varint(d.Src)
+	n, size := binary.Varint(d.src)
 	if size <= 0 {
 		d.Fail("no number")
 		return 0
 	}
-	d.Src = d.Src[size:]
+	d.src = d.src[size:]
 	return n
 }
 
@@ -111,11 +131,14 @@ func (d *Decoder) Flags(flags ...*bool) {
 	}
 }
 
-// Count reads how many things of at least one byte each follow.
+// Count reads how many things of at least one byte each follow. A loop over them should end with the
+// first error, so that a damaged record makes no list of zeros:
+//
+//	for n := d.Count(); n > 0 && d.Err() == nil; n-- {
 func (d *Decoder) Count() int {
 	n := d.Uint()
-	if n > uint64(len(d.Src)) {
-		d.Fail("%d things in %d bytes", n, len(d.Src))
+	if n > uint64(len(d.src)) {
+		d.Fail("%d things in %d bytes", n, len(d.src))
 		return 0
 	}
 	return int(n)
@@ -143,18 +166,18 @@ func (d *Decoder) Value() market.Value {
 			low |= part << shift
 			high |= part >> (64 - shift)
 		}
-		if b < 0x80 {
-			break
-		}
-		if shift > 119 {
+		if shift == 126 && b > 3 { // bits that a number of 128 bits does not have
 			d.Fail("value too long")
 			return market.Value{}
+		}
+		if b < 0x80 {
+			break
 		}
 	}
 	sign := -(low & 1)
 	v, err := market.ValueOfWords(int64(high>>1^sign), (low>>1|high<<63)^sign)
-	if err == nil && d.valueUp > 0 {
-		v, err = v.ScaleUp(d.valueUp)
+	if err == nil && d.units.value > 0 {
+		v, err = v.ScaleUp(d.units.value)
 	}
 	if err != nil {
 		d.Fail("%w", err)
@@ -165,12 +188,12 @@ func (d *Decoder) Value() market.Value {
 // Price reads a price in units of the market read last.
 func (d *Decoder) Price() market.Price {
 	n := d.Int()
-	if d.priceUnit == 1 {
+	if d.units.price == 1 {
 		return market.Price(n)
 	}
-	high, low := bits.Mul64(uint64(max(n, -n)), uint64(d.priceUnit))
+	high, low := bits.Mul64(uint64(max(n, -n)), uint64(d.units.price))
 	if high != 0 || low>>63 != 0 {
-		d.Fail("price %d × %d: %w", n, d.priceUnit, market.ErrOverflow)
+		d.Fail("price %d × %d: %w", n, d.units.price, market.ErrOverflow)
 		return 0
 	}
 	if n < 0 {
@@ -179,16 +202,16 @@ func (d *Decoder) Price() market.Price {
 	return market.Price(low)
 }
 
-// Market reads which one the rest of the record is about.
+// Market reads a market, 0 for none. Prices and values are read in its units from here on.
 func (d *Decoder) Market() market.ID {
 	name := d.Text()
-	if name == "" || d.Err != nil {
+	if name == "" || d.err != nil {
 		return 0
 	}
 	digits := d.Byte()
 	m := d.markets[name]
 	switch {
-	case d.Err != nil:
+	case d.err != nil:
 		return 0
 	case m == nil:
 		d.Fail("market %q is not of this catalog", name)
@@ -197,9 +220,17 @@ func (d *Decoder) Market() market.ID {
 		d.Fail("%s has %d price decimals, the record %d", name, m.PriceDigits, digits)
 		return 0
 	}
-	d.priceUnit = market.Pow10(m.PriceDigits - digits)
-	d.valueUp = m.ValueDigits - max(digits+m.AmountDigits, m.QuoteDigits)
+	d.units = units{price: market.Pow10(m.PriceDigits - digits), value: m.ValueDigits - max(digits+m.AmountDigits, m.QuoteDigits)}
 	return m.ID
+}
+
+// OtherMarket reads a market that is only mentioned: prices and values stay in the units of the one
+// before.
+func (d *Decoder) OtherMarket() market.ID {
+	before := d.units
+	id := d.Market()
+	d.units = before
+	return id
 }
 
 // Asset reads an asset's symbol and returns its number in this process.
@@ -208,7 +239,7 @@ func (d *Decoder) Asset() market.AssetID {
 	if symbol == "" {
 		return 0
 	}
-	a := d.Assets[symbol]
+	a := d.assets[symbol]
 	if a == nil {
 		d.Fail("asset %q is not of this catalog", symbol)
 		return 0
@@ -216,7 +247,8 @@ func (d *Decoder) Asset() market.AssetID {
 	return a.ID
 }
 
-// Strategy reads a strategy's name, and the number that it has in this process: 0 for one that the engine does not have.
+// Strategy reads a strategy's name. Its number is that of this process, 0 where it has no strategy
+// of that name.
 func (d *Decoder) Strategy() (string, market.StrategyID) {
 	name := d.Text()
 	return name, d.strategyID(name)

@@ -9,42 +9,49 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Encoder appends to a buffer. What it cannot write is the caller's mistake; the first is kept in err.
+// Encoder appends to Buf. A market, asset or strategy that its names do not have is a mistake of the
+// caller; the first mistake is kept until Cut.
 type Encoder struct {
 	*Names
-	Dst []byte
-	Err error
+	Buf []byte // what was written; the caller may append bytes of its own and overwrite some
+	err error
 }
 
-// Fail keeps an error as the encoder's, unless there is one.
+// Err returns the first mistake, nil for none.
+func (e *Encoder) Err() error { return e.err }
+
+// Cut shortens Buf to its first n bytes, whose memory is used again, and forgets the mistake.
+func (e *Encoder) Cut(n int) { e.Buf, e.err = e.Buf[:n], nil }
+
+// Fail keeps an error, unless there is one.
 func (e *Encoder) Fail(format string, args ...any) {
-	if e.Err == nil {
-		e.Err = fmt.Errorf(format, args...)
+	if e.err == nil {
+		e.err = fmt.Errorf(format, args...)
 	}
 }
 
 // Byte appends one byte.
-func (e *Encoder) Byte(b byte) { e.Dst = append(e.Dst, b) }
+func (e *Encoder) Byte(b byte) { e.Buf = append(e.Buf, b) }
 
 // Uint appends a number as unsigned LEB128.
-func (e *Encoder) Uint(n uint64) { e.Dst = binary.AppendUvarint(e.Dst, n) }
+func (e *Encoder) Uint(n uint64) { e.Buf = binary.AppendUvarint(e.Buf, n) }
 
 // Int appends a number as zigzag LEB128.
-func (e *Encoder) Int(n int64) { e.Dst = binary.AppendVarint(e.Dst, n) }
+func (e *Encoder) Int(n int64) { e.Buf = binary.AppendVarint(e.Buf, n) }
 
 // UUID appends 16 bytes.
-func (e *Encoder) UUID(id uuid.UUID) { e.Dst = append(e.Dst, id[:]...) }
+func (e *Encoder) UUID(id uuid.UUID) { e.Buf = append(e.Buf, id[:]...) }
 
 // Text appends a length and the text.
 func (e *Encoder) Text(s string) {
 	e.Uint(uint64(len(s)))
-	e.Dst = append(e.Dst, s...)
+	e.Buf = append(e.Buf, s...)
 }
 
 // Bytes appends a length and the bytes.
 func (e *Encoder) Bytes(b []byte) {
 	e.Uint(uint64(len(b)))
-	e.Dst = append(e.Dst, b...)
+	e.Buf = append(e.Buf, b...)
 }
 
 // Flags appends up to eight booleans as one byte, the first in the lowest bit.
@@ -76,10 +83,10 @@ func (e *Encoder) Market(id market.ID) {
 	switch {
 	case id == 0:
 		e.Text("")
-	case int(id) > len(e.Catalog.Markets()):
+	case int(id) > len(e.catalog.Markets()):
 		e.Fail("market %d is not of this catalog", id)
 	default:
-		m := e.Catalog.Market(id)
+		m := e.catalog.Market(id)
 		e.Text(m.Name)
 		e.Byte(m.PriceDigits)
 	}
@@ -90,10 +97,10 @@ func (e *Encoder) Asset(id market.AssetID) {
 	switch {
 	case id == 0:
 		e.Text("")
-	case int(id) > len(e.Catalog.Assets()):
+	case int(id) > len(e.catalog.Assets()):
 		e.Fail("asset %d is not of this catalog", id)
 	default:
-		e.Text(e.Catalog.Asset(id).Symbol)
+		e.Text(e.catalog.Asset(id).Symbol)
 	}
 }
 

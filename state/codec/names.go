@@ -1,20 +1,23 @@
-// Package codec writes and reads binary records: numbers, texts, and markets, assets and strategies by their names, so that a process
-// with another catalog can read them. It knows neither files nor the order of fields. Start at Encoder and Decoder.
+// Package codec writes and reads binary records: numbers, texts, and the names of markets, assets
+// and strategies. It never touches a file and knows no order of fields: those are the journal's and
+// the recording's. Start at Encoder and Decoder.
 //
-// Records of the state file and of the recording are sequences of these, without names or padding:
+// A record is a sequence of these, without field names and without padding:
 //
-//	Uint, id      unsigned LEB128
+//	Uint          unsigned LEB128
 //	Int           zigzag, then LEB128
 //	Value         128-bit zigzag, then LEB128
-//	Bytes, text   length, then the bytes
+//	Text, Bytes   length as Uint, then the bytes
 //	Flags         up to eight booleans in one byte
 //	UUID          16 bytes
-//	Market        name as text and its price decimals; prices and values that follow are in its units. No market: empty text alone
-//	Asset         symbol as text
-//	Strategy      name as text
+//	Market        name as Text, then its price decimals as one byte; no market: an empty Text alone
+//	Asset         symbol as Text
+//	Strategy      name as Text
 //
-// Names stand for the numbers that markets, assets and strategies have in one process only, so that a file can be read by a
-// program whose config lists others.
+// Prices and values that follow a Market are in its units as they were when the record was written.
+//
+// Names stand for the numbers that markets, assets and strategies have in one process only. So a
+// program whose config lists other markets can read the file.
 package codec
 
 import (
@@ -25,25 +28,29 @@ import (
 
 // Names turns the numbers of one process into names and back.
 type Names struct {
-	Catalog    *market.Catalog
+	catalog    *market.Catalog
 	strategies []string // by StrategyID; the first is empty
 	markets    map[string]*market.Market
-	Assets     map[string]*market.Asset
+	assets     map[string]*market.Asset
 }
 
 // NewNames numbers markets and assets by a catalog, strategies by their place in the list, from 1.
 func NewNames(catalog *market.Catalog, strategies []string) *Names {
-	n := &Names{Catalog: catalog, strategies: append([]string{""}, strategies...), markets: map[string]*market.Market{}, Assets: map[string]*market.Asset{}}
+	n := &Names{catalog: catalog, strategies: append([]string{""}, strategies...),
+		markets: map[string]*market.Market{}, assets: map[string]*market.Asset{}}
 	for _, m := range catalog.Markets() {
 		n.markets[m.Name] = m
 	}
 	for _, a := range catalog.Assets() {
-		n.Assets[a.Symbol] = a
+		n.assets[a.Symbol] = a
 	}
 	return n
 }
 
-// StrategyName is empty for no strategy, and for one that the engine does not have.
+// Catalog returns the markets and assets that the numbers belong to.
+func (n *Names) Catalog() *market.Catalog { return n.catalog }
+
+// StrategyName returns a strategy's name. It is empty for 0 and for a number that no strategy has.
 func (n *Names) StrategyName(id market.StrategyID) string {
 	if int(id) < len(n.strategies) {
 		return n.strategies[id]

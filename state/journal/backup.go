@@ -27,7 +27,7 @@ func (s *Store) Backup(path string) error {
 }
 
 // Compact writes what the store holds into a new file at path, without the room that deleted and replaced pages leave: whole or not at
-// All, like Backup. The path may be the store's own: then nothing more can be committed; close it.
+// all, like Backup. The path may be the store's own: then nothing more can be committed; close it.
 func (s *Store) Compact(path string) error {
 	return s.rewrite(path, func(into *bbolt.DB) (err error) {
 		defer boltfile.CatchCorrupt(s.path, &err, debug.SetPanicOnFault(true))

@@ -49,10 +49,12 @@ const (
 // span is a part of the buffer.
 type span struct{ from, to int }
 
-func (b *Batch) slice(s span) []byte { return b.enc.Dst[s.from:s.to:s.to] }
+func (b *Batch) slice(s span) []byte { return b.enc.Buf[s.from:s.to:s.to] }
 
 // NewBatch returns an empty batch in the units of the store's catalog. Call Bind first.
-func (s *Store) NewBatch() *Batch { return &Batch{enc: recordEncoder{codec.Encoder{Names: s.names}}} }
+func (s *Store) NewBatch() *Batch {
+	return &Batch{enc: recordEncoder{Encoder: codec.Encoder{Names: s.names}}}
+}
 
 // Len is how many entries and rows the batch holds.
 func (b *Batch) Len() int { return len(b.ops) }
@@ -60,15 +62,15 @@ func (b *Batch) Len() int { return len(b.ops) }
 // Reset empties the batch.
 func (b *Batch) Reset() {
 	b.ops, b.orders, b.samples = b.ops[:0], b.orders[:0], b.samples[:0]
-	b.enc.Dst, b.enc.Err = b.enc.Dst[:0], nil
+	b.enc.Cut(0)
 }
 
 // mark begins a part of the buffer; since ends it.
-func (b *Batch) mark() int           { return len(b.enc.Dst) }
-func (b *Batch) since(from int) span { return span{from, len(b.enc.Dst)} }
+func (b *Batch) mark() int           { return len(b.enc.Buf) }
+func (b *Batch) since(from int) span { return span{from, len(b.enc.Buf)} }
 func (b *Batch) literal(s string) span {
 	from := b.mark()
-	b.enc.Dst = append(b.enc.Dst, s...)
+	b.enc.Buf = append(b.enc.Buf, s...)
 	return b.since(from)
 }
 
@@ -76,8 +78,8 @@ func (b *Batch) literal(s string) span {
 // The record may be reused at once.
 func (b *Batch) Journal(at market.Time, record Record) {
 	from := b.mark()
-	b.enc.Dst = append(b.enc.Dst, make([]byte, entryFront)...)
-	b.enc.Dst = appendTime(b.enc.Dst, at)
+	b.enc.Buf = append(b.enc.Buf, make([]byte, entryFront)...)
+	b.enc.Buf = appendTime(b.enc.Buf, at)
 	b.enc.record(record)
 	first := len(b.orders)
 	b.orders = ordersOf(b.orders, first, record)
@@ -123,7 +125,7 @@ func (b *Batch) Resume(at market.Time, r *Resume) {
 
 func (b *Batch) stamped(at market.Time, record Record) span {
 	from := b.mark()
-	b.enc.Dst = appendTime(b.enc.Dst, at)
+	b.enc.Buf = appendTime(b.enc.Buf, at)
 	b.enc.record(record)
 	return b.since(from)
 }
@@ -140,13 +142,13 @@ func (b *Batch) Blob(name string, value []byte) { b.put(opBlob, name, value) }
 func (b *Batch) put(do opKind, name string, value []byte) {
 	key := b.literal(name)
 	from := b.mark()
-	b.enc.Dst = append(b.enc.Dst, value...)
+	b.enc.Buf = append(b.enc.Buf, value...)
 	b.row(op{do: do, key: key}, from)
 }
 
 // row ends a row whose value begins at from.
 func (b *Batch) row(o op, from int) {
-	b.enc.Dst = sealRow(b.enc.Dst, b.slice(o.key), from)
+	b.enc.Buf = sealRow(b.enc.Buf, b.slice(o.key), from)
 	o.value = b.since(from)
 	b.ops = append(b.ops, o)
 }
@@ -159,12 +161,12 @@ func (b *Batch) Order(o *state.Order) {
 		return
 	}
 	from := b.mark()
-	b.enc.Dst = append(appendKey(b.enc.Dst, uint64(o.ID)), partRow)
+	b.enc.Buf = append(appendKey(b.enc.Buf, uint64(o.ID)), partRow)
 	next := op{do: opOrder, key: b.since(from), open: !o.State.Terminal()}
 	from = b.mark()
 	b.enc.UUID(o.ClientOrderID)
 	b.enc.UUID(o.ExchangeID)
-	b.enc.Dst = append(b.enc.Dst, b.enc.marketName(o.Market)...)
+	b.enc.Buf = append(b.enc.Buf, b.enc.marketName(o.Market)...)
 	next.index = b.since(from)
 	from = b.mark()
 	b.enc.orderRow(o)
@@ -178,10 +180,10 @@ func (b *Batch) Fill(f *market.Fill) {
 		return
 	}
 	from := b.mark()
-	b.enc.Dst = appendFillKey(b.enc.Dst, f)
+	b.enc.Buf = appendFillKey(b.enc.Buf, f)
 	next := op{do: opFill, key: b.since(from)}
 	from = b.mark()
-	b.enc.Dst = append(append(appendKey(b.enc.Dst, uint64(f.Order)), partFill), f.ID[:]...)
+	b.enc.Buf = append(append(appendKey(b.enc.Buf, uint64(f.Order)), partFill), f.ID[:]...)
 	next.index = b.since(from)
 	from = b.mark()
 	b.enc.Byte(recordVersion)
@@ -192,7 +194,7 @@ func (b *Batch) Fill(f *market.Fill) {
 // Position keeps what a strategy holds in a market. Strategy 0 is the pool of those that are no more.
 func (b *Batch) Position(strategy market.StrategyID, id market.ID, p *market.Position) {
 	from := b.mark()
-	b.enc.Dst = append(append(append(b.enc.Dst, b.enc.StrategyName(strategy)...), 0), b.enc.marketName(id)...)
+	b.enc.Buf = append(append(append(b.enc.Buf, b.enc.StrategyName(strategy)...), 0), b.enc.marketName(id)...)
 	key := b.since(from)
 	from = b.mark()
 	b.enc.Byte(recordVersion)
@@ -210,11 +212,11 @@ func (b *Batch) Equity(sample EquitySample) {
 
 // marketName is the name of a market that the catalog must have.
 func (e *recordEncoder) marketName(id market.ID) string {
-	if id == 0 || int(id) > len(e.Catalog.Markets()) {
+	if id == 0 || int(id) > len(e.Catalog().Markets()) {
 		e.Fail("market %d is not of this catalog", id)
 		return ""
 	}
-	return e.Catalog.Market(id).Name
+	return e.Catalog().Market(id).Name
 }
 
 // indexed takes the index part of an order's op apart.
@@ -226,8 +228,8 @@ func indexed(index []byte) (client, exchange uuid.UUID, name []byte) {
 
 // fault is the first mistake of the caller.
 func (b *Batch) fault() error {
-	if b.enc.Err != nil {
-		return fmt.Errorf("batch: %w", b.enc.Err)
+	if err := b.enc.Err(); err != nil {
+		return fmt.Errorf("batch: %w", err)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func addIntent(b *Batch, o *state.Order, intent *Intent, id market.OrderID) {
 	b.Order(o)
 }
 
-// End closes an order, so that few are open at a time, as in life.
+// end closes an order, so that few are open at a time, as in life.
 func end(b *testing.B, s *Store, batch *Batch, o *state.Order) {
 	ended := *o
 	ended.State = state.Filled
@@ -38,7 +38,7 @@ func end(b *testing.B, s *Store, batch *Batch, o *state.Order) {
 }
 
 // BenchmarkIntentDurable commits one order's intent, with its row and indexes, beside a bare bbolt Update that puts the same number of
-// Bytes under one key in a row of keys, with the options that bbolt has by itself: its list of free pages is written at each commit, ours
+// bytes under one key in a row of keys, with the options that bbolt has by itself: its list of free pages is written at each commit, ours
 // is not. Medians of alternating commits.
 func BenchmarkIntentDurable(b *testing.B) {
 	s := botStore(b)
@@ -49,7 +49,7 @@ func BenchmarkIntentDurable(b *testing.B) {
 	defer bare.Close()
 	bare.AllocSize = boltfile.GrowStep
 	addIntent(batch, o, intent, 1)
-	payload := make([]byte, len(batch.enc.Dst))
+	payload := make([]byte, len(batch.enc.Buf))
 	batch.Reset()
 	var store, floor []time.Duration
 	id := market.OrderID(0)

@@ -17,7 +17,7 @@ import (
 type CheckReport struct {
 	Entries, Orders, Open, Fills, Runs, Halts int64
 	Cut                                       uint64 // number of the journal's last entry that was taken out by Prune; 0: it is whole
-	Awaited                                   int64  // Open orders of which the exchange told of more, or less, than their fills: they are on their way
+	Awaited                                   int64  // open orders of which the exchange told of more, or less, than their fills: they are on their way
 	Flaws                                     []Flaw
 }
 
@@ -186,7 +186,7 @@ func (c *checker) order(key []byte, o *OrderRow) {
 	if o.ClientOrderID != uuid.Nil && !bytes.Equal(clientIDsOf(c.tx).get(o.ClientOrderID), key) {
 		c.flaw(place, "it is not found by its client order id %s", o.ClientOrderID)
 	}
-	by := exchangeKey(o.ExchangeID, c.store.names.Catalog.Market(o.Market).Name)
+	by := exchangeKey(o.ExchangeID, c.store.names.Catalog().Market(o.Market).Name)
 	if o.ExchangeID != uuid.Nil && !bytes.Equal(c.tx.Bucket(bucketExchangeIDs).Get(by), key) {
 		c.flaw(place, "it is not found by its exchange id %s", o.ExchangeID)
 	}
@@ -196,7 +196,7 @@ func (c *checker) order(key []byte, o *OrderRow) {
 	switch filled := c.filled[o.ID]; {
 	case filled == o.FilledAmount:
 	case o.State.Terminal():
-		m := c.store.names.Catalog.Market(o.Market)
+		m := c.store.names.Catalog().Market(o.Market)
 		c.flaw(place, "its fills add up to %s, its filledAmount is %s", m.FormatQty(filled), m.FormatQty(o.FilledAmount))
 	default:
 		c.report.Awaited++

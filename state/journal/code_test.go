@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"math/rand/v2"
 	"reflect"
@@ -23,8 +24,8 @@ func twoMarkets(t testing.TB) *market.Catalog {
 		_, err := c.AddAsset(a.Symbol, a.Digits)
 		require.NoError(t, err)
 	}
-	require.NoError(t, c.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, TickSize: 1}))
-	require.NoError(t, c.AddMarket(&market.Market{Name: "ETH-EUR", PriceDigits: 5, TickSize: 10}))
+	require.NoError(t, c.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{TickSize: 1}}))
+	require.NoError(t, c.AddMarket(&market.Market{Name: "ETH-EUR", PriceDigits: 5, Rules: market.Rules{TickSize: 10}}))
 	return c
 }
 
@@ -103,19 +104,19 @@ func TestEveryRecordComesBackWithoutLoss(t *testing.T) {
 			if intent, ok := record.(*Intent); ok {
 				intent.Strategy = twoStrategies[intent.Command.Order.Strategy-1]
 			}
-			e := recordEncoder{codec.Encoder{Names: n}}
+			e := recordEncoder{Encoder: codec.Encoder{Names: n}}
 			e.record(record)
-			require.NoError(t, e.Err)
-			require.Equal(t, byte(i+1), e.Dst[0], "kinds are numbered as they are listed")
+			require.NoError(t, e.Err())
+			require.Equal(t, byte(i+1), e.Buf[0], "kinds are numbered as they are listed")
 			var d recordDecoder
-			d.Open(n, e.Dst)
+			d.Open(n, e.Buf)
 			back := d.record()
 			require.NoError(t, d.End(), "seed %d: %T", seed, record)
 			require.Equal(t, record, back, "seed %d", seed)
 			zero := reflect.New(reflect.TypeOf(record).Elem()).Interface().(Record)
-			e.Dst = e.Dst[:0]
+			e.Cut(0)
 			e.record(zero)
-			d.Open(n, e.Dst)
+			d.Open(n, e.Buf)
 			require.Equal(t, zero, d.record())
 			require.NoError(t, d.End())
 		}
@@ -129,17 +130,17 @@ func TestEveryRowComesBackWithoutLoss(t *testing.T) {
 		var o state.Order
 		scatter(t, reflect.ValueOf(&o.Order).Elem(), random)
 		o.State, o.InFlight, o.CancelWanted, o.Reported, o.Code = state.Canceled, market.CommandUpdate, true, true, -3
-		e := recordEncoder{codec.Encoder{Names: n}}
+		e := recordEncoder{Encoder: codec.Encoder{Names: n}}
 		e.orderRow(&o)
-		row, err := readOrder(n, rowKey(o.ID), sealRow(e.Dst, rowKey(o.ID), 0))
+		row, err := readOrder(n, rowKey(o.ID), sealRow(e.Buf, rowKey(o.ID), 0))
 		require.NoError(t, err)
 		require.Equal(t, OrderRow{o.Order, twoStrategies[o.Strategy-1], o.State, o.InFlight, true, true, -3}, row)
 
 		var f market.Fill
 		scatter(t, reflect.ValueOf(&f).Elem(), random)
-		e.Dst = append(e.Dst[:0], recordVersion)
+		e.Buf = append(e.Buf[:0], recordVersion)
 		e.fill(&f)
-		fill, err := readFill(n, appendFillKey(nil, &f), sealRow(e.Dst, appendFillKey(nil, &f), 0))
+		fill, err := readFill(n, appendFillKey(nil, &f), sealRow(e.Buf, appendFillKey(nil, &f), 0))
 		require.NoError(t, err)
 		require.Equal(t, FillRow{f, twoStrategies[f.Strategy-1]}, fill)
 	}
@@ -147,10 +148,10 @@ func TestEveryRowComesBackWithoutLoss(t *testing.T) {
 
 func TestARecordIsReadInFinerUnitsAndOtherNumbers(t *testing.T) {
 	n := codec.NewNames(twoMarkets(t), twoStrategies)
-	e := recordEncoder{codec.Encoder{Names: n}}
-	o := state.Order{State: state.Open, Order: market.Order{ID: 1, Market: 1, Strategy: 1, Side: market.Buy, Price: 12345, FilledAmountQuote: market.ValueOf(-7), Bracket: market.Bracket{Stop: -1}}}
+	e := recordEncoder{Encoder: codec.Encoder{Names: n}}
+	o := state.Order{State: state.Open, Order: market.Order{ID: 1, Market: 1, Strategy: 1, Side: market.Buy, OrderState: market.OrderState{Price: 12345, FilledAmountQuote: market.ValueOf(-7)}, Bracket: market.Bracket{Stop: -1}}}
 	e.orderRow(&o)
-	e.Dst = sealRow(e.Dst, rowKey(1), 0)
+	e.Buf = sealRow(e.Buf, rowKey(1), 0)
 
 	finer := &market.Catalog{}
 	for symbol, digits := range map[string]uint8{"ETH": 6, "BTC": 8, "EUR": 2} {
@@ -159,7 +160,7 @@ func TestARecordIsReadInFinerUnitsAndOtherNumbers(t *testing.T) {
 	}
 	require.NoError(t, finer.AddMarket(&market.Market{Name: "ETH-EUR", PriceDigits: 5}))
 	require.NoError(t, finer.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 4}))
-	row, err := readOrder(codec.NewNames(finer, []string{"trend", "other", "grid"}), rowKey(1), e.Dst)
+	row, err := readOrder(codec.NewNames(finer, []string{"trend", "other", "grid"}), rowKey(1), e.Buf)
 	require.NoError(t, err)
 	require.EqualValues(t, 2, row.Market)
 	require.EqualValues(t, 3, row.Strategy)
@@ -167,16 +168,46 @@ func TestARecordIsReadInFinerUnitsAndOtherNumbers(t *testing.T) {
 	require.EqualValues(t, -100, row.Bracket.Stop)
 	require.Equal(t, market.ValueOf(-700), row.FilledAmountQuote)
 
-	row, err = readOrder(codec.NewNames(finer, nil), rowKey(1), e.Dst)
+	row, err = readOrder(codec.NewNames(finer, nil), rowKey(1), e.Buf)
 	require.NoError(t, err)
 	require.Zero(t, row.Strategy, "the engine does not have it")
 	require.Equal(t, "grid", row.StrategyName)
 
-	_, err = readOrder(codec.NewNames(&market.Catalog{}, nil), rowKey(1), e.Dst)
+	_, err = readOrder(codec.NewNames(&market.Catalog{}, nil), rowKey(1), e.Buf)
 	require.ErrorIs(t, err, boltfile.ErrCorrupt)
 	require.ErrorContains(t, err, `market "BTC-EUR" is not of this catalog`)
 	e.order(&market.Order{Market: 3})
-	require.ErrorContains(t, e.Err, "market 3 is not of this catalog")
+	require.ErrorContains(t, e.Err(), "market 3 is not of this catalog")
+}
+
+// A strategy may place an order of one market because of a candle of another.
+func TestAnIntentIsReadInTheUnitsOfItsOrderNotOfItsCause(t *testing.T) {
+	coarse, finer := twoMarkets(t), twoMarkets(t)
+	for _, m := range finer.Markets() {
+		m.PriceDigits += 1 + uint8(m.ID)
+		m.ValueDigits = m.PriceDigits + m.AmountDigits
+	}
+	intent := &Intent{Command: market.Command{Kind: market.CommandPlace, Order: market.Order{ID: 1, Market: 1, Price: 12345}},
+		Cause: Cause{Kind: market.KindCandles, Market: 2}, Asked: state.Terms{Price: 12346}}
+	e := recordEncoder{codec.Encoder{Names: codec.NewNames(coarse, nil)}}
+	e.record(intent)
+	require.NoError(t, e.Err())
+	var d recordDecoder
+	d.Open(codec.NewNames(finer, nil), e.Buf)
+	back := d.record().(*Intent)
+	require.NoError(t, d.End())
+	require.EqualValues(t, 2, back.Cause.Market)
+	require.EqualValues(t, 1234500, back.Command.Order.Price)
+	require.EqualValues(t, 1234600, back.Asked.Price)
+}
+
+// A list of a damaged record ends behind the thing that is damaged, not where its count says.
+func TestADamagedRecordMakesNoLongList(t *testing.T) {
+	n := codec.NewNames(twoMarkets(t), twoStrategies)
+	var d recordDecoder
+	d.Open(n, append(binary.AppendUvarint(nil, 1<<20), bytes.Repeat([]byte{0xff}, 1<<20)...))
+	require.Less(t, len(d.fills()), 2)
+	require.ErrorIs(t, d.Err(), boltfile.ErrCorrupt)
 }
 
 // FuzzRecordsNeverPanic reads any bytes as an entry; what can be read is written again and read as the same.
@@ -185,26 +216,26 @@ func FuzzRecordsNeverPanic(f *testing.F) {
 	random := rand.New(rand.NewPCG(1, 3))
 	for _, record := range allRecords() {
 		scatter(f, reflect.ValueOf(record).Elem(), random)
-		e := recordEncoder{codec.Encoder{Names: n}}
+		e := recordEncoder{Encoder: codec.Encoder{Names: n}}
 		e.record(record)
-		f.Add(e.Dst)
-		f.Add(bytes.ReplaceAll(e.Dst, []byte("grid"), []byte("gone")))
+		f.Add(e.Buf)
+		f.Add(bytes.ReplaceAll(e.Buf, []byte("grid"), []byte("gone")))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var d recordDecoder
 		d.Open(n, data)
 		record := d.record()
 		if d.End() != nil {
-			require.True(t, errors.Is(d.Err, boltfile.ErrCorrupt) || errors.Is(d.Err, boltfile.ErrNewer), "%v", d.Err)
+			require.True(t, errors.Is(d.Err(), boltfile.ErrCorrupt) || errors.Is(d.Err(), boltfile.ErrNewer), "%v", d.Err())
 			return
 		}
 		if intent, is := record.(*Intent); is && intent.Command.Order.Strategy == 0 {
 			intent.Strategy = "" // one that the engine does not have any more is read by name and written by number
 		}
-		e := recordEncoder{codec.Encoder{Names: n}}
+		e := recordEncoder{Encoder: codec.Encoder{Names: n}}
 		e.record(record)
-		require.NoError(t, e.Err)
-		d.Open(n, e.Dst)
+		require.NoError(t, e.Err())
+		d.Open(n, e.Buf)
 		require.Equal(t, record, d.record())
 		require.NoError(t, d.End())
 	})

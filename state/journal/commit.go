@@ -228,8 +228,8 @@ func (c *committer) fill(o *op) error {
 }
 
 func (c *committer) settled(key []byte, f *market.Fill) []byte {
-	e := recordEncoder{codec.Encoder{Names: c.enc.Names}}
+	e := recordEncoder{Encoder: codec.Encoder{Names: c.enc.Names}}
 	e.Byte(recordVersion)
 	e.fill(f)
-	return sealRow(e.Dst, key, 0)
+	return sealRow(e.Buf, key, 0)
 }

@@ -141,7 +141,7 @@ func (d *describer) cause(c *Cause) {
 	}
 	text := c.Kind.String()
 	if c.Market != 0 {
-		text += " " + d.Catalog.Market(c.Market).Name
+		text += " " + d.Catalog().Market(c.Market).Name
 	}
 	d.text("cause", text+" at "+c.At.String())
 	d.integer("recorded", int64(c.Recorded))
@@ -164,39 +164,12 @@ func (d *describer) order(o *market.Order, strategy string) {
 	d.text("strategy", strategy)
 	d.integer("operatorId", o.OperatorID)
 	d.integer("codGroupId", int64(o.CodGroupID))
-	d.terms(o)
-	d.price("price", o.Price)
-	d.price("triggerAmount", o.TriggerAmount)
-	d.qty("amount", o.Amount)
-	d.qty("amountRemaining", o.AmountRemaining)
-	d.quote("amountQuote", o.AmountQuote)
-	d.quote("amountQuoteRemaining", o.AmountQuoteRemaining)
-	d.money("onHold", o.OnHold, o.OnHoldCurrency)
-	d.qty("filledAmount", o.FilledAmount)
-	d.value("filledAmountQuote", o.FilledAmountQuote)
-	d.value("feePaid", o.FeePaid)
-	d.time("created", o.Created)
-	d.time("updated", o.Updated)
-	d.price("stop", o.Bracket.Stop)
-	d.price("target", o.Bracket.Target)
-	d.text("tag", o.Tag)
-}
-
-// terms are the words of an order.
-func (d *describer) terms(o *market.Order) {
-	for _, word := range [...]struct {
-		name string
-		set  bool
-		text fmt.Stringer
-	}{{"side", o.Side != 0, o.Side}, {"orderType", o.Type != 0, o.Type}, {"status", o.Status != 0, o.Status}, {"timeInForce", o.TimeInForce != 0, o.TimeInForce},
-		{"selfTradePrevention", o.SelfTradePrevention != 0, o.SelfTradePrevention}, {"triggerReference", o.TriggerReference != 0, o.TriggerReference},
-		{"restatementReason", o.RestatementReason != 0, o.RestatementReason}} {
-		if word.set {
-			d.text(word.name, word.text.String())
-		}
-	}
+	d.onHold = o.OnHoldCurrency
+	tellFields(d, orderWords, o)
 	d.yes("postOnly", o.PostOnly)
 	d.yes("triggered", o.Triggered)
+	tellFields(d, stateFields, &o.OrderState)
+	tellFields(d, orderEnd, o)
 }
 
 // report is told in the words of an order: it is the state of one.
@@ -204,10 +177,8 @@ func (d *describer) report(r *market.Report) {
 	if r.Exec != 0 {
 		d.text("executionType", r.Exec.String())
 	}
-	o := market.Order{ID: r.Order, Market: r.Market, ExchangeID: r.ExchangeID, Status: r.Status, RestatementReason: r.RestatementReason, TimeInForce: r.TimeInForce,
-		SelfTradePrevention: r.SelfTradePrevention, PostOnly: r.PostOnly, Triggered: r.Triggered, Price: r.Price, TriggerAmount: r.TriggerAmount, Amount: r.Amount,
-		AmountRemaining: r.AmountRemaining, AmountQuote: r.AmountQuote, AmountQuoteRemaining: r.AmountQuoteRemaining, FilledAmount: r.FilledAmount,
-		FilledAmountQuote: r.FilledAmountQuote, FeePaid: r.FeePaid, Updated: r.Updated}
+	o := market.Order{ID: r.Order, Market: r.Market, ExchangeID: r.ExchangeID, OrderState: r.OrderState}
+	o.OnHold = 0 // a report does not say in which currency
 	d.order(&o, "")
 	if r.Command != 0 {
 		d.text("command", r.Command.String())

@@ -9,7 +9,10 @@ import (
 )
 
 // recordEncoder writes what the journal and the tables of a state file hold.
-type recordEncoder struct{ codec.Encoder }
+type recordEncoder struct {
+	codec.Encoder
+	scratch market.Order // a copy of what is written from a table of fields
+}
 
 // recordDecoder reads it.
 type recordDecoder struct{ codec.Decoder }
@@ -66,7 +69,7 @@ func (e *recordEncoder) kind(k EntryKind) *recordEncoder {
 func (d *recordDecoder) record() Record {
 	kind := EntryKind(d.Byte())
 	version := d.version()
-	if d.Err != nil {
+	if d.Err() != nil {
 		return nil
 	}
 	switch kind {
@@ -80,7 +83,7 @@ func (d *recordDecoder) record() Record {
 		return d.outcome()
 	case EntryReport:
 		r := &Report{}
-		d.report(&r.Report)
+		d.report(&r.Report, version)
 		r.Fills = d.fills()
 		return r
 	case EntryFill:
@@ -122,7 +125,7 @@ func (e *recordEncoder) start(r *Start) {
 
 func (d *recordDecoder) start() *Start {
 	r := &Start{Run: d.UUID(), Version: d.Text(), ConfigHash: d.Text(), Currency: d.Text()}
-	for range d.Count() {
+	for n := d.Count(); n > 0 && d.Err() == nil; n-- {
 		r.Strategies = append(r.Strategies, d.Text())
 	}
 	return r
@@ -157,11 +160,11 @@ func (d *recordDecoder) terms() state.Terms {
 
 func (d *recordDecoder) intent(version byte) *Intent {
 	r := &Intent{}
-	r.Strategy = d.command(&r.Command)
+	r.Strategy = d.command(&r.Command, version)
 	r.Method, r.Path, r.Body = d.Text(), d.Text(), d.Bytes()
 	r.Timestamp, r.WindowMS = d.Int(), d.Int()
 	d.cause(&r.Cause)
-	for range d.Count() {
+	for n := d.Count(); n > 0 && d.Err() == nil; n-- {
 		r.Risk = append(r.Risk, state.Figure{Name: d.Text(), Before: d.Text(), After: d.Text(), Limit: d.Text()})
 	}
 	if version > 1 {
@@ -179,7 +182,7 @@ func (e *recordEncoder) cause(c *Cause) {
 
 func (d *recordDecoder) cause(c *Cause) {
 	c.Kind = codec.Enum(&d.Decoder, market.KindTimer)
-	c.Market = d.Market()
+	c.Market = d.OtherMarket() // what follows is about the order's
 	c.At = market.Time(d.Int())
 	c.Recorded = d.Uint()
 }
@@ -207,7 +210,7 @@ func (e *recordEncoder) fills(fills []market.Fill) {
 }
 
 func (d *recordDecoder) fills() (fills []market.Fill) {
-	for range d.Count() {
+	for n := d.Count(); n > 0 && d.Err() == nil; n-- {
 		var f market.Fill
 		d.fill(&f)
 		fills = append(fills, f)
@@ -240,7 +243,7 @@ func (e *recordEncoder) refusal(r *Refusal) {
 
 func (d *recordDecoder) refusal(version byte) *Refusal {
 	r := &Refusal{Strategy: d.Text()}
-	d.command(&r.Command)
+	d.command(&r.Command, version)
 	r.Reason, r.Detail = d.Text(), d.Text()
 	if version > 1 {
 		r.Rounded = d.terms()

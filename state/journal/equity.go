@@ -51,9 +51,9 @@ func addEquity(tx *bbolt.Tx, n *codec.Names, sample *EquitySample) error {
 			}
 			merged.Low, merged.High = min(merged.Low, have.Low), max(merged.High, have.High)
 		}
-		e := recordEncoder{codec.Encoder{Names: n}}
+		e := recordEncoder{Encoder: codec.Encoder{Names: n}}
 		e.equity(&merged)
-		if err := bucket.Put(key, sealRow(e.Dst, key, 0)); err != nil {
+		if err := bucket.Put(key, sealRow(e.Buf, key, 0)); err != nil {
 			return err
 		}
 		if err := t.prune(bucket, prefix, sample.At); err != nil {

@@ -32,7 +32,8 @@ func ExampleStore() {
 
 	run := uuid.MustParse("7c1f6a2e-7a36-4f0c-9d7e-2f6a1f0a5b01")
 	order := state.Order{State: state.Sent, InFlight: market.CommandPlace, Order: market.Order{ID: 1, ClientOrderID: market.ClientOrderID(run, 1),
-		Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, Price: 50_000_00, Amount: 100_000}}
+		Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit,
+		OrderState: market.OrderState{Price: 50_000_00, Amount: 100_000}}}
 	batch := store.NewBatch()
 	batch.Journal(1, &journal.Intent{Command: market.Command{Kind: market.CommandPlace, Order: order.Order}, Method: "POST", Path: "/v2/order"})
 	batch.Order(&order)

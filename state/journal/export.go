@@ -94,7 +94,7 @@ func exportEquity(s *Store, row func(Fields) error) error {
 		return err
 	}
 	digits := uint8(0)
-	if currency := s.names.Assets[runs[len(runs)-1].Currency]; currency != nil {
+	if currency := s.Catalog().AssetNamed(runs[len(runs)-1].Currency); currency != nil {
 		digits = currency.Digits
 	}
 	curves, err := s.curves()

@@ -55,6 +55,7 @@ func (f Fields) MarshalJSON() ([]byte, error) {
 type describer struct {
 	*codec.Names
 	market *market.Market
+	onHold market.AssetID // the currency of what an order holds; 0: the market's quote
 	fields Fields
 }
 
@@ -92,7 +93,7 @@ func (d *describer) yes(name string, is bool) {
 func (d *describer) in(id market.ID) {
 	d.market = &market.Market{}
 	if id != 0 {
-		d.market = d.Catalog.Market(id)
+		d.market = d.Catalog().Market(id)
 		d.text("market", d.market.Name)
 	}
 }
@@ -128,12 +129,15 @@ func (d *describer) money(name string, m market.Money, asset market.AssetID) {
 	case asset == 0:
 		d.quote(name, m)
 	default:
-		d.text(name, market.FormatFixed(int64(m), d.Catalog.Asset(asset).Digits))
+		d.text(name, market.FormatFixed(int64(m), d.Catalog().Asset(asset).Digits))
 	}
 }
 
+// held is money in units of the currency that an order holds.
+func (d *describer) held(name string, m market.Money) { d.money(name, m, d.onHold) }
+
 func (d *describer) symbol(name string, asset market.AssetID) {
 	if asset != 0 {
-		d.text(name, d.Catalog.Asset(asset).Symbol)
+		d.text(name, d.Catalog().Asset(asset).Symbol)
 	}
 }

@@ -125,7 +125,7 @@ func (p *pruner) over(o *OrderRow) (bool, error) {
 	if !o.State.Terminal() || o.Updated >= p.before || p.lastTold(o.ID) > p.cut.number {
 		return false, nil
 	}
-	name := p.store.names.Catalog.Market(o.Market).Name
+	name := p.store.names.Catalog().Market(o.Market).Name
 	since, held := p.held[string(positionKey(o.StrategyName, name))]
 	if held && o.Updated >= since {
 		return false, nil

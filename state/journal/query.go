@@ -70,7 +70,7 @@ func (s *Store) OpenOrders() (rows []OrderRow, err error) {
 }
 
 // Orders calls visit with every own order from a number on, in order, until it returns an error, which is returned. As in
-// All visits, visit must not call the store.
+// all visits, visit must not call the store.
 func (s *Store) Orders(from market.OrderID, visit func(*OrderRow) error) error {
 	return s.walk(bucketOrders, orderKey(from), func(key, value []byte) error {
 		if !isRow(key) {

@@ -16,10 +16,10 @@ const recordVersion = 2
 func (d *recordDecoder) version() byte {
 	v := d.Byte()
 	switch {
-	case d.Err == nil && v == 0:
+	case v == 0: // after an error too, which then stays
 		d.Fail("record of version 0")
-	case d.Err == nil && v > recordVersion:
-		d.Err, d.Src = fmt.Errorf("%w: record of version %d, this program reads %d; update the program", boltfile.ErrNewer, v, recordVersion), nil
+	case v > recordVersion:
+		d.Refuse(fmt.Errorf("%w: record of version %d, this program reads %d; update the program", boltfile.ErrNewer, v, recordVersion))
 	}
 	return v
 }
@@ -33,29 +33,17 @@ func (e *recordEncoder) order(o *market.Order) {
 	e.Int(o.OperatorID)
 	e.Strategy(o.Strategy)
 	e.Uint(uint64(o.CodGroupID))
-	for _, enum := range [...]byte{byte(o.Side), byte(o.Type), byte(o.Status), byte(o.TimeInForce), byte(o.SelfTradePrevention), byte(o.TriggerType),
-		byte(o.TriggerReference), byte(o.RestatementReason)} {
-		e.Byte(enum)
-	}
+	e.scratch = *o
+	putFields(e, orderWords, &e.scratch)
 	e.Flags(o.PostOnly, o.Visible, o.Triggered)
 	e.Asset(o.FeeCurrency)
 	e.Asset(o.OnHoldCurrency)
-	for _, n := range [...]int64{int64(o.Price), int64(o.TriggerAmount), int64(o.Amount), int64(o.AmountRemaining), int64(o.AmountQuote),
-		int64(o.AmountQuoteRemaining), int64(o.OnHold), int64(o.FilledAmount)} {
-		e.Int(n)
-	}
-	e.Value(o.FilledAmountQuote)
-	e.Value(o.FeePaid)
-	e.Int(int64(o.Created))
-	e.Int(int64(o.Updated))
-	e.Int(int64(o.Bracket.Stop))
-	e.Int(int64(o.Bracket.Target))
-	e.Byte(byte(o.Bracket.Keep))
-	e.Text(o.Tag)
+	putFields(e, stateFields, &e.scratch.OrderState)
+	putFields(e, orderEnd, &e.scratch)
 }
 
 // order reads an order and the name of its strategy.
-func (d *recordDecoder) order(o *market.Order) (strategy string) {
+func (d *recordDecoder) order(o *market.Order, version byte) (strategy string) {
 	o.ClientOrderID = d.UUID()
 	o.Market = d.Market()
 	o.ID = market.OrderID(d.Int())
@@ -63,26 +51,12 @@ func (d *recordDecoder) order(o *market.Order) (strategy string) {
 	o.OperatorID = d.Int()
 	strategy, o.Strategy = d.Strategy()
 	o.CodGroupID = uint16(d.Uint())
-	o.Side = codec.Enum(&d.Decoder, market.Sell)
-	o.Type = codec.Enum(&d.Decoder, market.TypeTakeProfitLimit)
-	o.Status = codec.Enum(&d.Decoder, market.StatusUnresolved)
-	o.TimeInForce = codec.Enum(&d.Decoder, market.FOK)
-	o.SelfTradePrevention = codec.Enum(&d.Decoder, market.CancelBoth)
-	o.TriggerType = codec.Enum(&d.Decoder, market.TriggerPrice)
-	o.TriggerReference = codec.Enum(&d.Decoder, market.MidPrice)
-	o.RestatementReason = codec.Enum(&d.Decoder, market.CancelPostOnly)
+	takeFields(d, version, orderWords, o)
 	d.Flags(&o.PostOnly, &o.Visible, &o.Triggered)
 	o.FeeCurrency = d.Asset()
 	o.OnHoldCurrency = d.Asset()
-	o.Price, o.TriggerAmount = d.Price(), d.Price()
-	o.Amount, o.AmountRemaining = market.Qty(d.Int()), market.Qty(d.Int())
-	o.AmountQuote, o.AmountQuoteRemaining = market.Money(d.Int()), market.Money(d.Int())
-	o.OnHold, o.FilledAmount = market.Money(d.Int()), market.Qty(d.Int())
-	o.FilledAmountQuote, o.FeePaid = d.Value(), d.Value()
-	o.Created, o.Updated = market.Time(d.Int()), market.Time(d.Int())
-	o.Bracket.Stop, o.Bracket.Target = d.Price(), d.Price()
-	o.Bracket.Keep = codec.Enum(&d.Decoder, market.KeepTarget)
-	o.Tag = d.Text()
+	takeFields(d, version, stateFields, &o.OrderState)
+	takeFields(d, version, orderEnd, o)
 	return strategy
 }
 
@@ -126,16 +100,13 @@ func (e *recordEncoder) report(r *market.Report) {
 	}
 	e.Flags(r.PostOnly, r.Triggered)
 	e.Byte(byte(r.Command))
-	for _, n := range [...]int64{int64(r.Code), int64(r.Price), int64(r.TriggerAmount), int64(r.Amount), int64(r.AmountRemaining), int64(r.AmountQuote),
-		int64(r.AmountQuoteRemaining), int64(r.OnHold), int64(r.FilledAmount)} {
-		e.Int(n)
-	}
-	e.Value(r.FilledAmountQuote)
-	e.Value(r.FeePaid)
+	e.Int(int64(r.Code))
+	e.scratch.OrderState = r.OrderState
+	putFields(e, stateFields, &e.scratch.OrderState)
 	e.Int(int64(r.Updated))
 }
 
-func (d *recordDecoder) report(r *market.Report) {
+func (d *recordDecoder) report(r *market.Report, version byte) {
 	r.Market = d.Market()
 	r.Exec = codec.Enum(&d.Decoder, market.ExecUnknown)
 	r.Order = market.OrderID(d.Int())
@@ -147,11 +118,7 @@ func (d *recordDecoder) report(r *market.Report) {
 	d.Flags(&r.PostOnly, &r.Triggered)
 	r.Command = codec.Enum(&d.Decoder, market.CommandPlace)
 	r.Code = int(d.Int())
-	r.Price, r.TriggerAmount = d.Price(), d.Price()
-	r.Amount, r.AmountRemaining = market.Qty(d.Int()), market.Qty(d.Int())
-	r.AmountQuote, r.AmountQuoteRemaining = market.Money(d.Int()), market.Money(d.Int())
-	r.OnHold, r.FilledAmount = market.Money(d.Int()), market.Qty(d.Int())
-	r.FilledAmountQuote, r.FeePaid = d.Value(), d.Value()
+	takeFields(d, version, stateFields, &r.OrderState)
 	r.Updated = market.Time(d.Int())
 }
 
@@ -163,12 +130,12 @@ func (e *recordEncoder) command(c *market.Command) {
 	e.order(&c.Order)
 }
 
-func (d *recordDecoder) command(c *market.Command) (strategy string) {
+func (d *recordDecoder) command(c *market.Command, version byte) (strategy string) {
 	c.Kind = codec.Enum(&d.Decoder, market.CommandPlace)
 	c.Changed = market.Change(d.Uint())
 	d.Flags(&c.Attached)
 	c.At = market.Time(d.Int())
-	return d.order(&c.Order)
+	return d.order(&c.Order, version)
 }
 
 func (e *recordEncoder) position(p *market.Position) {

@@ -53,7 +53,7 @@ func (c *copier) commit() error {
 	return tx.Commit()
 }
 
-// End writes what comes last.
+// end writes what comes last.
 func (c *copier) end(last func(tx *bbolt.Tx) error) error {
 	if err := c.begin(); err != nil {
 		return err

@@ -37,8 +37,9 @@ func openRow(key, value []byte) ([]byte, error) {
 // row begins to read a row.
 func (d *recordDecoder) row(n *codec.Names, key, value []byte) {
 	body, err := openRow(key, value)
-	d.Open(n, body)
-	d.Err = err
+	if d.Open(n, body); err != nil {
+		d.Refuse(err)
+	}
 }
 
 // OrderRow is an own order as the state file keeps it.
@@ -98,8 +99,7 @@ func (e *recordEncoder) orderRow(o *state.Order) {
 }
 
 func (d *recordDecoder) orderRow(o *OrderRow) {
-	d.version()
-	o.StrategyName = d.order(&o.Order)
+	o.StrategyName = d.order(&o.Order, d.version())
 	o.State = codec.Enum(&d.Decoder, state.States-1)
 	o.InFlight = codec.Enum(&d.Decoder, market.CommandPlace)
 	d.Flags(&o.CancelWanted, &o.Reported)
@@ -140,7 +140,7 @@ func readPosition(n *codec.Names, key, value []byte) (p PositionRow, err error) 
 	p.StrategyName, p.Strategy = d.Strategy()
 	p.Market = d.Market()
 	d.position(&p.Position)
-	if err = d.End(); err == nil && (p.Market == 0 || !bytes.Equal(key, positionKey(p.StrategyName, n.Catalog.Market(p.Market).Name))) {
+	if err = d.End(); err == nil && (p.Market == 0 || !bytes.Equal(key, positionKey(p.StrategyName, n.Catalog().Market(p.Market).Name))) {
 		err = fmt.Errorf("%w: it belongs to another strategy or market", boltfile.ErrCorrupt)
 	}
 	if err != nil {

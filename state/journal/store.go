@@ -30,13 +30,13 @@ var (
 	bucketClientIDs   = []byte("clientIDs")   // client order id → order id, but for the latest orders: see clientIDs
 	bucketExchangeIDs = []byte("exchangeIDs") // exchange id, market name → order id
 	bucketFills       = []byte("fills")       // time, order id, fill id → Fill
-	bucketPositions   = []byte("positions")   // Strategy, 0, market → Position
+	bucketPositions   = []byte("positions")   // strategy, 0, market → Position
 	bucketBlobs       = []byte("blobs")       // name → bytes
 	bucketCursors     = []byte("cursors")     // feed → bytes
 	bucketHalts       = []byte("halts")       // scope → time and Halt
 	bucketEquity      = []byte("equity")      // tier, strategy, 0, time → EquitySample
 	bucketRuns        = []byte("runs")        // number of its first entry → time and Start
-	bucketUnits       = []byte("units")       // "Asset SYMBOL" or "market NAME" → decimals
+	bucketUnits       = []byte("units")       // "asset SYMBOL" or "market NAME" → decimals
 )
 
 var buckets = [][]byte{boltfile.BucketMeta, bucketJournal, bucketCheckpoints, bucketOrders, bucketOpen, bucketClientIDs, bucketExchangeIDs,
@@ -182,7 +182,7 @@ func (s *Store) Close() error { return s.db.Close() }
 func (s *Store) Path() string { return s.path }
 
 // Catalog returns the markets and assets that records are told in: those of Bind, else those that the file knows.
-func (s *Store) Catalog() *market.Catalog { return s.names.Catalog }
+func (s *Store) Catalog() *market.Catalog { return s.names.Catalog() }
 
 // Bind ties the store to the markets and strategies (StrategyID 1…) of this process. Call it once, before the first commit and
 // before anybody relies on the units of catalog: where the file keeps a market's prices with more decimals, the market takes them

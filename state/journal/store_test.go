@@ -41,7 +41,7 @@ func exchangeID(id market.OrderID) uuid.UUID { return uuid.UUID{0: 9, 14: byte(i
 // ownOrder is a buy of 100 units that the exchange has not told of.
 func ownOrder(id market.OrderID) *state.Order {
 	return &state.Order{State: state.Sent, InFlight: market.CommandPlace, Order: market.Order{ID: id, ClientOrderID: market.ClientOrderID(testRun, id), OperatorID: 7,
-		Market: market.ID(1 + id%2), Strategy: 1, Side: market.Buy, Type: market.TypeLimit, TimeInForce: market.GTC, Price: 5_000_000, Amount: 100, AmountRemaining: 100, Tag: "entry"}}
+		Market: market.ID(1 + id%2), Strategy: 1, Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{TimeInForce: market.GTC, Price: 5_000_000, Amount: 100, AmountRemaining: 100}, Tag: "entry"}}
 }
 
 // fillOf is the n-th fill of an order.

@@ -19,7 +19,7 @@ const (
 
 // extend brings what the file knows of markets and assets into a catalog.
 func extend(c *market.Catalog, tx *bbolt.Tx) error {
-	return boltfile.ForEach(tx.Bucket(bucketUnits), func(key, row []byte) error { // Assets sort before markets
+	return boltfile.ForEach(tx.Bucket(bucketUnits), func(key, row []byte) error { // assets sort before markets
 		value, err := openRow(key, row)
 		if err == nil && (len(value) != 2 || max(value[0], value[1]) > market.MaxDigits) {
 			err = fmt.Errorf("%w: %x decimals", boltfile.ErrCorrupt, value)

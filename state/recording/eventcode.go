@@ -65,7 +65,7 @@ func (d *eventDecoder) next(before market.Time) (*market.Event, error) {
 		ev.Status = codec.Enum(&d.Decoder, market.CancelOnly)
 		ev.Price = d.Price()
 	case market.KindCandles:
-		for range d.Count() {
+		for n := d.Count(); n > 0 && d.Err() == nil; n-- {
 			candles = append(candles, d.candle())
 		}
 		ev.Candles = candles
@@ -81,14 +81,14 @@ func (d *eventDecoder) next(before market.Time) (*market.Event, error) {
 	default:
 		d.Fail("event of kind %d", ev.Kind)
 	}
-	return ev, d.Err
+	return ev, d.Err()
 }
 
 // candle writes the volume decimals behind the market: the price decimals stand there already.
 func (e *eventEncoder) candle(c *market.Candle) {
 	e.Market(c.Market)
-	if c.Market != 0 && int(c.Market) <= len(e.Catalog.Markets()) {
-		e.Byte(e.Catalog.Market(c.Market).VolumeDigits)
+	if c.Market != 0 && int(c.Market) <= len(e.Catalog().Markets()) {
+		e.Byte(e.Catalog().Market(c.Market).VolumeDigits)
 	}
 	e.Byte(byte(c.Interval))
 	e.Flags(c.Late)
@@ -113,7 +113,7 @@ func (d *eventDecoder) candle() (c market.Candle) {
 }
 
 func (d *eventDecoder) volumeUnits(id market.ID, digits uint8) {
-	m := d.Catalog.Market(id)
+	m := d.Catalog().Market(id)
 	if digits > m.VolumeDigits {
 		d.Fail("%s has %d volume decimals, the event %d", m.Name, m.VolumeDigits, digits)
 		return
@@ -172,7 +172,7 @@ func (d *eventDecoder) readBook() {
 
 func (d *eventDecoder) levels(levels []market.Level) []market.Level {
 	price := market.Price(0)
-	for range d.Count() {
+	for n := d.Count(); n > 0 && d.Err() == nil; n-- {
 		price += d.Price()
 		levels = append(levels, market.Level{Price: price, Amount: market.Qty(d.Int())})
 	}

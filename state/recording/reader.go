@@ -90,7 +90,7 @@ func (r *Reader) Next() (number uint64, ev *market.Event, err error) {
 	}
 }
 
-// Open finds the next whole block, and steps over one that ends before what is asked for. A *LostError leaves it where it is, to be opened by the next call.
+// open finds the next whole block, and steps over one that ends before what is asked for. A *LostError leaves it where it is, to be opened by the next call.
 func (r *Reader) open() error {
 	at := findBlock(r.data, 0)
 	for at < 0 {

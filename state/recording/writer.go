@@ -55,7 +55,7 @@ type segment struct {
 // Options say how a recording is written.
 type Options struct {
 	Catalog *market.Catalog // the events are in its units
-	Limit   int64           // Bytes on disk, at least 64 KiB; 0: 1 GiB
+	Limit   int64           // bytes on disk, at least 64 KiB; 0: 1 GiB
 	Next    uint64          // the next event gets at least this number: what the journal knows, where the recording lost its end
 }
 
@@ -187,19 +187,19 @@ func scanBlocks(data []byte) (end int, whole bool, next uint64) {
 // block: its events are dropped, and the recording goes on with the next.
 func (r *Writer) Append(ev *market.Event) (number uint64, err error) {
 	b := &r.block
-	before, from := b.to, len(r.enc.Dst)
+	before, from := b.to, len(r.enc.Buf)
 	if b.count == 0 {
 		before, b.from = ev.At, ev.At
 	}
 	r.enc.event(ev, before)
-	if r.enc.Err != nil {
-		err, r.enc.Err, r.enc.Dst = r.enc.Err, nil, r.enc.Dst[:from]
+	if err := r.enc.Err(); err != nil {
+		r.enc.Cut(from)
 		return 0, err
 	}
 	b.to = ev.At
 	b.count++
 	number = b.last()
-	if len(r.enc.Dst) >= blockRaw {
+	if len(r.enc.Buf) >= blockRaw {
 		return number, r.Flush()
 	}
 	return number, nil
@@ -213,10 +213,10 @@ func (r *Writer) Flush() error {
 	if r.block.count == 0 {
 		return nil
 	}
-	r.out = appendBlock(r.out[:0], &r.block, r.enc.Dst, r.packer)
+	r.out = appendBlock(r.out[:0], &r.block, r.enc.Buf, r.packer)
 	err := r.write()
 	r.block = blockInfo{first: r.Next()}
-	r.enc.Dst = r.enc.Dst[:0]
+	r.enc.Cut(0)
 	if err != nil {
 		return fmt.Errorf("recording %s: %w", r.dir, err)
 	}
@@ -247,7 +247,7 @@ func (r *Writer) write() error {
 	return nil
 }
 
-// End closes the last segment.
+// end closes the last segment.
 func (r *Writer) end() error {
 	file := r.file
 	r.file = nil

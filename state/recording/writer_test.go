@@ -267,7 +267,7 @@ func FuzzBlocksNeverPanic(f *testing.F) {
 		_, _, _ = scanBlocks(data)
 		var d eventDecoder
 		d.Decoder.Open(codec.NewNames(bothMarkets(t), nil), data)
-		for len(d.Src) > 0 {
+		for d.Left() > 0 {
 			if _, err := d.next(0); err != nil {
 				require.ErrorIs(t, err, boltfile.ErrCorrupt)
 				return
@@ -303,7 +303,7 @@ func bothMarkets(t testing.TB) *market.Catalog {
 		_, err := c.AddAsset(a.Symbol, a.Digits)
 		require.NoError(t, err)
 	}
-	require.NoError(t, c.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, TickSize: 1}))
-	require.NoError(t, c.AddMarket(&market.Market{Name: "ETH-EUR", PriceDigits: 5, TickSize: 10}))
+	require.NoError(t, c.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{TickSize: 1}}))
+	require.NoError(t, c.AddMarket(&market.Market{Name: "ETH-EUR", PriceDigits: 5, Rules: market.Rules{TickSize: 10}}))
 	return c
 }

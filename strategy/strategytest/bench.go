@@ -50,7 +50,7 @@ func (b *Bench) Market(name string, price, amount uint8, cash market.Money) *mar
 	must(err)
 	asset, err := b.catalog.AddAsset(quote, 2)
 	must(err)
-	m := &market.Market{Name: name, PriceDigits: price, QuantityDecimals: amount}
+	m := &market.Market{Name: name, PriceDigits: price, Rules: market.Rules{QuantityDecimals: amount}}
 	must(b.catalog.AddMarket(m))
 	b.last = grown(b.last, int(m.ID))
 	b.positions = grown(b.positions, int(m.ID))

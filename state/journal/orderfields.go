@@ -1,0 +1,133 @@
+package journal
+
+import (
+	"fmt"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/codec"
+)
+
+// field is one field of a record in the state file: how it is written, read, and told to people.
+type field[R any] struct {
+	name  string // as people read it; empty: they are not shown it
+	since byte   // the recordVersion that brought it; 0: the first
+	put   func(*recordEncoder, *R)
+	take  func(*recordDecoder, *R)
+	tell  func(*describer, *R)
+}
+
+// stateFields are the fields that the record of an order and the record of a report have at the
+// same place, in the order of their bytes and of their description. A new field of
+// market.OrderState is a row at the end, with the next recordVersion.
+var stateFields = []field[market.OrderState]{
+	price("price", func(s *market.OrderState) *market.Price { return &s.Price }),
+	price("triggerAmount", func(s *market.OrderState) *market.Price { return &s.TriggerAmount }),
+	number("amount", func(s *market.OrderState) *market.Qty { return &s.Amount }, (*describer).qty),
+	number("amountRemaining", func(s *market.OrderState) *market.Qty { return &s.AmountRemaining }, (*describer).qty),
+	number("amountQuote", func(s *market.OrderState) *market.Money { return &s.AmountQuote }, (*describer).quote),
+	number("amountQuoteRemaining", func(s *market.OrderState) *market.Money { return &s.AmountQuoteRemaining }, (*describer).quote),
+	number("onHold", func(s *market.OrderState) *market.Money { return &s.OnHold }, (*describer).held),
+	number("filledAmount", func(s *market.OrderState) *market.Qty { return &s.FilledAmount }, (*describer).qty),
+	value("filledAmountQuote", func(s *market.OrderState) *market.Value { return &s.FilledAmountQuote }),
+	value("feePaid", func(s *market.OrderState) *market.Value { return &s.FeePaid }),
+}
+
+// orderEnd is what the record of an order ends with. A new field of market.Order that is not of
+// its OrderState is a row at the end, with the next recordVersion.
+var orderEnd = []field[market.Order]{
+	number("created", func(o *market.Order) *market.Time { return &o.Created }, (*describer).time),
+	number("updated", func(o *market.Order) *market.Time { return &o.Updated }, (*describer).time),
+	price("stop", func(o *market.Order) *market.Price { return &o.Bracket.Stop }),
+	price("target", func(o *market.Order) *market.Price { return &o.Bracket.Target }),
+	word("", func(o *market.Order) *market.Leg { return &o.Bracket.Keep }, market.KeepTarget),
+	text("tag", func(o *market.Order) *string { return &o.Tag }),
+}
+
+// orderWords are the words of an order, in the order of their bytes and of their description.
+var orderWords = []field[market.Order]{
+	word("side", func(o *market.Order) *market.Side { return &o.Side }, market.Sell),
+	word("orderType", func(o *market.Order) *market.OrderType { return &o.Type }, market.TypeTakeProfitLimit),
+	word("status", func(o *market.Order) *market.Status { return &o.Status }, market.StatusUnresolved),
+	word("timeInForce", func(o *market.Order) *market.TimeInForce { return &o.TimeInForce }, market.FOK),
+	word("selfTradePrevention", func(o *market.Order) *market.SelfTradePrevention { return &o.SelfTradePrevention }, market.CancelBoth),
+	word("", func(o *market.Order) *market.TriggerType { return &o.TriggerType }, market.TriggerPrice),
+	word("triggerReference", func(o *market.Order) *market.TriggerReference { return &o.TriggerReference }, market.MidPrice),
+	word("restatementReason", func(o *market.Order) *market.RestatementReason { return &o.RestatementReason }, market.CancelPostOnly),
+}
+
+func price[R any](name string, at func(*R) *market.Price) field[R] {
+	return field[R]{
+		name: name,
+		put:  func(e *recordEncoder, r *R) { e.Int(int64(*at(r))) },
+		take: func(d *recordDecoder, r *R) { *at(r) = d.Price() },
+		tell: func(d *describer, r *R) { d.price(name, *at(r)) },
+	}
+}
+
+// number is a field whose numbers count the same in every process.
+func number[R any, T ~int64](name string, at func(*R) *T, tell func(*describer, string, T)) field[R] {
+	return field[R]{
+		name: name,
+		put:  func(e *recordEncoder, r *R) { e.Int(int64(*at(r))) },
+		take: func(d *recordDecoder, r *R) { *at(r) = T(d.Int()) },
+		tell: func(d *describer, r *R) { tell(d, name, *at(r)) },
+	}
+}
+
+func value[R any](name string, at func(*R) *market.Value) field[R] {
+	return field[R]{
+		name: name,
+		put:  func(e *recordEncoder, r *R) { e.Value(*at(r)) },
+		take: func(d *recordDecoder, r *R) { *at(r) = d.Value() },
+		tell: func(d *describer, r *R) { d.value(name, *at(r)) },
+	}
+}
+
+// word is a field of one byte that has a text; last is the largest that there is.
+func word[R any, T ~uint8](name string, at func(*R) *T, last T) field[R] {
+	return field[R]{
+		name: name,
+		put:  func(e *recordEncoder, r *R) { e.Byte(byte(*at(r))) },
+		take: func(d *recordDecoder, r *R) { *at(r) = codec.Enum(&d.Decoder, last) },
+		tell: func(d *describer, r *R) {
+			if *at(r) != 0 {
+				d.text(name, fmt.Sprint(*at(r)))
+			}
+		},
+	}
+}
+
+func text[R any](name string, at func(*R) *string) field[R] {
+	return field[R]{
+		name: name,
+		put:  func(e *recordEncoder, r *R) { e.Text(*at(r)) },
+		take: func(d *recordDecoder, r *R) { *at(r) = d.Text() },
+		tell: func(d *describer, r *R) { d.text(name, *at(r)) },
+	}
+}
+
+// putFields writes the fields of a record. Use a record of the encoder's own: functions of a table
+// move to the heap what they are called with.
+func putFields[R any](e *recordEncoder, fields []field[R], r *R) {
+	for i := range fields {
+		fields[i].put(e, r)
+	}
+}
+
+// takeFields reads the fields that a record of a version has.
+func takeFields[R any](d *recordDecoder, version byte, fields []field[R], r *R) {
+	for i := range fields {
+		if fields[i].since <= version {
+			fields[i].take(d, r)
+		}
+	}
+}
+
+// tellFields describes the fields of a record that are not zero.
+func tellFields[R any](d *describer, fields []field[R], r *R) {
+	for i := range fields {
+		if fields[i].name != "" {
+			fields[i].tell(d, r)
+		}
+	}
+}
