@@ -187,9 +187,9 @@ func TestAnIntentIsReadInTheUnitsOfItsOrderNotOfItsCause(t *testing.T) {
 		m.PriceDigits += 1 + uint8(m.ID)
 		m.ValueDigits = m.PriceDigits + m.AmountDigits
 	}
-	intent := &Intent{Command: market.Command{Kind: market.CommandPlace, Order: market.Order{ID: 1, Market: 1, Price: 12345}},
+	intent := &Intent{Command: market.Command{Kind: market.CommandPlace, Order: market.Order{ID: 1, Market: 1, OrderState: market.OrderState{Price: 12345}}},
 		Cause: Cause{Kind: market.KindCandles, Market: 2}, Asked: state.Terms{Price: 12346}}
-	e := recordEncoder{codec.Encoder{Names: codec.NewNames(coarse, nil)}}
+	e := recordEncoder{Encoder: codec.Encoder{Names: codec.NewNames(coarse, nil)}}
 	e.record(intent)
 	require.NoError(t, e.Err())
 	var d recordDecoder
