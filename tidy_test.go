@@ -30,11 +30,12 @@ var mayImport = map[string][]string{
 	"strategy/strategytest": {"market", "strategy"},
 	"strategy/shipped":      {"strategy", "strategy/*"},
 	"strategy/*":            {"market", "strategy", "strategy/indicator"},
-	"exchange":              {"market"},
+	"exchange":              {"market", "exchange/wire"},
+	"exchange/wire":         {"market"},
 	"exchange/sim":          {"market", "exchange"},
-	"exchange/rest":         {"market", "exchange"},
+	"exchange/rest":         {"market", "exchange", "exchange/wire"},
 	"exchange/poll":         {"market", "exchange"},
-	"exchange/sandbox":      {"market", "market/synthetic", "exchange", "exchange/sim", "state/boltfile"},
+	"exchange/sandbox":      {"market", "market/synthetic", "exchange", "exchange/sim", "exchange/wire", "state/boltfile"},
 	"state":                 {"market"},
 	"state/boltfile":        nil,
 	"state/codec":           {"market", "state/boltfile"},
@@ -59,7 +60,7 @@ var mayImport = map[string][]string{
 
 // core is what must give the same output for the same input: no clock, no chance, no goroutine, and no exception.
 var core = []string{"market", "strategy", "risk", "state", "state/codec", "state/candles", "state/journal", "state/recording",
-	"engine", "engine/bracket", "engine/audit", "exchange", "exchange/sim", "chart", "backtest"}
+	"engine", "engine/bracket", "engine/audit", "exchange", "exchange/wire", "exchange/sim", "chart", "backtest"}
 
 // exceptions are the files outside the core that may do what is forbidden elsewhere: file → what → why.
 var exceptions = map[string]map[string]string{

@@ -86,6 +86,9 @@ func (a *app) doctor(ctx context.Context, f *runFlags, asJSON, tryAlerts bool) e
 	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
 	defer cancel()
 	d := &doctor{plan: p, held: map[market.AssetID]market.Money{}, tell: a.tell}
+	for _, hint := range p.source.hints {
+		d.warn("config", hint, "change the config as it says, before a later release refuses the key")
+	}
 	d.secrets()
 	d.limits(needed)
 	d.disk()

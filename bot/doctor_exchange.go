@@ -109,9 +109,6 @@ func (d *doctor) withdrawRight(ctx context.Context) {
 	default:
 		d.ok("withdrawals", "the key may not withdraw")
 	}
-	if d.plan.Exchange.AllowWithdrawals {
-		d.warn("withdrawals", "exchange.allow_withdrawals is set", "leave it out: the bot never withdraws")
-	}
 }
 
 // balances tells what the account has of what is traded.

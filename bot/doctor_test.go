@@ -2,6 +2,7 @@ package bot_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -150,6 +151,25 @@ func TestTheDoctorFindsNothingWhereAllIsWell(t *testing.T) {
 	require.Regexp(t, `(?m)^ok    exchange +http://127.0.0.1:\d+/v2 answers, on this machine$`, out)
 	require.Regexp(t, `(?m)^ +100 a minute  GET /ordersOpen: weight 100 every 1m0s$`, out)
 	require.Regexp(t, `(?m)^\d+ ok, 0 to be judged, 0 fail$`, out)
+}
+
+func TestAKeyOfAConfigThatIsRetiredIsAHintAndNoError(t *testing.T) {
+	p := newPractice(t)
+	text, err := os.ReadFile(p.config)
+	require.NoError(t, err)
+	text = bytes.Replace(text, []byte("[exchange]\n"), []byte("[exchange]\nallow_withdrawals = true\n"), 1)
+	require.NoError(t, os.WriteFile(p.config, text, 0o600))
+	const hint = "exchange.allow_withdrawals has no effect any more: the program cannot withdraw money; delete the key"
+	p.wants("config", "warn", p.config+":6: "+hint)
+	p.wants("config", "warn", "--set exchange.allow_withdrawals: "+hint, "--set", "exchange.allow_withdrawals=x")
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var log bytes.Buffer
+	bot.Run(ctx, bot.Process{Args: []string{"run", "-c", p.config}, Stdin: bytes.NewReader(nil), Stdout: io.Discard, Stderr: &log,
+		Getenv: func(name string) string { return p.env[name] }, Kinds: shipped.Kinds()})
+	require.Contains(t, log.String(), p.config+":6: "+hint)
+	require.Contains(t, log.String(), "the bot starts")
 }
 
 func TestTheDoctorKnowsTheRightsOfAKey(t *testing.T) {

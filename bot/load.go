@@ -17,6 +17,7 @@ type configSource struct {
 	file      string // as the user named it; empty: the built-in config
 	text      string
 	overrides []override
+	hints     []string // about retired keys, with their places; set by decode
 }
 
 // override is a setting from the command line.
@@ -45,6 +46,7 @@ func (s *configSource) decode(b *binder, config any) error {
 			return s.place(err)
 		}
 	}
+	s.retire(tree)
 	return s.place(b.bind(nil, reflect.ValueOf(config).Elem(), tree))
 }
 

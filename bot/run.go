@@ -75,6 +75,9 @@ func (a *app) run(ctx context.Context, f *runFlags) error {
 	outlive()
 	log := a.logger(p.Bot.Log)
 	log.Info().Str("mode", p.Bot.Mode).Str("exchange", p.Exchange.origin()).Str("state", p.Bot.State).Str("version", codeVersion(debug.ReadBuildInfo())).Msg("the bot starts")
+	for _, hint := range p.source.hints {
+		log.Warn().Msg(hint)
+	}
 	p.faults = a.faults
 	return a.supervise(ctx, newRunner(p, log))
 }

@@ -42,21 +42,20 @@ type paperSection struct {
 
 // remoteSection is the exchange that is traded on.
 type remoteSection struct {
-	BaseURL          string `toml:"base_url"` // https, or http to this machine
-	Prefix           string `toml:"prefix"`   // brand of the headers, without the dash
-	Key              string `toml:"key"`      // of key, key_file and key_env one; likewise for secret
-	KeyFile          string `toml:"key_file"` // a file that only its owner may read
-	KeyEnv           string `toml:"key_env"`  // a variable of the environment
-	Secret           string `toml:"secret"`
-	SecretFile       string `toml:"secret_file"`
-	SecretEnv        string `toml:"secret_env"`
-	Window           span   `toml:"window"`            // in which the exchange may carry a request out
-	AllowWithdrawals bool   `toml:"allow_withdrawals"` // the client refuses to withdraw without it; the bot never does
-	CancelAfter      span   `toml:"cancel_after"`      // how long after its last sign of life the exchange cancels orders of a cod_group_id; 150s or more
-	PerKey           int64  `toml:"weight_per_key"`    // points a minute, until the exchange tells
-	PerIP            int64  `toml:"weight_per_ip"`     // of requests without a key
-	SignMarketData   bool   `toml:"sign_market_data"`  // ask for market data with the key, at its cost
-	MovedFrom        string `toml:"moved_from"`        // the base_url that the state folder was used with before, where the exchange has moved
+	BaseURL        string `toml:"base_url"` // https, or http to this machine
+	Prefix         string `toml:"prefix"`   // brand of the headers, without the dash
+	Key            string `toml:"key"`      // of key, key_file and key_env one; likewise for secret
+	KeyFile        string `toml:"key_file"` // a file that only its owner may read
+	KeyEnv         string `toml:"key_env"`  // a variable of the environment
+	Secret         string `toml:"secret"`
+	SecretFile     string `toml:"secret_file"`
+	SecretEnv      string `toml:"secret_env"`
+	Window         span   `toml:"window"`           // in which the exchange may carry a request out
+	CancelAfter    span   `toml:"cancel_after"`     // how long after its last sign of life the exchange cancels orders of a cod_group_id; 150s or more
+	PerKey         int64  `toml:"weight_per_key"`   // points a minute, until the exchange tells
+	PerIP          int64  `toml:"weight_per_ip"`    // of requests without a key
+	SignMarketData bool   `toml:"sign_market_data"` // ask for market data with the key, at its cost
+	MovedFrom      string `toml:"moved_from"`       // the base_url that the state folder was used with before, where the exchange has moved
 
 	Weights map[string]int64 `toml:"weights"` // points of endpoints that cost other than the client's table says; " all" behind the name: for all markets
 }

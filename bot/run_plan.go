@@ -149,7 +149,7 @@ func (p *runPlan) client(budget rest.Budget) (*rest.Client, error) {
 	e := &p.Exchange
 	c, err := rest.New(rest.Config{
 		BaseURL: e.BaseURL, Key: rest.NewSecret(p.key), Secret: rest.NewSecret(p.secret), Prefix: e.Prefix, Window: market.Duration(e.Window),
-		AllowWithdrawals: e.AllowWithdrawals, Weights: e.weights(), SignPublic: e.SignMarketData, Budget: budget,
+		Weights: e.weights(), SignPublic: e.SignMarketData, Budget: budget,
 		Transport: p.transport, Now: p.now,
 	})
 	if err != nil {

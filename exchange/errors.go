@@ -1,7 +1,7 @@
 // Package exchange holds what gate and venue share: the exchange's error table, the JSON record of an order, and the rules
 // that say whether a market takes an order, what it holds and what it costs; and the two ports of a live bot, MarketData and Trading. It
 // never sends anything and never decides what to trade. Start at CheckPlace for the rules, at Error for refusals, at AppendOrder and
-// ParseOrder for the wire, at Intent for what Trading sends.
+// ParseOrder for the record of an order (package wire has its JSON), at Intent for what Trading sends.
 package exchange
 
 import (
@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 )
 
 // The error codes that gate and venue answer with, and those that tell what became of a request (specification 7, venue-facts
@@ -179,22 +181,22 @@ func MinimumQuote(quote, base string) *Error { return ErrCode(CodeMinQuote, quot
 // ParseError reads the body of an answer that was no success. It never fails: a body that is not the exchange's JSON gives
 // an Error with Code 0, whose outcome is Unknown.
 func ParseError(status int, body []byte) *Error {
-	var wire struct {
+	var answer struct {
 		Code    int    `json:"errorCode"`
 		Message string `json:"error"`
 	}
-	if err := json.Unmarshal(body, &wire); err != nil || wire.Code <= 0 {
+	if err := json.Unmarshal(body, &answer); err != nil || answer.Code <= 0 {
 		return &Error{Status: status, Message: "an answer that is not the exchange's: " + clip(string(body))}
 	}
-	return &Error{Code: wire.Code, Status: status, Message: wire.Message}
+	return &Error{Code: answer.Code, Status: status, Message: answer.Message}
 }
 
 // AppendError appends the body that the exchange sends for e.
 func AppendError(dst []byte, e *Error) []byte {
-	dst = append(dst, `{"errorCode":`...)
-	dst = fmt.Appendf(dst, "%d", e.Code)
-	dst = append(dst, `,"error":`...)
-	return append(appendText(dst, e.Message), '}')
+	w := wire.Writer{Dst: append(dst, '{')}
+	w.Integer("errorCode", int64(e.Code))
+	w.Text("error", e.Message)
+	return append(w.Dst, '}')
 }
 
 // lookup returns the row of a code, or nil.

@@ -1,11 +1,9 @@
 package exchange
 
 import (
-	"encoding/json"
-	"strconv"
-
 	"github.com/google/uuid"
 
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -26,130 +24,131 @@ func AppendListed(dst []byte, cat *market.Catalog, o *market.Order, fills []mark
 // AppendShortOrder appends the short object that answers a request without responseRequired (specification 4.4): which order,
 // in which market, and its times, in the form of AppendOrder.
 func AppendShortOrder(dst []byte, cat *market.Catalog, o *market.Order) []byte {
-	w := writer{dst: append(dst, '{'), cat: cat, m: cat.Market(o.Market)}
+	w := begin(dst, cat, o)
 	w.identity(o, true)
 	w.times(o)
-	return append(w.dst, '}')
+	return append(w.Dst, '}')
 }
 
 func appendRecord(dst []byte, cat *market.Catalog, o *market.Order, fills []market.Fill, latest bool) []byte {
-	w := writer{dst: append(dst, '{'), cat: cat, m: cat.Market(o.Market)}
+	w := begin(dst, cat, o)
 	w.identity(o, latest)
 	w.times(o)
-	w.text("status", o.Status.String())
-	w.text("side", o.Side.String())
-	w.text("orderType", o.Type.String())
+	w.Word("status", o.Status.String())
+	w.Word("side", o.Side.String())
+	w.Word("orderType", o.Type.String())
 	w.amounts(o)
 	w.trigger(o)
 	w.filled(o)
 	w.fills(fills)
 	w.conditions(o)
-	return append(w.dst, '}')
+	return append(w.Dst, '}')
 }
 
-// writer appends the members of one JSON object.
+// writer appends the members of one order's record.
 type writer struct {
-	dst []byte
+	wire.Writer
 	cat *market.Catalog
 	m   *market.Market
 }
 
+// begin opens the record of o.
+func begin(dst []byte, cat *market.Catalog, o *market.Order) writer {
+	return writer{Writer: wire.Writer{Dst: append(dst, '{')}, cat: cat, m: cat.Market(o.Market)}
+}
+
 // identity writes which order it is; an order that is not the latest with its clientOrderId has null for it.
 func (w *writer) identity(o *market.Order, latest bool) {
-	w.id("orderId", o.ExchangeID)
+	w.ID("orderId", o.ExchangeID)
 	switch {
 	case o.ClientOrderID == uuid.Nil:
 	case latest:
-		w.id("clientOrderId", o.ClientOrderID)
+		w.ID("clientOrderId", o.ClientOrderID)
 	default:
-		w.key("clientOrderId")
-		w.dst = append(w.dst, "null"...)
+		w.Null("clientOrderId")
 	}
-	w.text("market", w.m.Name)
+	w.Text("market", w.m.Name)
 }
 
 func (w *writer) times(o *market.Order) {
 	const microsecond = 1000
-	w.integer("created", o.Created.Millis())
-	w.integer("updated", o.Updated.Millis())
-	w.integer("createdNs", int64(market.FloorTo(o.Created, microsecond)))
-	w.integer("updatedNs", int64(market.FloorTo(o.Updated, microsecond)))
+	w.Integer("created", o.Created.Millis())
+	w.Integer("updated", o.Updated.Millis())
+	w.Integer("createdNs", int64(market.FloorTo(o.Created, microsecond)))
+	w.Integer("updatedNs", int64(market.FloorTo(o.Updated, microsecond)))
 }
 
 // amounts writes what the order asks for and what it holds: amount or amountQuote, never both. Price belongs to the limit
 // kinds; the specification's takeProfit has one too, which the exchange has never been seen to send, so zero is left out.
 func (w *writer) amounts(o *market.Order) {
 	if o.ByQuote() {
-		w.fixed("amountQuote", int64(o.AmountQuote), w.m.QuoteDigits)
-		w.fixed("amountQuoteRemaining", int64(o.AmountQuoteRemaining), w.m.QuoteDigits)
+		w.Fixed("amountQuote", int64(o.AmountQuote), w.m.QuoteDigits)
+		w.Fixed("amountQuoteRemaining", int64(o.AmountQuoteRemaining), w.m.QuoteDigits)
 	} else {
-		w.fixed("amount", int64(o.Amount), w.m.AmountDigits)
-		w.fixed("amountRemaining", int64(o.AmountRemaining), w.m.AmountDigits)
+		w.Fixed("amount", int64(o.Amount), w.m.AmountDigits)
+		w.Fixed("amountRemaining", int64(o.AmountRemaining), w.m.AmountDigits)
 	}
 	if o.Type.HasPrice() || o.Type == market.TypeTakeProfit && o.Price != 0 {
-		w.fixed("price", int64(o.Price), w.m.PriceDigits)
+		w.Fixed("price", int64(o.Price), w.m.PriceDigits)
 	}
 	held := w.cat.Asset(holdCurrency(w.m, o))
-	w.fixed("onHold", int64(o.OnHold), held.Digits)
-	w.text("onHoldCurrency", held.Symbol)
+	w.Fixed("onHold", int64(o.OnHold), held.Digits)
+	w.Text("onHoldCurrency", held.Symbol)
 }
 
 func (w *writer) trigger(o *market.Order) {
 	if !o.Type.HasTrigger() {
 		return
 	}
-	w.fixed("triggerPrice", int64(o.TriggerAmount), w.m.PriceDigits)
-	w.fixed("triggerAmount", int64(o.TriggerAmount), w.m.PriceDigits)
-	w.text("triggerType", o.TriggerType.String())
-	w.text("triggerReference", o.TriggerReference.String())
+	w.Fixed("triggerPrice", int64(o.TriggerAmount), w.m.PriceDigits)
+	w.Fixed("triggerAmount", int64(o.TriggerAmount), w.m.PriceDigits)
+	w.Word("triggerType", o.TriggerType.String())
+	w.Word("triggerReference", o.TriggerReference.String())
 }
 
 func (w *writer) filled(o *market.Order) {
-	w.fixed("filledAmount", int64(o.FilledAmount), w.m.AmountDigits)
-	w.value("filledAmountQuote", o.FilledAmountQuote)
-	w.value("feePaid", o.FeePaid)
-	w.text("feeCurrency", w.feeCurrency(o.FeeCurrency))
+	w.Fixed("filledAmount", int64(o.FilledAmount), w.m.AmountDigits)
+	w.Value("filledAmountQuote", o.FilledAmountQuote, w.m.ValueDigits)
+	w.Value("feePaid", o.FeePaid, w.m.ValueDigits)
+	w.Text("feeCurrency", w.feeCurrency(o.FeeCurrency))
 }
 
 // conditions writes how the order behaves. disableMarketProtection is deprecated and always false.
 func (w *writer) conditions(o *market.Order) {
-	w.text("selfTradePrevention", o.SelfTradePrevention.String())
-	w.boolean("visible", o.Visible)
-	w.text("timeInForce", o.TimeInForce.String())
-	w.boolean("postOnly", o.PostOnly)
-	w.boolean("disableMarketProtection", false)
-	w.integer("operatorId", o.OperatorID)
-	w.text("restatementReason", o.RestatementReason.String())
+	w.Word("selfTradePrevention", o.SelfTradePrevention.String())
+	w.Boolean("visible", o.Visible)
+	w.Word("timeInForce", o.TimeInForce.String())
+	w.Boolean("postOnly", o.PostOnly)
+	w.Boolean("disableMarketProtection", false)
+	w.Integer("operatorId", o.OperatorID)
+	w.Word("restatementReason", o.RestatementReason.String())
 	if o.CodGroupID != 0 {
-		w.integer("codGroupId", int64(o.CodGroupID))
+		w.Integer("codGroupId", int64(o.CodGroupID))
 	}
 }
 
 func (w *writer) fills(fills []market.Fill) {
-	w.key("fills")
-	w.dst = append(w.dst, '[')
+	w.Key("fills")
+	w.Open('[')
 	for i := range fills {
-		if i > 0 {
-			w.dst = append(w.dst, ',')
-		}
 		w.fill(&fills[i])
 	}
-	w.dst = append(w.dst, ']')
+	w.Close(']')
 }
 
 func (w *writer) fill(f *market.Fill) {
-	w.dst = append(w.dst, '{')
-	w.id("id", f.ID)
-	w.integer("timestamp", f.Time.Millis())
-	w.fixed("amount", int64(f.Amount), w.m.AmountDigits)
-	w.fixed("price", int64(f.Price), w.m.PriceDigits)
-	w.boolean("taker", f.Taker)
+	w.Open('{')
+	w.ID("id", f.ID)
+	w.Integer("timestamp", f.Time.Millis())
+	w.Fixed("amount", int64(f.Amount), w.m.AmountDigits)
+	w.Fixed("price", int64(f.Price), w.m.PriceDigits)
+	w.Boolean("taker", f.Taker)
 	if f.Settled {
-		w.value("fee", f.Fee)
-		w.text("feeCurrency", w.feeCurrency(f.FeeCurrency))
+		w.Value("fee", f.Fee, w.m.ValueDigits)
+		w.Text("feeCurrency", w.feeCurrency(f.FeeCurrency))
 	}
-	w.boolean("settled", f.Settled)
-	w.dst = append(w.dst, '}')
+	w.Boolean("settled", f.Settled)
+	w.Close('}')
 }
 
 // holdCurrency is the order's own, or what orders of its side hold.
@@ -165,81 +164,4 @@ func (w *writer) feeCurrency(id market.AssetID) string {
 		id = w.m.Quote
 	}
 	return w.cat.Asset(id).Symbol
-}
-
-func (w *writer) key(name string) {
-	if w.dst[len(w.dst)-1] != '{' {
-		w.dst = append(w.dst, ',')
-	}
-	w.dst = append(w.dst, '"')
-	w.dst = append(w.dst, name...)
-	w.dst = append(w.dst, '"', ':')
-}
-
-// text writes a member, or nothing for an empty text: an enum that is not set.
-func (w *writer) text(name, text string) {
-	if text == "" {
-		return
-	}
-	w.key(name)
-	w.dst = appendText(w.dst, text)
-}
-
-func (w *writer) id(name string, id uuid.UUID) {
-	w.key(name)
-	var text [36]byte
-	encodeUUID(&text, id)
-	w.dst = append(w.dst, '"')
-	w.dst = append(w.dst, text[:]...)
-	w.dst = append(w.dst, '"')
-}
-
-func (w *writer) integer(name string, n int64) {
-	w.key(name)
-	w.dst = strconv.AppendInt(w.dst, n, 10)
-}
-
-func (w *writer) boolean(name string, b bool) {
-	w.key(name)
-	w.dst = strconv.AppendBool(w.dst, b)
-}
-
-func (w *writer) fixed(name string, n int64, digits uint8) {
-	w.key(name)
-	w.dst = append(w.dst, '"')
-	w.dst = market.AppendFixed(w.dst, n, digits)
-	w.dst = append(w.dst, '"')
-}
-
-func (w *writer) value(name string, v market.Value) {
-	w.key(name)
-	w.dst = append(w.dst, '"')
-	w.dst = v.Append(w.dst, w.m.ValueDigits)
-	w.dst = append(w.dst, '"')
-}
-
-func encodeUUID(text *[36]byte, id uuid.UUID) {
-	const digits = "0123456789abcdef"
-	at := 0
-	for i, b := range id {
-		if i == 4 || i == 6 || i == 8 || i == 10 {
-			text[at] = '-'
-			at++
-		}
-		text[at], text[at+1] = digits[b>>4], digits[b&15]
-		at += 2
-	}
-}
-
-// appendText appends text as a JSON string.
-func appendText(dst []byte, text string) []byte {
-	for i := 0; i < len(text); i++ {
-		if ch := text[i]; ch < ' ' || ch >= 0x7f || ch == '"' || ch == '\\' {
-			quoted, _ := json.Marshal(text) // a string always marshals
-			return append(dst, quoted...)
-		}
-	}
-	dst = append(dst, '"')
-	dst = append(dst, text...)
-	return append(dst, '"')
 }

@@ -1,29 +1,29 @@
 package market
 
 import (
-	"encoding"
 	"fmt"
 	"slices"
 )
 
-// table joins an enum's values to the specification's texts: texts[0] is the empty text of the illegal zero value.
+// table joins an enum's values to the specification's texts: texts[0] is the empty text of the
+// illegal zero value.
 type table[T ~uint8] struct {
 	name  string
 	texts []string
 }
 
-// Words returns the texts of an enum of this package in the order of its values, those that are ours alone included.
-func Words[T interface {
+// Enum is any enum of this package.
+type Enum interface {
 	~uint8
-	encoding.TextMarshaler
-}]() (words []string) {
-	for value := T(1); ; value++ {
-		text, err := value.MarshalText()
-		if err != nil {
-			return words
-		}
-		words = append(words, string(text))
-	}
+	fmt.Stringer
+	words() []string
+}
+
+// Words returns the texts of an enum of this package in the order of its values, those that are
+// ours alone included. The caller must not change them.
+func Words[T Enum]() []string {
+	var zero T
+	return zero.words()
 }
 
 func (t table[T]) text(value T) string {
@@ -72,6 +72,8 @@ func (s Side) String() string { return sides.text(s) }
 // MarshalText returns the specification's text.
 func (s Side) MarshalText() ([]byte, error) { return sides.marshal(s) }
 
+func (Side) words() []string { return sides.texts[1:] }
+
 // UnmarshalText is ParseSide.
 func (s *Side) UnmarshalText(text []byte) error { return sides.unmarshal(s, text) }
 
@@ -91,7 +93,8 @@ const (
 	TypeTakeProfitLimit
 )
 
-var orderTypes = table[OrderType]{"orderType", []string{"", "market", "limit", "stopLoss", "stopLossLimit", "takeProfit", "takeProfitLimit"}}
+var orderTypes = table[OrderType]{"orderType", []string{"", "market", "limit", "stopLoss", "stopLossLimit",
+	"takeProfit", "takeProfitLimit"}}
 
 // ParseOrderType reads the specification's text.
 func ParseOrderType(text string) (OrderType, error) { return orderTypes.parse(text) }
@@ -101,6 +104,8 @@ func (t OrderType) String() string { return orderTypes.text(t) }
 
 // MarshalText returns the specification's text.
 func (t OrderType) MarshalText() ([]byte, error) { return orderTypes.marshal(t) }
+
+func (OrderType) words() []string { return orderTypes.texts[1:] }
 
 // UnmarshalText is ParseOrderType.
 func (t *OrderType) UnmarshalText(text []byte) error { return orderTypes.unmarshal(t, text) }
@@ -119,8 +124,9 @@ func (t OrderType) IsStop() bool { return t == TypeStopLoss || t == TypeStopLoss
 // Status is the status of an order at the exchange.
 type Status uint8
 
-// The order statuses (specification 3.1). StatusUnresolved is ours: the exchange sent a text this program does not know, so
-// the order's state is an open question until the exchange answers with a text it does.
+// The order statuses (specification 3.1). StatusUnresolved is ours: the exchange sent a text this
+// program does not know, so the order's state is an open question until the exchange answers with a
+// text it does.
 const (
 	StatusNew Status = iota + 1
 	StatusAwaitingTrigger
@@ -131,7 +137,8 @@ const (
 	StatusUnresolved
 )
 
-var statuses = table[Status]{"status", []string{"", "new", "awaitingTrigger", "partiallyFilled", "filled", "canceled", "expired", "unresolved"}}
+var statuses = table[Status]{"status", []string{"", "new", "awaitingTrigger", "partiallyFilled", "filled", "canceled",
+	"expired", "unresolved"}}
 
 // ParseStatus reads the specification's text.
 func ParseStatus(text string) (Status, error) { return statuses.parse(text) }
@@ -141,6 +148,8 @@ func (s Status) String() string { return statuses.text(s) }
 
 // MarshalText returns the specification's text.
 func (s Status) MarshalText() ([]byte, error) { return statuses.marshal(s) }
+
+func (Status) words() []string { return statuses.texts[1:] }
 
 // UnmarshalText is ParseStatus.
 func (s *Status) UnmarshalText(text []byte) error { return statuses.unmarshal(s, text) }
@@ -174,6 +183,8 @@ func (t TimeInForce) String() string { return timesInForce.text(t) }
 // MarshalText returns the specification's text.
 func (t TimeInForce) MarshalText() ([]byte, error) { return timesInForce.marshal(t) }
 
+func (TimeInForce) words() []string { return timesInForce.texts[1:] }
+
 // UnmarshalText is ParseTimeInForce.
 func (t *TimeInForce) UnmarshalText(text []byte) error { return timesInForce.unmarshal(t, text) }
 
@@ -188,7 +199,8 @@ const (
 	CancelBoth
 )
 
-var selfTradePreventions = table[SelfTradePrevention]{"selfTradePrevention", []string{"", "decrementAndCancel", "cancelOldest", "cancelNewest", "cancelBoth"}}
+var selfTradePreventions = table[SelfTradePrevention]{"selfTradePrevention",
+	[]string{"", "decrementAndCancel", "cancelOldest", "cancelNewest", "cancelBoth"}}
 
 // ParseSelfTradePrevention reads the specification's text.
 func ParseSelfTradePrevention(text string) (SelfTradePrevention, error) {
@@ -200,6 +212,8 @@ func (s SelfTradePrevention) String() string { return selfTradePreventions.text(
 
 // MarshalText returns the specification's text.
 func (s SelfTradePrevention) MarshalText() ([]byte, error) { return selfTradePreventions.marshal(s) }
+
+func (SelfTradePrevention) words() []string { return selfTradePreventions.texts[1:] }
 
 // UnmarshalText is ParseSelfTradePrevention.
 func (s *SelfTradePrevention) UnmarshalText(text []byte) error {
@@ -223,6 +237,8 @@ func (t TriggerType) String() string { return triggerTypes.text(t) }
 // MarshalText returns the specification's text.
 func (t TriggerType) MarshalText() ([]byte, error) { return triggerTypes.marshal(t) }
 
+func (TriggerType) words() []string { return triggerTypes.texts[1:] }
+
 // UnmarshalText is ParseTriggerType.
 func (t *TriggerType) UnmarshalText(text []byte) error { return triggerTypes.unmarshal(t, text) }
 
@@ -237,7 +253,8 @@ const (
 	MidPrice
 )
 
-var triggerReferences = table[TriggerReference]{"triggerReference", []string{"", "lastTrade", "bestBid", "bestAsk", "midPrice"}}
+var triggerReferences = table[TriggerReference]{"triggerReference",
+	[]string{"", "lastTrade", "bestBid", "bestAsk", "midPrice"}}
 
 // ParseTriggerReference reads the specification's text.
 func ParseTriggerReference(text string) (TriggerReference, error) {
@@ -249,6 +266,8 @@ func (t TriggerReference) String() string { return triggerReferences.text(t) }
 
 // MarshalText returns the specification's text.
 func (t TriggerReference) MarshalText() ([]byte, error) { return triggerReferences.marshal(t) }
+
+func (TriggerReference) words() []string { return triggerReferences.texts[1:] }
 
 // UnmarshalText is ParseTriggerReference.
 func (t *TriggerReference) UnmarshalText(text []byte) error {
@@ -275,9 +294,12 @@ const (
 	CancelPostOnly
 )
 
-var restatementReasons = table[RestatementReason]{"restatementReason", []string{"", "decrementOnSelfTradePrevention", "cancelOnSelfTradePrevention",
-	"cancelOnPlacementPriceProtection", "cancelOnExecutionPriceProtection", "cancelOnSpreadProtection", "cancelOnReferencePriceProtection",
-	"cancelPostOnlyOnAuctionMatching", "cancelOnMaintenance", "cancelOnDisconnect", "cancelOnDelisting", "cancelOnLockPlaced", "cancelOnAdminRequest", "cancelPostOnly"}}
+var restatementReasons = table[RestatementReason]{"restatementReason",
+	[]string{"", "decrementOnSelfTradePrevention", "cancelOnSelfTradePrevention",
+		"cancelOnPlacementPriceProtection", "cancelOnExecutionPriceProtection", "cancelOnSpreadProtection",
+		"cancelOnReferencePriceProtection",
+		"cancelPostOnlyOnAuctionMatching", "cancelOnMaintenance", "cancelOnDisconnect", "cancelOnDelisting",
+		"cancelOnLockPlaced", "cancelOnAdminRequest", "cancelPostOnly"}}
 
 // ParseRestatementReason reads the specification's text.
 func ParseRestatementReason(text string) (RestatementReason, error) {
@@ -289,6 +311,8 @@ func (r RestatementReason) String() string { return restatementReasons.text(r) }
 
 // MarshalText returns the specification's text.
 func (r RestatementReason) MarshalText() ([]byte, error) { return restatementReasons.marshal(r) }
+
+func (RestatementReason) words() []string { return restatementReasons.texts[1:] }
 
 // UnmarshalText is ParseRestatementReason.
 func (r *RestatementReason) UnmarshalText(text []byte) error {
@@ -307,7 +331,8 @@ const (
 	CancelOnly                              // cancels only
 )
 
-var marketStatuses = table[MarketStatus]{"market status", []string{"", "trading", "halted", "auction", "auctionMatching", "cancelOnly"}}
+var marketStatuses = table[MarketStatus]{"market status",
+	[]string{"", "trading", "halted", "auction", "auctionMatching", "cancelOnly"}}
 
 // ParseMarketStatus reads the specification's text.
 func ParseMarketStatus(text string) (MarketStatus, error) { return marketStatuses.parse(text) }
@@ -318,14 +343,16 @@ func (s MarketStatus) String() string { return marketStatuses.text(s) }
 // MarshalText returns the specification's text.
 func (s MarketStatus) MarshalText() ([]byte, error) { return marketStatuses.marshal(s) }
 
+func (MarketStatus) words() []string { return marketStatuses.texts[1:] }
+
 // UnmarshalText is ParseMarketStatus.
 func (s *MarketStatus) UnmarshalText(text []byte) error { return marketStatuses.unmarshal(s, text) }
 
 // ExecutionType says what happened to an order (specification 6).
 type ExecutionType uint8
 
-// The execution types. ExecRejected and ExecUnknown are ours: the answer to a command that the exchange refused, or whose
-// answer never came.
+// The execution types. ExecRejected and ExecUnknown are ours: the answer to a command that the
+// exchange refused, or whose answer never came.
 const (
 	ExecNew ExecutionType = iota + 1
 	ExecTrade
@@ -338,7 +365,8 @@ const (
 	ExecUnknown
 )
 
-var executionTypes = table[ExecutionType]{"executionType", []string{"", "new", "trade", "canceled", "expired", "updated", "triggered", "restated", "rejected", "unknown"}}
+var executionTypes = table[ExecutionType]{"executionType",
+	[]string{"", "new", "trade", "canceled", "expired", "updated", "triggered", "restated", "rejected", "unknown"}}
 
 // ParseExecutionType reads the specification's text.
 func ParseExecutionType(text string) (ExecutionType, error) { return executionTypes.parse(text) }
@@ -348,6 +376,8 @@ func (e ExecutionType) String() string { return executionTypes.text(e) }
 
 // MarshalText returns the specification's text.
 func (e ExecutionType) MarshalText() ([]byte, error) { return executionTypes.marshal(e) }
+
+func (ExecutionType) words() []string { return executionTypes.texts[1:] }
 
 // UnmarshalText is ParseExecutionType.
 func (e *ExecutionType) UnmarshalText(text []byte) error { return executionTypes.unmarshal(e, text) }

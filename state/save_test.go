@@ -1,6 +1,7 @@
 package state
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +12,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// lived is the text of an account of two strategies, the first with an allotment of its own, which has everything that can be saved.
+// lived is the text of an account of two strategies, the first with an allotment of its own, which
+// has everything that can be saved.
 func lived(t testing.TB) []byte {
 	d := newDesk(t, 2, []bool{false, true})
 	d.deposit(1, d.m.Quote, 1000_00)
@@ -58,7 +60,8 @@ func TestADoneOrderStillWaitsForItsFeeAfterARestart(t *testing.T) {
 	m := a.Catalog().MarketNamed("BTC-EUR")
 	require.NotNil(t, a.Known(4))
 	require.True(t, a.Unsettled(m.Quote))
-	fill := market.Fill{ID: uuid.UUID{15: 2}, Order: 4, Market: m.ID, Side: market.Buy, Settled: true, Price: 100_00, Amount: 1e6, Fee: market.ValueOf(1e8)}
+	fill := market.Fill{ID: uuid.UUID{15: 2}, Order: 4, Market: m.ID, Side: market.Buy, Settled: true, Price: 100_00,
+		Amount: 1e6, Fee: market.ValueOf(1e8)}
 	applied, err := a.Apply(&market.Event{Kind: market.KindFill, Fills: []market.Fill{fill}})
 	require.NoError(t, err)
 	require.Zero(t, applied.Fresh, "the fill was counted before")
@@ -91,17 +94,24 @@ func TestAnAccountThatCannotGoOnSaysWhy(t *testing.T) {
 		want      string
 	}{
 		{nil, seatNames, "", "", `account: strategy "one" had an allotment of its own and now has none`},
-		{[]bool{false, true, true}, seatNames, "", "", `account: strategy "two" had no allotment and now has one of its own`},
-		{[]bool{false, true}, []string{"other", "two"}, "", "", `account: strategy "one" is gone and holds 0.6 of BTC-EUR; take it back into the config`},
+		{[]bool{false, true, true}, seatNames, "", "",
+			`account: strategy "two" had no allotment and now has one of its own`},
+		{[]bool{false, true}, []string{"other", "two"}, "", "",
+			`account: strategy "one" is gone and holds 0.6 of BTC-EUR; take it back into the config`},
 		{[]bool{false, true}, []string{"one"}, "", "", "account: 2 strategies have 1 names"},
 		{[]bool{false, true}, seatNames, `"EUR":93999`, `"EUR":3`, "account: purse 1 asset 3 has 3 and holds 5000"},
-		{[]bool{false, true}, seatNames, `"amountRemaining":40000000`, `"amountRemaining":5`, "order 1: filled 60000000 and remaining 5 are not amount 100000000"},
-		{[]bool{false, true}, seatNames, `"extra":1000`, `"extra":9999`, "order 1: holds 5000 while partiallyFilled, 9999 of it for an update"},
-		{[]bool{false, true}, seatNames, `"inFlight":"update"`, `"inFlight":"wish"`, `order 1: in flight is "wish", which is no command`},
+		{[]bool{false, true}, seatNames, `"amountRemaining":40000000`, `"amountRemaining":5`,
+			"order 1: filled 60000000 and remaining 5 are not amount 100000000"},
+		{[]bool{false, true}, seatNames, `"extra":1000`, `"extra":9999`,
+			"order 1: holds 5000 while partiallyFilled, 9999 of it for an update"},
+		{[]bool{false, true}, seatNames, `"inFlight":"update"`, `"inFlight":"wish"`,
+			`order 1: in flight is "wish", which is no command`},
 		{[]bool{false, true}, seatNames, `{"id":2,`, `{"id":1,`, "order 1: is no order's number, or twice there"},
 		{[]bool{false, true}, seatNames, `"side":"sell",`, ``, "order 2: has no side or no type"},
-		{[]bool{false, true}, seatNames, `"market":"BTC-EUR"`, `"market":"LTC-EUR"`, `account: a position in "LTC-EUR" has no units`},
-		{[]bool{false, true}, seatNames, `"assets":{"BTC":8,`, `"assets":{`, `account: a balance of "BTC" has no decimals`},
+		{[]bool{false, true}, seatNames, `"market":"BTC-EUR"`, `"market":"LTC-EUR"`,
+			`account: a position in "LTC-EUR" has no units`},
+		{[]bool{false, true}, seatNames, `"assets":{"BTC":8,`, `"assets":{`,
+			`account: a balance of "BTC" has no decimals`},
 	} {
 		a := restarted(t, false, c.own)
 		require.Contains(t, text, c.old)
@@ -149,7 +159,8 @@ func TestTheMoneyOfAStrategyThatIsGoneGoesToThePool(t *testing.T) {
 func TestPricesOutliveTheProcess(t *testing.T) {
 	d := newDesk(t, 1, nil)
 	require.Zero(t, d.Priced())
-	d.apply(market.Event{Kind: market.KindTicker, At: 7, Ticker: &market.Ticker{Market: 1, Last: 100_00, Bid: 99_00, Ask: 101_00}})
+	d.apply(market.Event{Kind: market.KindTicker, At: 7, Ticker: &market.Ticker{Market: 1, Last: 100_00, Bid: 99_00,
+		Ask: 101_00}})
 	require.Equal(t, 1, d.Priced())
 	text, err := d.SavePrices(nil)
 	require.NoError(t, err)
@@ -203,4 +214,43 @@ func TestAnOrderThatEndsUnderAnUpdateAndWaitsForItsFeeCanBeRestored(t *testing.T
 	older := strings.Replace(string(saved), `"reported":true`, `"reported":true,"extra":2`, 1)
 	require.NotEqual(t, older, string(saved))
 	require.NoError(t, newDesk(t, 1, nil).Restore([]byte(older), []string{"one"}), "as older versions wrote it")
+}
+
+// Files of older programs have an order under these names, and so have those of this one.
+func TestASavedOrderKeepsItsNames(t *testing.T) {
+	d := newDesk(t, 1, nil)
+	o := d.Send(&market.Order{ID: 1, Market: 1, Strategy: 1, Side: market.Sell, Type: market.TypeStopLossLimit}, 0)
+	o.Order = market.Order{
+		ID: 1, ExchangeID: uuid.UUID{1}, ClientOrderID: uuid.UUID{2}, OperatorID: 3, Market: 1, Strategy: 1,
+		CodGroupID: 4,
+		Side:       market.Sell, Type: market.TypeStopLossLimit, TriggerType: market.TriggerPrice,
+		TriggerReference: market.BestBid,
+		Visible:          true, FeeCurrency: 1, OnHoldCurrency: 2,
+		OrderState: market.OrderState{
+			Status: market.StatusPartiallyFilled, TimeInForce: market.IOC, SelfTradePrevention: market.CancelOldest,
+			RestatementReason: market.CancelOnDelisting, PostOnly: true, Triggered: true, Price: 8, TriggerAmount: 9,
+			Amount:          10,
+			AmountRemaining: 11, AmountQuote: 12, AmountQuoteRemaining: 13, OnHold: 14, FilledAmount: 15,
+			FilledAmountQuote: market.ValueOf(16), FeePaid: market.ValueOf(17), Updated: 19,
+		},
+		Created: 18, Bracket: market.Bracket{Stop: 20, Target: 21, Keep: market.KeepTarget}, Tag: "word",
+	}
+	text, err := d.Save(nil, []string{"one"})
+	require.NoError(t, err)
+	var saved struct {
+		State struct{ Orders []json.RawMessage }
+	}
+	require.NoError(t, json.Unmarshal(text, &saved))
+	value := func(v market.Value) string {
+		text, err := json.Marshal(v)
+		require.NoError(t, err)
+		return string(text)
+	}
+	require.JSONEq(t, `{"id":1,"exchangeId":"01000000-0000-0000-0000-000000000000","clientOrderId":"02000000-0000-0000-0000-000000000000",
+		"operatorId":3,"market":"BTC-EUR","strategy":"one","codGroupId":4,"side":"sell","type":"stopLossLimit","status":"partiallyFilled",
+		"timeInForce":"IOC","selfTradePrevention":"cancelOldest","triggerType":"price","triggerReference":"bestBid",
+		"restatementReason":"cancelOnDelisting","postOnly":true,"visible":true,"triggered":true,"price":8,"triggerAmount":9,"amount":10,
+		"amountRemaining":11,"amountQuote":12,"amountQuoteRemaining":13,"onHold":14,"filledAmount":15,
+		"filledAmountQuote":`+value(o.FilledAmountQuote)+`,"feePaid":`+value(o.FeePaid)+`,"created":18,"updated":19,
+		"stop":20,"target":21,"keep":1,"tag":"word","state":"sent","inFlight":"place"}`, string(saved.State.Orders[0]))
 }

@@ -3,6 +3,7 @@ package rest
 import (
 	"context"
 
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -19,82 +20,29 @@ func parseBook(body []byte, m *market.Market, into *market.OrderBook) error {
 	into.Market, into.Nonce, into.Time, into.Synthetic = m.ID, 0, 0, false
 	into.Bids, into.Asks = into.Bids[:0], into.Asks[:0]
 	named := false
-	s := scanner{data: body}
-	for s.open(); s.member(); {
-		switch string(s.name) {
+	s := wire.NewScanner(body)
+	for s.Object(); s.Member(); {
+		switch string(s.Name()) {
 		case "market":
-			s.expect("market", m.Name)
+			expect(&s, "market", m.Name)
 			named = true
 		case "nonce":
-			into.Nonce = s.integer("nonce")
+			into.Nonce = s.Integer("nonce")
 		case "bids":
-			into.Bids = s.levels("bids", m, into.Bids[:0])
+			into.Bids = s.Levels("bids", m, into.Bids[:0])
 		case "asks":
-			into.Asks = s.levels("asks", m, into.Asks[:0])
+			into.Asks = s.Levels("asks", m, into.Asks[:0])
 		case "timestamp":
-			into.Time = s.nanos("timestamp")
+			into.Time = s.Nanos("timestamp")
 		default:
-			s.skip()
+			s.Discard()
 		}
 	}
-	if err := s.end(); err != nil {
+	if err := s.End(); err != nil {
 		return err
 	}
 	if !named {
 		return missing("market")
 	}
 	return nil
-}
-
-// levels reads one side of a book: [["price","size"],…], null for none.
-func (s *scanner) levels(field string, m *market.Market, dst []market.Level) []market.Level {
-	if s.err == nil && s.space() == 'n' {
-		s.literal("null")
-		return dst
-	}
-	for s.array(); s.element(); {
-		if next := compact(s.data, s.at, m, &dst); next > s.at {
-			s.at = next
-			continue
-		}
-		var level market.Level
-		s.array()
-		if !s.element() {
-			s.malformed()
-		}
-		level.Price = market.Price(s.fixed(field, m.PriceDigits))
-		if !s.element() {
-			s.malformed()
-		}
-		level.Amount = market.Qty(s.fixed(field, m.AmountDigits))
-		s.leave()
-		if s.err == nil {
-			dst = append(dst, level)
-		}
-	}
-	return dst
-}
-
-// compact reads levels that are written without white space and in easy numbers, as the exchange does, as many as there are, and returns
-// where it stopped: behind a level.
-func compact(data []byte, at int, m *market.Market, dst *[]market.Level) int {
-	levels, stop := *dst, at
-	for at+2 < len(data) && data[at] == '[' && data[at+1] == '"' {
-		price, next := quoted(data, at+1, m.PriceDigits)
-		if next == 0 || next+1 >= len(data) || data[next] != ',' || data[next+1] != '"' {
-			break
-		}
-		amount, next := quoted(data, next+1, m.AmountDigits)
-		if next == 0 || next >= len(data) || data[next] != ']' {
-			break
-		}
-		levels = append(levels, market.Level{Price: market.Price(price), Amount: market.Qty(amount)})
-		stop = next + 1
-		if stop >= len(data) || data[stop] != ',' {
-			break
-		}
-		at = stop + 1
-	}
-	*dst = levels
-	return stop
 }

@@ -9,8 +9,8 @@ import (
 // Lane is how urgent a request is. A smaller one goes first.
 type Lane uint8
 
-// The lanes. The last points of a budget, one for each open order, belong to cancels alone, and as many more and 50 to them and to what
-// confirms them.
+// The lanes. The last points of a budget, one for each open order, belong to cancels alone, and as
+// many more and 50 to them and to what confirms them.
 const (
 	LastCancel Lane = iota + 1 // a cancel of a stop, which is tried once though a ban, or a reset that cannot be true, stands in its way
 	Cancel                     // takes orders out of the book
@@ -31,21 +31,15 @@ func (l Lane) String() string {
 	return fmt.Sprintf("lane(%d)", uint8(l))
 }
 
-// Budget decides when a request may spend its weight points (specification 8, venue-facts 2.4). It is safe for concurrent use.
+// Budget decides when a request may spend its weight points (specification 8, venue-facts 2.4). It
+// is safe for concurrent use.
 type Budget interface {
-	// Acquire waits until a request of that weight may be sent, or returns an error that says why it may not: then the request is not
-	// sent.
-	Acquire(ctx context.Context, lane Lane, weight int, payer Payer) error
-	// Observe hears of every answer: its headers, HTTP status and body, which is valid until Observe returns.
-	Observe(h http.Header, status int, body []byte)
-}
-
-// Booker is a Budget that joins each answer to its request: where a Budget has Begin, the client calls it in place of Acquire and
-// Observe.
-type Booker interface {
-	// Begin is Acquire for a request of an endpoint, "GET /{market}/book". Where it returns no error, done must be called once: with the
-	// answer's headers, status and body, which is valid until done returns, or with nil and 0 where there was no answer.
-	Begin(ctx context.Context, lane Lane, endpoint string, weight int, payer Payer) (done func(h http.Header, status int, body []byte), err error)
+	// Begin waits until a request of an endpoint, "GET /{market}/book", may be sent, or returns an
+	// error that says why it may not: then the request is not sent. Where it returns no error, done
+	// must be called once: with the answer's headers, status and body, which is valid until done
+	// returns, or with nil and 0 where there was no answer.
+	Begin(ctx context.Context, lane Lane, endpoint string, weight int, payer Payer) (
+		done func(h http.Header, status int, body []byte), err error)
 }
 
 // Weight is what an endpoint costs in points.
@@ -96,7 +90,8 @@ const (
 	getWithdrawalHistory
 )
 
-// endpoints are those of specification 1, the two reports and cancel on disconnect, with their weights (venue-facts 1.1).
+// endpoints are those of specification 1, the two reports and cancel on disconnect, with their
+// weights (venue-facts 1.1).
 var endpoints = [...]struct {
 	name    string
 	weight  Weight

@@ -18,22 +18,21 @@ type purse struct {
 	observe func(h http.Header, status int, body []byte)
 }
 
-func (p *purse) Acquire(_ context.Context, lane Lane, weight int, payer Payer) error {
-	if p.acquire == nil {
-		return nil
+func (p *purse) Begin(_ context.Context, lane Lane, _ string, weight int, payer Payer) (func(http.Header, int, []byte), error) {
+	if p.acquire != nil {
+		if err := p.acquire(lane, weight, payer); err != nil {
+			return nil, err
+		}
 	}
-	return p.acquire(lane, weight, payer)
+	return func(h http.Header, status int, body []byte) {
+		if p.observe != nil && h != nil {
+			p.observe(h, status, body)
+		}
+	}, nil
 }
 
-func (p *purse) Observe(h http.Header, status int, body []byte) {
-	if p.observe != nil {
-		p.observe(h, status, body)
-	}
-}
-
-// bookPurse is a Booker that notes what it hears.
+// bookPurse is a Budget that notes what it hears.
 type bookPurse struct {
-	purse
 	notes []string
 	open  int
 }
@@ -95,7 +94,7 @@ func TestWeightsMayBeOverridden(t *testing.T) {
 	require.ErrorContains(t, err, "GET /books")
 }
 
-func TestBookersHearWhichRequestWasAnswered(t *testing.T) {
+func TestBudgetsHearWhichRequestWasAnswered(t *testing.T) {
 	book := &bookPurse{}
 	r := newRig(t, func(_ *sandbox.Config, c *Config) { c.Budget, c.Tries = book, 1 })
 	book.notes = nil

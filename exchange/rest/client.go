@@ -1,10 +1,3 @@
-// Package rest is the client of an exchange that speaks the specification's API: every endpoint as a typed method, signed, with its
-// answers in the units of a market.Catalog. It never decides what to trade and never repeats a write; what it makes of an answer is
-// settled by exchange.OutcomeOf. Start at Config and New for reading, at Client.Prepare and Client.Send for orders.
-//
-// Ordering invariant: an exchange.Intent is everything that Send will put on the wire but the signature, so that it can be on disk first.
-//
-// Known limitation: the signed path is the path on the wire; a proxy that rewrites it breaks every signature.
 package rest
 
 import (
@@ -48,8 +41,7 @@ type Config struct {
 	Weights map[string]Weight // over those of Weights, by the same names
 	Budget  Budget            // nil: none
 
-	SignPublic       bool // with a key, sign market data too: it then costs the key's points, not those of the IP address
-	AllowWithdrawals bool // else Withdraw is refused here
+	SignPublic bool // with a key, sign market data too: it then costs the key's points, not those of the IP address
 
 	Transport http.RoundTripper // nil: one of its own; it must neither follow redirects nor repeat writes
 	Now       func() time.Time  // nil: the machine's clock
@@ -62,7 +54,6 @@ type Client struct {
 	names     headerNames
 	weights   [len(endpoints)]Weight
 	transport http.RoundTripper
-	booker    Booker // Config.Budget, where it is one
 	catalog   atomic.Pointer[directory]
 	clock     clock
 	signers   sync.Pool
@@ -84,7 +75,6 @@ func New(config Config) (*Client, error) {
 	if c.transport == nil {
 		c.transport = newTransport(c.config.Timeout)
 	}
-	c.booker, _ = c.config.Budget.(Booker)
 	c.signers.New = func() any { return NewSigner(c.config.Secret) }
 	c.buffers.New = func() any { return new(bytes.Buffer) }
 	c.clock.start(c.config.Now)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -177,18 +178,18 @@ func (c *Client) Time(ctx context.Context) (t market.Time, err error) {
 // parseTime reads timeNs, else the middle of the millisecond that time names.
 func parseTime(body []byte) (market.Time, error) {
 	var millis, nanos int64
-	s := scanner{data: body}
-	for s.open(); s.member(); {
-		switch string(s.name) {
+	s := wire.NewScanner(body)
+	for s.Object(); s.Member(); {
+		switch string(s.Name()) {
 		case "time":
-			millis = s.integer("time")
+			millis = s.Integer("time")
 		case "timeNs":
-			nanos = s.integer("timeNs")
+			nanos = s.Integer("timeNs")
 		default:
-			s.skip()
+			s.Discard()
 		}
 	}
-	switch err := s.end(); {
+	switch err := s.End(); {
 	case err != nil:
 		return 0, err
 	case nanos > 0:
@@ -197,7 +198,7 @@ func parseTime(body []byte) (market.Time, error) {
 		t, err := market.TimeOfMillis(millis)
 		return t.Add(time.Millisecond / 2), err
 	}
-	return 0, fmt.Errorf("neither time nor timeNs: %w", errMalformed)
+	return 0, fmt.Errorf("neither time nor timeNs: %w", wire.ErrMalformed)
 }
 
 // outOfWindow reports whether the exchange refused a request for its timestamp.

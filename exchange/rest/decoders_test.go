@@ -321,38 +321,3 @@ func orderText(cat *market.Catalog) []byte {
 		OrderState: market.OrderState{Status: market.StatusNew, TimeInForce: market.GTC, SelfTradePrevention: market.CancelNewest, Price: 29000_50, Amount: 50000000, AmountRemaining: 50000000, OnHold: 1453651, Updated: 1702354762111222000}}
 	return bytes.Clone(exchange.AppendOrder(nil, cat, &o, nil))
 }
-
-func TestQuickNumbersAgreeWithTheThorough(t *testing.T) {
-	random := rand.New(rand.NewPCG(5, 6))
-	plain := func(longest int) (text []byte) {
-		for range random.IntN(longest + 1) {
-			text = append(text, byte('0'+random.IntN(10)))
-		}
-		return text
-	}
-	quick := 0
-	for range 200_000 {
-		text := append([]byte{'"'}, plain(9)...)
-		if random.IntN(4) > 0 {
-			text = append(append(text, '.'), plain(10)...)
-		}
-		if random.IntN(50) == 0 {
-			text[random.IntN(len(text))] = byte(random.IntN(256))
-		}
-		digits, behind := uint8(random.IntN(14)), append([]byte(`",`), plain(20)...)
-		text = append(text, behind...)
-		have, next := quoted(text, 0, digits)
-		again, _ := slowly(text, 0, digits)
-		if next == 0 {
-			continue
-		}
-		quick++
-		end := 1 + bytes.IndexByte(text[1:], '"')
-		want, err := market.ParseFixed(text[1:end], digits)
-		require.NoError(t, err, "%q %d", text, digits)
-		require.Equal(t, want, have, "%q %d", text, digits)
-		require.Equal(t, end+1, next)
-		require.Equal(t, want, again, "%q %d", text, digits)
-	}
-	require.Greater(t, quick, 100_000)
-}

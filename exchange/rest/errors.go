@@ -12,8 +12,6 @@ import (
 var (
 	// ErrLate is wrapped where the exchange's time has come too close to the end of a request's window.
 	ErrLate = errors.New("the access window is over, or nearly; prepare it anew")
-	// ErrWithdrawals is wrapped where a withdrawal is asked of a client that allows none.
-	ErrWithdrawals = errors.New("withdrawals are not allowed: set allow_withdrawals to allow them")
 	// ErrNoCatalog is wrapped where a method needs the units of markets and Use has not been called.
 	ErrNoCatalog = errors.New("the client has no catalog yet")
 	// ErrNoKey is wrapped where a private endpoint is asked without a key.
@@ -23,9 +21,6 @@ var (
 	// ErrMismatch is wrapped where an answer speaks of something else than what was asked.
 	ErrMismatch = errors.New("the answer is not about what was asked")
 )
-
-// errMalformed is wrapped where an answer with status 200 is not the JSON that was expected, as when it is cut off.
-var errMalformed = errors.New("malformed answer")
 
 // errTooLong is wrapped where an answer is longer than maxAnswer.
 var errTooLong = errors.New("the answer is longer than 16 MiB")

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -31,67 +32,59 @@ func (c *Client) TradesPage(ctx context.Context, m *market.Market, page Page, ds
 }
 
 func appendTrades(dst []exchange.Trade, body []byte, m *market.Market, cat *market.Catalog) ([]exchange.Trade, error) {
-	s := scanner{data: body}
-	for s.array(); s.element(); {
-		trade := s.trade(m, cat)
-		if s.err == nil {
+	s := wire.NewScanner(body)
+	for s.Array(); s.Element(); {
+		trade := readTrade(&s, m, cat)
+		if s.Err() == nil {
 			dst = append(dst, trade)
 		}
 	}
-	return dst, s.end()
+	return dst, s.End()
 }
 
-// trade reads one trade. As in an order's fills, without the field settled a fee says that it is.
-func (s *scanner) trade(m *market.Market, cat *market.Catalog) exchange.Trade {
+// readTrade reads one trade. As in an order's fills, without the field settled a fee says that it is.
+func readTrade(s *wire.Scanner, m *market.Market, cat *market.Catalog) exchange.Trade {
 	t := exchange.Trade{Fill: market.Fill{Market: m.ID}}
+	var both market.Trade
 	var fee, currency, settled []byte
-	for s.open(); s.member(); {
-		switch string(s.name) {
-		case "id":
-			t.ID = s.id("id")
+	for s.Object(); s.Member(); {
+		switch string(s.Name()) {
 		case "orderId":
-			t.ExchangeID = s.id("orderId")
+			t.ExchangeID = s.ID("orderId")
 		case "clientOrderId":
-			t.ClientOrderID, _ = uuid.ParseBytes(s.token())
-		case "timestamp":
-			t.Time = s.millis("timestamp")
+			t.ClientOrderID, _ = uuid.ParseBytes(s.Token())
 		case "market":
-			s.expect("market", m.Name)
-		case "side":
-			t.Side = s.side()
-		case "amount":
-			t.Amount = market.Qty(s.fixed("amount", m.AmountDigits))
-		case "price":
-			t.Price = market.Price(s.fixed("price", m.PriceDigits))
+			expect(s, "market", m.Name)
 		case "taker":
-			t.Taker = string(s.token()) == "true"
+			t.Taker = string(s.Token()) == "true"
 		case "fee":
-			fee = s.token()
+			fee = s.Token()
 		case "feeCurrency":
-			currency = s.token()
+			currency = s.Token()
 		case "settled":
-			settled = s.token()
+			settled = s.Token()
 		default:
-			s.skip()
+			common(s, m, &t.ID, &both)
 		}
 	}
+	t.Time, t.Side, t.Amount, t.Price = both.Time, both.Side, both.Amount, both.Price
 	t.Settled = fee != nil
 	if settled != nil {
 		t.Settled = string(settled) == "true"
 	}
-	if t.Settled && s.err == nil {
-		s.settle(&t, m, cat, fee, currency)
+	if t.Settled && s.Err() == nil {
+		settle(s, &t, m, cat, fee, currency)
 	}
 	return t
 }
 
-// settle reads fee and feeCurrency, which is the quote where it is not told.
-func (s *scanner) settle(t *exchange.Trade, m *market.Market, cat *market.Catalog, fee, currency []byte) {
+// settle reads fee and feeCurrency, which is the quote where it is absent.
+func settle(s *wire.Scanner, t *exchange.Trade, m *market.Market, cat *market.Catalog, fee, currency []byte) {
 	t.FeeCurrency = m.Quote
 	if len(currency) > 0 && string(currency) != cat.Asset(m.Quote).Symbol {
 		asset := cat.AssetNamed(string(currency))
 		if asset == nil {
-			s.fail("feeCurrency", fmt.Errorf("asset %q is not in the catalog", clip(currency)))
+			s.Fail("feeCurrency", fmt.Errorf("asset %q is not in the catalog", clip(currency)))
 			return
 		}
 		t.FeeCurrency = asset.ID
@@ -103,6 +96,6 @@ func (s *scanner) settle(t *exchange.Trade, m *market.Market, cat *market.Catalo
 	if n, small := market.ParseFixed(fee, m.ValueDigits); small == nil {
 		t.Fee = market.ValueOf(n)
 	} else if t.Fee, err = market.ParseValue(string(fee), m.ValueDigits); err != nil {
-		s.fail("fee", err)
+		s.Fail("fee", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -98,24 +99,24 @@ func (s *slow) levels(raw json.RawMessage, m *market.Market) (levels []market.Le
 
 // repeated reports whether an object in the text has two members of one name: then the decoders check both, encoding/json the last.
 func repeated(text []byte) bool {
-	s := scanner{data: text}
+	s := wire.NewScanner(text)
 	found := false
 	var walk func()
 	walk = func() {
-		switch s.space() {
+		switch s.Peek() {
 		case '{':
 			names := map[string]bool{}
-			for s.open(); s.member(); {
-				found = found || names[string(s.name)]
-				names[string(s.name)] = true
+			for s.Object(); s.Member(); {
+				found = found || names[string(s.Name())]
+				names[string(s.Name())] = true
 				walk()
 			}
 		case '[':
-			for s.array(); s.element(); {
+			for s.Array(); s.Element(); {
 				walk()
 			}
 		default:
-			s.skip()
+			s.Discard()
 		}
 	}
 	walk()
@@ -225,7 +226,7 @@ func FuzzTickers(f *testing.F) {
 		}
 		var s, number slow
 		rows := []json.RawMessage{text}
-		if space := (&scanner{data: text}).space(); space != '{' {
+		if first := wire.NewScanner(text); first.Peek() != '{' {
 			rows = s.elements(text)
 		}
 		var want []market.Ticker

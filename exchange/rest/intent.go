@@ -81,11 +81,11 @@ func placeBody(m *market.Market, command *market.Command) ([]byte, error) {
 		return nil, errors.New("it needs either amount or amountQuote")
 	}
 	w := begin(m)
-	w.text("market", m.Name)
-	w.text("side", o.Side.String())
-	w.text("orderType", o.Type.String())
+	w.Text("market", m.Name)
+	w.Word("side", o.Side.String())
+	w.Word("orderType", o.Type.String())
 	w.integer("operatorId", o.OperatorID)
-	w.id("clientOrderId", o.ClientOrderID)
+	w.ID("clientOrderId", o.ClientOrderID)
 	w.amount("amount", o.Amount)
 	w.money("amountQuote", o.AmountQuote)
 	if o.Type.HasPrice() {
@@ -93,18 +93,18 @@ func placeBody(m *market.Market, command *market.Command) ([]byte, error) {
 	}
 	if o.Type.HasTrigger() {
 		w.price("triggerAmount", o.TriggerAmount)
-		w.text("triggerType", max(o.TriggerType, market.TriggerPrice).String())
-		w.text("triggerReference", max(o.TriggerReference, market.LastTrade).String())
+		w.Word("triggerType", max(o.TriggerType, market.TriggerPrice).String())
+		w.Word("triggerReference", max(o.TriggerReference, market.LastTrade).String())
 	}
-	w.text("timeInForce", o.TimeInForce.String())
+	w.Word("timeInForce", o.TimeInForce.String())
 	if o.Type.HasPrice() {
-		w.boolean("postOnly", o.PostOnly)
+		w.Boolean("postOnly", o.PostOnly)
 	}
-	w.text("selfTradePrevention", o.SelfTradePrevention.String())
+	w.Word("selfTradePrevention", o.SelfTradePrevention.String())
 	if o.Type != market.TypeMarket { // which may carry no group (venue-facts 3.2)
 		w.integer("codGroupId", int64(o.CodGroupID))
 	}
-	w.boolean("responseRequired", true)
+	w.Boolean("responseRequired", true)
 	return w.end(), nil
 }
 
@@ -120,7 +120,7 @@ func updateBody(m *market.Market, command *market.Command) ([]byte, error) {
 		return nil, errors.New("its selfTradePrevention is not known, and leaving it out would reset it")
 	}
 	w := begin(m)
-	w.text("market", m.Name)
+	w.Text("market", m.Name)
 	w.name(o)
 	w.integer("operatorId", o.OperatorID)
 	switch {
@@ -142,11 +142,11 @@ func updateBody(m *market.Market, command *market.Command) ([]byte, error) {
 		w.price("triggerAmount", o.TriggerAmount)
 	}
 	if set.Has(market.ChangeTimeInForce) && !o.Triggered {
-		w.text("timeInForce", o.TimeInForce.String())
+		w.Word("timeInForce", o.TimeInForce.String())
 	}
-	w.text("selfTradePrevention", o.SelfTradePrevention.String())
-	w.boolean("postOnly", o.PostOnly)
-	w.boolean("responseRequired", true)
+	w.Word("selfTradePrevention", o.SelfTradePrevention.String())
+	w.Boolean("postOnly", o.PostOnly)
+	w.Boolean("responseRequired", true)
 	return w.end(), nil
 }
 

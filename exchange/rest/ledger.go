@@ -160,51 +160,6 @@ func (l *Ledger) leave(t *ticket, h http.Header, status int, body []byte) {
 	l.dispatch(a)
 }
 
-// Acquire is Begin for callers that cannot tell which answer belongs to which request: the points stay spent until an answer comes, or for half a
-// minute.
-func (l *Ledger) Acquire(ctx context.Context, lane Lane, weight int, payer Payer) error {
-	t, err := l.enter(ctx, lane, "", weight, payer)
-	if err != nil {
-		return err
-	}
-	l.mu.Lock()
-	defer l.unlock()
-	t.of.open -= t.weight
-	t.of.addStray(t.weight, l.config.Now())
-	return nil
-}
-
-// Observe takes an answer to a request that Acquire let go. Where both requests with and without credentials are under way it may
-// belong to either, and both budgets take the worst of it: prefer Begin.
-func (l *Ledger) Observe(h http.Header, status int, body []byte) {
-	l.mu.Lock()
-	defer l.unlock()
-	now := l.config.Now()
-	r, told := l.names.read(h, now)
-	stop := banned(status, body)
-	if !told && !stop {
-		return
-	}
-	key, ip := len(l.key.stray) > 0, len(l.ip.stray) > 0
-	keyFirst := key && (!ip || l.key.stray[0].until <= l.ip.stray[0].until)
-	for _, a := range [...]*allowance{&l.key, &l.ip} {
-		if key != ip && len(a.stray) == 0 {
-			continue
-		}
-		if len(a.stray) > 0 && (a.payer == PaidByKey) == keyFirst {
-			a.dropStray()
-		}
-		a.roll(now)
-		if stop {
-			l.ban(a, h, status, body, now)
-		} else {
-			a.observe(r, now)
-			l.doubt(a, r, now)
-		}
-		l.dispatch(a)
-	}
-}
-
 // Left returns the points that the key, or the IP address, has left in the minute, and when it ends.
 func (l *Ledger) Left(of Payer) (points int, reset market.Time) {
 	l.mu.Lock()

@@ -616,30 +616,6 @@ func TestTheForecastSaysWhenThePointsEnd(t *testing.T) {
 	})
 }
 
-func TestAPlainBudgetCountsWithoutKnowingWhoWasAnswered(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := openTown(t, 100, 100)
-		var budget rest.Budget = w.ledger
-		for range 5 {
-			require.NoError(t, budget.Acquire(t.Context(), rest.Reconcile, askBalance.weight, rest.PaidByKey))
-			budget.Observe(w.send(askBalance))
-		}
-		left, _ := w.ledger.Left(rest.PaidByKey)
-		require.Equal(t, 75, left)
-		left, _ = w.ledger.Left(rest.PaidByIP)
-		require.Equal(t, 100, left, "the address has paid nothing")
-
-		require.NoError(t, budget.Acquire(t.Context(), rest.Reconcile, askBalance.weight, rest.PaidByKey))
-		require.NoError(t, budget.Acquire(t.Context(), rest.Reconcile, askTime.weight, rest.PaidByIP))
-		budget.Observe(w.send(askBalance))
-		budget.Observe(w.send(askTime))
-		key, _ := w.ledger.Left(rest.PaidByKey)
-		ip, _ := w.ledger.Left(rest.PaidByIP)
-		require.LessOrEqual(t, key, 70)
-		require.LessOrEqual(t, ip, 99)
-	})
-}
-
 func TestAClockThatIsSetRightDoesNotLockTheBudget(t *testing.T) {
 	for _, skew := range []time.Duration{5 * time.Minute, -5 * time.Minute, 40 * time.Second, -40 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -100,7 +101,7 @@ func (w *Market) Apply(m *market.Market) error {
 		if text == "" || err != nil {
 			return 0
 		}
-		if n, err = unsigned([]byte(text), digits); err != nil {
+		if n, err = wire.ParseUnsigned([]byte(text), digits); err != nil {
 			err = fmt.Errorf("market %s: %s: %w", w.Name, field, err)
 		}
 		return n

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -96,15 +97,12 @@ func (c *Client) orders(ctx context.Context, r request) (list Orders, err error)
 
 // readOrders reads an array of records, each by itself.
 func readOrders(body []byte, cat *market.Catalog) (list Orders, err error) {
-	s := scanner{data: body}
-	for s.array(); s.element(); {
-		s.space()
-		start := s.at
-		s.skip()
-		if s.err != nil {
+	s := wire.NewScanner(body)
+	for s.Array(); s.Element(); {
+		record := s.Raw()
+		if s.Err() != nil {
 			break
 		}
-		record := body[start:s.at]
 		order, fills, err := exchange.ParseOrder(record, cat)
 		if err != nil {
 			list.Unread = append(list.Unread, unread(record, err))
@@ -112,30 +110,23 @@ func readOrders(body []byte, cat *market.Catalog) (list Orders, err error) {
 		}
 		list.Records = append(list.Records, exchange.Record{Order: order, Fills: fills})
 	}
-	return list, s.end()
+	return list, s.End()
 }
+
+var unreadMembers = []string{"market", "orderId"}
 
 // unread names a record that could not be read, as far as it says.
 func unread(record []byte, reason error) Unread {
-	u := Unread{Reason: reason}
-	s := scanner{data: record}
-	for s.open(); s.member(); {
-		switch string(s.name) {
-		case "market":
-			u.Market = string(clip(s.token()))
-		case "orderId":
-			u.OrderID = string(clip(s.token()))
-		default:
-			s.skip()
-		}
-	}
-	return u
+	var token [2][]byte
+	s := wire.NewScanner(record)
+	s.Tokens(unreadMembers, token[:])
+	return Unread{Market: string(clip(token[0])), OrderID: string(clip(token[1])), Reason: reason}
 }
 
 // malformedIf marks the error of a body that is no JSON.
 func malformedIf(body []byte, err error) error {
 	if err != nil && !json.Valid(body) {
-		return fmt.Errorf("%w: %w", errMalformed, err)
+		return fmt.Errorf("%w: %w", wire.ErrMalformed, err)
 	}
 	return err
 }
@@ -143,7 +134,7 @@ func malformedIf(body []byte, err error) error {
 // decode reads an answer that is not worth a decoder of its own.
 func decode(body []byte, v any) error {
 	if err := json.Unmarshal(body, v); err != nil {
-		return fmt.Errorf("%w: %w", errMalformed, err)
+		return fmt.Errorf("%w: %w", wire.ErrMalformed, err)
 	}
 	return nil
 }
@@ -187,7 +178,7 @@ func (c *Client) CancelOrdersAfter(ctx context.Context, group uint16, after mark
 		}
 		seconds, err := answer.Expiry.Int64()
 		if err != nil || seconds < 0 || seconds > market.MaxMillis/1000 {
-			return fmt.Errorf("timeOfExpirySeconds %q: %w", answer.Expiry, errMalformed)
+			return fmt.Errorf("timeOfExpirySeconds %q: %w", answer.Expiry, wire.ErrMalformed)
 		}
 		expiry, err = market.TimeOfMillis(seconds * 1000)
 		return err

@@ -15,6 +15,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -96,7 +97,7 @@ func passing(ctx context.Context, err error) bool {
 	case errors.As(err, &refused):
 		return refused.Status >= 500 && refused.Code != exchange.CodeNotTrading
 	}
-	return errors.As(err, &transport) || errors.Is(err, errMalformed) || errors.Is(err, ErrFalseTime)
+	return errors.As(err, &transport) || errors.Is(err, wire.ErrMalformed) || errors.Is(err, ErrFalseTime)
 }
 
 // transportError is what kept an answer from coming.
@@ -203,18 +204,10 @@ func (c *Client) spend(ctx context.Context, r *request, signed bool) (done func(
 		}()
 		ctx = within
 	}
-	if c.booker != nil {
-		return c.booker.Begin(ctx, lane, endpoints[r.at].name, weight, payerOf(signed))
-	}
 	if c.config.Budget == nil {
 		return func(http.Header, int, []byte) {}, nil
 	}
-	done = func(h http.Header, status int, body []byte) {
-		if h != nil {
-			c.config.Budget.Observe(h, status, body)
-		}
-	}
-	return done, c.config.Budget.Acquire(ctx, lane, weight, payerOf(signed))
+	return c.config.Budget.Begin(ctx, lane, endpoints[r.at].name, weight, payerOf(signed))
 }
 
 // late reports whether a prepared request could reach the exchange after its window.

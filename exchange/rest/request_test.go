@@ -16,7 +16,7 @@ import (
 )
 
 // spoilt lets a GET fail a number of times and counts the attempts.
-func (w *wire) spoilt(times int, how func(*http.Request) (*http.Response, error)) {
+func (w *roundTripper) spoilt(times int, how func(*http.Request) (*http.Response, error)) {
 	w.before = func(r *http.Request) (*http.Response, error) {
 		if times--; times >= 0 {
 			return how(r)

@@ -18,8 +18,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// wire is a RoundTripper over a handler in process. It may be told to spoil requests and answers.
-type wire struct {
+// roundTripper is a RoundTripper over a handler in process. It may be told to spoil requests and answers.
+type roundTripper struct {
 	handler http.Handler
 	before  func(*http.Request) (*http.Response, error) // in place of the handler, where it returns anything
 	after   func(*http.Request, *http.Response) (*http.Response, error)
@@ -27,7 +27,7 @@ type wire struct {
 	bodies  []string // of sent
 }
 
-func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
+func (w *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	var body []byte
 	if r.Body != nil {
 		body, _ = io.ReadAll(r.Body)
@@ -58,7 +58,7 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // count returns how many requests of a method and path, without its query, have been sent.
-func (w *wire) count(method, path string) (n int) {
+func (w *roundTripper) count(method, path string) (n int) {
 	for _, r := range w.sent {
 		if r.Method == method && r.URL.Path == version+path {
 			n++
@@ -71,7 +71,7 @@ func (w *wire) count(method, path string) (n int) {
 type rig struct {
 	*Client
 	t     testing.TB
-	wire  *wire
+	wire  *roundTripper
 	ex    *sandbox.Exchange
 	clock *sandbox.Clock
 	btc   *market.Market
@@ -109,7 +109,7 @@ func rigExchange(clock *sandbox.Clock) sandbox.Config {
 
 // newRig returns a rig; change may alter both configs.
 func newRig(t testing.TB, change func(*sandbox.Config, *Config)) *rig {
-	r := &rig{t: t, clock: sandbox.ManualClock(rigStart), run: uuid.UUID{7}, wire: &wire{}}
+	r := &rig{t: t, clock: sandbox.ManualClock(rigStart), run: uuid.UUID{7}, wire: &roundTripper{}}
 	theirs := rigExchange(r.clock)
 	ours := Config{BaseURL: "https://exchange.test/v2", Key: NewSecret(rigKey), Secret: NewSecret(rigSecret), Transport: r.wire,
 		Now: func() time.Time { return r.clock.Now().Std() }}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -67,20 +68,20 @@ func readOrder(body []byte, cat *market.Catalog) (r exchange.Record, err error) 
 // readCancel reads the answer to DELETE /order, of which old exchanges send the orderId alone (venue-facts 1.3).
 func readCancel(body []byte, m *market.Market) (exchange.Record, error) {
 	r := exchange.Record{Order: market.Order{Market: m.ID}}
-	s := scanner{data: body}
-	for s.open(); s.member(); {
-		switch string(s.name) {
+	s := wire.NewScanner(body)
+	for s.Object(); s.Member(); {
+		switch string(s.Name()) {
 		case "orderId":
-			r.Order.ExchangeID = s.id("orderId")
+			r.Order.ExchangeID = s.ID("orderId")
 		case "clientOrderId":
-			r.Order.ClientOrderID, _ = uuid.ParseBytes(s.token())
+			r.Order.ClientOrderID, _ = uuid.ParseBytes(s.Token())
 		case "operatorId":
-			r.Order.OperatorID = s.integer("operatorId")
+			r.Order.OperatorID = s.Integer("operatorId")
 		default:
-			s.skip()
+			s.Discard()
 		}
 	}
-	if err := s.end(); err != nil {
+	if err := s.End(); err != nil {
 		return exchange.Record{}, err
 	}
 	if r.Order.ExchangeID == uuid.Nil {

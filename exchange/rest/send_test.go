@@ -195,56 +195,56 @@ func TestRefusalsKeepTheExchangesCode(t *testing.T) {
 var loses = []struct {
 	name string
 	done bool
-	wire func(*wire)
+	wire func(*roundTripper)
 }{
-	{"request lost", false, func(w *wire) {
+	{"request lost", false, func(w *roundTripper) {
 		w.before = func(*http.Request) (*http.Response, error) {
 			return nil, &net.OpError{Op: "write", Err: syscall.ECONNRESET}
 		}
 	}},
-	{"answer lost", true, func(w *wire) {
+	{"answer lost", true, func(w *roundTripper) {
 		w.after = func(*http.Request, *http.Response) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
 	}},
-	{"connection reset while the answer is read", true, func(w *wire) {
+	{"connection reset while the answer is read", true, func(w *roundTripper) {
 		w.after = func(_ *http.Request, a *http.Response) (*http.Response, error) {
 			a.Body = io.NopCloser(io.MultiReader(io.LimitReader(a.Body, 100), failing{&net.OpError{Op: "read", Err: syscall.ECONNRESET}}))
 			return a, nil
 		}
 	}},
-	{"truncated 200", true, func(w *wire) {
+	{"truncated 200", true, func(w *roundTripper) {
 		w.after = func(_ *http.Request, a *http.Response) (*http.Response, error) {
 			a.Body = io.NopCloser(io.LimitReader(a.Body, 40))
 			return a, nil
 		}
 	}},
-	{"empty 200", true, func(w *wire) { w.after = replaced(200, "") }},
-	{"page of a proxy with 200", true, func(w *wire) { w.after = replaced(200, "<html>"+rigSecret+rigKey+"</html>") }},
-	{"page of a proxy with 403", false, func(w *wire) {
+	{"empty 200", true, func(w *roundTripper) { w.after = replaced(200, "") }},
+	{"page of a proxy with 200", true, func(w *roundTripper) { w.after = replaced(200, "<html>"+rigSecret+rigKey+"</html>") }},
+	{"page of a proxy with 403", false, func(w *roundTripper) {
 		w.before = func(*http.Request) (*http.Response, error) {
 			return answered(403, "<html>"+rigKey+rigSecret+"</html>"), nil
 		}
 	}},
-	{"redirect", false, func(w *wire) {
+	{"redirect", false, func(w *roundTripper) {
 		w.before = func(*http.Request) (*http.Response, error) {
 			a := answered(302, "")
 			a.Header.Set("Location", "https://elsewhere.test/v2/order")
 			return a, nil
 		}
 	}},
-	{"500 after the work", true, func(w *wire) { w.after = replaced(500, `{"errorCode":101,"error":"Unknown error."}`) }},
-	{"503 before the work", false, func(w *wire) {
+	{"500 after the work", true, func(w *roundTripper) { w.after = replaced(500, `{"errorCode":101,"error":"Unknown error."}`) }},
+	{"503 before the work", false, func(w *roundTripper) {
 		w.before = func(*http.Request) (*http.Response, error) {
 			return answered(503, `{"errorCode":107,"error":"overloaded"}`), nil
 		}
 	}},
-	{"gateway's 502", true, func(w *wire) { w.after = replaced(502, "Bad Gateway") }},
-	{"answer of another order", true, func(w *wire) {
+	{"gateway's 502", true, func(w *roundTripper) { w.after = replaced(502, "Bad Gateway") }},
+	{"answer of another order", true, func(w *roundTripper) {
 		w.after = func(_ *http.Request, a *http.Response) (*http.Response, error) {
 			body, err := io.ReadAll(a.Body)
 			return answered(200, strings.Replace(string(body), `"clientOrderId":"`, `"clientOrderId":"00000000-0000-0000-0000-000000000000","was":"`, 1)), err
 		}
 	}},
-	{"endless answer", true, func(w *wire) {
+	{"endless answer", true, func(w *roundTripper) {
 		w.after = func(_ *http.Request, a *http.Response) (*http.Response, error) {
 			a.Body = io.NopCloser(endless{})
 			return a, nil

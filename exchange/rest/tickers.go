@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -70,55 +71,50 @@ func (c *Client) ticker(ctx context.Context, at endpoint, path query, m *market.
 // appendTickers reads one ticker or an array of them, and appends those of known markets.
 func appendTickers(dst []market.Ticker, body []byte, named map[string]*market.Market) ([]market.Ticker, error) {
 	var unfit error
-	s := scanner{data: body}
-	if s.space() == '{' {
-		dst = s.ticker(dst, named, &unfit)
+	s := wire.NewScanner(body)
+	if s.Peek() == '{' {
+		dst = readTicker(&s, dst, named, &unfit)
 	} else {
-		for s.array(); s.element(); {
-			dst = s.ticker(dst, named, &unfit)
+		for s.Array(); s.Element(); {
+			dst = readTicker(&s, dst, named, &unfit)
 		}
 	}
-	if err := s.end(); err != nil {
+	if err := s.End(); err != nil {
 		return dst, err
 	}
 	return dst, unfit
 }
 
-// ticker reads one ticker. Its numbers wait until the market is known.
-func (s *scanner) ticker(dst []market.Ticker, named map[string]*market.Market, unfit *error) []market.Ticker {
-	var name, last, bid, ask, bidSize, askSize []byte
-	for s.open(); s.member(); {
-		switch string(s.name) {
-		case "market":
-			name = s.token()
-		case "price":
-			last = s.token()
-		case "bid":
-			bid = s.token()
-		case "ask":
-			ask = s.token()
-		case "bidSize":
-			bidSize = s.token()
-		case "askSize":
-			askSize = s.token()
-		default:
-			s.skip()
-		}
-	}
-	m := named[string(name)]
-	if m == nil || s.err != nil {
+// The members of a ticker, and their places in the table.
+const (
+	tickerMarket = iota
+	tickerPrice
+	tickerBid
+	tickerBidSize
+	tickerAsk
+	tickerAskSize
+)
+
+var tickerMembers = []string{"market", "price", "bid", "bidSize", "ask", "askSize"}
+
+// readTicker reads one ticker. Its numbers wait until the market is known.
+func readTicker(s *wire.Scanner, dst []market.Ticker, named map[string]*market.Market, unfit *error) []market.Ticker {
+	var token [6][]byte
+	s.Tokens(tickerMembers, token[:])
+	m := named[string(token[tickerMarket])]
+	if m == nil || s.Err() != nil {
 		return dst
 	}
 	var err error
-	read := func(token []byte, digits uint8) (n int64) {
-		if token != nil && err == nil {
-			n, err = unsigned(token, digits)
+	read := func(member int, digits uint8) (n int64) {
+		if token[member] != nil && err == nil {
+			n, err = wire.ParseUnsigned(token[member], digits)
 		}
 		return n
 	}
-	ticker := market.Ticker{Market: m.ID, Last: market.Price(read(last, m.PriceDigits)),
-		Bid: market.Price(read(bid, m.PriceDigits)), BidSize: market.Qty(read(bidSize, m.AmountDigits)),
-		Ask: market.Price(read(ask, m.PriceDigits)), AskSize: market.Qty(read(askSize, m.AmountDigits))}
+	ticker := market.Ticker{Market: m.ID, Last: market.Price(read(tickerPrice, m.PriceDigits)),
+		Bid: market.Price(read(tickerBid, m.PriceDigits)), BidSize: market.Qty(read(tickerBidSize, m.AmountDigits)),
+		Ask: market.Price(read(tickerAsk, m.PriceDigits)), AskSize: market.Qty(read(tickerAskSize, m.AmountDigits))}
 	if err != nil {
 		if *unfit == nil {
 			*unfit = fmt.Errorf("ticker of %s: %w: %w", m.Name, exchange.ErrUnits, err)

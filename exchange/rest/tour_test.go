@@ -18,11 +18,22 @@ type stop struct {
 	do   func() error
 }
 
-// tour calls every method that the exchange answers, once with a market and once without where both can be.
+// tour calls every method that the exchange answers, once with a market and once without where both can be. A stop calls one
+// method of the client (TestThePageListsEveryMethodWithItsEndpoint).
 func tour(r *rig) []stop {
 	ctx, hour := r.t.Context(), market.Time(time.Hour)
+	placed := r.limit(market.Buy, "0.25", "28000")
+	command := func(kind market.CommandKind, changed market.Change) *market.Command {
+		c := market.Command{Kind: kind, Order: placed.Order, Changed: changed}
+		c.Order.Price = r.price("28500")
+		return &c
+	}
 	ada := r.catalog.Load().cat.MarketNamed("ADA-EUR")
 	return []stop{
+		{"clock", func() error { return r.Sync(ctx) }},
+		{"clock again", func() error { _, err := r.Remeasure(ctx); return err }},
+		{"catalog", func() error { _, _, err := r.Catalog(ctx); return err }},
+		{"rules", func() error { _, err := r.Rules(ctx); return err }},
 		{"time", func() error { _, err := r.Time(ctx); return err }},
 		{"markets", func() error { _, err := r.Markets(ctx, ""); return err }},
 		{"market", func() error { _, err := r.Markets(ctx, "BTC-EUR"); return err }},
@@ -51,10 +62,24 @@ func tour(r *rig) []stop {
 		{"cancel of a market", func() error { _, err := r.CancelOrders(ctx, r.btc, 77); return err }},
 		{"cancel of all", func() error { _, err := r.CancelOrders(ctx, nil, 77); return err }},
 		{"timer", func() error { _, err := r.CancelOrdersAfter(ctx, 9, time.Minute); return err }},
-		{"place", func() error { _, err := r.Send(ctx, r.intent(r.limit(market.Buy, "0.5", "29000"))); return err }},
+		{"timer of the port", func() error { return r.CancelAfter(ctx, 9, 0) }},
+		{"place", func() error { _, err := r.Send(ctx, r.intent(placed)); return err }},
+		{"update", func() error {
+			_, err := r.Send(ctx, r.intent(command(market.CommandUpdate, market.ChangePrice)))
+			return err
+		}},
+		{"order", func() error { _, err := r.Order(ctx, r.btc.ID, placed.Order.ClientOrderID, uuid.Nil); return err }},
+		{"cancel", func() error { _, err := r.Send(ctx, r.intent(command(market.CommandCancel, 0))); return err }},
+		{"end of an order", func() error { _, err := r.Ending(ctx, r.btc.ID, placed.Order.ClientOrderID, uuid.Nil); return err }},
+		{"open orders of the port", func() error { _, err := r.OpenOrders(ctx); return err }},
+		{"open orders in a market", func() error { _, err := r.OpenOrdersIn(ctx, r.btc.ID); return err }},
 		{"trades", func() error { _, err := r.TradesPage(ctx, r.btc, Page{}, nil); return err }},
+		{"trades of the port", func() error { _, _, err := r.Trades(ctx, r.btc.ID, rigStart); return err }},
 		{"account", func() error { _, err := r.Account(ctx); return err }},
 		{"balances", func() error { _, err := r.Balances(ctx, ""); return err }},
+		{"holdings", func() error { _, err := r.Holdings(ctx); return err }},
+		{"movements", func() error { _, err := r.Movements(ctx, rigStart); return err }},
+		{"right to withdraw", func() error { _, err := r.MayWithdraw(ctx); return err }},
 		{"fees", func() error { _, err := r.Fees(ctx, "BTC-EUR", ""); return err }},
 		{"history", func() error { _, err := r.AccountHistory(ctx, HistoryPage{MaxItems: 5}); return err }},
 		{"deposit", func() error { _, err := r.Deposit(ctx, "BTC"); return err }},
@@ -226,31 +251,16 @@ func TestCancelOrdersNamesThemAll(t *testing.T) {
 	require.Empty(t, list)
 }
 
-func TestWithdrawalsAreRefusedHereUnlessAllowed(t *testing.T) {
-	ask := Withdrawal{Symbol: "BTC", Amount: "1.5", Address: "bc1qexample"}
+func TestAWithdrawalStandsInTheHistory(t *testing.T) {
 	r := newRig(t, nil)
-	_, err := r.Withdraw(t.Context(), ask)
-	require.ErrorIs(t, err, ErrWithdrawals)
-	require.Equal(t, exchange.Rejected, exchange.OutcomeOf(err))
-	require.Empty(t, r.wire.sent)
-
-	r = newRig(t, func(_ *sandbox.Config, c *Config) { c.AllowWithdrawals = true })
-	done, err := r.Withdraw(t.Context(), ask)
-	require.NoError(t, err)
-	require.Equal(t, Withdrawn{Success: true, Symbol: "BTC", Amount: "1.5"}, done)
+	ask := request{at: postWithdrawal, path: version + "/withdrawal",
+		body: []byte(`{"symbol":"BTC","amount":"1.5","address":"bc1qexample"}`)} // the client itself never asks for money
+	require.NoError(t, r.write(t.Context(), ask, func([]byte) error { return nil }))
 	list, err := r.WithdrawalHistory(t.Context(), "", Page{})
 	require.NoError(t, err)
 	require.Len(t, list, 1)
 	require.Equal(t, "bc1qexample", list[0].Address)
-	ask.Amount = "5000"
-	_, err = r.Withdraw(t.Context(), ask)
-	require.Equal(t, exchange.Rejected, exchange.OutcomeOf(err))
-	r.wire.after = replaced(503, "")
-	ask.Amount = "1"
-	sent := len(r.wire.sent)
-	_, err = r.Withdraw(t.Context(), ask)
-	require.Equal(t, exchange.Unknown, exchange.OutcomeOf(err))
-	require.Len(t, r.wire.sent, sent+1)
+	require.Equal(t, Number("1.4999"), list[0].Amount)
 }
 
 func TestAccountIsToldInFull(t *testing.T) {

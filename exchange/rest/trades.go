@@ -2,10 +2,10 @@ package rest
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/google/uuid"
 
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -31,41 +31,15 @@ func (c *Client) PublicTrades(ctx context.Context, m *market.Market, page Page, 
 }
 
 func appendPublicTrades(dst []PublicTrade, body []byte, m *market.Market) ([]PublicTrade, error) {
-	s := scanner{data: body}
-	for s.array(); s.element(); {
+	s := wire.NewScanner(body)
+	for s.Array(); s.Element(); {
 		trade := PublicTrade{Trade: market.Trade{Market: m.ID}}
-		for s.open(); s.member(); {
-			switch string(s.name) {
-			case "id":
-				trade.ID = s.id("id")
-			case "timestamp":
-				trade.Time = s.millis("timestamp")
-			case "amount":
-				trade.Amount = market.Qty(s.fixed("amount", m.AmountDigits))
-			case "price":
-				trade.Price = market.Price(s.fixed("price", m.PriceDigits))
-			case "side":
-				trade.Side = s.side()
-			default:
-				s.skip()
-			}
+		for s.Object(); s.Member(); {
+			common(&s, m, &trade.ID, &trade.Trade)
 		}
-		if s.err == nil {
+		if s.Err() == nil {
 			dst = append(dst, trade)
 		}
 	}
-	return dst, s.end()
-}
-
-// side reads buy or sell.
-func (s *scanner) side() market.Side {
-	switch token := s.token(); string(token) {
-	case "buy":
-		return market.Buy
-	case "sell":
-		return market.Sell
-	default:
-		s.fail("side", fmt.Errorf("%q is neither buy nor sell", clip(token)))
-		return 0
-	}
+	return dst, s.End()
 }

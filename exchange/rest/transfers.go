@@ -1,12 +1,9 @@
 package rest
 
-import (
-	"context"
-	"encoding/json"
-	"fmt"
-)
+import "context"
 
-// DepositAddress is where to send an asset (venue-facts 1.4): Address of a digital one, IBAN of money.
+// DepositAddress is where to send an asset (venue-facts 1.4): Address of a digital one, IBAN of
+// money.
 type DepositAddress struct {
 	Address     string `json:"address"`
 	PaymentID   string `json:"paymentId"` // "": none is needed
@@ -27,22 +24,6 @@ type Transfer struct {
 	TxID      string `json:"txId"`
 }
 
-// Withdrawal asks for a withdrawal (venue-facts 1.4).
-type Withdrawal struct {
-	Symbol           string `json:"symbol"`
-	Amount           string `json:"amount"`
-	Address          string `json:"address"`
-	PaymentID        string `json:"paymentId,omitempty"`
-	AddWithdrawalFee bool   `json:"addWithdrawalFee,omitempty"` // the fee comes on top of Amount
-}
-
-// Withdrawn is a withdrawal that the exchange has accepted; Amount is all that it takes from the balance.
-type Withdrawn struct {
-	Success bool   `json:"success"`
-	Symbol  string `json:"symbol"`
-	Amount  Number `json:"amount"`
-}
-
 // Deposit returns where to send an asset: GET /deposit (specification 1).
 func (c *Client) Deposit(ctx context.Context, symbol string) (a DepositAddress, err error) {
 	path := to("deposit").with("symbol", symbol).String()
@@ -50,14 +31,14 @@ func (c *Client) Deposit(ctx context.Context, symbol string) (a DepositAddress, 
 	return a, err
 }
 
-// DepositHistory returns deposits of one asset, or of all, newest first: GET /depositHistory (specification 1). Of the page From and To
-// do not count.
+// DepositHistory returns deposits of one asset, or of all, newest first: GET /depositHistory
+// (specification 1). Of the page From and To do not count.
 func (c *Client) DepositHistory(ctx context.Context, symbol string, page Page) ([]Transfer, error) {
 	return c.transfers(ctx, getDepositHistory, "depositHistory", symbol, page)
 }
 
-// WithdrawalHistory returns withdrawals of one asset, or of all, newest first: GET /withdrawalHistory (specification 1). Of the page From
-// and To do not count.
+// WithdrawalHistory returns withdrawals of one asset, or of all, newest first: GET
+// /withdrawalHistory (specification 1). Of the page From and To do not count.
 func (c *Client) WithdrawalHistory(ctx context.Context, symbol string, page Page) ([]Transfer, error) {
 	return c.transfers(ctx, getWithdrawalHistory, "withdrawalHistory", symbol, page)
 }
@@ -66,27 +47,4 @@ func (c *Client) transfers(ctx context.Context, at endpoint, name, symbol string
 	r := request{at: at, all: symbol == "", path: to(name).with("symbol", symbol).page(page, "", "").String()}
 	err = c.ask(ctx, r, func(body []byte) error { return decode(body, &list) })
 	return list, err
-}
-
-// Withdraw withdraws to an address outside: POST /withdrawal (specification 1 and 5). The exchange asks nobody to confirm it. It is refused
-// here, with ErrWithdrawals, unless Config.AllowWithdrawals is set. It is sent once; its errors are those of Send, and an unknown outcome
-// has to be looked up in WithdrawalHistory.
-func (c *Client) Withdraw(ctx context.Context, w Withdrawal) (done Withdrawn, err error) {
-	if !c.config.AllowWithdrawals {
-		return done, fmt.Errorf("POST /withdrawal: %w", notSent(ErrWithdrawals))
-	}
-	sent, err := json.Marshal(w)
-	if err != nil {
-		return done, fmt.Errorf("POST /withdrawal: %w", notSent(err))
-	}
-	err = c.write(ctx, request{at: postWithdrawal, path: version + "/withdrawal", body: sent}, func(body []byte) error {
-		if err := decode(body, &done); err != nil {
-			return err
-		}
-		if !done.Success {
-			return fmt.Errorf("success is false: %w", ErrMismatch)
-		}
-		return nil
-	})
-	return done, err
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -17,42 +18,42 @@ const capabilities = `["buy","sell","depositCrypto","depositFiat","withdrawCrypt
 // getBalance answers GET /balance: what the account has, by symbol, without assets of which it has nothing. It is a list also
 // for one symbol.
 func (ex *Exchange) getBalance(c *call) *exchange.Error {
-	w := sheet{c.out}
+	w := wire.Writer{Dst: c.out}
 	ex.appendBalances(&w, c.account, c.text("symbol"))
-	c.out = w.dst
+	c.out = w.Dst
 	return nil
 }
 
 // appendBalances writes the list of an account's balances that are not 0, of one symbol or all ("").
-func (ex *Exchange) appendBalances(w *sheet, a *account, symbol string) {
-	w.open('[')
+func (ex *Exchange) appendBalances(w *wire.Writer, a *account, symbol string) {
+	w.Open('[')
 	for _, v := range ex.shelf {
 		balance := ex.venue.BalanceOf(a.id, v.ID)
 		if balance.Total == 0 || symbol != "" && symbol != v.Symbol {
 			continue
 		}
-		w.open('{')
-		w.text("symbol", v.Symbol)
-		w.fixed("available", int64(balance.Total-balance.Held), v.Digits)
-		w.fixed("inOrder", int64(balance.Held), v.Digits)
-		w.close('}')
+		w.Open('{')
+		w.Text("symbol", v.Symbol)
+		w.Fixed("available", int64(balance.Total-balance.Held), v.Digits)
+		w.Fixed("inOrder", int64(balance.Held), v.Digits)
+		w.Close('}')
 	}
-	w.close(']')
+	w.Close(']')
 }
 
 // getAccount answers GET /account: the fee tier with its volume and rates, and the capabilities.
 func (ex *Exchange) getAccount(c *call) *exchange.Error {
-	w := sheet{c.out}
-	w.open('{')
-	w.key("fees")
-	w.open('{')
-	w.integer("tier", int64(c.account.tier))
+	w := wire.Writer{Dst: c.out}
+	w.Open('{')
+	w.Key("fees")
+	w.Open('{')
+	w.Integer("tier", int64(c.account.tier))
 	ex.appendFees(&w, c.account, categoryShown)
-	w.close('}')
-	w.key("capabilities")
-	w.dst = append(w.dst, capabilities...)
-	w.close('}')
-	c.out = w.dst
+	w.Close('}')
+	w.Key("capabilities")
+	w.Dst = append(w.Dst, capabilities...)
+	w.Close('}')
+	c.out = w.Dst
 	return nil
 }
 
@@ -70,12 +71,12 @@ func (ex *Exchange) getFees(c *call) *exchange.Error {
 		}
 		category = m.FeeCategory
 	}
-	w := sheet{c.out}
-	w.open('{')
-	w.text("tier", strconv.Itoa(c.account.tier))
+	w := wire.Writer{Dst: c.out}
+	w.Open('{')
+	w.Text("tier", strconv.Itoa(c.account.tier))
 	ex.appendFees(&w, c.account, category)
-	w.close('}')
-	c.out = w.dst
+	w.Close('}')
+	c.out = w.Dst
 	return nil
 }
 
@@ -89,9 +90,9 @@ func (ex *Exchange) firstQuoted(quote market.AssetID) *market.Market {
 	return nil
 }
 
-func (ex *Exchange) appendFees(w *sheet, a *account, category string) {
+func (ex *Exchange) appendFees(w *wire.Writer, a *account, category string) {
 	fees := ex.rates(a.tier, category)
-	w.padded("volume", int64(a.volume), ex.currencyDigits)
-	w.fixed("taker", int64(fees.Taker), market.RateDigits)
-	w.fixed("maker", int64(fees.Maker), market.RateDigits)
+	w.Padded("volume", int64(a.volume), ex.currencyDigits)
+	w.Fixed("taker", int64(fees.Taker), market.RateDigits)
+	w.Fixed("maker", int64(fees.Maker), market.RateDigits)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -22,8 +23,6 @@ const longestAdvance = 31 * day
 // adminReasons are the reasons for which the exchange's operator ends orders.
 var adminReasons = []string{"cancelOnMaintenance", "cancelOnAdminRequest", "cancelOnDelisting", "cancelOnLockPlaced"}
 
-var marketStatuses = market.Words[market.MarketStatus]()
-
 // adminEndpoints are the admin interface: what the operator of an exchange does, for tests to do. It is there for who asks from the
 // same machine and shows the token of Config.Admin in the header Authorization, "Bearer TOKEN"; a request costs nothing. Errors are
 // those of the API. Paths begin with /admin.
@@ -33,7 +32,7 @@ var adminEndpoints = []endpoint{
 		params: []parameter{{name: "advance", kind: kindText, doc: `how far to move it, "1m30s"; at most 744h`}, {name: "time", kind: kindInteger, max: lastMillis, doc: "when to move it to, Unix ms; not back, at most 744h"},
 			{name: "speed", kind: kindDecimal, doc: "times the machine's speed from now on, to 10000; 0: it stands"}}},
 	{method: "POST", path: "/status", summary: "Change a market's status", answer: "Market", do: (*Exchange).adminStatus,
-		params: []parameter{oneMarket, {name: "status", kind: kindWord, required: true, words: marketStatuses, doc: "any after any"},
+		params: []parameter{oneMarket, {name: "status", kind: kindWord, required: true, words: market.Words[market.MarketStatus](), doc: "any after any"},
 			{name: "price", kind: kindDecimal, doc: "opening price of auctionMatching; the one at which most is traded where it is left out"}}},
 	{method: "POST", path: "/rules", summary: "Change a market's rules; resting orders stay as they are", answer: "Market", do: (*Exchange).adminRules,
 		params: []parameter{oneMarket, {name: "tickSize", kind: kindDecimal}, {name: "minOrderInBaseAsset", kind: kindDecimal}, {name: "minOrderInQuoteAsset", kind: kindDecimal},
@@ -128,13 +127,13 @@ func answerJSON(c *call, value any) {
 // adminClock answers GET /admin/clock.
 func (ex *Exchange) adminClock(c *call) *exchange.Error {
 	now := max(ex.clock.Now(), ex.reached)
-	w := sheet{c.out}
-	w.open('{')
-	w.integer("time", now.Millis())
-	w.integer("timeNs", int64(now))
-	w.text("speed", strconv.FormatFloat(ex.clock.Speed(), 'f', -1, 64))
-	w.close('}')
-	c.out = w.dst
+	w := wire.Writer{Dst: c.out}
+	w.Open('{')
+	w.Integer("time", now.Millis())
+	w.Integer("timeNs", int64(now))
+	w.Text("speed", strconv.FormatFloat(ex.clock.Speed(), 'f', -1, 64))
+	w.Close('}')
+	c.out = w.Dst
 	return nil
 }
 

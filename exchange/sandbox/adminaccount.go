@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 )
 
 // adminDeposit answers POST /admin/deposit with the transfer that has begun.
@@ -14,9 +15,9 @@ func (ex *Exchange) adminDeposit(c *call) *exchange.Error {
 	if refused != nil {
 		return refused
 	}
-	w := sheet{c.out}
+	w := wire.Writer{Dst: c.out}
 	ex.appendUnderWay(&w, t, typeDeposit)
-	c.out = w.dst
+	c.out = w.Dst
 	return nil
 }
 
@@ -25,13 +26,13 @@ func (ex *Exchange) adminTransfers(c *call) *exchange.Error {
 	rows := slices.SortedFunc(slices.Values(ex.inFlight), func(a, b *transfer) int {
 		return cmp.Or(cmp.Compare(a.Due, b.Due), strings.Compare(string(a.ID[:]), string(b.ID[:])))
 	})
-	w := sheet{c.out}
-	w.open('[')
+	w := wire.Writer{Dst: c.out}
+	w.Open('[')
 	for _, t := range rows {
 		ex.appendUnderWay(&w, t, t.way())
 	}
-	w.close(']')
-	c.out = w.dst
+	w.Close(']')
+	c.out = w.Dst
 	return nil
 }
 
@@ -47,9 +48,9 @@ func (ex *Exchange) adminCancelTransfer(c *call) *exchange.Error {
 	if refused := ex.cancelTransfer(id, c.now); refused != nil {
 		return refused
 	}
-	w := sheet{c.out}
+	w := wire.Writer{Dst: c.out}
 	ex.appendUnderWay(&w, t, way)
-	c.out = w.dst
+	c.out = w.Dst
 	return nil
 }
 
@@ -62,20 +63,20 @@ func (t *transfer) way() string {
 }
 
 // appendUnderWay writes a transfer for the operator. due is when it goes on; Unix ms, null: it has ended.
-func (ex *Exchange) appendUnderWay(w *sheet, t *transfer, way string) {
+func (ex *Exchange) appendUnderWay(w *wire.Writer, t *transfer, way string) {
 	v := ex.vaults[t.Asset-1]
-	w.open('{')
-	w.text("transactionId", t.ID.String())
-	w.text("account", ex.accounts[t.Account].name)
-	w.text("type", way)
-	w.text("symbol", v.Symbol)
-	w.fixed("amount", int64(t.Amount), v.Digits)
-	w.fixed("fee", int64(t.Fee), v.Digits)
-	w.text("status", cmp.Or(transferStatuses[t.Status], "confirming"))
+	w.Open('{')
+	w.Text("transactionId", t.ID.String())
+	w.Text("account", ex.accounts[t.Account].name)
+	w.Text("type", way)
+	w.Text("symbol", v.Symbol)
+	w.Fixed("amount", int64(t.Amount), v.Digits)
+	w.Fixed("fee", int64(t.Fee), v.Digits)
+	w.Text("status", cmp.Or(transferStatuses[t.Status], "confirming"))
 	if t.Due == never {
-		w.null("due")
+		w.Null("due")
 	} else {
-		w.integer("due", t.Due.Millis())
+		w.Integer("due", t.Due.Millis())
 	}
-	w.close('}')
+	w.Close('}')
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -48,9 +49,9 @@ func (ex *Exchange) adminStatus(c *call) *exchange.Error {
 
 // tellMarket answers with the record of GET /markets.
 func (ex *Exchange) tellMarket(c *call, l *listing) {
-	w := sheet{c.out}
+	w := wire.Writer{Dst: c.out}
 	ex.writeMarket(&w, l)
-	c.out = w.dst
+	c.out = w.Dst
 }
 
 // setTick changes a market's tickSize. The house offers anew; orders that rest stay where they are.
@@ -127,12 +128,12 @@ func (ex *Exchange) adminPrice(c *call) *exchange.Error {
 		side = market.Sell
 	}
 	ex.move(l, &Movement{At: c.now, Price: price, Amount: amount, Side: side})
-	w := sheet{c.out}
-	w.open('{')
-	w.text("market", l.Name)
-	w.text("price", l.FormatPrice(l.price))
-	w.close('}')
-	c.out = w.dst
+	w := wire.Writer{Dst: c.out}
+	w.Open('{')
+	w.Text("market", l.Name)
+	w.Text("price", l.FormatPrice(l.price))
+	w.Close('}')
+	c.out = w.Dst
 	return nil
 }
 

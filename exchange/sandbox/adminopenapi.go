@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/tidemark-trading/tidemark/market"
 )
 
 const aNumber = `{"type":"number","exclusiveMinimum":0,"maximum":1}`
@@ -23,7 +25,7 @@ var adminSchemas = []schema{
 		{name: "kind", shape: aText}, {name: "endpoints", shape: someTexts, optional: true}, {name: "account", shape: aText, optional: true}, {name: "key", shape: aText, optional: true},
 		{name: "market", shape: aMarket, optional: true}, {name: "nth", shape: aCount, optional: true}, {name: "count", shape: aCount, optional: true}, {name: "probability", shape: aNumber, optional: true},
 		{name: "after", shape: aText, optional: true}, {name: "until", shape: aText, optional: true}, {name: "delay", shape: aText, optional: true}, {name: "skew", shape: aText, optional: true},
-		{name: "code", shape: aCount, optional: true}, {name: "work", shape: aFlag, optional: true}, {name: "status", shape: oneOf(marketStatuses), optional: true}, {name: "price", shape: aDecimal, optional: true},
+		{name: "code", shape: aCount, optional: true}, {name: "work", shape: aFlag, optional: true}, {name: "status", shape: oneOf(market.Words[market.MarketStatus]()), optional: true}, {name: "price", shape: aDecimal, optional: true},
 		{name: "tickSize", shape: aDecimal, optional: true}, {name: "reason", shape: aText, optional: true}, {name: "chosen", shape: aCount}, {name: "fired", shape: aCount}}},
 }
 

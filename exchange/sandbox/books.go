@@ -3,6 +3,7 @@ package sandbox
 import (
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -52,34 +53,34 @@ func lineOf(lines []market.Value, asset market.AssetID) market.Value {
 
 // adminLedger answers GET /admin/ledger: accounts plus house is transferred, of every asset and at every moment.
 func (ex *Exchange) adminLedger(c *call) *exchange.Error {
-	w := sheet{c.out}
-	w.open('{')
-	w.key("accounts")
-	w.open('[')
+	w := wire.Writer{Dst: c.out}
+	w.Open('{')
+	w.Key("accounts")
+	w.Open('[')
 	for _, a := range ex.accounts {
-		w.open('{')
-		w.text("account", a.name)
-		w.key("balances")
+		w.Open('{')
+		w.Text("account", a.name)
+		w.Key("balances")
 		ex.appendBalances(&w, a, "")
-		w.close('}')
+		w.Close('}')
 	}
-	w.close(']')
-	w.key("assets")
-	w.open('[')
+	w.Close(']')
+	w.Key("assets")
+	w.Open('[')
 	for _, v := range ex.shelf {
 		total := market.Value{}
 		for _, a := range ex.accounts {
 			total, _ = total.Add(market.ValueOf(int64(ex.venue.BalanceOf(a.id, v.ID).Total))) // as in book
 		}
-		w.open('{')
-		w.text("symbol", v.Symbol)
-		w.text("accounts", total.Format(v.Digits))
-		w.text("house", lineOf(ex.house, v.ID).Format(v.Digits))
-		w.text("transferred", lineOf(ex.transferred, v.ID).Format(v.Digits))
-		w.close('}')
+		w.Open('{')
+		w.Text("symbol", v.Symbol)
+		w.Text("accounts", total.Format(v.Digits))
+		w.Text("house", lineOf(ex.house, v.ID).Format(v.Digits))
+		w.Text("transferred", lineOf(ex.transferred, v.ID).Format(v.Digits))
+		w.Close('}')
 	}
-	w.close(']')
-	w.close('}')
-	c.out = w.dst
+	w.Close(']')
+	w.Close('}')
+	c.out = w.Dst
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -160,25 +161,25 @@ func (ex *Exchange) getCandles(c *call) *exchange.Error {
 		to = moment(c.integer("end", 0))
 	}
 	ex.bars = l.candles.appendIn(ex.bars[:0], interval, from, to, int(c.integer("limit", most)))
-	w := sheet{c.out}
-	w.open('[')
+	w := wire.Writer{Dst: c.out}
+	w.Open('[')
 	for i := range ex.bars {
-		w.bar(l.Market, &ex.bars[i])
+		writeBar(&w, l.Market, &ex.bars[i])
 	}
-	w.close(']')
-	c.out = w.dst
+	w.Close(']')
+	c.out = w.Dst
 	return nil
 }
 
-// bar appends a candle.
-func (w *sheet) bar(m *market.Market, b *bar) {
-	w.open('[')
-	w.dst = strconv.AppendInt(w.dst, b.start.Millis(), 10)
+// writeBar appends a candle.
+func writeBar(w *wire.Writer, m *market.Market, b *bar) {
+	w.Open('[')
+	w.Dst = strconv.AppendInt(w.Dst, b.start.Millis(), 10)
 	for _, price := range [...]market.Price{b.open, b.high, b.low, b.close} {
-		w.comma()
-		w.decimal(int64(price), m.PriceDigits)
+		w.Comma()
+		w.Decimal(int64(price), m.PriceDigits)
 	}
-	w.comma()
-	w.sum(b.base, m.AmountDigits)
-	w.close(']')
+	w.Comma()
+	w.Sum(b.base, m.AmountDigits)
+	w.Close(']')
 }

@@ -118,7 +118,7 @@ var factPublicRules = []rule{
 			s.get("/BTC-EUR/candles?interval=1m").ok(s.t).body)
 		require.Equal(s.t, `[[1767614520000,"99","99","99","99","1"]]`, s.get("/BTC-EUR/candles?interval=1m&start=1767614520000&end=1767614580000").ok(s.t).body)
 		require.Equal(s.t, `[[1767614580000,"102","102","102","102","1"]]`, s.get("/BTC-EUR/candles?interval=1m&start=0&limit=1").ok(s.t).body)
-		for _, interval := range intervals[1:] {
+		for _, interval := range market.Words[market.Interval]()[1:] {
 			s.get("/BTC-EUR/candles?interval="+interval).ok(s.t).says(s.t, `,"100","102","99","102","4"]]`)
 		}
 		s.refuse("", "GET /BTC-EUR/candles", 400, 203).says(s.t, "interval parameter is required.")

@@ -133,7 +133,7 @@ var orderRecordRules = []rule{
 		s.refuse("alice", orderLine("sell stopLoss amount=1 triggerAmount=90 triggerType=percentage"), 400, 205)
 	}},
 	{"2.1 triggerReference", "lastTrade, bestBid, bestAsk or midPrice", func(s *stage) {
-		for _, reference := range references {
+		for _, reference := range market.Words[market.TriggerReference]() {
 			s.has(s.place("alice", "sell stopLoss amount=1 triggerAmount=90 triggerReference="+reference), "triggerReference="+reference)
 		}
 		s.has(s.place("alice", "buy limit amount=1 price=100"), "-triggerReference")
@@ -174,7 +174,7 @@ var orderRecordRules = []rule{
 		require.Len(s.t, s.again("alice", o).fills(), 2)
 	}},
 	{"2.1 selfTradePrevention", "one of four, decrementAndCancel by default", func(s *stage) {
-		for _, prevention := range preventions {
+		for _, prevention := range market.Words[market.SelfTradePrevention]() {
 			s.has(s.place("alice", "buy limit amount=1 price=100 selfTradePrevention="+prevention), "selfTradePrevention="+prevention)
 		}
 		s.has(s.place("alice", "buy limit amount=1 price=100"), "selfTradePrevention=decrementAndCancel")
@@ -187,7 +187,7 @@ var orderRecordRules = []rule{
 		s.has(s.again("alice", o), "visible:=false")
 	}},
 	{"2.1 timeInForce", "GTC, IOC or FOK", func(s *stage) {
-		for _, inForce := range inForces {
+		for _, inForce := range market.Words[market.TimeInForce]() {
 			s.has(s.place("alice", "buy limit amount=1 price=100 timeInForce="+inForce), "timeInForce="+inForce)
 		}
 	}},

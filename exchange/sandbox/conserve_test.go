@@ -92,7 +92,7 @@ func (s *audit) placeSome(r *rapid.T, who, side, amount, price string) {
 		"limit price=%[2]s amount=%[1]s", "limit price=%[2]s amount=%[1]s", "limit price=%[2]s amount=%[1]s timeInForce=IOC", "limit price=%[2]s amount=%[1]s timeInForce=FOK", "limit price=%[2]s amount=%[1]s postOnly=true",
 		"market amount=%[1]s", "market amountQuote=%[2]s", "stopLoss amount=%[1]s triggerAmount=%[2]s", "takeProfitLimit amount=%[1]s price=%[2]s triggerAmount=%[2]s", "stopLoss amountQuote=%[2]s triggerAmount=%[2]s",
 	}).Draw(r, "order")
-	prevention := rapid.SampledFrom(preventions).Draw(r, "prevention")
+	prevention := rapid.SampledFrom(market.Words[market.SelfTradePrevention]()).Draw(r, "prevention")
 	if a := s.send1(r, who, orderLine(side+" "+fmt.Sprintf(with, amount, price)+" selfTradePrevention="+prevention)); a.status == 200 {
 		s.orders = append(s.orders, who+" "+decoded[row](s.stage, a).id())
 	}

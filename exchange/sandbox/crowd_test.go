@@ -93,6 +93,7 @@ func (c *trader) draw() (method, path, body string) {
 	side := [...]string{"buy", "sell"}[c.chance.IntN(2)]
 	switch {
 	case place < 45 || len(c.orders) == 0:
+		preventions := market.Words[market.SelfTradePrevention]()
 		stp := preventions[c.chance.IntN(len(preventions))]
 		return "POST", "/order", fmt.Sprintf(`{"market":"BTC-EUR","side":"%s","orderType":"limit","operatorId":1,"amount":"0.0%d","price":"%d","selfTradePrevention":"%s"}`, side, 1+c.chance.IntN(9), price, stp)
 	case place < 50:

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -11,8 +12,12 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
+
+// maxDepth is how deep arrays and objects may be nested in a body. No parameter has any; deeper is refused as no JSON.
+const maxDepth = 32
 
 // maxDecimal is the longest text of a decimal.
 const maxDecimal = 40
@@ -76,7 +81,7 @@ func (d *decoder) query(query string) {
 		case !d.call.endpoint.takes(false):
 			d.complain(exchange.ErrCode(200, clip(name)))
 		default:
-			d.take(name, formQuery, value)
+			d.take([]byte(name), formQuery, value)
 		}
 	}
 }
@@ -99,15 +104,36 @@ func (d *decoder) body(body []byte) (fault string) {
 		return "it is not valid UTF-8"
 	}
 	accepted := d.call.endpoint.takes(true)
-	s := scanner{text: string(body)}
-	for s.next() {
-		if accepted {
-			d.take(s.name, s.form, s.value)
-		} else {
-			d.complain(exchange.ErrCode(201, clip(s.name)))
+	text := string(body) // arguments outlive the body, whose memory is used again
+	s := scan(body)
+	if s.Peek() != '{' {
+		return "it is no JSON object"
+	}
+	for s.Object(); s.Member(); {
+		name, as := s.Name(), formOf(s.Peek())
+		value := s.Text(text)
+		switch {
+		case s.Err() != nil:
+		case accepted:
+			d.take(name, as, value)
+		default:
+			d.complain(exchange.ErrCode(201, clip(string(name))))
 		}
 	}
-	return s.fault
+	switch err := s.End(); {
+	case errors.Is(err, wire.ErrDeep):
+		return "it is nested too deep"
+	case err != nil:
+		return "it is not valid JSON"
+	}
+	return ""
+}
+
+// scan returns a scanner of a body.
+func scan(body []byte) wire.Scanner {
+	s := wire.NewScanner(body)
+	s.Limit(maxDepth)
+	return s
 }
 
 // takes reports whether an endpoint has any parameters in the body, or else in the query.
@@ -116,20 +142,20 @@ func (e *endpoint) takes(body bool) bool {
 }
 
 // take takes one parameter by name.
-func (d *decoder) take(name string, as form, value string) {
+func (d *decoder) take(name []byte, as form, value string) {
 	params := d.call.endpoint.params
 	for i := range params {
-		if params[i].name != name || params[i].inPath {
+		if params[i].name != string(name) || params[i].inPath {
 			continue
 		}
 		if d.call.args[i].set {
-			d.complain(exchange.Invalid(name)) // twice: which one counts would be anybody's guess
+			d.complain(exchange.Invalid(string(name))) // twice: which one counts would be anybody's guess
 			return
 		}
 		d.set(&params[i], &d.call.args[i], as, value)
 		return
 	}
-	d.complain(exchange.NotSupported(clip(name)))
+	d.complain(exchange.NotSupported(clip(string(name))))
 }
 
 // clip keeps a foreign name short in an answer.
@@ -162,6 +188,31 @@ func (d *decoder) set(p *parameter, a *argument, as form, text string) {
 	if as != formQuery && as != p.kind.form() || !d.accepts(p, a) {
 		d.complain(exchange.Invalid(p.name))
 	}
+}
+
+// form is how a value is written.
+type form uint8
+
+// The forms of values.
+const (
+	formQuery  form = iota + 1 // in a query, where all is text
+	formText                   // a JSON string
+	formNumber                 // a JSON number
+	formFlag                   // true or false
+	formOther                  // null, an array or an object
+)
+
+// formOf returns the form of the JSON value that begins with a byte.
+func formOf(first byte) form {
+	switch first {
+	case '"':
+		return formText
+	case 't', 'f':
+		return formFlag
+	case 'n', '[', '{':
+		return formOther
+	}
+	return formNumber
 }
 
 // form returns how a kind is written in a body.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -22,18 +23,18 @@ func (ex *Exchange) getDeposit(c *call) *exchange.Error {
 		return exchange.ErrCode(401)
 	}
 	address, reference := v.depositAddress(c.account)
-	w := sheet{c.out}
-	w.open('{')
+	w := wire.Writer{Dst: c.out}
+	w.Open('{')
 	if v.fiat {
-		w.text("iban", address)
-		w.text("bic", ownBIC)
-		w.text("description", reference)
+		w.Text("iban", address)
+		w.Text("bic", ownBIC)
+		w.Text("description", reference)
 	} else {
-		w.text("address", address)
-		w.text("paymentId", reference)
+		w.Text("address", address)
+		w.Text("paymentId", reference)
 	}
-	w.close('}')
-	c.out = w.dst
+	w.Close('}')
+	c.out = w.Dst
 	return nil
 }
 

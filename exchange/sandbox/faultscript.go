@@ -190,11 +190,13 @@ func (one *suspect) lookUp(ex *Exchange) {
 	case one.path != "":
 		one.market = one.path
 	case one.visit.endpoint.inBody():
-		s := scanner{text: string(one.visit.body)}
-		for s.next() {
-			if s.name == "market" && s.form == formText {
-				one.market = s.value
+		s := scan(one.visit.body)
+		for s.Object(); s.Member(); {
+			if string(s.Name()) == "market" && s.Peek() == '"' {
+				one.market = string(s.Token())
+				continue
 			}
+			s.Discard()
 		}
 	default:
 		for pair := range strings.SplitSeq(one.query, "&") {

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -88,10 +89,10 @@ func (ex *Exchange) getHistory(c *call) *exchange.Error {
 	page, size := c.integer("page", 1), c.integer("maxItems", 100)
 	from, to := c.integer("fromDate", 0), c.integer("toDate", lastMillis)
 	rows := latest(c.account.transactions, ex.kept())
-	w := sheet{c.out}
-	w.open('{')
-	w.key("items")
-	w.open('[')
+	w := wire.Writer{Dst: c.out}
+	w.Open('{')
+	w.Key("items")
+	w.Open('[')
 	first, count := (page-1)*size, int64(0)
 	for i := len(rows) - 1; i >= 0; i-- {
 		t := &rows[i]
@@ -103,45 +104,45 @@ func (ex *Exchange) getHistory(c *call) *exchange.Error {
 		}
 		count++
 	}
-	w.close(']')
-	w.integer("currentPage", page)
-	w.integer("totalPages", max(1, (count+size-1)/size))
-	w.integer("maxItems", size)
-	w.close('}')
-	c.out = w.dst
+	w.Close(']')
+	w.Integer("currentPage", page)
+	w.Integer("totalPages", max(1, (count+size-1)/size))
+	w.Integer("maxItems", size)
+	w.Close('}')
+	c.out = w.Dst
 	return nil
 }
 
 // appendTransaction writes one item: of price, sent and received what the type has, of the others all.
-func (ex *Exchange) appendTransaction(w *sheet, t *transaction) {
-	w.open('{')
-	w.text("transactionId", t.ID.String())
-	w.text("executedAt", t.At.Std().Format("2006-01-02T15:04:05.000Z"))
-	w.text("type", t.Type)
+func (ex *Exchange) appendTransaction(w *wire.Writer, t *transaction) {
+	w.Open('{')
+	w.Text("transactionId", t.ID.String())
+	w.Text("executedAt", t.At.Std().Format("2006-01-02T15:04:05.000Z"))
+	w.Text("type", t.Type)
 	digits := ex.catalog.Asset(t.FeesAsset).Digits
 	if t.Market != 0 {
 		m := ex.catalog.Market(t.Market)
 		digits = m.ValueDigits
-		w.text("priceCurrency", ex.catalog.Asset(m.Quote).Symbol)
-		w.fixed("priceAmount", int64(t.Price), m.PriceDigits)
+		w.Text("priceCurrency", ex.catalog.Asset(m.Quote).Symbol)
+		w.Fixed("priceAmount", int64(t.Price), m.PriceDigits)
 	}
 	ex.appendShare(w, "sentCurrency", "sentAmount", t.Sent)
 	ex.appendShare(w, "receivedCurrency", "receivedAmount", t.Received)
-	w.text("feesCurrency", ex.catalog.Asset(t.FeesAsset).Symbol)
-	w.text("feesAmount", t.Fees.Format(digits))
+	w.Text("feesCurrency", ex.catalog.Asset(t.FeesAsset).Symbol)
+	w.Text("feesAmount", t.Fees.Format(digits))
 	if t.Address == "" {
-		w.null("address")
+		w.Null("address")
 	} else {
-		w.text("address", t.Address)
+		w.Text("address", t.Address)
 	}
-	w.close('}')
+	w.Close('}')
 }
 
-func (ex *Exchange) appendShare(w *sheet, currency, amount string, s share) {
+func (ex *Exchange) appendShare(w *wire.Writer, currency, amount string, s share) {
 	if s.Asset == 0 {
 		return
 	}
 	asset := ex.catalog.Asset(s.Asset)
-	w.text(currency, asset.Symbol)
-	w.fixed(amount, int64(s.Money), asset.Digits)
+	w.Text(currency, asset.Symbol)
+	w.Fixed(amount, int64(s.Money), asset.Digits)
 }

@@ -3,6 +3,8 @@ package sandbox
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/tidemark-trading/tidemark/market"
 )
 
 // schema is the shape of one object of an answer. All its fields are there unless they are optional, and no others.
@@ -43,7 +45,7 @@ var schemas = []schema{
 	{"Error", []field{{name: "errorCode", shape: anInteger}, {name: "error", shape: aText}}},
 	{"Time", []field{{name: "time", shape: aCount}, {name: "timeNs", shape: aCount}}},
 	{"Market", []field{
-		{name: "market", shape: aMarket}, {name: "status", shape: oneOf(marketStatuses)}, {name: "base", shape: aText}, {name: "quote", shape: aText},
+		{name: "market", shape: aMarket}, {name: "status", shape: oneOf(market.Words[market.MarketStatus]())}, {name: "base", shape: aText}, {name: "quote", shape: aText},
 		{name: "pricePrecision", shape: `{"type":"null"}`}, {name: "minOrderInBaseAsset", shape: aDecimal}, {name: "minOrderInQuoteAsset", shape: aDecimal},
 		{name: "maxOrderInBaseAsset", shape: aDecimal}, {name: "maxOrderInQuoteAsset", shape: aDecimal}, {name: "quantityDecimals", shape: aCount}, {name: "notionalDecimals", shape: aCount},
 		{name: "tickSize", shape: aDecimal}, {name: "maxOpenOrders", shape: aCount}, {name: "feeCategory", shape: aText}, {name: "orderTypes", shape: someTexts}}},
@@ -72,14 +74,14 @@ var schemas = []schema{
 		{name: "orderId", shape: aUUID}, {name: "clientOrderId", shape: `{"type":["string","null"],"format":"uuid"}`, optional: true}, {name: "market", shape: aMarket},
 		{name: "created", shape: aCount}, {name: "updated", shape: aCount}, {name: "createdNs", shape: aCount}, {name: "updatedNs", shape: aCount},
 		{name: "status", shape: `{"enum":["new","awaitingTrigger","partiallyFilled","filled","canceled","expired"]}`}, {name: "side", shape: aSide},
-		{name: "orderType", shape: oneOf(orderTypes)},
+		{name: "orderType", shape: oneOf(market.Words[market.OrderType]())},
 		{name: "amount", shape: aDecimal, optional: true}, {name: "amountRemaining", shape: aDecimal, optional: true}, {name: "price", shape: aDecimal, optional: true},
 		{name: "amountQuote", shape: aDecimal, optional: true}, {name: "amountQuoteRemaining", shape: aDecimal, optional: true}, {name: "onHold", shape: aDecimal}, {name: "onHoldCurrency", shape: aText},
 		{name: "triggerPrice", shape: aDecimal, optional: true}, {name: "triggerAmount", shape: aDecimal, optional: true}, {name: "triggerType", shape: `{"const":"price"}`, optional: true},
-		{name: "triggerReference", shape: oneOf(references), optional: true}, {name: "filledAmount", shape: aDecimal}, {name: "filledAmountQuote", shape: aDecimal},
+		{name: "triggerReference", shape: oneOf(market.Words[market.TriggerReference]()), optional: true}, {name: "filledAmount", shape: aDecimal}, {name: "filledAmountQuote", shape: aDecimal},
 		{name: "feePaid", shape: aDecimal}, {name: "feeCurrency", shape: aText}, {name: "fills", shape: `{"type":"array","items":{"$ref":"#/components/schemas/Fill"}}`},
-		{name: "selfTradePrevention", shape: oneOf(preventions)}, {name: "visible", shape: aFlag},
-		{name: "timeInForce", shape: oneOf(inForces)}, {name: "postOnly", shape: aFlag}, {name: "disableMarketProtection", shape: `{"const":false}`, optional: true},
+		{name: "selfTradePrevention", shape: oneOf(market.Words[market.SelfTradePrevention]())}, {name: "visible", shape: aFlag},
+		{name: "timeInForce", shape: oneOf(market.Words[market.TimeInForce]())}, {name: "postOnly", shape: aFlag}, {name: "disableMarketProtection", shape: `{"const":false}`, optional: true},
 		{name: "operatorId", shape: anInteger, optional: true}, {name: "restatementReason", shape: aText, optional: true}, {name: "codGroupId", shape: `{"type":"integer","minimum":1,"maximum":1000}`, optional: true}}},
 	{"ShortOrder", []field{
 		{name: "market", shape: aMarket}, {name: "orderId", shape: aUUID}, {name: "clientOrderId", shape: aUUID, optional: true}, {name: "created", shape: aCount}, {name: "updated", shape: aCount},

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -16,32 +17,32 @@ type depth struct {
 
 // getTime answers GET /time.
 func (ex *Exchange) getTime(c *call) *exchange.Error {
-	w := sheet{c.out}
-	w.open('{')
+	w := wire.Writer{Dst: c.out}
+	w.Open('{')
 	now := c.fate.skewed(c.now)
-	w.integer("time", now.Millis())
-	w.integer("timeNs", int64(now))
-	w.close('}')
-	c.out = w.dst
+	w.Integer("time", now.Millis())
+	w.Integer("timeNs", int64(now))
+	w.Close('}')
+	c.out = w.Dst
 	return nil
 }
 
 // each writes an object for the market that a call names, or a list with one for every market.
-func (ex *Exchange) each(c *call, write func(*sheet, *listing)) *exchange.Error {
-	w := sheet{c.out}
+func (ex *Exchange) each(c *call, write func(*wire.Writer, *listing)) *exchange.Error {
+	w := wire.Writer{Dst: c.out}
 	if c.has("market") {
 		write(&w, ex.named(c))
-		c.out = w.dst
+		c.out = w.Dst
 		return nil
 	}
-	w.open('[')
+	w.Open('[')
 	for _, l := range ex.listings {
 		if l != nil { // markets count from 1
 			write(&w, l)
 		}
 	}
-	w.close(']')
-	c.out = w.dst
+	w.Close(']')
+	c.out = w.Dst
 	return nil
 }
 
@@ -57,64 +58,64 @@ func (ex *Exchange) getMarkets(c *call) *exchange.Error {
 
 // writeMarket writes a market with its rules (specification 2.3, venue-facts 1.2). Where the config sets no maximum, the one that
 // every order is under (codes 210 and 211) stands.
-func (ex *Exchange) writeMarket(w *sheet, l *listing) {
+func (ex *Exchange) writeMarket(w *wire.Writer, l *listing) {
 	const most = 1_000_000_000
-	w.open('{')
-	w.text("market", l.Name)
-	w.text("status", l.Status.String())
-	w.text("base", ex.catalog.Asset(l.Base).Symbol)
-	w.text("quote", ex.catalog.Asset(l.Quote).Symbol)
-	w.null("pricePrecision")
-	w.padded("minOrderInBaseAsset", int64(l.MinOrderInBase), l.AmountDigits)
-	w.padded("minOrderInQuoteAsset", int64(l.MinOrderInQuote), l.QuoteDigits)
+	w.Open('{')
+	w.Text("market", l.Name)
+	w.Text("status", l.Status.String())
+	w.Text("base", ex.catalog.Asset(l.Base).Symbol)
+	w.Text("quote", ex.catalog.Asset(l.Quote).Symbol)
+	w.Null("pricePrecision")
+	w.Padded("minOrderInBaseAsset", int64(l.MinOrderInBase), l.AmountDigits)
+	w.Padded("minOrderInQuoteAsset", int64(l.MinOrderInQuote), l.QuoteDigits)
 	if l.MaxOrderInBase == 0 {
-		w.padded("maxOrderInBaseAsset", most, 0)
+		w.Padded("maxOrderInBaseAsset", most, 0)
 	} else {
-		w.padded("maxOrderInBaseAsset", int64(l.MaxOrderInBase), l.AmountDigits)
+		w.Padded("maxOrderInBaseAsset", int64(l.MaxOrderInBase), l.AmountDigits)
 	}
 	if l.MaxOrderInQuote == 0 {
-		w.padded("maxOrderInQuoteAsset", most, 0)
+		w.Padded("maxOrderInQuoteAsset", most, 0)
 	} else {
-		w.padded("maxOrderInQuoteAsset", int64(l.MaxOrderInQuote), l.QuoteDigits)
+		w.Padded("maxOrderInQuoteAsset", int64(l.MaxOrderInQuote), l.QuoteDigits)
 	}
-	w.integer("quantityDecimals", int64(l.QuantityDecimals))
-	w.integer("notionalDecimals", int64(l.NotionalDecimals))
+	w.Integer("quantityDecimals", int64(l.QuantityDecimals))
+	w.Integer("notionalDecimals", int64(l.NotionalDecimals))
 	if l.TickSize == 0 {
-		w.null("tickSize")
+		w.Null("tickSize")
 	} else {
-		w.padded("tickSize", int64(l.TickSize), l.PriceDigits)
+		w.Padded("tickSize", int64(l.TickSize), l.PriceDigits)
 	}
-	w.integer("maxOpenOrders", int64(l.MaxOpenOrders))
-	w.text("feeCategory", l.FeeCategory)
-	w.key("orderTypes")
-	w.dst = append(w.dst, '[')
-	for _, name := range orderTypes {
-		w.comma()
-		w.quote(name)
+	w.Integer("maxOpenOrders", int64(l.MaxOpenOrders))
+	w.Text("feeCategory", l.FeeCategory)
+	w.Key("orderTypes")
+	w.Dst = append(w.Dst, '[')
+	for kind := market.TypeMarket; kind <= market.TypeTakeProfitLimit; kind++ {
+		w.Comma()
+		w.Quote(kind.String())
 	}
-	w.close(']')
-	w.close('}')
+	w.Close(']')
+	w.Close('}')
 }
 
 // getAssets answers GET /assets.
 func (ex *Exchange) getAssets(c *call) *exchange.Error {
-	w := sheet{c.out}
+	w := wire.Writer{Dst: c.out}
 	if c.has("symbol") {
 		ex.writeAsset(&w, ex.catalog.AssetNamed(c.text("symbol")))
-		c.out = w.dst
+		c.out = w.Dst
 		return nil
 	}
-	w.open('[')
+	w.Open('[')
 	for _, a := range ex.catalog.Assets() {
 		ex.writeAsset(&w, a)
 	}
-	w.close(']')
-	c.out = w.dst
+	w.Close(']')
+	c.out = w.Dst
 	return nil
 }
 
 // writeAsset writes an asset with its transfer rules (venue-facts 1.2).
-func (ex *Exchange) writeAsset(w *sheet, a *market.Asset) {
+func (ex *Exchange) writeAsset(w *wire.Writer, a *market.Asset) {
 	rules := ex.rulesOf(a.Symbol)
 	networks := rules.Networks
 	switch {
@@ -123,25 +124,25 @@ func (ex *Exchange) writeAsset(w *sheet, a *market.Asset) {
 	case len(networks) == 0:
 		networks = []string{a.Symbol}
 	}
-	w.open('{')
-	w.text("symbol", a.Symbol)
-	w.text("name", cmp.Or(rules.Name, a.Symbol))
-	w.integer("decimals", int64(a.Digits))
-	w.text("depositFee", cmp.Or(rules.DepositFee, "0"))
-	w.integer("depositConfirmations", int64(rules.Confirmations))
-	w.text("depositStatus", cmp.Or(rules.Status, "OK"))
-	w.text("withdrawalFee", cmp.Or(rules.WithdrawalFee, "0"))
-	w.text("withdrawalMinAmount", cmp.Or(rules.WithdrawalMin, "0"))
-	w.text("withdrawalStatus", cmp.Or(rules.Status, "OK"))
-	w.key("networks")
-	w.dst = append(w.dst, '[')
+	w.Open('{')
+	w.Text("symbol", a.Symbol)
+	w.Text("name", cmp.Or(rules.Name, a.Symbol))
+	w.Integer("decimals", int64(a.Digits))
+	w.Text("depositFee", cmp.Or(rules.DepositFee, "0"))
+	w.Integer("depositConfirmations", int64(rules.Confirmations))
+	w.Text("depositStatus", cmp.Or(rules.Status, "OK"))
+	w.Text("withdrawalFee", cmp.Or(rules.WithdrawalFee, "0"))
+	w.Text("withdrawalMinAmount", cmp.Or(rules.WithdrawalMin, "0"))
+	w.Text("withdrawalStatus", cmp.Or(rules.Status, "OK"))
+	w.Key("networks")
+	w.Dst = append(w.Dst, '[')
 	for _, name := range networks {
-		w.comma()
-		w.quote(name)
+		w.Comma()
+		w.Quote(name)
 	}
-	w.close(']')
-	w.text("message", "")
-	w.close('}')
+	w.Close(']')
+	w.Text("message", "")
+	w.Close('}')
 }
 
 // rulesOf returns what the config says of an asset.
@@ -175,29 +176,16 @@ func (ex *Exchange) getBook(c *call) *exchange.Error {
 	if refused != nil {
 		return refused
 	}
-	w := sheet{c.out}
-	w.open('{')
-	w.text("market", l.Name)
-	w.integer("nonce", l.nonce)
-	w.key("bids")
-	w.levels(l.Market, d.bids)
-	w.key("asks")
-	w.levels(l.Market, d.asks)
-	w.integer("timestamp", int64(c.now))
-	w.close('}')
-	c.out = w.dst
+	w := wire.Writer{Dst: c.out}
+	w.Open('{')
+	w.Text("market", l.Name)
+	w.Integer("nonce", l.nonce)
+	w.Key("bids")
+	w.Levels(l.Market, d.bids)
+	w.Key("asks")
+	w.Levels(l.Market, d.asks)
+	w.Integer("timestamp", int64(c.now))
+	w.Close('}')
+	c.out = w.Dst
 	return nil
-}
-
-// levels appends one side of a book.
-func (w *sheet) levels(m *market.Market, levels []market.Level) {
-	w.dst = append(w.dst, '[')
-	for i := range levels {
-		w.open('[')
-		w.decimal(int64(levels[i].Price), m.PriceDigits)
-		w.dst = append(w.dst, ',')
-		w.decimal(int64(levels[i].Amount), m.AmountDigits)
-		w.close(']')
-	}
-	w.close(']')
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -126,9 +127,9 @@ func TestPublicAnswersHaveTheRecordedShapes(t *testing.T) {
 
 func TestATradeIDIsWrittenAsTheLibraryWritesIt(t *testing.T) {
 	id := uuid.MustParse("57b1159b-6bf5-4cde-9e2c-6bd6a5678baf")
-	var w sheet
-	w.id("id", id)
-	require.Equal(t, `"id":"`+id.String()+`"`, string(w.dst))
+	var w wire.Writer
+	w.ID("id", id)
+	require.Equal(t, `"id":"`+id.String()+`"`, string(w.Dst))
 }
 
 func TestBookCandlesAndTradesAreWrittenWithoutGarbage(t *testing.T) {

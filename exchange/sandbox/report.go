@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -22,46 +23,46 @@ func (ex *Exchange) getBookReport(c *call) *exchange.Error {
 		return refused
 	}
 	now := c.now.Std().Format(microseconds)
-	w := sheet{c.out}
-	w.open('{')
-	w.text("submissionTimestamp", now)
+	w := wire.Writer{Dst: c.out}
+	w.Open('{')
+	w.Text("submissionTimestamp", now)
 	ex.writeAssetCode(&w, l)
-	w.key("bids")
+	w.Key("bids")
 	ex.writeReportLevels(&w, l, market.Buy, "BUYI", d.bids)
-	w.key("asks")
+	w.Key("asks")
 	ex.writeReportLevels(&w, l, market.Sell, "SELL", d.asks)
-	w.text("priceCurrency", ex.catalog.Asset(l.Quote).Symbol)
-	w.text("priceNotation", monetary)
-	w.text("quantityCurrency", ex.catalog.Asset(l.Base).Symbol)
-	w.text("quantityNotation", cryptoQuantity)
-	w.text("venue", cmp.Or(ex.config.Venue, defaultVenue))
-	w.text("tradingSystem", cmp.Or(ex.config.Venue, defaultVenue))
-	w.text("publicationTimestamp", now)
-	w.close('}')
-	c.out = w.dst
+	w.Text("priceCurrency", ex.catalog.Asset(l.Quote).Symbol)
+	w.Text("priceNotation", monetary)
+	w.Text("quantityCurrency", ex.catalog.Asset(l.Base).Symbol)
+	w.Text("quantityNotation", cryptoQuantity)
+	w.Text("venue", cmp.Or(ex.config.Venue, defaultVenue))
+	w.Text("tradingSystem", cmp.Or(ex.config.Venue, defaultVenue))
+	w.Text("publicationTimestamp", now)
+	w.Close('}')
+	c.out = w.Dst
 	return nil
 }
 
 // writeAssetCode writes which asset is reported on.
-func (ex *Exchange) writeAssetCode(w *sheet, l *listing) {
+func (ex *Exchange) writeAssetCode(w *wire.Writer, l *listing) {
 	symbol := ex.catalog.Asset(l.Base).Symbol
-	w.text("assetCode", symbol)
-	w.text("assetName", cmp.Or(ex.rulesOf(symbol).Name, symbol))
+	w.Text("assetCode", symbol)
+	w.Text("assetName", cmp.Or(ex.rulesOf(symbol).Name, symbol))
 }
 
 // writeReportLevels appends one side of a book with the number of orders at each level.
-func (ex *Exchange) writeReportLevels(w *sheet, l *listing, side market.Side, word string, levels []market.Level) {
+func (ex *Exchange) writeReportLevels(w *wire.Writer, l *listing, side market.Side, word string, levels []market.Level) {
 	ex.depth.orders = ex.venue.AppendCounts(l.ID, side, levels, ex.depth.orders[:0])
-	w.dst = append(w.dst, '[')
+	w.Dst = append(w.Dst, '[')
 	for i := range levels {
-		w.open('{')
-		w.text("side", word)
-		w.fixed("price", int64(levels[i].Price), l.PriceDigits)
-		w.fixed("quantity", int64(levels[i].Amount), l.AmountDigits)
-		w.integer("numOrders", int64(ex.depth.orders[i]))
-		w.close('}')
+		w.Open('{')
+		w.Text("side", word)
+		w.Fixed("price", int64(levels[i].Price), l.PriceDigits)
+		w.Fixed("quantity", int64(levels[i].Amount), l.AmountDigits)
+		w.Integer("numOrders", int64(ex.depth.orders[i]))
+		w.Close('}')
 	}
-	w.close(']')
+	w.Close(']')
 }
 
 // getTradesReport answers GET /report/{market}/trades, newest first. A trade is published when it happens, with its price: nothing
@@ -72,28 +73,28 @@ func (ex *Exchange) getTradesReport(c *call) *exchange.Error {
 		return refused
 	}
 	base, quote := ex.catalog.Asset(l.Base).Symbol, ex.catalog.Asset(l.Quote).Symbol
-	w := sheet{c.out}
-	w.open('[')
+	w := wire.Writer{Dst: c.out}
+	w.Open('[')
 	for i := len(trades) - 1; i >= 0; i-- {
 		t := &trades[i]
 		at := t.at.Std().Format(microseconds)
-		w.open('{')
-		w.id("tradeId", t.id)
-		w.text("transactTimestamp", at)
+		w.Open('{')
+		w.ID("tradeId", t.id)
+		w.Text("transactTimestamp", at)
 		ex.writeAssetCode(&w, l)
-		w.fixed("price", int64(t.price), l.PriceDigits)
-		w.text("missingPrice", "")
-		w.text("priceNotation", monetary)
-		w.text("priceCurrency", quote)
-		w.fixed("quantity", int64(t.amount), l.AmountDigits)
-		w.text("quantityCurrency", base)
-		w.text("quantityNotation", cryptoQuantity)
-		w.text("venue", cmp.Or(ex.config.Venue, defaultVenue))
-		w.text("publicationTimestamp", at)
-		w.text("publicationVenue", cmp.Or(ex.config.Venue, defaultVenue))
-		w.close('}')
+		w.Fixed("price", int64(t.price), l.PriceDigits)
+		w.Text("missingPrice", "")
+		w.Text("priceNotation", monetary)
+		w.Text("priceCurrency", quote)
+		w.Fixed("quantity", int64(t.amount), l.AmountDigits)
+		w.Text("quantityCurrency", base)
+		w.Text("quantityNotation", cryptoQuantity)
+		w.Text("venue", cmp.Or(ex.config.Venue, defaultVenue))
+		w.Text("publicationTimestamp", at)
+		w.Text("publicationVenue", cmp.Or(ex.config.Venue, defaultVenue))
+		w.Close('}')
 	}
-	w.close(']')
-	c.out = w.dst
+	w.Close(']')
+	c.out = w.Dst
 	return nil
 }

@@ -26,23 +26,14 @@ var (
 	bookDepth    = parameter{name: "depth", kind: kindInteger, min: 1, max: 1000, doc: "levels of each side; 1000 where it is left out"}
 )
 
-var (
-	sides       = market.Words[market.Side]()
-	orderTypes  = market.Words[market.OrderType]()
-	references  = market.Words[market.TriggerReference]()
-	inForces    = market.Words[market.TimeInForce]()
-	preventions = market.Words[market.SelfTradePrevention]()
-	intervals   = market.Words[market.Interval]()
-)
-
 // orderTerms are the parameters that POST and PUT /order have in common (specification 4.1 and 4.4).
 var orderTerms = []parameter{
 	{name: "amount", kind: kindDecimal, doc: "base amount"},
 	{name: "amountQuote", kind: kindDecimal, doc: "quote amount: market, stopLoss, takeProfit"},
 	{name: "price", kind: kindDecimal, doc: "quote per base, a multiple of the market's tickSize"},
 	{name: "triggerAmount", kind: kindDecimal, doc: "trigger price"},
-	{name: "timeInForce", kind: kindWord, words: inForces, doc: "GTC where it is left out"},
-	{name: "selfTradePrevention", kind: kindWord, words: preventions, doc: "decrementAndCancel where it is left out"},
+	{name: "timeInForce", kind: kindWord, words: market.Words[market.TimeInForce](), doc: "GTC where it is left out"},
+	{name: "selfTradePrevention", kind: kindWord, words: market.Words[market.SelfTradePrevention](), doc: "decrementAndCancel where it is left out"},
 	{name: "postOnly", kind: kindFlag, doc: "never take"},
 	{name: "responseRequired", kind: kindFlag, doc: "true where it is left out"},
 }
@@ -57,7 +48,7 @@ var endpoints = []endpoint{
 	{method: "GET", path: "/{market}/trades", summary: "Public trades", section: "1", weight: 5,
 		params: []parameter{marketInPath, rowLimit, startMillis, endMillis, tradeIDFrom, tradeIDTo}, answer: "PublicTrades", do: (*Exchange).getPublicTrades},
 	{method: "GET", path: "/{market}/candles", summary: "Candles", section: "1", weight: 1,
-		params: []parameter{marketInPath, {name: "interval", kind: kindWord, required: true, words: intervals},
+		params: []parameter{marketInPath, {name: "interval", kind: kindWord, required: true, words: market.Words[market.Interval]()},
 			{name: "limit", kind: kindInteger, min: 1, max: 1440, doc: "rows at most; 1440 where it is left out"}, startMillis, endMillis}, answer: "Candles", do: (*Exchange).getCandles},
 	{method: "GET", path: "/ticker/price", summary: "Latest prices", section: "1", weight: 1, params: []parameter{anyMarket}, answer: "TickerPrices", do: (*Exchange).getTickerPrice},
 	{method: "GET", path: "/ticker/book", summary: "Best bids and asks", section: "1", weight: 1, params: []parameter{anyMarket}, answer: "TickerBooks", do: (*Exchange).getTickerBook},
@@ -68,8 +59,8 @@ var endpoints = []endpoint{
 
 	{method: "POST", path: "/order", summary: "Place an order", section: "4.1", weight: 1, needs: rightTrade,
 		params: append([]parameter{oneMarket,
-			{name: "side", kind: kindWord, required: true, words: sides}, {name: "orderType", kind: kindWord, required: true, words: orderTypes}, operatorID, clientID,
-			{name: "triggerType", kind: kindWord, words: market.Words[market.TriggerType]()}, {name: "triggerReference", kind: kindWord, words: references},
+			{name: "side", kind: kindWord, required: true, words: market.Words[market.Side]()}, {name: "orderType", kind: kindWord, required: true, words: market.Words[market.OrderType]()}, operatorID, clientID,
+			{name: "triggerType", kind: kindWord, words: market.Words[market.TriggerType]()}, {name: "triggerReference", kind: kindWord, words: market.Words[market.TriggerReference]()},
 			{name: "codGroupId", kind: kindInteger, min: 1, max: 1000, doc: "group of orders for cancel on disconnect"},
 			{name: "disableMarketProtection", kind: kindFlag, doc: "deprecated: its value is ignored"}}, orderTerms...), answer: "Order", do: (*Exchange).postOrder},
 	{method: "PUT", path: "/order", summary: "Update an order", section: "4.4", weight: 1, needs: rightTrade,

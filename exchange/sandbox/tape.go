@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -133,19 +134,19 @@ func (ex *Exchange) getPublicTrades(c *call) *exchange.Error {
 	if refused != nil {
 		return refused
 	}
-	w := sheet{c.out}
-	w.open('[')
+	w := wire.Writer{Dst: c.out}
+	w.Open('[')
 	for i := len(trades) - 1; i >= 0; i-- {
 		t := &trades[i]
-		w.open('{')
-		w.id("id", t.id)
-		w.integer("timestamp", t.at.Millis())
-		w.fixed("amount", int64(t.amount), l.AmountDigits)
-		w.fixed("price", int64(t.price), l.PriceDigits)
-		w.text("side", t.side.String())
-		w.close('}')
+		w.Open('{')
+		w.ID("id", t.id)
+		w.Integer("timestamp", t.at.Millis())
+		w.Fixed("amount", int64(t.amount), l.AmountDigits)
+		w.Fixed("price", int64(t.price), l.PriceDigits)
+		w.Text("side", t.side.String())
+		w.Close('}')
 	}
-	w.close(']')
-	c.out = w.dst
+	w.Close(']')
+	c.out = w.Dst
 	return nil
 }

@@ -4,84 +4,85 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
 // getTickerPrice answers GET /ticker/price: the price of the last public trade, null where there has been none.
 func (ex *Exchange) getTickerPrice(c *call) *exchange.Error {
-	return ex.each(c, func(w *sheet, l *listing) {
-		w.open('{')
-		w.text("market", l.Name)
+	return ex.each(c, func(w *wire.Writer, l *listing) {
+		w.Open('{')
+		w.Text("market", l.Name)
 		if last := l.tape.last(); last != nil {
-			w.fixed("price", int64(last.price), l.PriceDigits)
+			w.Fixed("price", int64(last.price), l.PriceDigits)
 		} else {
-			w.null("price")
+			w.Null("price")
 		}
-		w.close('}')
+		w.Close('}')
 	})
 }
 
 // getTickerBook answers GET /ticker/book.
 func (ex *Exchange) getTickerBook(c *call) *exchange.Error {
-	return ex.each(c, func(w *sheet, l *listing) {
-		w.open('{')
-		w.text("market", l.Name)
+	return ex.each(c, func(w *wire.Writer, l *listing) {
+		w.Open('{')
+		w.Text("market", l.Name)
 		ex.writeBest(w, l)
-		w.close('}')
+		w.Close('}')
 	})
 }
 
 // writeBest writes best bid and ask with their amounts, null where a side is empty or the market not trading.
-func (ex *Exchange) writeBest(w *sheet, l *listing) {
+func (ex *Exchange) writeBest(w *wire.Writer, l *listing) {
 	var bid, ask market.Level
 	if l.Status == market.Trading {
 		bid, ask = ex.venue.Best(l.ID)
 	}
-	w.side(l.Market, "bid", "bidSize", bid)
-	w.side(l.Market, "ask", "askSize", ask)
+	writeSide(w, l.Market, "bid", "bidSize", bid)
+	writeSide(w, l.Market, "ask", "askSize", ask)
 }
 
-// side writes one side's best level.
-func (w *sheet) side(m *market.Market, price, size string, best market.Level) {
+// writeSide writes one side's best level.
+func writeSide(w *wire.Writer, m *market.Market, price, size string, best market.Level) {
 	if best.Price == 0 {
-		w.null(price)
-		w.null(size)
+		w.Null(price)
+		w.Null(size)
 		return
 	}
-	w.fixed(price, int64(best.Price), m.PriceDigits)
-	w.fixed(size, int64(best.Amount), m.AmountDigits)
+	w.Fixed(price, int64(best.Price), m.PriceDigits)
+	w.Fixed(size, int64(best.Amount), m.AmountDigits)
 }
 
 // getTicker24h answers GET /ticker/24h.
 func (ex *Exchange) getTicker24h(c *call) *exchange.Error {
-	return ex.each(c, func(w *sheet, l *listing) {
+	return ex.each(c, func(w *wire.Writer, l *listing) {
 		start := c.now.Add(-24 * time.Hour)
 		total, any := l.since(start)
-		w.open('{')
-		w.text("market", l.Name)
-		w.integer("startTimestamp", start.Millis())
-		w.integer("timestamp", c.now.Millis())
+		w.Open('{')
+		w.Text("market", l.Name)
+		w.Integer("startTimestamp", start.Millis())
+		w.Integer("timestamp", c.now.Millis())
 		if any {
-			w.fixed("open", int64(total.open), l.PriceDigits)
-			w.integer("openTimestamp", total.first.Millis())
-			w.fixed("high", int64(total.high), l.PriceDigits)
-			w.fixed("low", int64(total.low), l.PriceDigits)
-			w.fixed("last", int64(total.close), l.PriceDigits)
-			w.integer("closeTimestamp", total.last.Millis())
+			w.Fixed("open", int64(total.open), l.PriceDigits)
+			w.Integer("openTimestamp", total.first.Millis())
+			w.Fixed("high", int64(total.high), l.PriceDigits)
+			w.Fixed("low", int64(total.low), l.PriceDigits)
+			w.Fixed("last", int64(total.close), l.PriceDigits)
+			w.Integer("closeTimestamp", total.last.Millis())
 		} else {
 			for _, name := range [...]string{"open", "openTimestamp", "high", "low", "last", "closeTimestamp"} {
-				w.null(name)
+				w.Null(name)
 			}
 		}
 		ex.writeBest(w, l)
 		if any {
-			w.value("volume", total.base, l.AmountDigits)
-			w.value("volumeQuote", total.quote, l.ValueDigits)
+			w.Value("volume", total.base, l.AmountDigits)
+			w.Value("volumeQuote", total.quote, l.ValueDigits)
 		} else {
-			w.null("volume")
-			w.null("volumeQuote")
+			w.Null("volume")
+			w.Null("volumeQuote")
 		}
-		w.close('}')
+		w.Close('}')
 	})
 }
 

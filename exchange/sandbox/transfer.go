@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -226,36 +227,36 @@ func latest[T any](rows []T, limit int) []T { return rows[max(0, len(rows)-limit
 // listTransfers answers a history: newest first, of one asset or all, between two times.
 func (ex *Exchange) listTransfers(c *call, rows []*transfer) {
 	limit, start, end := c.integer("limit", 500), c.integer("start", 0), c.integer("end", lastMillis)
-	w := sheet{c.out}
-	w.open('[')
+	w := wire.Writer{Dst: c.out}
+	w.Open('[')
 	rows = latest(rows, ex.kept())
 	for i, count := len(rows)-1, 0; i >= 0 && count < int(limit); i-- {
 		t, v := rows[i], ex.vaults[rows[i].Asset-1]
 		if at := t.Listed.Millis(); at < start || at > end || c.has("symbol") && c.text("symbol") != v.Symbol {
 			continue
 		}
-		w.transfer(t, v)
+		writeTransfer(&w, t, v)
 		count++
 	}
-	w.close(']')
-	c.out = w.dst
+	w.Close(']')
+	c.out = w.Dst
 }
 
-func (w *sheet) transfer(t *transfer, v *vault) {
-	w.open('{')
-	w.integer("timestamp", t.Listed.Millis())
-	w.text("symbol", v.Symbol)
-	w.fixed("amount", int64(t.Amount), v.Digits)
-	w.fixed("fee", int64(t.Fee), v.Digits)
-	w.text("status", transferStatuses[t.Status])
+func writeTransfer(w *wire.Writer, t *transfer, v *vault) {
+	w.Open('{')
+	w.Integer("timestamp", t.Listed.Millis())
+	w.Text("symbol", v.Symbol)
+	w.Fixed("amount", int64(t.Amount), v.Digits)
+	w.Fixed("fee", int64(t.Fee), v.Digits)
+	w.Text("status", transferStatuses[t.Status])
 	if t.TxID != "" {
-		w.text("txId", t.TxID)
+		w.Text("txId", t.TxID)
 	}
-	w.text("address", t.Address)
+	w.Text("address", t.Address)
 	if t.PaymentID != "" {
-		w.text("paymentId", t.PaymentID)
+		w.Text("paymentId", t.PaymentID)
 	}
-	w.close('}')
+	w.Close('}')
 }
 
 // inFlight is a heap of transfers: the one whose next status is due first on top, the older of two at one time.

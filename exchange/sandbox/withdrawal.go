@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -43,14 +44,14 @@ func (ex *Exchange) postWithdrawal(c *call) *exchange.Error {
 		return exchange.ErrCode(408)
 	}
 	ex.withdraw(c.account, v, total, c.text("address"), c.text("paymentId"), c.now)
-	w := sheet{c.out}
-	w.open('{')
-	w.key("success")
-	w.dst = append(w.dst, "true"...)
-	w.text("symbol", v.Symbol)
-	w.fixed("amount", int64(total), v.Digits)
-	w.close('}')
-	c.out = w.dst
+	w := wire.Writer{Dst: c.out}
+	w.Open('{')
+	w.Key("success")
+	w.Dst = append(w.Dst, "true"...)
+	w.Text("symbol", v.Symbol)
+	w.Fixed("amount", int64(total), v.Digits)
+	w.Close('}')
+	c.out = w.Dst
 	return nil
 }
 

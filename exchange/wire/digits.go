@@ -1,4 +1,4 @@
-package rest
+package wire
 
 import (
 	"encoding/binary"
@@ -7,10 +7,12 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// quoted reads a plain decimal in quotes that fits easily, in units of 10^-digits, and returns where it ends; 0 where it is anything
-// else, which market.ParseFixed reads. It looks at eight bytes at once: where the number ends is known before what it is worth.
+// quoted reads a plain decimal in quotes that fits easily, in units of 10^-digits, and returns
+// where it ends; 0 where it is anything else, which market.ParseFixed reads. It looks at eight
+// bytes at once: where the number ends is known before what it is worth.
 func quoted(data []byte, at int, digits uint8) (value int64, next int) {
-	const longest, finest, window = 6, 18 - 6, 16 // digits before the point, and units after it, whose product any int64 holds
+	// As many digits before the point and after it, in units, as any int64 holds.
+	const longest, finest, window = 6, 18 - 6, 16
 	at++
 	if len(data)-at <= window || digits > finest {
 		return slowly(data, at-1, digits)
@@ -54,14 +56,15 @@ func quoted(data []byte, at int, digits uint8) (value int64, next int) {
 // zeros turns eight digits into their values.
 const zeros = 0x3030303030303030
 
-// marks sets the top bit of each byte of a word that is above 9. Up to the first that stands for a byte outside of ASCII they are right,
-// the first in the text being the lowest.
+// marks sets the top bit of each byte of a word that is above 9. Up to the first that stands for a
+// byte outside of ASCII they are right, the first in the text being the lowest.
 func marks(word uint64) uint64 {
 	const tooHigh, tops = 0x7676767676767676, 0x8080808080808080
 	return ((word + tooHigh) | word) & tops
 }
 
-// worth returns what the first 1 … 8 bytes of a word stand for, the first in the text being the highest digit.
+// worth returns what the first 1 … 8 bytes of a word stand for, the first in the text being the
+// highest digit.
 func worth(word uint64, n int) uint64 {
 	const pairs = 0x000000ff000000ff
 	word <<= (64 - 8*n) & 63
@@ -71,13 +74,23 @@ func worth(word uint64, n int) uint64 {
 
 // slowly is quoted digit by digit.
 func slowly(data []byte, at int, digits uint8) (value int64, next int) {
+	value, next = plain(data, at+1, digits)
+	if next == 0 || next == len(data) || data[next] != '"' {
+		return 0, 0
+	}
+	return value, next + 1
+}
+
+// plain reads a plain decimal that fits easily, in units of 10^-digits, and returns where it ends;
+// 0 where it is anything else.
+func plain(data []byte, at int, digits uint8) (value int64, next int) {
 	const easy = 18 // decimal digits that any int64 holds, the scaling included
 	var n uint64
-	i := at + 1
+	i := at
 	for ; i < len(data) && data[i]-'0' <= 9; i++ {
 		n = n*10 + uint64(data[i]-'0')
 	}
-	length, fraction := i-at-1, 0
+	length, fraction := i-at, 0
 	if length == 0 {
 		return 0, 0
 	}
@@ -91,8 +104,8 @@ func slowly(data []byte, at int, digits uint8) (value int64, next int) {
 		length += fraction
 	}
 	scale := int(digits) - fraction
-	if i == len(data) || data[i] != '"' || scale < 0 || length+scale > easy {
+	if scale < 0 || length+scale > easy {
 		return 0, 0
 	}
-	return int64(n) * market.Pow10(uint8(scale)), i + 1
+	return int64(n) * market.Pow10(uint8(scale)), i
 }

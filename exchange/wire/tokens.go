@@ -1,0 +1,33 @@
+package wire
+
+// Tokens reads an object by a table: into[i] becomes the token (see Token) of the member called
+// names[i], and stays as it is where there is none. Other members are skipped; of two members of
+// one name the later counts. Tokens is fastest where the members come in the order of names.
+func (s *Scanner) Tokens(names []string, into [][]byte) {
+	next := 0
+	for s.Object(); s.Member(); {
+		i := place(names, s.name, next)
+		if i < 0 {
+			s.Discard()
+			continue
+		}
+		into[i] = s.Token()
+		next = i + 1
+	}
+}
+
+// place returns where names has name, looked for from next on and then from the start; -1 where it
+// has not.
+func place(names []string, name []byte, next int) int {
+	for i := next; i < len(names); i++ {
+		if names[i] == string(name) {
+			return i
+		}
+	}
+	for i := range next {
+		if names[i] == string(name) {
+			return i
+		}
+	}
+	return -1
+}
