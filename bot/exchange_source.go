@@ -6,13 +6,13 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
 // source makes what a market's price comes from; nil where only the accounts make one.
-func (p *exchangePlan) source(path []string, name string, m *tradedMarket) (sandbox.Source, error) {
+func (p *exchangePlan) source(path []string, name string, m *tradedMarket) (price.Source, error) {
 	s := &m.Source
 	if err := oneOf(join(path, "kind"), s.Kind, priceSynthetic, priceReplay, priceFixed, priceNone); err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (p *exchangePlan) source(path []string, name string, m *tradedMarket) (sand
 		if s.Refill > 0 && s.Refill < span(shortestStep) {
 			return nil, at(join(path, "refill"), fmt.Errorf("%s is less than %s; want 0 for never", market.Duration(s.Refill), shortestStep))
 		}
-		return sandbox.Steady{Price: string(s.Price), Refill: market.Duration(s.Refill)}, nil
+		return price.Steady{Price: string(s.Price), Refill: market.Duration(s.Refill)}, nil
 	}
 	volatility, err := strconv.ParseFloat(string(s.Volatility), 64)
 	if err != nil || volatility <= 0 || volatility > 0.5 {
@@ -39,7 +39,7 @@ func (p *exchangePlan) source(path []string, name string, m *tradedMarket) (sand
 	if s.Step < span(shortestStep) {
 		return nil, at(join(path, "step"), fmt.Errorf("%s is less than %s", market.Duration(s.Step), shortestStep))
 	}
-	return sandbox.Synthetic{Seed: s.Seed, Anchor: market.Time(s.Anchor), Price: string(s.Price), Volatility: volatility, Volume: string(s.Volume), Step: market.Duration(s.Step)}, nil
+	return price.Synthetic{Seed: s.Seed, Anchor: market.Time(s.Anchor), Price: string(s.Price), Volatility: volatility, Volume: string(s.Volume), Step: market.Duration(s.Step)}, nil
 }
 
 // shortestStep is how little may lie between two movements of a price.
@@ -60,7 +60,7 @@ func (m *tradedMarket) checkPrice(path []string) error {
 }
 
 // replay is a market's stored candles as its price.
-func (p *exchangePlan) replay(path []string, name string, m *tradedMarket) (sandbox.Source, error) {
+func (p *exchangePlan) replay(path []string, name string, m *tradedMarket) (price.Source, error) {
 	s := &m.Source
 	interval, err := market.ParseInterval(s.Interval)
 	switch {
@@ -88,7 +88,7 @@ func (p *exchangePlan) replay(path []string, name string, m *tradedMarket) (sand
 	if from >= series.End() || to != 0 && to <= series.First {
 		return nil, at(join(path, "from"), fmt.Errorf("%s %s is stored from %s to %s: nothing of it lies in the range", name, interval, series.First, series.End()))
 	}
-	candles := &storedCandles{store: store, options: candles.ReadOptions{Interval: interval, From: from, To: to}, replay: sandbox.Replay{Speed: int(s.Speed), Step: market.Duration(s.Step)}}
+	candles := &storedCandles{store: store, options: candles.ReadOptions{Interval: interval, From: from, To: to}, replay: price.Replay{Speed: int(s.Speed), Step: market.Duration(s.Step)}}
 	if s.Walk == walkPath {
 		candles.replay.Path, candles.replay.Step = true, 0
 	}
@@ -113,12 +113,12 @@ func (p *exchangePlan) openStore(file string) (*candles.Store, error) {
 type storedCandles struct {
 	store   *candles.Store
 	options candles.ReadOptions
-	replay  sandbox.Replay  // less its candles
+	replay  price.Replay    // less its candles
 	reader  *candles.Reader // nil until the exchange asks
 }
 
 // Movements replays the candles from the first on. The ones before end.
-func (c *storedCandles) Movements(s sandbox.Start) (sandbox.Movements, error) {
+func (c *storedCandles) Movements(s price.Start) (price.Movements, error) {
 	options := c.options
 	options.Market = s.Market
 	err := c.Close()

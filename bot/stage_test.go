@@ -18,6 +18,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -64,7 +65,7 @@ func stageConfig(seed uint64) sandbox.Config {
 	return sandbox.Config{
 		Assets: []sandbox.Asset{{Symbol: "EUR", Decimals: 2}, {Symbol: "BTC", Decimals: 8}},
 		Markets: []sandbox.Market{{Name: "BTC-EUR", PriceDigits: 2, TickSize: "1", QuantityDecimals: 8, NotionalDecimals: 2, MinOrderInBase: "0.0001", MinOrderInQuote: "5", MaxOrderInBase: "1000",
-			MaxOrderInQuote: "1000000000", MaxOpenOrders: 100, FeeCategory: "A", Source: sandbox.Synthetic{Price: "30000", Volatility: 0.3}, House: sandbox.House{Levels: 20, HalfSpread: 5_000, Size: "0.05"}}},
+			MaxOrderInQuote: "1000000000", MaxOpenOrders: 100, FeeCategory: "A", Source: price.Synthetic{Price: "30000", Volatility: 0.3}, House: sandbox.House{Levels: 20, HalfSpread: 5_000, Size: "0.05"}}},
 		Accounts: []sandbox.Account{
 			{Name: "bot", Balances: map[string]string{"EUR": "20000", "BTC": "1"}, Keys: []sandbox.Key{keys(stageKey, stageSecret, 0), keys(auditorKey, "secret of the auditor", 1_000_000)}},
 			{Name: "other", Balances: map[string]string{"EUR": "1000000", "BTC": "100"}, Keys: []sandbox.Key{keys(otherKey, "secret of the other", 1_000_000)}},
