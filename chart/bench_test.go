@@ -18,8 +18,8 @@ func wide() chart.Chart {
 	}}
 }
 
-// BenchmarkCandlesAgainst draws 2,000 candles as SVG, and in turn its floor: the twelve numbers that
-// a wick and a body need, written for each candle with one decimal.
+// BenchmarkCandlesAgainst draws 2,000 candles as SVG, and in turn its floor: the twelve numbers
+// that a wick and a body need, written for each candle with one decimal.
 func BenchmarkCandlesAgainst(b *testing.B) {
 	c, candles := wide(), walked(3, 2000)
 	var floor, ours time.Duration
@@ -45,7 +45,8 @@ func BenchmarkCandlesAgainst(b *testing.B) {
 	b.ReportMetric(float64(len(svg)), "B")
 }
 
-// BenchmarkPicture draws the same candles in the 900 columns of a page, and a line of a million points.
+// BenchmarkPicture draws the same candles in the 900 columns of a page, and a line of a million
+// points.
 func BenchmarkPicture(b *testing.B) {
 	merged := wide()
 	merged.Width = 0

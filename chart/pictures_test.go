@@ -63,7 +63,8 @@ func fall(points []chart.Point) []chart.Point {
 func pictures() map[string]chart.Chart {
 	return map[string]chart.Chart{
 		"equity": equityPicture(), "candles": candlePicture(), "months": monthPicture(), "fan": fanPicture(),
-		"heatmap": heatPicture(false), "signed": heatPicture(true), "scatter": scatterPicture(), "histogram": histogramPicture(),
+		"heatmap": heatPicture(false), "signed": heatPicture(true), "scatter": scatterPicture(),
+		"histogram": histogramPicture(),
 	}
 }
 

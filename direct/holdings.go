@@ -18,8 +18,8 @@ const HoldingsFile = "holdings.json"
 // holdingsVersion is the shape of Holdings.
 const holdingsVersion = 1
 
-// Holdings is what a bot's strategies have, as the bot leaves it beside its state file: for a switch that cannot read that. Amounts are
-// decimals of the base asset.
+// Holdings is what a bot's strategies have, as the bot leaves it beside its state file: for a
+// switch that cannot read that. Amounts are decimals of the base asset.
 type Holdings struct {
 	Version   int             `json:"version"`
 	AtMS      int64           `json:"at_ms"` // on the exchange's clock: fills up to here are in the amounts
@@ -51,8 +51,8 @@ type HeldOrder struct {
 	WindowMS int64     `json:"window_ms,omitempty"` // … and how long after that the exchange takes it
 }
 
-// Write replaces the holdings of a folder: after it returns the new ones are on disk, and at no moment are there none. The file is for its
-// owner alone.
+// Write replaces the holdings of a folder: after it returns the new ones are on disk, and at no
+// moment are there none. The file is for its owner alone.
 func (h *Holdings) Write(folder string) error {
 	text, err := h.encode()
 	if err != nil {

@@ -1,6 +1,7 @@
-// Package direct is the kill switch that needs no loop: it cancels a bot's open orders and sells what its strategies hold, straight at the
-// exchange, for a bot that hangs or cannot start. It never sends what is not on disk in its log first, and never sends a sale twice. Start
-// at Switch; Log is what it writes down, Holdings is what the bot leaves for it.
+// Package direct is the kill switch that needs no loop: it cancels a bot's open orders and sells
+// what its strategies hold, straight at the exchange, for a bot that hangs or cannot start. It
+// never sends what is not on disk in its log first, and never sends a sale twice. Start at Switch;
+// Log is what it writes down, Holdings is what the bot leaves for it.
 package direct
 
 import (
@@ -46,7 +47,8 @@ const (
 	KindDone    Kind = "done"    // the switch has done what it could
 )
 
-// Line is a line of the log. Amounts are decimals, times Unix milliseconds on the exchange's clock; fields that do not apply are left out.
+// Line is a line of the log. Amounts are decimals, times Unix milliseconds on the exchange's clock;
+// fields that do not apply are left out.
 type Line struct {
 	Number   int       `json:"-"` // from 1; the reader sets it
 	Kind     Kind      `json:"kind"`
@@ -66,11 +68,13 @@ type Line struct {
 	Body     string    `json:"body,omitempty"`
 	SignedMS int64     `json:"signed_ms,omitempty"`
 	WindowMS int64     `json:"window_ms,omitempty"` // how long after SignedMS the exchange takes it
-	Answer   string    `json:"answer,omitempty"`    // outcome: accepted, rejected, unknown; end: the order's status, or absent
-	Message  string    `json:"message,omitempty"`
+	// outcome: accepted, rejected, unknown; end: the order's status, or absent
+	Answer  string `json:"answer,omitempty"`
+	Message string `json:"message,omitempty"`
 }
 
-// appendLine appends a line as it stands in the file: version, number, checksum over what follows, JSON, newline.
+// appendLine appends a line as it stands in the file: version, number, checksum over what follows,
+// JSON, newline.
 func appendLine(dst []byte, number int, l *Line) ([]byte, error) {
 	text, err := json.Marshal(l)
 	if err != nil {
@@ -94,7 +98,8 @@ func parseLine(text []byte) (l Line, err error) {
 	if err != nil || number < 1 {
 		return l, errors.New("it has no number")
 	}
-	sum := crc32.Checksum(append(strconv.AppendInt(nil, int64(number), 10), parts[3]...), crc32.MakeTable(crc32.Castagnoli))
+	sum := crc32.Checksum(append(strconv.AppendInt(nil, int64(number), 10), parts[3]...),
+		crc32.MakeTable(crc32.Castagnoli))
 	if string(parts[2]) != fmt.Sprintf("%08x", sum) {
 		return l, errors.New("its checksum is wrong")
 	}
@@ -108,8 +113,9 @@ func parseLine(text []byte) (l Line, err error) {
 	return l, nil
 }
 
-// parse reads the lines of a log, and how many bytes they take. What follows the last line that is whole was cut off while it was written,
-// and nothing was sent for it; damage before a whole line is an error that wraps ErrDamaged.
+// parse reads the lines of a log, and how many bytes they take. What follows the last line that is
+// whole was cut off while it was written, and nothing was sent for it; damage before a whole line
+// is an error that wraps ErrDamaged.
 func parse(data []byte) (lines []Line, whole int, err error) {
 	var torn error
 	for at := 0; at < len(data); {
@@ -165,22 +171,25 @@ type Log struct {
 	size  int64 // of the lines that are whole
 }
 
-// Open opens the log of a path for appending and makes it where it is missing: it is on disk then, and so is its name in the folder. A line
-// that was cut off at its end is cut away. An error wraps ErrBusy where another process has the log.
+// Open opens the log of a path for appending and makes it where it is missing: it is on disk then,
+// and so is its name in the folder. A line that was cut off at its end is cut away. An error wraps
+// ErrBusy where another process has the log.
 func Open(path string) (*Log, error) {
 	l, err := open(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, err
 	}
 	if len(l.lines) == 0 {
-		if err := errors.Join(l.Append(&Line{Kind: KindFile, File: uuid.New()}), syncFolder(filepath.Dir(path))); err != nil {
+		if err := errors.Join(l.Append(&Line{Kind: KindFile, File: uuid.New()}),
+			syncFolder(filepath.Dir(path))); err != nil {
 			return nil, errors.Join(fmt.Errorf("make %s: %w", path, err), l.Close())
 		}
 	}
 	return l, nil
 }
 
-// Take opens the log of a path for reading, so that no other process appends to it meanwhile. nil: there is none.
+// Take opens the log of a path for reading, so that no other process appends to it meanwhile. nil:
+// there is none.
 func Take(path string) (*Log, error) {
 	l, err := open(path, os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -261,7 +270,8 @@ func (l *Log) Append(line *Line) error {
 	return nil
 }
 
-// Retire moves the log out of the way, durably: all that it tells is in the books. Close it afterwards.
+// Retire moves the log out of the way, durably: all that it tells is in the books. Close it
+// afterwards.
 func (l *Log) Retire() (to string, err error) {
 	to = filepath.Join(filepath.Dir(l.path), fmt.Sprintf("direct-%s.log", l.ID()))
 	if l.ID() == uuid.Nil { // it was cut off before it began

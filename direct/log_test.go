@@ -17,8 +17,10 @@ func written(t *testing.T) (path string, data []byte) {
 	l, err := Open(path)
 	require.NoError(t, err)
 	require.NoError(t, l.Append(&Line{Kind: KindBegin, AtMS: 1_700_000_000_000, By: "a test", Flatten: true}))
-	require.NoError(t, l.Append(&Line{Kind: KindSell, Client: uuid.UUID{1: 7}, Market: "BTC-EUR", Strategy: "dip", Amount: "0.5", SignedMS: 1_700_000_000_001, WindowMS: 10_000}))
-	require.NoError(t, l.Append(&Line{Kind: KindEnd, Client: uuid.UUID{1: 7}, Market: "BTC-EUR", Amount: "0.5", Answer: "filled"}))
+	require.NoError(t, l.Append(&Line{Kind: KindSell, Client: uuid.UUID{1: 7}, Market: "BTC-EUR", Strategy: "dip",
+		Amount: "0.5", SignedMS: 1_700_000_000_001, WindowMS: 10_000}))
+	require.NoError(t, l.Append(&Line{Kind: KindEnd, Client: uuid.UUID{1: 7}, Market: "BTC-EUR", Amount: "0.5",
+		Answer: "filled"}))
 	require.NoError(t, l.Close())
 	data, err = os.ReadFile(path)
 	require.NoError(t, err)
@@ -116,7 +118,8 @@ func TestHoldingsAreTheOwnersAloneAndSayWhenTheyAreDamaged(t *testing.T) {
 	h, err := ReadHoldings(folder)
 	require.NoError(t, err)
 	require.Nil(t, h)
-	want := &Holdings{AtMS: 5, Run: uuid.UUID{3: 3}, LastOrder: 9, Positions: []Position{{"dip", "BTC-EUR", "1.5"}}, Orders: []HeldOrder{{Client: uuid.UUID{9}, Side: "sell"}}}
+	want := &Holdings{AtMS: 5, Run: uuid.UUID{3: 3}, LastOrder: 9, Positions: []Position{{"dip", "BTC-EUR", "1.5"}},
+		Orders: []HeldOrder{{Client: uuid.UUID{9}, Side: "sell"}}}
 	require.NoError(t, want.Write(folder))
 	path := filepath.Join(folder, HoldingsFile)
 	info, err := os.Stat(path)
@@ -127,7 +130,8 @@ func TestHoldingsAreTheOwnersAloneAndSayWhenTheyAreDamaged(t *testing.T) {
 	require.Equal(t, want.Positions, h.Positions)
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	for _, changed := range []string{strings.Replace(string(text), "1.5", "9.5", 1), string(text[:len(text)/2]), "", strings.Replace(string(text), `"version": 1`, `"version": 2`, 1)} {
+	for _, changed := range []string{strings.Replace(string(text), "1.5", "9.5", 1), string(text[:len(text)/2]), "",
+		strings.Replace(string(text), `"version": 1`, `"version": 2`, 1)} {
 		require.NoError(t, os.WriteFile(path, []byte(changed), 0o600))
 		_, err := ReadHoldings(folder)
 		require.ErrorContains(t, err, "move it away and type markets and amounts")

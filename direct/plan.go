@@ -19,13 +19,15 @@ type Names struct {
 	numbers  map[uuid.UUID]int64 // of the run's orders near the last; nil: not made yet
 }
 
-// The numbers around a bot's last order that are tried: it may have placed more since it left its holdings.
+// The numbers around a bot's last order that are tried: it may have placed more since it left its
+// holdings.
 const (
 	numbersBefore = 10_000
 	numbersAfter  = 100_000
 )
 
-// NewNames knows the orders of a bot's holdings, which may be nil, those that the run of these made since, and the sales of a log.
+// NewNames knows the orders of a bot's holdings, which may be nil, those that the run of these made
+// since, and the sales of a log.
 func NewNames(h *Holdings, lines []Line) *Names {
 	n := &Names{holdings: h, listed: map[uuid.UUID]*HeldOrder{}, sales: map[uuid.UUID]bool{}}
 	if h != nil {
@@ -65,8 +67,8 @@ func (n *Names) number(client uuid.UUID) (number int64, made bool) {
 	return number, made
 }
 
-// Settle asks what became of the sales in the log of which that is not known. It returns false where one stays unknown: nothing is sold in its
-// market then.
+// Settle asks what became of the sales in the log of which that is not known. It returns false
+// where one stays unknown: nothing is sold in its market then.
 func (s *Switch) Settle(ctx context.Context) (unknown map[string]bool, err error) {
 	ended := map[uuid.UUID]bool{}
 	for _, l := range s.Log.Lines() {
@@ -87,21 +89,24 @@ func (s *Switch) Settle(ctx context.Context) (unknown map[string]bool, err error
 		if !certain {
 			unknown[l.Market] = true
 			s.report.Done = false
-			s.report.Unsold = append(s.report.Unsold, fmt.Sprintf("%s: it is not known what became of the earlier sale %s: nothing more is sold there", l.Market, l.Client))
+			s.report.Unsold = append(s.report.Unsold,
+				fmt.Sprintf("%s: it is not known what became of the earlier sale %s: nothing more is sold there",
+					l.Market, l.Client))
 		}
 	}
 	return unknown, nil
 }
 
-// Wants is what of a bot's holdings is left to sell: less what its orders, the sales of the log, and everybody's trades since have sold. What was
-// bought since is not added.
+// Wants is what of a bot's holdings is left to sell: less what its orders, the sales of the log,
+// and everybody's trades since have sold. What was bought since is not added.
 func (s *Switch) Wants(ctx context.Context, n *Names, operator func(strategy string) int64) ([]Want, error) {
 	var wants []Want
 	for _, p := range n.holdings.Positions {
 		m := s.Catalog.MarketNamed(p.Market)
 		if m == nil {
 			s.report.Done = false
-			s.report.Unsold = append(s.report.Unsold, fmt.Sprintf("%s: %s %s: the exchange does not list the market", p.Strategy, p.Amount, p.Market))
+			s.report.Unsold = append(s.report.Unsold, fmt.Sprintf("%s: %s %s: the exchange does not list the market",
+				p.Strategy, p.Amount, p.Market))
 			continue
 		}
 		amount, err := m.ParseQty(p.Amount)
@@ -109,7 +114,8 @@ func (s *Switch) Wants(ctx context.Context, n *Names, operator func(strategy str
 			return nil, fmt.Errorf("%s: position of %s in %s: %w", HoldingsFile, p.Strategy, p.Market, err)
 		}
 		if amount > 0 {
-			wants = append(wants, Want{Strategy: p.Strategy, Market: m.ID, Amount: amount, Operator: operator(p.Strategy)})
+			wants = append(wants, Want{Strategy: p.Strategy, Market: m.ID, Amount: amount,
+				Operator: operator(p.Strategy)})
 		}
 	}
 	if err := s.lessOrders(ctx, n, wants); err != nil {
@@ -119,7 +125,8 @@ func (s *Switch) Wants(ctx context.Context, n *Names, operator func(strategy str
 	return wants, s.lessTrades(ctx, n, wants)
 }
 
-// take takes what was sold out of a strategy's wants in a market, and what it does not have out of the others'.
+// take takes what was sold out of a strategy's wants in a market, and what it does not have out of
+// the others'.
 func take(wants []Want, strategy string, m market.ID, sold market.Qty) {
 	for _, own := range [...]bool{true, false} {
 		for i := range wants {
@@ -179,7 +186,8 @@ func (s *Switch) lessSales(wants []Want, n *Names) {
 	}
 }
 
-// lessTrades takes out what trades since have sold: of orders that the holdings do not list yet, and of others.
+// lessTrades takes out what trades since have sold: of orders that the holdings do not list yet,
+// and of others.
 func (s *Switch) lessTrades(ctx context.Context, n *Names, wants []Want) error {
 	from, err := market.TimeOfMillis(n.holdings.AtMS)
 	if err != nil {
@@ -195,7 +203,8 @@ func (s *Switch) lessTrades(ctx context.Context, n *Names, wants []Want) error {
 		sold := market.Qty(0)
 		err := s.trades(ctx, m, from, func(t *exchange.Trade) {
 			number, made := n.number(t.ClientOrderID)
-			booked := made && number <= n.holdings.LastOrder || n.listed[t.ClientOrderID] != nil || n.sales[t.ClientOrderID]
+			booked := made && number <= n.holdings.LastOrder || n.listed[t.ClientOrderID] != nil ||
+				n.sales[t.ClientOrderID]
 			if t.Side == market.Sell && !booked && t.Time >= from {
 				sold += t.Amount
 			}

@@ -11,7 +11,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// rounds is how many sales follow each other for one position, at most: the exchange may end one before it is whole.
+// rounds is how many sales follow each other for one position, at most: the exchange may end one
+// before it is whole.
 const rounds = 5
 
 // Want is something to be sold.
@@ -22,8 +23,9 @@ type Want struct {
 	Operator int64
 }
 
-// Sell sells at market. A sale leaves once; how it ended is asked for, and another follows only for what is certainly left. What may not be
-// sold, for the market's minimum or status or because the account has less, is listed in the report. The error is of the log.
+// Sell sells at market. A sale leaves once; how it ended is asked for, and another follows only for
+// what is certainly left. What may not be sold, for the market's minimum or status or because the
+// account has less, is listed in the report. The error is of the log.
 func (s *Switch) Sell(ctx context.Context, wants []Want) error {
 	for i := range wants {
 		if err := s.sell(ctx, &wants[i]); err != nil {
@@ -48,7 +50,8 @@ func (s *Switch) sell(ctx context.Context, w *Want) error {
 			return err
 		}
 		if !certain {
-			s.unsold(w, left, fmt.Sprintf("it is not known what became of sale %s; it is asked for by the next start, and by the next bot cancel-all --direct", o.ClientOrderID))
+			s.unsold(w, left, fmt.Sprintf("it is not known what became of sale %s; it is asked for by the next start, "+
+				"and by the next bot cancel-all --direct", o.ClientOrderID))
 			s.report.Done = false
 			return nil
 		}
@@ -64,7 +67,8 @@ func (s *Switch) sell(ctx context.Context, w *Want) error {
 
 func (s *Switch) unsold(w *Want, left market.Qty, why string) {
 	m := s.Catalog.Market(w.Market)
-	s.report.Unsold = append(s.report.Unsold, fmt.Sprintf("%s%s %s: %s", owner(w.Strategy), m.FormatQty(left), m.Name, why))
+	s.report.Unsold = append(s.report.Unsold, fmt.Sprintf("%s%s %s: %s", owner(w.Strategy), m.FormatQty(left), m.Name,
+		why))
 }
 
 func owner(strategy string) string {
@@ -74,7 +78,8 @@ func owner(strategy string) string {
 	return strategy + ": "
 }
 
-// order makes the next sale by the market's rules. why says that there is none; dust, that no more can be sold because it is too little.
+// order makes the next sale by the market's rules. why says that there is none; dust, that no more
+// can be sold because it is too little.
 func (s *Switch) order(ctx context.Context, w *Want, left market.Qty) (o *market.Order, dust bool, why string) {
 	m := s.Catalog.Market(w.Market)
 	var held []exchange.Holding
@@ -107,12 +112,15 @@ func (s *Switch) order(ctx context.Context, w *Want, left market.Qty) (o *market
 		amount -= amount % unit
 	}
 	if amount <= 0 {
-		return nil, left <= market.Qty(facts.Available), "the account has " + m.FormatQty(market.Qty(facts.Available)) + " available"
+		return nil, left <= market.Qty(facts.Available), "the account has " + m.FormatQty(market.Qty(facts.Available)) +
+			" available"
 	}
 	o = &market.Order{Market: m.ID, Side: market.Sell, Type: market.TypeMarket, OperatorID: w.Operator,
-		OrderState: market.OrderState{Amount: amount, AmountRemaining: amount, TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel}, ClientOrderID: uuid.New()}
+		OrderState: market.OrderState{Amount: amount, AmountRemaining: amount, TimeInForce: market.GTC,
+			SelfTradePrevention: market.DecrementAndCancel}, ClientOrderID: uuid.New()}
 	if _, refused := exchange.CheckPlace(m, o, &facts); refused != nil {
-		return nil, amount == left && (refused.Code == exchange.CodeMinBase || refused.Code == exchange.CodeMinQuote), refused.Error()
+		return nil, amount == left &&
+			(refused.Code == exchange.CodeMinBase || refused.Code == exchange.CodeMinQuote), refused.Error()
 	}
 	return o, false, ""
 }
@@ -124,8 +132,10 @@ func (s *Switch) sellOnce(ctx context.Context, w *Want, o *market.Order) (filled
 	if err != nil {
 		return 0, false, err
 	}
-	line := Line{Kind: KindSell, AtMS: s.Exchange.Now().Millis(), Client: o.ClientOrderID, Market: m.Name, Strategy: w.Strategy, Operator: o.OperatorID,
-		Amount: m.FormatQty(o.Amount), Method: intent.Method, Path: intent.Path, Body: string(intent.Body), SignedMS: intent.Timestamp, WindowMS: intent.Window}
+	line := Line{Kind: KindSell, AtMS: s.Exchange.Now().Millis(), Client: o.ClientOrderID, Market: m.Name,
+		Strategy: w.Strategy, Operator: o.OperatorID,
+		Amount: m.FormatQty(o.Amount), Method: intent.Method, Path: intent.Path, Body: string(intent.Body),
+		SignedMS: intent.Timestamp, WindowMS: intent.Window}
 	if err := s.note(&line); err != nil {
 		return 0, false, err
 	}
@@ -136,12 +146,14 @@ func (s *Switch) sellOnce(ctx context.Context, w *Want, o *market.Order) (filled
 	}
 	if exchange.OutcomeOf(sent) == exchange.Rejected {
 		s.Say("the exchange refused to sell %s %s: %v", m.FormatQty(o.Amount), m.Name, sent)
-		return 0, true, s.note(&Line{Kind: KindEnd, AtMS: s.Exchange.Now().Millis(), Client: o.ClientOrderID, Market: m.Name, Strategy: w.Strategy, Answer: "rejected", Amount: "0"})
+		return 0, true, s.note(&Line{Kind: KindEnd, AtMS: s.Exchange.Now().Millis(), Client: o.ClientOrderID,
+			Market: m.Name, Strategy: w.Strategy, Answer: "rejected", Amount: "0"})
 	}
 	return s.settle(ctx, &line)
 }
 
-// settle waits until it is certain how a sale has ended, or that it never reached the exchange, and notes it.
+// settle waits until it is certain how a sale has ended, or that it never reached the exchange, and
+// notes it.
 func (s *Switch) settle(ctx context.Context, sale *Line) (filled market.Qty, certain bool, err error) {
 	m := s.Catalog.MarketNamed(sale.Market)
 	if m == nil {
@@ -151,19 +163,22 @@ func (s *Switch) settle(ctx context.Context, sale *Line) (filled market.Qty, cer
 	if record == nil && !absent {
 		return 0, false, nil
 	}
-	l := Line{Kind: KindEnd, AtMS: s.Exchange.Now().Millis(), Client: sale.Client, Market: m.Name, Strategy: sale.Strategy, Answer: "absent", Amount: "0"}
+	l := Line{Kind: KindEnd, AtMS: s.Exchange.Now().Millis(), Client: sale.Client, Market: m.Name,
+		Strategy: sale.Strategy, Answer: "absent", Amount: "0"}
 	if record != nil {
 		o := &record.Order
 		filled, l.Order, l.Answer = o.FilledAmount, o.ExchangeID, o.Status.String()
 		l.Amount, l.Value = m.FormatQty(o.FilledAmount), m.FormatValue(o.FilledAmountQuote)
-		s.report.Sold = append(s.report.Sold, Sale{Client: sale.Client, Strategy: sale.Strategy, Market: m.Name, Amount: l.Amount, Value: l.Value})
+		s.report.Sold = append(s.report.Sold, Sale{Client: sale.Client, Strategy: sale.Strategy, Market: m.Name,
+			Amount: l.Amount, Value: l.Value})
 		s.Say("sold: %s%s %s for %s", owner(sale.Strategy), l.Amount, m.Name, l.Value)
 	}
 	return filled, true, s.note(&l)
 }
 
-// outcomeOf asks for a sale until it has ended, or is certainly not there: two questions apart, both after the end of its window, do not find
-// it, and neither the open orders nor the trades have it.
+// outcomeOf asks for a sale until it has ended, or is certainly not there: two questions apart,
+// both after the end of its window, do not find it, and neither the open orders nor the trades have
+// it.
 func (s *Switch) outcomeOf(ctx context.Context, m *market.Market, sale *Line) (record *exchange.Record, absent bool) {
 	until := time.Duration(sale.SignedMS+sale.WindowMS)*time.Millisecond + margin
 	var first market.Time // of the answers that it is not there
@@ -204,7 +219,8 @@ func (s *Switch) unlisted(ctx context.Context, m *market.Market, sale *Line) boo
 		return false
 	}
 	there := false
-	err = s.trades(ctx, m, from.Add(-margin), func(t *exchange.Trade) { there = there || t.ClientOrderID == sale.Client })
+	err = s.trades(ctx, m, from.Add(-margin),
+		func(t *exchange.Trade) { there = there || t.ClientOrderID == sale.Client })
 	return err == nil && !there
 }
 

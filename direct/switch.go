@@ -20,7 +20,8 @@ type Exchange interface {
 	TickerPrices(ctx context.Context, dst []market.Ticker) ([]market.Ticker, error)
 }
 
-// Switch cancels open orders and sells positions at an exchange, without a bot's loop. It belongs to one goroutine.
+// Switch cancels open orders and sells positions at an exchange, without a bot's loop. It belongs
+// to one goroutine.
 type Switch struct {
 	Exchange Exchange
 	Catalog  *market.Catalog
@@ -84,7 +85,8 @@ func (s *Switch) End() (*Report, error) {
 	return &s.report, s.note(&Line{Kind: KindDone, AtMS: s.Exchange.Now().Millis(), Answer: answer})
 }
 
-// Fail notes that something went wrong that is not the log's, so that not everything is confirmed, and returns it.
+// Fail notes that something went wrong that is not the log's, so that not everything is confirmed,
+// and returns it.
 func (s *Switch) Fail(err error) error {
 	s.report.Done = false
 	return err
@@ -102,8 +104,8 @@ func (s *Switch) at(point string) {
 	}
 }
 
-// Cancel cancels the open orders until none is left or ctx ends. A cancel is repeated where it came to nothing. The error is of the log, or of an
-// exchange that refuses to list what is open.
+// Cancel cancels the open orders until none is left or ctx ends. A cancel is repeated where it came
+// to nothing. The error is of the log, or of an exchange that refuses to list what is open.
 func (s *Switch) Cancel(ctx context.Context) error {
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
 		open, err := s.open(ctx)
@@ -161,7 +163,8 @@ func (s *Switch) cancel(ctx context.Context, o *market.Order) error {
 		return err
 	}
 	m := s.Catalog.Market(o.Market)
-	line := Line{Kind: KindCancel, AtMS: s.Exchange.Now().Millis(), Client: o.ClientOrderID, Order: o.ExchangeID, Market: m.Name, Operator: c.Order.OperatorID,
+	line := Line{Kind: KindCancel, AtMS: s.Exchange.Now().Millis(), Client: o.ClientOrderID, Order: o.ExchangeID,
+		Market: m.Name, Operator: c.Order.OperatorID,
 		Method: intent.Method, Path: intent.Path, SignedMS: intent.Timestamp, WindowMS: intent.Window}
 	if err := s.note(&line); err != nil {
 		return err
@@ -173,7 +176,8 @@ func (s *Switch) cancel(ctx context.Context, o *market.Order) error {
 
 // outcome notes what the exchange answered.
 func (s *Switch) outcome(o *market.Order, err error) error {
-	l := Line{Kind: KindOutcome, AtMS: s.Exchange.Now().Millis(), Client: o.ClientOrderID, Order: o.ExchangeID, Answer: exchange.OutcomeOf(err).String()}
+	l := Line{Kind: KindOutcome, AtMS: s.Exchange.Now().Millis(), Client: o.ClientOrderID, Order: o.ExchangeID,
+		Answer: exchange.OutcomeOf(err).String()}
 	if err != nil {
 		l.Message = err.Error()
 	}
@@ -184,7 +188,8 @@ func (s *Switch) outcome(o *market.Order, err error) error {
 func (s *Switch) confirm(ctx context.Context, o *market.Order) error {
 	record, err := s.Exchange.Ending(ctx, o.Market, o.ClientOrderID, o.ExchangeID)
 	m := s.Catalog.Market(o.Market)
-	l := Line{Kind: KindEnd, AtMS: s.Exchange.Now().Millis(), Client: o.ClientOrderID, Order: o.ExchangeID, Market: m.Name}
+	l := Line{Kind: KindEnd, AtMS: s.Exchange.Now().Millis(), Client: o.ClientOrderID, Order: o.ExchangeID,
+		Market: m.Name}
 	switch {
 	case err == nil && record.Order.Done():
 		l.Answer, l.Amount = record.Order.Status.String(), m.FormatQty(record.Order.FilledAmount)
@@ -206,7 +211,8 @@ func (s *Switch) confirm(ctx context.Context, o *market.Order) error {
 }
 
 func (s *Switch) left(o *market.Order, reason string) {
-	s.report.Open = append(s.report.Open, Left{Client: o.ClientOrderID, Order: o.ExchangeID, Market: s.Catalog.Market(o.Market).Name, Reason: reason})
+	s.report.Open = append(s.report.Open,
+		Left{Client: o.ClientOrderID, Order: o.ExchangeID, Market: s.Catalog.Market(o.Market).Name, Reason: reason})
 }
 
 // notFound reports whether the exchange knows no such order.
@@ -227,7 +233,8 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// insist asks until there is an answer, a refusal that would be the same the next time, or ctx ends.
+// insist asks until there is an answer, a refusal that would be the same the next time, or ctx
+// ends.
 func insist(ctx context.Context, ask func() error) error {
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
 		err := ask()
@@ -239,5 +246,6 @@ func insist(ctx context.Context, ask func() error) error {
 
 func refused(err error) bool {
 	var no *exchange.Error
-	return errors.As(err, &no) && no.Outcome() == exchange.Rejected && no.Code != exchange.CodeBanned && no.Status != http.StatusTooManyRequests
+	return errors.As(err, &no) && no.Outcome() == exchange.Rejected && no.Code != exchange.CodeBanned &&
+		no.Status != http.StatusTooManyRequests
 }

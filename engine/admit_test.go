@@ -73,7 +73,8 @@ func TestAnotherStrategysDeskCannotBeUsed(t *testing.T) {
 	b := newBench(t, setup{seats: []engine.Seat{{Name: "owner", Strategy: owner}, {Name: "thief", Strategy: thief}}})
 	b.flat(2, 100)
 	require.Len(t, b.engine.Halts(), 1)
-	require.Equal(t, "panic: Desk.place of strategy owner was called in a callback of thief", b.engine.Halts()[0].Reason)
+	require.Equal(t, "panic: Desk.place of strategy owner was called in a callback of thief",
+		b.engine.Halts()[0].Reason)
 }
 
 // goner ends its goroutine in a callback.
@@ -179,26 +180,30 @@ func TestMeaninglessAsksAreRefusedWithWords(t *testing.T) {
 			_, err := d.Stop(1, market.Sell, btc, at1, strategy.Reference(9))
 			return err
 		},
-		"side 9":        func(d *strategy.Desk) error { _, err := d.Limit(1, 9, btc, at1); return err },
-		"side 0":        func(d *strategy.Desk) error { _, err := d.Stop(1, 0, btc, at1); return err },
-		"At(0)":         func(d *strategy.Desk) error { _, err := d.Buy(1, btc, strategy.At(0)); return err },
-		"At(-5)":        func(d *strategy.Desk) error { return d.Update(1, strategy.At(-5)) },
-		"Amount(0)":     func(d *strategy.Desk) error { return d.Update(1, strategy.Amount(0)) },
-		"Trigger(-1)":   func(d *strategy.Desk) error { return d.Update(1, strategy.Trigger(-1)) },
-		"Exits(-1)":     func(d *strategy.Desk) error { return d.Update(1, strategy.Exits(-1, 0)) },
-		"target of -1":  func(d *strategy.Desk) error { return d.Update(1, strategy.Exits(1, -1)) },
-		"zero":          func(d *strategy.Desk) error { return d.Update(1, strategy.Option{}) },
-		"order -1":      func(d *strategy.Desk) error { return d.Cancel(-1) },
-		"order 0":       func(d *strategy.Desk) error { return d.Update(0, strategy.At(at1)) },
-		"amount -1":     func(d *strategy.Desk) error { _, err := d.Sell(1, -1); return err },
-		"quote amount":  func(d *strategy.Desk) error { _, err := d.BuyQuote(1, -1); return err },
-		"Target(-1)":    func(d *strategy.Desk) error { _, err := d.Target(1, -1); return err },
-		"market 9":      func(d *strategy.Desk) error { _, err := d.Target(9, btc); return err },
-		"market 0":      func(d *strategy.Desk) error { _, err := d.Protect(0, at1, 0); return err },
-		"market 7":      func(d *strategy.Desk) error { return d.CancelAll(7) },
-		"stop -2":       func(d *strategy.Desk) error { _, err := d.Protect(1, -2, 0); return err },
-		"market 65000":  func(d *strategy.Desk) error { _, err := d.Protect(65000, 1, 0); return err },
-		"trigger -1234": func(d *strategy.Desk) error { _, err := d.TakeProfit(1, market.Sell, btc, -1234); return err },
+		"side 9":       func(d *strategy.Desk) error { _, err := d.Limit(1, 9, btc, at1); return err },
+		"side 0":       func(d *strategy.Desk) error { _, err := d.Stop(1, 0, btc, at1); return err },
+		"At(0)":        func(d *strategy.Desk) error { _, err := d.Buy(1, btc, strategy.At(0)); return err },
+		"At(-5)":       func(d *strategy.Desk) error { return d.Update(1, strategy.At(-5)) },
+		"Amount(0)":    func(d *strategy.Desk) error { return d.Update(1, strategy.Amount(0)) },
+		"Trigger(-1)":  func(d *strategy.Desk) error { return d.Update(1, strategy.Trigger(-1)) },
+		"Exits(-1)":    func(d *strategy.Desk) error { return d.Update(1, strategy.Exits(-1, 0)) },
+		"target of -1": func(d *strategy.Desk) error { return d.Update(1, strategy.Exits(1, -1)) },
+		"zero":         func(d *strategy.Desk) error { return d.Update(1, strategy.Option{}) },
+		"order -1":     func(d *strategy.Desk) error { return d.Cancel(-1) },
+		"order 0":      func(d *strategy.Desk) error { return d.Update(0, strategy.At(at1)) },
+		"amount -1":    func(d *strategy.Desk) error { _, err := d.Sell(1, -1); return err },
+		"quote amount": func(d *strategy.Desk) error { _, err := d.BuyQuote(1, -1); return err },
+		"Target(-1)":   func(d *strategy.Desk) error { _, err := d.Target(1, -1); return err },
+		"market 9":     func(d *strategy.Desk) error { _, err := d.Target(9, btc); return err },
+		"market 0":     func(d *strategy.Desk) error { _, err := d.Protect(0, at1, 0); return err },
+		"market 7":     func(d *strategy.Desk) error { return d.CancelAll(7) },
+		"stop -2":      func(d *strategy.Desk) error { _, err := d.Protect(1, -2, 0); return err },
+		"market 65000": func(d *strategy.Desk) error { _, err := d.Protect(65000, 1, 0); return err },
+		"trigger -1234": func(d *strategy.Desk) error {
+			_,
+				err := d.TakeProfit(1, market.Sell, btc, -1234)
+			return err
+		},
 	}
 	for name, ask := range asks {
 		t.Run(name, func(t *testing.T) {

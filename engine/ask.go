@@ -26,7 +26,8 @@ func (e *Engine) Book() strategy.Book { return e.account }
 // Catalog lists markets and assets.
 func (e *Engine) Catalog() *market.Catalog { return e.catalog }
 
-// Ask takes a strategy's wish: through the gate, into the account, into the step's commands. The error is a *risk.Refusal.
+// Ask takes a strategy's wish: through the gate, into the account, into the step's commands. The
+// error is a *risk.Refusal.
 func (e *Engine) Ask(id market.StrategyID, c *market.Command) (market.OrderID, error) {
 	c.At = e.now
 	c.Order.Strategy = id
@@ -70,7 +71,8 @@ func (e *Engine) check(c *market.Command) (risk.Approved, error) {
 	}
 	approved, err := e.gate.Check(e.account, c)
 	if err != nil && e.refuser != nil {
-		e.asked.Order.Market, e.asked.Order.Side, e.asked.Order.Type = c.Order.Market, c.Order.Side, c.Order.Type // of a change: those of its order
+		// of a change: those of its order
+		e.asked.Order.Market, e.asked.Order.Side, e.asked.Order.Type = c.Order.Market, c.Order.Side, c.Order.Type
 		e.refusedTo(c, err)
 	}
 	return approved, err
@@ -82,7 +84,8 @@ func (e *Engine) nextID() market.OrderID {
 	return e.lastID
 }
 
-// place passes a new order through the gate and sends it. attached lets it act inside a candle's path, as cancel and change do.
+// place passes a new order through the gate and sends it. attached lets it act inside a candle's
+// path, as cancel and change do.
 func (e *Engine) place(c *market.Command, attached bool) (market.OrderID, error) {
 	approved, err := e.check(c)
 	if err != nil {
@@ -107,7 +110,8 @@ func (e *Engine) place(c *market.Command, attached bool) (market.OrderID, error)
 func (e *Engine) update(c *market.Command) error {
 	terms, found := e.brackets.Terms(c.Order.Strategy, c.Order.ID)
 	if c.Changed.Has(market.ChangeExits) {
-		c.Changed &^= market.ChangeExits // the rest, if any, is for the entry itself; the gate refuses a change of nothing
+		// the rest, if any, is for the entry itself; the gate refuses a change of nothing
+		c.Changed &^= market.ChangeExits
 		if found {
 			if err := e.moveExits(c, &terms); err != nil || c.Changed == 0 {
 				return err
@@ -122,12 +126,14 @@ func (e *Engine) update(c *market.Command) error {
 	return e.change(c, false)
 }
 
-// moveExits sets new levels for a bracket: c.Order.Bracket. Of an entry that has bought nothing they are held against its price, as
-// the same command may change it, otherwise against the market's.
+// moveExits sets new levels for a bracket: c.Order.Bracket. Of an entry that has bought nothing
+// they are held against its price, as the same command may change it, otherwise against the
+// market's.
 func (e *Engine) moveExits(c *market.Command, terms *bracket.Terms) error {
 	own := e.account.Own(terms.Entry)
 	x := &e.exits
-	*x = risk.Exits{Strategy: c.Order.Strategy, Market: terms.Market, Levels: c.Order.Bracket, Stands: terms.Levels, Amount: terms.Amount}
+	*x = risk.Exits{Strategy: c.Order.Strategy, Market: terms.Market, Levels: c.Order.Bracket, Stands: terms.Levels,
+		Amount: terms.Amount}
 	if own != nil {
 		x.Amount += own.AmountRemaining
 	}
@@ -171,8 +177,8 @@ func (e *Engine) change(c *market.Command, attached bool) error {
 	return nil
 }
 
-// cancel asks for an open order to end. While another write to it has no answer, the cancel waits for that: one write at a
-// time for each order.
+// cancel asks for an open order to end. While another write to it has no answer, the cancel waits
+// for that: one write at a time for each order.
 func (e *Engine) cancel(id market.OrderID, attached bool) {
 	o := e.account.Own(id)
 	switch {
@@ -194,9 +200,10 @@ func (e *Engine) sendCancel(o *state.Order, attached bool) {
 	e.send(approved, attached)
 }
 
-// complete makes a live update or cancel name the whole order as it shall be. The request needs the order's names and operator, and
-// an update also those of its conditions that the exchange would reset where the request left them out (specification 4.4). It is
-// the only place where the terms of an update are worked out: loop, journal and client take the order as the command has it.
+// complete makes a live update or cancel name the whole order as it shall be. The request needs the
+// order's names and operator, and an update also those of its conditions that the exchange would
+// reset where the request left them out (specification 4.4). It is the only place where the terms
+// of an update are worked out: loop, journal and client take the order as the command has it.
 func (e *Engine) complete(c *market.Command, own *state.Order) {
 	if e.run == uuid.Nil {
 		return
@@ -217,8 +224,8 @@ func (e *Engine) send(approved risk.Approved, attached bool) {
 	}
 }
 
-// dropCallback takes back what a strategy asked for in the callback under way: it panicked and may have been half way. What
-// it asked for earlier in the same step stays; commands of others stay.
+// dropCallback takes back what a strategy asked for in the callback under way: it panicked and may
+// have been half way. What it asked for earlier in the same step stays; commands of others stay.
 func (e *Engine) dropCallback(s *seat) {
 	first := market.OrderID(0)
 	for i := e.mark; i < len(e.out); i++ {

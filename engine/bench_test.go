@@ -101,8 +101,8 @@ type setup struct {
 	run       uuid.UUID
 }
 
-// bench joins an engine with a real venue the way the drivers do, and checks after every step that account and venue have
-// the same and that at most one sell holds the base.
+// bench joins an engine with a real venue the way the drivers do, and checks after every step that
+// account and venue have the same and that at most one sell holds the base.
 type bench struct {
 	t       testing.TB
 	catalog *market.Catalog
@@ -126,8 +126,9 @@ func newBench(t testing.TB, s setup) *bench {
 	for _, symbol := range []string{"BTC", "ETH", "ADA"}[:max(1, s.markets)] {
 		_, err := b.catalog.AddAsset(symbol, 8)
 		require.NoError(t, err)
-		require.NoError(t, b.catalog.AddMarket(&market.Market{Name: symbol + "-EUR", PriceDigits: 2, Status: market.Trading, Rules: market.Rules{TickSize: 1,
-			QuantityDecimals: 8, NotionalDecimals: 2, MaxOpenOrders: 100}}))
+		require.NoError(t, b.catalog.AddMarket(&market.Market{Name: symbol + "-EUR", PriceDigits: 2,
+			Status: market.Trading, Rules: market.Rules{TickSize: 1,
+				QuantityDecimals: 8, NotionalDecimals: 2, MaxOpenOrders: 100}}))
 	}
 	seats := make([]engine.Seat, len(s.seats))
 	for i, seat := range s.seats {
@@ -154,8 +155,11 @@ func newBench(t testing.TB, s setup) *bench {
 			seats[i].Strategy = strategies[i]
 		}
 		account := state.NewAccount(b.catalog, len(seats), nil)
-		gate := risk.New(b.catalog, risk.Config{Account: s.account, Strategies: append(s.limits, make([]risk.Limits, len(seats)-len(s.limits))...), Fees: fees})
-		return account, engine.New(engine.Config{Catalog: b.catalog, Account: account, Gate: gate, Seats: seats, TradeFrom: s.from, Observer: s.observer, Run: s.run, Apart: s.apart})
+		gate := risk.New(b.catalog,
+			risk.Config{Account: s.account,
+				Strategies: append(s.limits, make([]risk.Limits, len(seats)-len(s.limits))...), Fees: fees})
+		return account, engine.New(engine.Config{Catalog: b.catalog, Account: account, Gate: gate, Seats: seats,
+			TradeFrom: s.from, Observer: s.observer, Run: s.run, Apart: s.apart})
 	}
 	b.account, b.engine = b.remake()
 	s.venue.Watches = b.engine.Watches()
@@ -207,7 +211,8 @@ func (b *bench) hear(ev *market.Event) {
 	b.step(ev)
 }
 
-// checkSells requires that open sells never hold more base than there is, and with oneSell that no two are open at once.
+// checkSells requires that open sells never hold more base than there is, and with oneSell that no
+// two are open at once.
 func (b *bench) checkSells() {
 	selling, sells := map[market.ID]market.Money{}, 0
 	for _, o := range b.account.Open(nil, 0, 0) {
@@ -223,7 +228,8 @@ func (b *bench) checkSells() {
 }
 
 func candleOf(m market.ID, open, high, low, close market.Price) market.Candle {
-	return market.Candle{Market: m, Interval: market.Interval1m, Open: open * at1, High: high * at1, Low: low * at1, Close: close * at1, Volume: 1000}
+	return market.Candle{Market: m, Interval: market.Interval1m, Open: open * at1, High: high * at1, Low: low * at1,
+		Close: close * at1, Volume: 1000}
 }
 
 // candle lets one minute of BTC-EUR happen: first at the venue, then the engine sees it.
@@ -256,11 +262,13 @@ func (b *bench) flat(minutes int, price market.Price) {
 	}
 }
 
-// same requires that account and venue have the same totals; holds may differ while commands are under way.
+// same requires that account and venue have the same totals; holds may differ while commands are
+// under way.
 func (b *bench) same() {
 	b.t.Helper()
 	for _, asset := range b.catalog.Assets() {
-		require.Equal(b.t, b.venue.Balance(asset.ID).Total, b.account.Total(asset.ID).Total, "total of %s", asset.Symbol)
+		require.Equal(b.t, b.venue.Balance(asset.ID).Total, b.account.Total(asset.ID).Total, "total of %s",
+			asset.Symbol)
 	}
 }
 
@@ -273,7 +281,8 @@ func (b *bench) realised() market.Money {
 	return money
 }
 
-// describe writes a command as a line: "buy 1", "stop 1 @ 90", "sell 1 @ 110", "update 2", "cancel 2".
+// describe writes a command as a line: "buy 1", "stop 1 @ 90", "sell 1 @ 110", "update 2", "cancel
+// 2".
 func describe(c *market.Command) string {
 	o, line := &c.Order, ""
 	amount := market.FormatFixed(int64(o.Amount), 8)
@@ -285,7 +294,8 @@ func describe(c *market.Command) string {
 		for _, field := range []struct {
 			change market.Change
 			text   string
-		}{{market.ChangeAmount, amount}, {market.ChangePrice, "@ " + cents(o.Price)}, {market.ChangeTriggerAmount, "stop " + cents(o.TriggerAmount)}} {
+		}{{market.ChangeAmount, amount}, {market.ChangePrice, "@ " + cents(o.Price)}, {market.ChangeTriggerAmount,
+			"stop " + cents(o.TriggerAmount)}} {
 			if c.Changed.Has(field.change) {
 				line += " " + field.text
 			}

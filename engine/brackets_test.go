@@ -29,49 +29,90 @@ type life struct {
 
 var lives = []life{
 	{name: "the stop is hit", bars: []bar{{100, 105, 95, 100}, {100, 101, 85, 87}},
-		sent: []string{"stop 1 @ 90 attached"}, told: []string{"1 trade 1 @ 100", "2 new", "2 trade 1 @ 90"}, realised: -10 * eur},
+		sent: []string{"stop 1 @ 90 attached"}, told: []string{"1 trade 1 @ 100", "2 new",
+			"2 trade 1 @ 90"}, realised: -10 * eur},
 	{name: "the target is hit", bars: []bar{{100, 105, 95, 100}, {100, 115, 99, 112}},
-		sent: []string{"stop 1 @ 90 attached", "cancel 2 attached", "sell 1 @ 110 attached"}, told: []string{"1 trade 1 @ 100", "2 new", "2 canceled", "3 trade 1 @ 110"}, realised: 10 * eur},
+		sent: []string{"stop 1 @ 90 attached", "cancel 2 attached",
+			"sell 1 @ 110 attached"}, told: []string{"1 trade 1 @ 100", "2 new", "2 canceled", "3 trade 1 @ 110"},
+		realised: 10 * eur},
 	{name: "the entry's own candle hits the stop", bars: []bar{{100, 101, 80, 85}},
-		sent: []string{"stop 1 @ 90 attached"}, told: []string{"1 trade 1 @ 100", "2 new", "2 trade 1 @ 90"}, realised: -10 * eur},
+		sent: []string{"stop 1 @ 90 attached"}, told: []string{"1 trade 1 @ 100", "2 new",
+			"2 trade 1 @ 90"}, realised: -10 * eur},
 	{name: "the entry's own candle hits the target", bars: []bar{{100, 120, 99, 115}},
-		sent: []string{"stop 1 @ 90 attached", "cancel 2 attached", "sell 1 @ 110 attached"}, told: []string{"1 trade 1 @ 100", "2 new", "2 canceled", "3 trade 1 @ 110"}, realised: 10 * eur},
+		sent: []string{"stop 1 @ 90 attached", "cancel 2 attached",
+			"sell 1 @ 110 attached"}, told: []string{"1 trade 1 @ 100", "2 new", "2 canceled", "3 trade 1 @ 110"},
+		realised: 10 * eur},
 	{name: "both in one candle, the low is nearer", bars: []bar{{100, 100, 100, 100}, {100, 125, 80, 100}},
-		sent: []string{"stop 1 @ 90 attached"}, told: []string{"1 trade 1 @ 100", "2 new", "2 trade 1 @ 90"}, realised: -10 * eur},
+		sent: []string{"stop 1 @ 90 attached"}, told: []string{"1 trade 1 @ 100", "2 new",
+			"2 trade 1 @ 90"}, realised: -10 * eur},
 	{name: "both in one candle, the high is nearer", bars: []bar{{100, 100, 100, 100}, {100, 120, 75, 100}},
-		sent: []string{"stop 1 @ 90 attached", "cancel 2 attached", "sell 1 @ 110 attached"}, told: []string{"1 trade 1 @ 100", "2 new", "2 canceled", "3 trade 1 @ 110"}, realised: 10 * eur},
+		sent: []string{"stop 1 @ 90 attached", "cancel 2 attached",
+			"sell 1 @ 110 attached"}, told: []string{"1 trade 1 @ 100", "2 new", "2 canceled", "3 trade 1 @ 110"},
+		realised: 10 * eur},
 	{name: "both, high first", path: sim.OHLC, bars: []bar{{100, 100, 100, 100}, {100, 125, 80, 100}},
-		sent: []string{"stop 1 @ 90 attached", "cancel 2 attached", "sell 1 @ 110 attached"}, told: []string{"1 trade 1 @ 100", "2 new", "2 canceled", "3 trade 1 @ 110"}, realised: 10 * eur},
+		sent: []string{"stop 1 @ 90 attached", "cancel 2 attached",
+			"sell 1 @ 110 attached"}, told: []string{"1 trade 1 @ 100", "2 new", "2 canceled", "3 trade 1 @ 110"},
+		realised: 10 * eur},
 	{name: "both, low first", path: sim.OLHC, bars: []bar{{100, 100, 100, 100}, {100, 120, 75, 100}},
-		sent: []string{"stop 1 @ 90 attached"}, told: []string{"1 trade 1 @ 100", "2 new", "2 trade 1 @ 90"}, realised: -10 * eur},
+		sent: []string{"stop 1 @ 90 attached"}, told: []string{"1 trade 1 @ 100", "2 new",
+			"2 trade 1 @ 90"}, realised: -10 * eur},
 	{name: "both, pessimistic", path: sim.Pessimistic, bars: []bar{{100, 100, 100, 100}, {100, 120, 75, 100}},
-		sent: []string{"stop 1 @ 90 attached"}, told: []string{"1 trade 1 @ 100", "2 new", "2 trade 1 @ 90"}, realised: -10 * eur},
+		sent: []string{"stop 1 @ 90 attached"}, told: []string{"1 trade 1 @ 100", "2 new",
+			"2 trade 1 @ 90"}, realised: -10 * eur},
 	{name: "both, optimistic", path: sim.Optimistic, bars: []bar{{100, 100, 100, 100}, {100, 125, 80, 100}},
-		sent: []string{"stop 1 @ 90 attached", "cancel 2 attached", "sell 1 @ 110 attached"}, told: []string{"1 trade 1 @ 100", "2 new", "2 canceled", "3 trade 1 @ 110"}, realised: 10 * eur},
+		sent: []string{"stop 1 @ 90 attached", "cancel 2 attached",
+			"sell 1 @ 110 attached"}, told: []string{"1 trade 1 @ 100", "2 new", "2 canceled", "3 trade 1 @ 110"},
+		realised: 10 * eur},
 	{name: "a gap through the stop fills at the open", bars: []bar{{100, 100, 100, 100}, {70, 72, 65, 70}},
-		sent: []string{"stop 1 @ 90 attached"}, told: []string{"1 trade 1 @ 100", "2 new", "2 trade 1 @ 70"}, realised: -30 * eur},
+		sent: []string{"stop 1 @ 90 attached"}, told: []string{"1 trade 1 @ 100", "2 new",
+			"2 trade 1 @ 70"}, realised: -30 * eur},
 	{name: "a gap through the target fills at the open", bars: []bar{{100, 100, 100, 100}, {130, 131, 129, 130}},
-		sent: []string{"stop 1 @ 90 attached", "cancel 2 attached", "sell 1 @ 110 attached"}, told: []string{"1 trade 1 @ 100", "2 new", "2 canceled", "3 trade 1 @ 130"}, realised: 30 * eur},
-	{name: "a gap after the entry's own open", bars: []bar{{85, 86, 84, 85}}, // bought at 85, below its own stop: sold at once
+		sent: []string{"stop 1 @ 90 attached", "cancel 2 attached",
+			"sell 1 @ 110 attached"}, told: []string{"1 trade 1 @ 100", "2 new", "2 canceled", "3 trade 1 @ 130"},
+		realised: 30 * eur},
+	// bought at 85, below its own stop: sold at once
+	{name: "a gap after the entry's own open", bars: []bar{{85, 86, 84, 85}},
 		sent: []string{"stop 1 @ 90 attached"}, told: []string{"1 trade 1 @ 85", "2 trade 1 @ 85"}, realised: 0},
-	{name: "a target behind the entry's own open", bars: []bar{{115, 116, 84, 85}}, // bought at 115, above its own target: sold at once
-		sent: []string{"stop 1 @ 90 attached", "cancel 2 attached", "sell 1 @ 110 attached"}, told: []string{"1 trade 1 @ 115", "2 new", "2 canceled", "3 trade 1 @ 115"}, realised: 0, certain: true},
-	{name: "a limit entry fills in the path and the stop acts in the same candle", with: []strategy.Option{strategy.At(95 * at1)}, path: sim.OLHC, bars: []bar{{100, 101, 80, 85}},
-		sent: []string{"stop 1 @ 90 attached"}, told: []string{"1 new", "1 trade 1 @ 95", "2 new", "2 trade 1 @ 90"}, realised: -5 * eur},
-	{name: "a limit entry fills in the path and the target acts in the same candle", with: []strategy.Option{strategy.At(95 * at1)}, path: sim.OLHC, bars: []bar{{100, 120, 94, 100}},
-		sent: []string{"stop 1 @ 90 attached", "cancel 2 attached", "sell 1 @ 110 attached"}, told: []string{"1 new", "1 trade 1 @ 95", "2 new", "2 canceled", "3 trade 1 @ 110"}, realised: 15 * eur},
-	{name: "a limit entry that does not fill has no exits", with: []strategy.Option{strategy.At(50 * at1), strategy.Exits(40*at1, 110*at1)}, bars: []bar{{100, 130, 60, 100}},
+	// bought at 115, above its own target: sold at once
+	{name: "a target behind the entry's own open", bars: []bar{{115, 116, 84, 85}},
+		sent: []string{"stop 1 @ 90 attached", "cancel 2 attached",
+			"sell 1 @ 110 attached"}, told: []string{"1 trade 1 @ 115", "2 new", "2 canceled", "3 trade 1 @ 115"},
+		realised: 0, certain: true},
+	{name: "a limit entry fills in the path and the stop acts in the same candle",
+		with: []strategy.Option{strategy.At(95 * at1)}, path: sim.OLHC, bars: []bar{{100, 101, 80, 85}},
+		sent: []string{"stop 1 @ 90 attached"}, told: []string{"1 new", "1 trade 1 @ 95", "2 new",
+			"2 trade 1 @ 90"}, realised: -5 * eur},
+	{name: "a limit entry fills in the path and the target acts in the same candle",
+		with: []strategy.Option{strategy.At(95 * at1)}, path: sim.OLHC, bars: []bar{{100, 120, 94, 100}},
+		sent: []string{"stop 1 @ 90 attached", "cancel 2 attached", "sell 1 @ 110 attached"}, told: []string{"1 new",
+			"1 trade 1 @ 95", "2 new", "2 canceled", "3 trade 1 @ 110"}, realised: 15 * eur},
+	{name: "a limit entry that does not fill has no exits",
+		with: []strategy.Option{strategy.At(50 * at1), strategy.Exits(40*at1, 110*at1)}, bars: []bar{{100, 130, 60,
+			100}},
 		told: []string{"1 new"}},
-	{name: "the target rests, and is hit", with: []strategy.Option{strategy.Keep(market.KeepTarget)}, bars: []bar{{100, 100, 100, 100}, {100, 115, 95, 100}},
-		sent: []string{"sell 1 @ 110 attached"}, told: []string{"1 trade 1 @ 100", "2 new", "2 trade 1 @ 110"}, realised: 10 * eur},
-	{name: "the target rests, and the stop is reached", with: []strategy.Option{strategy.Keep(market.KeepTarget)}, bars: []bar{{100, 100, 100, 100}, {100, 101, 80, 85}},
-		sent: []string{"sell 1 @ 110 attached", "cancel 2 attached", "stop 1 @ 90 attached"}, told: []string{"1 trade 1 @ 100", "2 new", "2 canceled", "3 trade 1 @ 90"}, realised: -10 * eur},
-	{name: "the target rests, both in one pessimistic candle", with: []strategy.Option{strategy.Keep(market.KeepTarget)}, path: sim.Pessimistic, bars: []bar{{100, 100, 100, 100}, {100, 120, 80, 100}},
-		sent: []string{"sell 1 @ 110 attached", "cancel 2 attached", "stop 1 @ 90 attached"}, told: []string{"1 trade 1 @ 100", "2 new", "2 canceled", "3 trade 1 @ 90"}, realised: -10 * eur},
-	{name: "a stop alone", with: []strategy.Option{strategy.Exits(90*at1, 0)}, bars: []bar{{100, 300, 95, 100}, {100, 101, 85, 87}},
-		sent: []string{"stop 1 @ 90 attached"}, told: []string{"1 trade 1 @ 100", "2 new", "2 trade 1 @ 90"}, realised: -10 * eur},
-	{name: "a target alone", with: []strategy.Option{strategy.Exits(0, 110*at1)}, bars: []bar{{100, 105, 20, 100}, {100, 115, 99, 112}},
-		sent: []string{"sell 1 @ 110 attached"}, told: []string{"1 trade 1 @ 100", "2 new", "2 trade 1 @ 110"}, realised: 10 * eur},
+	{name: "the target rests, and is hit", with: []strategy.Option{strategy.Keep(market.KeepTarget)},
+		bars: []bar{{100, 100, 100, 100}, {100, 115, 95, 100}},
+		sent: []string{"sell 1 @ 110 attached"}, told: []string{"1 trade 1 @ 100", "2 new",
+			"2 trade 1 @ 110"}, realised: 10 * eur},
+	{name: "the target rests, and the stop is reached", with: []strategy.Option{strategy.Keep(market.KeepTarget)},
+		bars: []bar{{100, 100, 100, 100}, {100, 101, 80, 85}},
+		sent: []string{"sell 1 @ 110 attached", "cancel 2 attached",
+			"stop 1 @ 90 attached"}, told: []string{"1 trade 1 @ 100", "2 new", "2 canceled", "3 trade 1 @ 90"},
+		realised: -10 * eur},
+	{name: "the target rests, both in one pessimistic candle",
+		with: []strategy.Option{strategy.Keep(market.KeepTarget)}, path: sim.Pessimistic, bars: []bar{{100, 100, 100,
+			100}, {100, 120, 80, 100}},
+		sent: []string{"sell 1 @ 110 attached", "cancel 2 attached",
+			"stop 1 @ 90 attached"}, told: []string{"1 trade 1 @ 100", "2 new", "2 canceled", "3 trade 1 @ 90"},
+		realised: -10 * eur},
+	{name: "a stop alone", with: []strategy.Option{strategy.Exits(90*at1, 0)},
+		bars: []bar{{100, 300, 95, 100}, {100, 101, 85, 87}},
+		sent: []string{"stop 1 @ 90 attached"}, told: []string{"1 trade 1 @ 100", "2 new",
+			"2 trade 1 @ 90"}, realised: -10 * eur},
+	{name: "a target alone", with: []strategy.Option{strategy.Exits(0, 110*at1)},
+		bars: []bar{{100, 105, 20, 100}, {100, 115, 99, 112}},
+		sent: []string{"sell 1 @ 110 attached"}, told: []string{"1 trade 1 @ 100", "2 new",
+			"2 trade 1 @ 110"}, realised: 10 * eur},
 }
 
 func TestABracketLivesThroughEveryShapeOfCandle(t *testing.T) {
@@ -158,7 +199,8 @@ func TestEverySellOfABracketIsOverWhatIsLeft(t *testing.T) {
 	b.group(c)
 	require.Equal(t, market.Qty(btc*3/10), b.position())
 	require.Equal(t, "3 trade 0.7 @ 110", b.told[len(b.told)-1])
-	require.Equal(t, market.Watch{Below: 90 * at1}, b.engine.Watches()[1]) // now the target rests and the stop is watched
+	// now the target rests and the stop is watched
+	require.Equal(t, market.Watch{Below: 90 * at1}, b.engine.Watches()[1])
 	b.candle(105, 106, 80, 85)
 	require.Equal(t, []string{"cancel 3 attached", "stop 0.3 @ 90 attached"}, b.sent[4:])
 	require.Zero(t, b.position())
@@ -218,7 +260,8 @@ func TestAnUpdateMayChangeEntryAndExitsAtOnce(t *testing.T) {
 			d.Limit(1, market.Buy, btc, 50*at1)
 		case 2:
 			require.NoError(t, d.Update(1, strategy.Exits(80*at1, 120*at1), strategy.At(95*at1)))
-			require.ErrorContains(t, d.Update(2, strategy.Exits(80*at1, 120*at1)), "232") // no bracket: nothing to change
+			// no bracket: nothing to change
+			require.ErrorContains(t, d.Update(2, strategy.Exits(80*at1, 120*at1)), "232")
 		}
 	}}
 	b := one(t, s)
@@ -281,7 +324,8 @@ func TestLatencyLeavesAPositionUnprotectedAndSaysSo(t *testing.T) {
 	b.flat(1, 112)
 	require.Equal(t, []string{"2 canceled", "3 trade 1 @ 112"}, b.told[2:])
 	require.Zero(t, b.position())
-	require.Equal(t, market.Duration(2*third), b.engine.Unprotected()) // while the cancel was on its way the stop was still there
+	// while the cancel was on its way the stop was still there
+	require.Equal(t, market.Duration(2*third), b.engine.Unprotected())
 }
 
 func TestTwoBracketsInOneMarketEachWatchTheirOwn(t *testing.T) {
@@ -314,7 +358,8 @@ func TestASwapThatTheExchangeRefusesIsTakenBack(t *testing.T) {
 	require.Equal(t, market.Watch{}, b.engine.Watches()[1])
 	refused := market.Report{Exec: market.ExecRejected, Command: market.CommandCancel, Order: 2, Market: 1, Code: 423}
 	require.Empty(t, b.engine.Step(&market.Event{Kind: market.KindReport, At: b.now, Report: &refused}))
-	require.Equal(t, market.Watch{Above: 110 * at1}, b.engine.Watches()[1]) // the stop still rests, the target is waited for
+	// the stop still rests, the target is waited for
+	require.Equal(t, market.Watch{Above: 110 * at1}, b.engine.Watches()[1])
 	require.Len(t, b.engine.Step(price), 1)
 }
 
@@ -333,7 +378,8 @@ func TestAMoveThatTheExchangeRefusesIsTakenBack(t *testing.T) {
 	require.Len(t, b.engine.Step(&market.Event{Kind: market.KindCandles, At: b.now, Candles: candles}), 1)
 	refused := market.Report{Exec: market.ExecRejected, Command: market.CommandUpdate, Order: 2, Market: 1, Code: 423}
 	b.engine.Step(&market.Event{Kind: market.KindReport, At: b.now, Report: &refused})
-	require.Len(t, b.engine.Step(&market.Event{Kind: market.KindCandles, At: b.now, Candles: candles}), 1, "the same move is asked for again")
+	require.Len(t, b.engine.Step(&market.Event{Kind: market.KindCandles, At: b.now, Candles: candles}), 1,
+		"the same move is asked for again")
 }
 
 func TestABracketOfARefusedEntryIsForgotten(t *testing.T) {
@@ -346,8 +392,8 @@ func TestABracketOfARefusedEntryIsForgotten(t *testing.T) {
 	require.Equal(t, []string{"buy 99"}, b.sent)
 }
 
-// A partly filled entry above the stop would meet the stop's sell: self-trade prevention cancels the stop, and a falling market
-// goes on filling the entry. The entry has to go first.
+// A partly filled entry above the stop would meet the stop's sell: self-trade prevention cancels
+// the stop, and a falling market goes on filling the entry. The entry has to go first.
 func TestAStopIsNotHeldUpByTheRestOfItsEntry(t *testing.T) {
 	s := &script{candle: once(func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1, strategy.At(100*at1)) })}
 	b := newBench(t, setup{seats: []engine.Seat{{Strategy: s}}, venue: sim.Config{VolumeShare: 10_000}})
@@ -363,7 +409,8 @@ func TestAStopIsNotHeldUpByTheRestOfItsEntry(t *testing.T) {
 	require.Equal(t, market.Watch{}, b.engine.Watches()[1])
 }
 
-// With latency an entry can fill while its cancel is on the way: what it has bought is protected all the same.
+// With latency an entry can fill while its cancel is on the way: what it has bought is protected
+// all the same.
 func TestAnEntryThatFillsBeforeItsCancelArrivesIsProtected(t *testing.T) {
 	minute := 0
 	s := &script{candle: func(d *strategy.Desk, _ market.Candle) {
@@ -375,7 +422,8 @@ func TestAnEntryThatFillsBeforeItsCancelArrivesIsProtected(t *testing.T) {
 			require.NoError(t, d.Cancel(1))
 		}
 	}}
-	b := newBench(t, setup{seats: []engine.Seat{{Strategy: s}}, venue: sim.Config{Latency: 30 * market.Duration(time.Second)}})
+	b := newBench(t, setup{seats: []engine.Seat{{Strategy: s}},
+		venue: sim.Config{Latency: 30 * market.Duration(time.Second)}})
 	b.flat(2, 100)
 	b.candle(95, 96, 94, 96)
 	b.candle(96, 97, 85, 86)

@@ -22,7 +22,8 @@ const (
 	callbacks
 )
 
-var callbackNames = [callbacks]string{"", "OnStart", "OnStop", "OnCandle", "OnTicker", "OnBook", "OnOrder", "OnFill", "OnTimer", "Save", "Load", "Quiet", "OnUnprotected"}
+var callbackNames = [callbacks]string{"", "OnStart", "OnStop", "OnCandle", "OnTicker", "OnBook", "OnOrder", "OnFill",
+	"OnTimer", "Save", "Load", "Quiet", "OnUnprotected"}
 
 // String returns the name of the method.
 func (k CallbackKind) String() string {
@@ -32,9 +33,10 @@ func (k CallbackKind) String() string {
 	return "callback"
 }
 
-// Callback is the callback that an engine is in, or that it is in none. The engine shows it at each end of a callback and keeps
-// no time: a reader in another goroutine notes when it first sees a Call. The stores are plain ones of aligned words
-// (cell_plain.go): an atomic store for each candle would cost more than a quiet candle does.
+// Callback is the callback that an engine is in, or that it is in none. The engine shows it at each
+// end of a callback and keeps no time: a reader in another goroutine notes when it first sees a
+// Call. The stores are plain ones of aligned words (cell_plain.go): an atomic store for each candle
+// would cost more than a quiet candle does.
 type Callback struct {
 	shown  cell   // number of the call, strategy, kind; 0: the engine is in no callback
 	at     cell   // the engine's time of the call
@@ -56,8 +58,9 @@ const (
 	callStrategyBits = 8
 )
 
-// Now returns the call under way. false: the engine is in no callback. Any goroutine may ask. What is read while a call begins may be
-// mixed of two: a call that is read twice alike has not returned.
+// Now returns the call under way. false: the engine is in no callback. Any goroutine may ask. What
+// is read while a call begins may be mixed of two: a call that is read twice alike has not
+// returned.
 func (c *Callback) Now() (Call, bool) {
 	word := uint64(c.shown.get())
 	call := Call{

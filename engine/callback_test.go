@@ -53,7 +53,10 @@ func TestTheEngineShowsWhichStrategyIsInWhichCallback(t *testing.T) {
 }
 
 func TestACallbackThatPanicsIsLeft(t *testing.T) {
-	b := newBench(t, setup{seats: []engine.Seat{{Strategy: &script{candle: func(*strategy.Desk, market.Candle) { panic("no") }}}}})
+	b := newBench(t, setup{seats: []engine.Seat{{Strategy: &script{candle: func(*strategy.Desk,
+		market.Candle) {
+		panic("no")
+	}}}}})
 	b.candle(100, 100, 100, 100)
 	_, in := b.engine.Callback().Now()
 	require.False(t, in)

@@ -2,11 +2,13 @@ package engine
 
 import "github.com/tidemark-trading/tidemark/market"
 
-// Coast steps candles that come one at a time and in a row, each arriving delay after its close at Start+length, exactly as
-// Step would one by one. It stops after the first that led to a command or set a timer, before the first that leaves the calm
-// (low, high), and before a timer is due. It returns how many it stepped and the commands of the last. Where it cannot coast
-// at all it returns 0: then Step is to be called.
-func (e *Engine) Coast(series []market.Candle, length, delay market.Time, low, high market.Price) (stepped int, commands []market.Command) {
+// Coast steps candles that come one at a time and in a row, each arriving delay after its close at
+// Start+length, exactly as Step would one by one. It stops after the first that led to a command or
+// set a timer, before the first that leaves the calm (low, high), and before a timer is due. It
+// returns how many it stepped and the commands of the last. Where it cannot coast at all it returns
+// 0: then Step is to be called.
+func (e *Engine) Coast(series []market.Candle, length, delay market.Time, low, high market.Price) (stepped int,
+	commands []market.Command) {
 	e.out = e.out[:0]
 	e.own()
 	if e.apart != nil || e.trespassed.Load() || e.observed || e.brackets.Len() > 0 || e.err != nil {
@@ -14,7 +16,8 @@ func (e *Engine) Coast(series []market.Candle, length, delay market.Time, low, h
 	}
 	e.coasted = 0
 	series = series[:e.calm(series, length+delay, low, high)]
-	if len(series) > 0 && !e.coast(series, length+delay) { // a strategy panicked: the others still have to see the candle
+	// a strategy panicked: the others still have to see the candle
+	if len(series) > 0 && !e.coast(series, length+delay) {
 		c := &series[e.coasted]
 		e.now = c.Start + length + delay
 		e.account.Mark(c, e.now) // a Quiet that panicked had not come to this
@@ -31,7 +34,8 @@ func (e *Engine) Coast(series []market.Candle, length, delay market.Time, low, h
 	return e.coasted, e.out
 }
 
-// calm counts the candles at the front that stay inside (low, high) and arrive, delay after their start, before any timer.
+// calm counts the candles at the front that stay inside (low, high) and arrive, delay after their
+// start, before any timer.
 func (e *Engine) calm(series []market.Candle, delay market.Time, low, high market.Price) int {
 	if len(series) == 0 || series[0].Start+delay < e.now {
 		return 0
@@ -84,8 +88,8 @@ func (e *Engine) stepOne(seats []*seat, c *market.Candle, delay market.Time) {
 	}
 }
 
-// quiet lets the only strategy of a series take in the candles from e.coasted on of which it has nothing to ask. It reports
-// whether there was one.
+// quiet lets the only strategy of a series take in the candles from e.coasted on of which it has
+// nothing to ask. It reports whether there was one.
 func (e *Engine) quiet(s *seat, series []market.Candle, delay market.Time) bool {
 	if s.quieter == nil || s.warming || s.halted {
 		return false

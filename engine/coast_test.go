@@ -14,7 +14,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// sleeper notes what it sees and does something on some candles, decided by the candle's number and its own.
+// sleeper notes what it sees and does something on some candles, decided by the candle's number and
+// its own.
 type sleeper struct {
 	strategy.Base
 	calls *journal
@@ -59,7 +60,8 @@ func sleepers(t *testing.T, calls *journal, seed int64) *engine.Engine {
 	first, second := seat, seat
 	first.Strategy, first.Warmup = &sleeper{calls: calls, own: seed, panic: 40 + seed}, 5
 	second.Strategy = &sleeper{calls: calls, own: seed + 100}
-	e := engine.New(engine.Config{Catalog: b.catalog, Account: account, Gate: gate, Seats: []engine.Seat{first, second}})
+	e := engine.New(engine.Config{Catalog: b.catalog, Account: account, Gate: gate,
+		Seats: []engine.Seat{first, second}})
 	e.Step(&market.Event{Kind: market.KindTransfer, At: start, Asset: 1, Money: 10_000 * eur})
 	return e
 }

@@ -23,7 +23,8 @@ func holder() *script {
 }
 
 func TestFlattenCancelsFirstAndSellsWhenTheCancelsAreConfirmed(t *testing.T) {
-	b := newBench(t, setup{seats: []engine.Seat{{Name: "holder", Strategy: holder()}}, limits: []risk.Limits{{MaxOrderValue: 150 * eur}}})
+	b := newBench(t, setup{seats: []engine.Seat{{Name: "holder", Strategy: holder()}},
+		limits: []risk.Limits{{MaxOrderValue: 150 * eur}}})
 	b.flat(3, 100)
 	require.EqualValues(t, btc, b.position())
 	require.Len(t, b.account.Open(nil, 1, 0), 2, "the buy and the stop")
@@ -33,7 +34,8 @@ func TestFlattenCancelsFirstAndSellsWhenTheCancelsAreConfirmed(t *testing.T) {
 	commands, unsold := b.engine.Flatten(b.now, 1, "flatten")
 	b.send(commands)
 	require.Empty(t, unsold)
-	require.ElementsMatch(t, []string{"cancel 2", "cancel 3"}, b.sent[sent:], "the stop too: the sell needs what it holds")
+	require.ElementsMatch(t, []string{"cancel 2", "cancel 3"}, b.sent[sent:],
+		"the stop too: the sell needs what it holds")
 	commands, unsold = b.engine.Flatten(b.now, 1, "flatten")
 	require.Empty(t, commands, "nothing is sold before the cancels are confirmed")
 	require.Empty(t, unsold)
@@ -54,12 +56,15 @@ func TestFlattenCancelsFirstAndSellsWhenTheCancelsAreConfirmed(t *testing.T) {
 }
 
 func TestFlattenTellsWhatTheExchangeWouldNotTake(t *testing.T) {
-	b := newBench(t, setup{seats: []engine.Seat{{Name: "holder", Strategy: &script{candle: once(func(d *strategy.Desk) { _, _ = d.Buy(1, btc) })}}}})
+	b := newBench(t, setup{seats: []engine.Seat{{Name: "holder",
+		Strategy: &script{candle: once(func(d *strategy.Desk) { _, _ = d.Buy(1, btc) })}}}})
 	b.flat(2, 100)
 	b.step(&market.Event{Kind: market.KindMarketStatus, At: b.now, Market: 1, Status: market.Halted})
 	commands, unsold := b.engine.Flatten(b.now, 1, "flatten")
 	require.Empty(t, commands)
-	require.Equal(t, []engine.Unsold{{Market: 1, Amount: btc, Refusal: risk.Refusal{Reason: risk.ReasonExchange, Code: exchange.CodeHalted, Message: unsold[0].Refusal.Message}}}, unsold)
+	require.Equal(t, []engine.Unsold{{Market: 1, Amount: btc,
+		Refusal: risk.Refusal{Reason: risk.ReasonExchange, Code: exchange.CodeHalted,
+			Message: unsold[0].Refusal.Message}}}, unsold)
 }
 
 func TestAHaltLeavesTheExitsAndCancelAllDoesNot(t *testing.T) {
@@ -103,7 +108,8 @@ type listener struct{ heard []string }
 func (*listener) Filled(*state.Order, *market.Fill) {}
 func (*listener) Closed(*state.Order)               {}
 func (l *listener) Approved(asked state.Terms, c *market.Command, figures []state.Figure) {
-	l.heard = append(l.heard, fmt.Sprint(describe(c), " of ", c.Order.ID, ", asked for ", asked.Price, ", figures: ", len(figures) > 0))
+	l.heard = append(l.heard, fmt.Sprint(describe(c), " of ", c.Order.ID, ", asked for ", asked.Price, ", figures: ",
+		len(figures) > 0))
 }
 func (l *listener) Refused(asked, rounded *market.Command, why *risk.Refusal) {
 	l.heard = append(l.heard, fmt.Sprint(describe(asked), " refused, rounded to ", describe(rounded), ": ", why.Word()))
@@ -145,7 +151,9 @@ func TestWhatAHaltCouldNotCancelIsAskedForAgain(t *testing.T) {
 	require.Empty(t, again, "it is on its way")
 	require.Equal(t, 1, left)
 	o := commands[0].Order
-	b.step(&market.Event{Kind: market.KindReport, At: b.now, Market: 1, Report: &market.Report{Exec: market.ExecRejected, Command: market.CommandCancel, Order: o.ID, Market: 1, OrderState: market.OrderState{Updated: b.now}}})
+	b.step(&market.Event{Kind: market.KindReport, At: b.now, Market: 1,
+		Report: &market.Report{Exec: market.ExecRejected, Command: market.CommandCancel, Order: o.ID, Market: 1,
+			OrderState: market.OrderState{Updated: b.now}}})
 	again, left = b.engine.CancelHalted(b.now)
 	require.Len(t, again, 1)
 	require.Equal(t, o.ID, again[0].Order.ID, "and not the stop, which protects")

@@ -9,8 +9,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// deliverCandles calls the strategies for the candles of one instant, in order. It returns false when one of them panicked
-// and the rest has still to be called.
+// deliverCandles calls the strategies for the candles of one instant, in order. It returns false
+// when one of them panicked and the rest has still to be called.
 func (e *Engine) deliverCandles(group []market.Candle) (done bool) {
 	defer e.catch()
 	place := 0 // of this call among those of the group: delivery resumes at e.at
@@ -39,7 +39,8 @@ func (e *Engine) deliverCandles(group []market.Candle) (done bool) {
 	return true
 }
 
-// receivers are the strategies that a candle is for; of a market or an interval that there is not, none.
+// receivers are the strategies that a candle is for; of a market or an interval that there is not,
+// none.
 func (e *Engine) receivers(c *market.Candle) []*seat {
 	at := int(c.Market)*intervals + int(c.Interval)
 	if int(c.Interval) >= intervals || at >= len(e.candles) {
@@ -56,7 +57,8 @@ func (e *Engine) warm(s *seat, c *market.Candle) {
 	e.release(s, e.now-1) // one that closes when trading begins is of before
 }
 
-// release ends a strategy's warm-up when it has seen all the candles that it needs and what it sees now, of such a time, is of when it may trade.
+// release ends a strategy's warm-up when it has seen all the candles that it needs and what it sees
+// now, of such a time, is of when it may trade.
 func (e *Engine) release(s *seat, of market.Time) {
 	for _, m := range s.Markets {
 		if s.missing[m] > 0 {
@@ -138,7 +140,8 @@ func (e *Engine) deliverReport(ev *market.Event, applied state.Applied) {
 		e.guard(s, CallOrder)
 	}
 	if o.CancelWanted && o.InFlight == 0 && !o.State.Terminal() {
-		e.sendCancel(o, e.brackets.Swapping(o.ID)) // a swap that had to wait for the exit's arrival is still the bracket's own
+		// a swap that had to wait for the exit's arrival is still the bracket's own
+		e.sendCancel(o, e.brackets.Swapping(o.ID))
 	}
 }
 
@@ -207,8 +210,9 @@ func (e *Engine) leave() {
 	e.calls.leave()
 }
 
-// catch recovers from a panic in a strategy: the commands and reservations of the callback are dropped, the strategy is
-// halted. A panic outside a strategy is a broken invariant of ours and goes on.
+// catch recovers from a panic in a strategy: the commands and reservations of the callback are
+// dropped, the strategy is halted. A panic outside a strategy is a broken invariant of ours and
+// goes on.
 func (e *Engine) catch() {
 	s := e.current
 	if s == nil {
@@ -216,8 +220,10 @@ func (e *Engine) catch() {
 	}
 	e.leave()
 	s.stack = debug.Stack()
-	log, text := s.Log.Error().Str("strategy", s.Name).Bytes("stack", s.stack), "runtime.Goexit: it ended the goroutine that called it"
-	if reason := recover(); reason != nil { // nil, with a strategy that has not returned: it ends this goroutine, when this is done
+	log, text := s.Log.Error().Str("strategy", s.Name).
+		Bytes("stack", s.stack), "runtime.Goexit: it ended the goroutine that called it"
+	// nil, with a strategy that has not returned: it ends this goroutine, when this is done
+	if reason := recover(); reason != nil {
 		log, text = log.Interface("panic", reason), fmt.Sprintf("panic: %v", reason)
 	}
 	log.Msg(HaltedMessage)
@@ -225,10 +231,12 @@ func (e *Engine) catch() {
 	e.halt(s, text)
 }
 
-// HaltedMessage begins the message with which an engine logs that it has halted a strategy for its mistake; its stack is with it.
+// HaltedMessage begins the message with which an engine logs that it has halted a strategy for its
+// mistake; its stack is with it.
 const HaltedMessage = "strategy halted"
 
-// halt stops a strategy: it is called no more, its orders are cancelled, but for the exits of its brackets, which protect.
+// halt stops a strategy: it is called no more, its orders are cancelled, but for the exits of its
+// brackets, which protect.
 func (e *Engine) halt(s *seat, reason string) {
 	if s.halted {
 		return
@@ -239,7 +247,8 @@ func (e *Engine) halt(s *seat, reason string) {
 	e.cancelUnprotected(s)
 }
 
-// cancelUnprotected asks for the orders of a strategy to end that neither protect nor sell off what it holds. It returns how many there are.
+// cancelUnprotected asks for the orders of a strategy to end that neither protect nor sell off what
+// it holds. It returns how many there are.
 func (e *Engine) cancelUnprotected(s *seat) (count int) {
 	for _, o := range e.account.Open(nil, s.id, 0) {
 		if !e.brackets.IsExit(o.ID) && !SellsOff(o) {

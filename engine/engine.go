@@ -1,6 +1,7 @@
-// Package engine turns events into commands: it folds each event into the account, calls the strategies, and passes what they
-// ask for through the gate. It reads no clock, starts no goroutine and draws no random number, so that backtest, paper and
-// live are the same machine under different events. Start at Engine.Step.
+// Package engine turns events into commands: it folds each event into the account, calls the
+// strategies, and passes what they ask for through the gate. It reads no clock, starts no goroutine
+// and draws no random number, so that backtest, paper and live are the same machine under different
+// events. Start at Engine.Step.
 package engine
 
 import (
@@ -18,7 +19,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// maxRounds is how often the callbacks of one step may answer what they themselves caused before the strategy is halted.
+// maxRounds is how often the callbacks of one step may answer what they themselves caused before
+// the strategy is halted.
 const maxRounds = 16
 
 // Seat is a strategy's place in an engine.
@@ -29,11 +31,13 @@ type Seat struct {
 	Intervals []market.Interval // of the candles it receives
 	Ticker    bool              // it receives tickers
 	Book      bool              // it receives order books
-	Warmup    int               // candles of the first interval, in each market, up to and with the first one it may trade on
-	Log       zerolog.Logger
+	// candles of the first interval, in each market, up to and with the first one it may trade on
+	Warmup int
+	Log    zerolog.Logger
 }
 
-// Observer hears of what the engine folded, for reports and metrics. What it is given is valid until it returns.
+// Observer hears of what the engine folded, for reports and metrics. What it is given is valid
+// until it returns.
 type Observer interface {
 	// Filled is told of every new fill of an own order.
 	Filled(o *state.Order, f *market.Fill)
@@ -43,21 +47,23 @@ type Observer interface {
 
 // Approver is an Observer that also hears of what the gate lets pass.
 type Approver interface {
-	// Approved is told of every order and change that is about to leave, with its terms as they were asked for and what the gate looked at
-	// (risk.Gate.Figures), and of every cancel.
+	// Approved is told of every order and change that is about to leave, with its terms as they
+	// were asked for and what the gate looked at (risk.Gate.Figures), and of every cancel.
 	Approved(asked state.Terms, c *market.Command, figures []state.Figure)
 }
 
 // Refuser is an Observer that also hears of what the gate refuses.
 type Refuser interface {
-	// Refused is told of every order and change that was refused: as it was asked, as the gate had rounded it until it refused, and why. What
-	// strategies ask while they see the past again is not told.
+	// Refused is told of every order and change that was refused: as it was asked, as the gate had
+	// rounded it until it refused, and why. What strategies ask while they see the past again is
+	// not told.
 	Refused(asked, rounded *market.Command, why *risk.Refusal)
 }
 
 // Guard is an Observer that also hears of positions that cannot have an exit.
 type Guard interface {
-	// Unprotected is told what a strategy.ExitHandler is, also of strategies that are not one or are halted.
+	// Unprotected is told what a strategy.ExitHandler is, also of strategies that are not one or
+	// are halted.
 	Unprotected(u *strategy.Unprotected)
 }
 
@@ -69,16 +75,21 @@ type Config struct {
 	Seats     []Seat      // StrategyID 1 is the first
 	TradeFrom market.Time // asks before are refused as warm-up; 0: from the first event
 	Observer  Observer    // nil: nobody; may be an Approver, a Refuser and a Guard too
-	Apart     Apart       // calls strategies on goroutines of their own, so that one that ends its goroutine is halted; nil: on the caller's
-	Spoil     bool        // what desks have handed out is overwritten after each callback: see strategy.Spoil
-	SaveLimit int         // most bytes of what a strategy's Save writes; 0: DefaultSaveLimit
-	Run       uuid.UUID   // the run id of a live bot: every order gets its client order id from it, and keeps it over restarts; zero: none
+	// calls strategies on goroutines of their own, so that one that ends its goroutine is halted;
+	// nil: on the caller's
+	Apart     Apart
+	Spoil     bool // what desks have handed out is overwritten after each callback: see strategy.Spoil
+	SaveLimit int  // most bytes of what a strategy's Save writes; 0: DefaultSaveLimit
+	// the run id of a live bot: every order gets its client order id from it, and keeps it over
+	// restarts; zero: none
+	Run uuid.UUID
 }
 
 // Apart calls f on another goroutine, waits, and reports whether f returned: goroutine.Call is one.
 type Apart func(f func()) (returned bool)
 
-// DefaultSaveLimit is how many bytes a strategy's Save may write: each commit that follows a callback of the strategy writes all of them.
+// DefaultSaveLimit is how many bytes a strategy's Save may write: each commit that follows a
+// callback of the strategy writes all of them.
 const DefaultSaveLimit = 1 << 20
 
 // Engine is the pure core. It is a plain value owned by one goroutine.
@@ -121,7 +132,8 @@ type listeners struct {
 	guardian Guard
 }
 
-// delivery is where the calls of a step stand, so that they can go on behind a strategy that panicked.
+// delivery is where the calls of a step stand, so that they can go on behind a strategy that
+// panicked.
 type delivery struct {
 	current *seat
 	at      int      // place of the call under way among those of a group
@@ -134,7 +146,8 @@ type delivery struct {
 	ringing *timer // whose OnTimer is being called
 }
 
-// scratch is memory that is used again: a pointer to a local through an interface would allocate on every ask.
+// scratch is memory that is used again: a pointer to a local through an interface would allocate on
+// every ask.
 type scratch struct {
 	command market.Command // what the engine itself asks
 	asked   market.Command // what the gate is looking at, as it was asked
@@ -165,7 +178,8 @@ type seat struct {
 	unsaved  string                   // why its state could not be saved; "": it could
 }
 
-// note is an own order that was sent during a callback and that its strategy is to hear of afterwards.
+// note is an own order that was sent during a callback and that its strategy is to hear of
+// afterwards.
 type note struct {
 	seat  *seat
 	order market.OrderID
@@ -183,7 +197,8 @@ type Halt struct {
 func New(c Config) *Engine {
 	markets := len(c.Catalog.Markets()) + 1
 	e := &Engine{
-		catalog: c.Catalog, account: c.Account, gate: c.Gate, run: c.Run, from: c.TradeFrom, observed: c.Gate.Observes(), saveRoom: cmp.Or(c.SaveLimit, DefaultSaveLimit),
+		catalog: c.Catalog, account: c.Account, gate: c.Gate, run: c.Run, from: c.TradeFrom,
+		observed: c.Gate.Observes(), saveRoom: cmp.Or(c.SaveLimit, DefaultSaveLimit),
 		seats: make([]seat, len(c.Seats)), candles: make([][]*seat, markets*intervals),
 		tickers: make([][]*seat, markets), books: make([][]*seat, markets),
 	}
@@ -232,7 +247,8 @@ func (e *Engine) take(s *seat, from Seat, id market.StrategyID) {
 // Start calls the strategies' OnStart. Call it once, before the first Step.
 func (e *Engine) Start(at market.Time) []market.Command { return e.each(at, CallStart) }
 
-// Stop calls the strategies' OnStop. Call it once. In later steps strategies hear what becomes of their orders, and can only cancel.
+// Stop calls the strategies' OnStop. Call it once. In later steps strategies hear what becomes of
+// their orders, and can only cancel.
 func (e *Engine) Stop(at market.Time) []market.Command {
 	commands := e.each(at, CallStop)
 	e.stopped = true
@@ -260,8 +276,9 @@ func (e *Engine) each(at market.Time, kind CallbackKind) []market.Command {
 	return e.out
 }
 
-// Step folds one event and returns the commands that it led to, valid until the next Step. Events must not go back in time:
-// that is a broken invariant of the caller and panics. After an arithmetic error (Err) a step does nothing.
+// Step folds one event and returns the commands that it led to, valid until the next Step. Events
+// must not go back in time: that is a broken invariant of the caller and panics. After an
+// arithmetic error (Err) a step does nothing.
 func (e *Engine) Step(ev *market.Event) []market.Command {
 	if ev.At < e.now {
 		backInTime(ev, e.now)
@@ -337,11 +354,12 @@ func (e *Engine) Halts() []Halt { return e.halts }
 // Refused returns how often the gate refused a strategy, by reason.
 func (e *Engine) Refused(id market.StrategyID) []risk.Count { return e.gate.Refused(id) }
 
-// Watches returns what the engine waits for, by market.ID. The slice is the engine's own and changes with every step.
+// Watches returns what the engine waits for, by market.ID. The slice is the engine's own and
+// changes with every step.
 func (e *Engine) Watches() []market.Watch { return e.brackets.Watches() }
 
-// Unprotected is the time, over all brackets and up to now, during which a position or a part of it that was to have an exit at
-// the venue had none.
+// Unprotected is the time, over all brackets and up to now, during which a position or a part of it
+// that was to have an exit at the venue had none.
 func (e *Engine) Unprotected() market.Duration { return e.brackets.Unprotected() }
 
 // UnprotectedBy is Unprotected by cause, without causes that did not occur.

@@ -52,7 +52,9 @@ func TestTheWarmUpHoldsAsksForExactlyItsCandles(t *testing.T) {
 	b := newBench(t, setup{seats: []engine.Seat{{Strategy: s, Warmup: 3}}})
 	b.engine.Start(start)
 	b.flat(4, 100)
-	require.Equal(t, journal{"start: refused: warm_up", "refused: warm_up", "refused: warm_up", "<nil>", "<nil>"}, calls) // the third may trade
+	// the third may trade
+	require.Equal(t, journal{"start: refused: warm_up", "refused: warm_up", "refused: warm_up", "<nil>", "<nil>"},
+		calls)
 	require.Equal(t, []risk.Count{{Reason: "warm_up", N: 3}}, b.engine.Refused(1))
 }
 
@@ -63,14 +65,16 @@ func TestTheWarmUpWaitsForEveryMarketAndTheStartOfTrading(t *testing.T) {
 		calls.add("%d: %v", c.Market, err)
 	}}
 	both := []market.ID{1, 2}
-	b := newBench(t, setup{markets: 2, from: start + 3*minute, seats: []engine.Seat{{Strategy: s, Markets: both, Warmup: 2}}})
+	b := newBench(t, setup{markets: 2, from: start + 3*minute,
+		seats: []engine.Seat{{Strategy: s, Markets: both, Warmup: 2}}})
 	first, second := candleOf(1, 100, 100, 100, 100), candleOf(2, 100, 100, 100, 100)
 	b.group(first)
 	b.group(first, second)
 	b.group(first, second)
 	b.group(first, second)
 	no := "refused: warm_up"
-	require.Equal(t, journal{"1: " + no, "1: " + no, "2: " + no, "1: " + no, "2: " + no, "1: <nil>", "2: <nil>"}, calls) // both have two, but it trades from candles that start at minute 3
+	// both have two, but it trades from candles that start at minute 3
+	require.Equal(t, journal{"1: " + no, "1: " + no, "2: " + no, "1: " + no, "2: " + no, "1: <nil>", "2: <nil>"}, calls)
 }
 
 func TestAnOrderIsHeardOfAfterTheCallbackThatSentIt(t *testing.T) {
@@ -89,7 +93,8 @@ func TestAnOrderIsHeardOfAfterTheCallbackThatSentIt(t *testing.T) {
 	}
 	b := one(t, s)
 	b.flat(2, 100)
-	require.Equal(t, journal{"asked 1 <nil>", `order 1 "" `, "fill 1, position 1", `order 1 "trade" filled`}, calls) // the fill comes before the state
+	// the fill comes before the state
+	require.Equal(t, journal{"asked 1 <nil>", `order 1 "" `, "fill 1, position 1", `order 1 "trade" filled`}, calls)
 }
 
 func TestARefusalOfTheExchangeIsHeardOf(t *testing.T) {
@@ -98,7 +103,8 @@ func TestARefusalOfTheExchangeIsHeardOf(t *testing.T) {
 		candle: once(func(d *strategy.Desk) { d.Buy(1, 99*btc) }),
 		order:  func(_ *strategy.Desk, o market.Order, r market.Report) { calls.add("%q %d", r.Exec, r.Code) },
 	}
-	b := newBench(t, setup{seats: []engine.Seat{{Strategy: s}}, venue: sim.Config{Slippage: 5_000_000}}) // dearer there than the gate can know
+	// dearer there than the gate can know
+	b := newBench(t, setup{seats: []engine.Seat{{Strategy: s}}, venue: sim.Config{Slippage: 5_000_000}})
 	b.flat(2, 100)
 	require.Equal(t, journal{`"" 0`, `"rejected" 216`}, calls)
 	available, held := b.account.Balance(1, 1)
@@ -115,10 +121,12 @@ func TestAStrategyThatAnswersItselfForEverIsHalted(t *testing.T) {
 		}
 	}
 	calm := 0
-	b := newBench(t, setup{seats: []engine.Seat{{Strategy: greedy}, {Strategy: &script{candle: func(*strategy.Desk, market.Candle) { calm++ }}}}})
+	b := newBench(t, setup{seats: []engine.Seat{{Strategy: greedy},
+		{Strategy: &script{candle: func(*strategy.Desk, market.Candle) { calm++ }}}}})
 	b.flat(1, 100)
 	require.Equal(t, 16, placed)
-	require.Equal(t, []engine.Halt{{Strategy: 1, Name: "s1", At: start + minute, Reason: "16 rounds of orders in one step"}}, b.engine.Halts())
+	require.Equal(t, []engine.Halt{{Strategy: 1, Name: "s1", At: start + minute,
+		Reason: "16 rounds of orders in one step"}}, b.engine.Halts())
 	b.flat(3, 100)
 	require.Zero(t, b.venue.Open(1), "what it sent is cancelled")
 	require.Empty(t, b.account.Open(nil, 1, 0))
@@ -143,7 +151,8 @@ func TestAnUpdateInFlightRefusesAnotherAndACancelWaits(t *testing.T) {
 	}}
 	b := one(t, s)
 	b.flat(4, 100)
-	require.Equal(t, journal{"refused: in_flight (order 1)", "<nil>", "refused: in_flight (order 1)", "<nil>", "<nil>"}, calls)
+	require.Equal(t, journal{"refused: in_flight (order 1)", "<nil>", "refused: in_flight (order 1)", "<nil>", "<nil>"},
+		calls)
 	require.Equal(t, []string{"buy 1 @ 50", "update 1 @ 52", "cancel 1"}, b.sent)
 	require.Equal(t, []string{"1 new", "1 updated", "1 canceled"}, b.told)
 }
@@ -202,8 +211,10 @@ func TestEventsReachTheSeatsThatWantThemInOrder(t *testing.T) {
 		}}
 	}
 	m1, m5 := market.Interval1m, market.Interval5m
-	b := newBench(t, setup{markets: 2, seats: []engine.Seat{seat("a", false, []market.ID{1, 2}, m1), seat("b", true, []market.ID{1}, m5, m1), seat("c", false, []market.ID{2}, m5)}})
-	group := []market.Candle{candleOf(1, 1, 1, 1, 1), candleOf(2, 1, 1, 1, 1), candleOf(1, 1, 1, 1, 1), candleOf(2, 1, 1, 1, 1)}
+	b := newBench(t, setup{markets: 2, seats: []engine.Seat{seat("a", false, []market.ID{1, 2}, m1),
+		seat("b", true, []market.ID{1}, m5, m1), seat("c", false, []market.ID{2}, m5)}})
+	group := []market.Candle{candleOf(1, 1, 1, 1, 1), candleOf(2, 1, 1, 1, 1), candleOf(1, 1, 1, 1, 1),
+		candleOf(2, 1, 1, 1, 1)}
 	group[2].Interval, group[3].Interval = m5, m5
 	b.step(&market.Event{Kind: market.KindCandles, At: start, Candles: group})
 	b.step(&market.Event{Kind: market.KindTicker, At: start, Ticker: &market.Ticker{Market: 1, Last: 1}})
@@ -214,7 +225,11 @@ func TestEventsReachTheSeatsThatWantThemInOrder(t *testing.T) {
 
 func TestAMarketThatHaltsRefusesAtTheGate(t *testing.T) {
 	var calls journal
-	b := one(t, &script{candle: func(d *strategy.Desk, _ market.Candle) { _, err := d.Buy(1, btc); calls.add("%v", err) }})
+	b := one(t, &script{candle: func(d *strategy.Desk, _ market.Candle) {
+		_,
+			err := d.Buy(1, btc)
+		calls.add("%v", err)
+	}})
 	b.flat(1, 100)
 	b.step(&market.Event{Kind: market.KindMarketStatus, At: b.now, Market: 1, Status: market.Halted})
 	b.flat(1, 100)
@@ -225,9 +240,10 @@ func TestAMarketThatHaltsRefusesAtTheGate(t *testing.T) {
 func TestTimeThatGoesBackIsABrokenInvariant(t *testing.T) {
 	b := one(t, &script{})
 	b.flat(1, 100)
-	require.PanicsWithValue(t, "engine: event timer at 1970-01-01T16:40:59.999999999Z after 1970-01-01T16:41:00Z", func() {
-		b.engine.Step(&market.Event{Kind: market.KindTimer, At: b.now - 1})
-	})
+	require.PanicsWithValue(t, "engine: event timer at 1970-01-01T16:40:59.999999999Z after 1970-01-01T16:41:00Z",
+		func() {
+			b.engine.Step(&market.Event{Kind: market.KindTimer, At: b.now - 1})
+		})
 }
 
 func TestAnArithmeticErrorStopsTheEngine(t *testing.T) {
@@ -236,7 +252,8 @@ func TestAnArithmeticErrorStopsTheEngine(t *testing.T) {
 	b.engine.Step(&market.Event{Kind: market.KindTransfer, At: start, Asset: 1, Money: 1<<63 - 1})
 	require.ErrorIs(t, b.engine.Err(), market.ErrOverflow)
 	require.ErrorContains(t, b.engine.Err(), "engine: transfer at 1970-01-01T16:40:00Z")
-	require.Nil(t, b.engine.Step(&market.Event{Kind: market.KindCandles, At: start, Candles: []market.Candle{candleOf(1, 1, 1, 1, 1)}}))
+	require.Nil(t, b.engine.Step(&market.Event{Kind: market.KindCandles, At: start,
+		Candles: []market.Candle{candleOf(1, 1, 1, 1, 1)}}))
 	require.Zero(t, calls)
 }
 
@@ -257,7 +274,8 @@ func TestTheSameEventsGiveTheSameCommands(t *testing.T) {
 				timer: func(d *strategy.Desk, name int64) { d.CancelAll(market.ID(name)) },
 			}}
 		}
-		b := newBench(t, setup{markets: 3, venue: sim.Config{Latency: 7}, seats: []engine.Seat{seat(3, btc/3), seat(1, btc/7), seat(2, btc), seat(1, btc/2)}})
+		b := newBench(t, setup{markets: 3, venue: sim.Config{Latency: 7},
+			seats: []engine.Seat{seat(3, btc/3), seat(1, btc/7), seat(2, btc), seat(1, btc/2)}})
 		for i := range market.Price(60) {
 			p := 100 + i*7%11
 			b.group(candleOf(1, p, p+4, p-2, p+1), candleOf(2, p, p+1, p-4, p), candleOf(3, p, p+5, p-5, p+2))
@@ -277,7 +295,8 @@ func TestTheSameEventsGiveTheSameCommands(t *testing.T) {
 type idle struct{ strategy.Base }
 
 func TestACandleAllocatesNothing(t *testing.T) {
-	b := newBench(t, setup{seats: []engine.Seat{{Strategy: idle{}}, {Strategy: idle{}, Ticker: true, Book: true}}, account: risk.AccountLimits{MaxDrawdown: 1}})
+	b := newBench(t, setup{seats: []engine.Seat{{Strategy: idle{}}, {Strategy: idle{}, Ticker: true, Book: true}},
+		account: risk.AccountLimits{MaxDrawdown: 1}})
 	events := []market.Event{
 		{Kind: market.KindCandles, Candles: []market.Candle{candleOf(1, 100, 100, 100, 100)}},
 		{Kind: market.KindTicker, Ticker: &market.Ticker{Market: 1, Last: 1}},
@@ -328,7 +347,8 @@ func TestAnOrdersRoundTripAllocatesNothing(t *testing.T) {
 	require.NoError(t, b.account.Check())
 }
 
-// A candle that closes when trading begins is of before, a price of that moment is not: it is that of the first candle's open.
+// A candle that closes when trading begins is of before, a price of that moment is not: it is that
+// of the first candle's open.
 func TestATickerAtTheStartOfTradingMayBeTradedOn(t *testing.T) {
 	var calls journal
 	s := &script{
@@ -343,6 +363,7 @@ func TestATickerAtTheStartOfTradingMayBeTradedOn(t *testing.T) {
 	}
 	b := newBench(t, setup{from: start + minute, seats: []engine.Seat{{Strategy: s, Ticker: true}}})
 	b.group(candleOf(1, 100, 100, 100, 100))
-	b.step(&market.Event{Kind: market.KindTicker, At: start + minute, Ticker: &market.Ticker{Market: 1, Last: 100 * at1, Bid: 100 * at1, Ask: 100 * at1}})
+	b.step(&market.Event{Kind: market.KindTicker, At: start + minute,
+		Ticker: &market.Ticker{Market: 1, Last: 100 * at1, Bid: 100 * at1, Ask: 100 * at1}})
 	require.Equal(t, journal{"candle: refused: warm_up", "ticker: <nil>"}, calls)
 }

@@ -26,16 +26,21 @@ func (s *dipper) OnCandle(d *strategy.Desk, c market.Candle) {
 	}
 }
 
-// ExampleEngine joins an engine with a venue: what the venue tells is stepped, and what a step wants is done by the venue.
+// ExampleEngine joins an engine with a venue: what the venue tells is stepped, and what a step
+// wants is done by the venue.
 func ExampleEngine() {
 	var c market.Catalog
 	c.AddAsset("EUR", 2)
 	c.AddAsset("BTC", 8)
-	c.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Status: market.Trading, Rules: market.Rules{TickSize: 1, QuantityDecimals: 8, MaxOpenOrders: 100}})
+	c.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Status: market.Trading,
+		Rules: market.Rules{TickSize: 1, QuantityDecimals: 8, MaxOpenOrders: 100}})
 	account := state.NewAccount(&c, 1, nil)
-	e := engine.New(engine.Config{Catalog: &c, Account: account, Gate: risk.New(&c, risk.Config{Strategies: make([]risk.Limits, 1)}), Seats: []engine.Seat{
-		{Name: "dipper", Strategy: &dipper{}, Markets: []market.ID{1}, Intervals: []market.Interval{market.Interval1h}, Log: zerolog.Nop()},
-	}})
+	e := engine.New(engine.Config{Catalog: &c, Account: account,
+		Gate: risk.New(&c, risk.Config{Strategies: make([]risk.Limits, 1)}), Seats: []engine.Seat{
+			{Name: "dipper", Strategy: &dipper{}, Markets: []market.ID{1},
+				Intervals: []market.Interval{market.Interval1h},
+				Log:       zerolog.Nop()},
+		}})
 	var venue *sim.Venue
 	step := func(ev *market.Event) {
 		ev.At = max(ev.At, e.Now())
@@ -53,7 +58,8 @@ func ExampleEngine() {
 	step(&market.Event{Kind: market.KindTransfer, Asset: 1, Money: 10_000_00})
 	for hour, top := range []market.Price{100_00, 105_00, 115_00} {
 		start := market.Interval1h.StartOf(int64(hour))
-		candles := []market.Candle{{Open: 100_00, High: top, Low: 100_00, Close: 100_00, Start: start, Market: 1, Interval: market.Interval1h}}
+		candles := []market.Candle{{Open: 100_00, High: top, Low: 100_00, Close: 100_00, Start: start, Market: 1,
+			Interval: market.Interval1h}}
 		event := market.Event{Kind: market.KindCandles, At: candles[0].End(), Candles: candles}
 		venue.Advance(&event)
 		step(&event)

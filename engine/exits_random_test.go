@@ -13,8 +13,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// exposed measures from outside how long a position had no exit, or too small a one: what is held against the sells that the
-// exchange has confirmed.
+// exposed measures from outside how long a position had no exit, or too small a one: what is held
+// against the sells that the exchange has confirmed.
 type exposed struct {
 	b    *bench
 	last market.Time
@@ -38,8 +38,9 @@ func (x *exposed) look(*market.Event) {
 	x.bare = held > 0
 }
 
-// An exchange with latency, little volume and a hand that cancels exits: the time without an exit is what an onlooker measures, no
-// two exits sell the same base, and once it is left alone the position is protected.
+// An exchange with latency, little volume and a hand that cancels exits: the time without an exit
+// is what an onlooker measures, no two exits sell the same base, and once it is left alone the
+// position is protected.
 func TestTheTimeWithoutAnExitIsWhatAnOnlookerMeasures(t *testing.T) {
 	total := market.Duration(0)
 	for seed := range uint64(150) {
@@ -67,7 +68,8 @@ func TestTheTimeWithoutAnExitIsWhatAnOnlookerMeasures(t *testing.T) {
 				}
 			}
 			next := max(20, price+market.Price(chance.IntN(7)-3))
-			b.candle(price, max(price, next)+market.Price(chance.IntN(3)), min(price, next)-market.Price(chance.IntN(3)), next)
+			b.candle(price, max(price, next)+market.Price(chance.IntN(3)),
+				min(price, next)-market.Price(chance.IntN(3)), next)
 			price = next
 		}
 		x.look(nil)

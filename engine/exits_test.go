@@ -38,7 +38,8 @@ func (g *guard) Filled(*state.Order, *market.Fill)   {}
 func (g *guard) Closed(*state.Order)                 {}
 func (g *guard) Unprotected(u *strategy.Unprotected) { g.why = append(g.why, u.Why) }
 
-// bought is a bench whose strategy bought 1 BTC at 100 in a bracket with exits at 90 and 110: the stop rests as order 2.
+// bought is a bench whose strategy bought 1 BTC at 100 in a bracket with exits at 90 and 110: the
+// stop rests as order 2.
 func bought(t *testing.T, h *bearer, with ...strategy.Option) (*bench, *guard) {
 	g := &guard{}
 	h.candle = once(func(d *strategy.Desk) {
@@ -50,13 +51,14 @@ func bought(t *testing.T, h *bearer, with ...strategy.Option) (*bench, *guard) {
 	return b, g
 }
 
-// byHand is an engine that has bought 1 BTC at 100 in a bracket and hears the exchange's answers by hand: its exit, order 2, is sent
-// and not answered.
+// byHand is an engine that has bought 1 BTC at 100 in a bracket and hears the exchange's answers by
+// hand: its exit, order 2, is sent and not answered.
 func byHand(t *testing.T, h *bearer) *bench {
 	h.candle = once(func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1) })
 	b := newBench(t, setup{seats: []engine.Seat{{Strategy: h}}})
 	b.by(&market.Event{Kind: market.KindCandles, At: b.now, Candles: []market.Candle{candleOf(1, 100, 100, 100, 100)}})
-	b.by(&market.Event{Kind: market.KindReport, At: b.now, Report: reported(1, 1, market.StatusFilled, btc), Fills: []market.Fill{fillNumbered(1, 1, btc)}})
+	b.by(&market.Event{Kind: market.KindReport, At: b.now, Report: reported(1, 1, market.StatusFilled, btc),
+		Fills: []market.Fill{fillNumbered(1, 1, btc)}})
 	return b
 }
 
@@ -75,7 +77,8 @@ func (b *bench) by(ev *market.Event) (words []string) {
 
 // refuse answers a command of an order with a code of the exchange.
 func (b *bench) refuse(kind market.CommandKind, id market.OrderID, code int) []string {
-	return b.by(&market.Event{Kind: market.KindReport, At: b.now, Report: &market.Report{Exec: market.ExecRejected, Command: kind, Order: id, Market: 1, Code: code}})
+	return b.by(&market.Event{Kind: market.KindReport, At: b.now,
+		Report: &market.Report{Exec: market.ExecRejected, Command: kind, Order: id, Market: 1, Code: code}})
 }
 
 // accept answers an exit: it rests.
@@ -98,7 +101,8 @@ func (b *bench) causes() (list []string) {
 	return list
 }
 
-// Seen at 31b5e46: the exit of an entry of 5.19 EUR was refused with 217 once it had filled, and the bracket was gone.
+// Seen at 31b5e46: the exit of an entry of 5.19 EUR was refused with 217 once it had filled, and
+// the bracket was gone.
 func TestAnEntryWhoseStopCouldNotRestIsRefused(t *testing.T) {
 	var said []string
 	s := &script{candle: once(func(d *strategy.Desk) {
@@ -112,7 +116,8 @@ func TestAnEntryWhoseStopCouldNotRestIsRefused(t *testing.T) {
 	b := one(t, s)
 	b.catalog.Market(1).MinOrderInQuote = 5 * eur
 	b.flat(2, 100)
-	require.Equal(t, []string{"refused: stop: 4.67 EUR is below the minimum of 5", "<nil>", "refused: stop: -1 is not above 0",
+	require.Equal(t, []string{"refused: stop: 4.67 EUR is below the minimum of 5", "<nil>",
+		"refused: stop: -1 is not above 0",
 		"refused: stop: 4.86 EUR is below the minimum of 5"}, said)
 	require.Equal(t, []string{"buy 0.0519", "stop 0.0519 @ 97 attached"}, b.sent)
 	require.Equal(t, []risk.Count{{Reason: "stop", N: 3}}, b.engine.Refused(1))
@@ -127,7 +132,8 @@ func TestAnExitThatTheExchangeEndsIsReplacedAndThenTheOtherStandsIn(t *testing.T
 	}
 	require.Equal(t, []string{"buy 1", "stop 1 @ 90 attached", "stop 1 @ 90", "sell 1 @ 110"}, b.sent[:4])
 	b.flat(60, 100)
-	require.Equal(t, []string{"1 cancelled 1", "1 cancelled 1", "1 cancelled 1"}, h.heard, "once for each exit that had rested")
+	require.Equal(t, []string{"1 cancelled 1", "1 cancelled 1", "1 cancelled 1"}, h.heard,
+		"once for each exit that had rested")
 	require.Equal(t, "the exchange cancelled exit 2: cancelOnAdminRequest", g.why[0])
 	require.Equal(t, btc, b.position())
 	require.Len(t, b.account.Open(nil, 0, 0), 1, "the position is protected again")
@@ -136,7 +142,8 @@ func TestAnExitThatTheExchangeEndsIsReplacedAndThenTheOtherStandsIn(t *testing.T
 	require.Zero(t, b.position(), "and its stop acts, resting or watched")
 }
 
-// An exchange that refuses every exit for a day costs a few requests an hour, and every second counts.
+// An exchange that refuses every exit for a day costs a few requests an hour, and every second
+// counts.
 func TestAnExitThatIsAlwaysRefusedIsTriedRarelyAndCounted(t *testing.T) {
 	h := &bearer{}
 	b := byHand(t, h)
@@ -174,7 +181,9 @@ func TestARefusedStopLeavesTheTargetAndComesBackWithOtherRules(t *testing.T) {
 	require.Empty(t, b.engine.Bare(), "the target rests")
 	require.Equal(t, market.Watch{Below: 90 * at1}, b.engine.Watches()[1])
 	b.now += minute
-	require.Equal(t, []string{"cancel 4 attached"}, b.by(&market.Event{Kind: market.KindMarketStatus, At: b.now, Market: 1, Status: market.Trading}), "the stop is wanted")
+	require.Equal(t, []string{"cancel 4 attached"},
+		b.by(&market.Event{Kind: market.KindMarketStatus, At: b.now, Market: 1, Status: market.Trading}),
+		"the stop is wanted")
 	require.Equal(t, []string{"1 refused 1"}, h.heard)
 }
 
@@ -191,7 +200,8 @@ func TestAHaltedMarketIsACauseAndItsReturnBringsTheExit(t *testing.T) {
 	b.now = start + minute/2
 	at, _ := b.engine.NextTimer()
 	require.Greater(t, at, b.now)
-	require.Equal(t, []string{"stop 1 @ 90"}, b.by(&market.Event{Kind: market.KindMarketStatus, At: b.now, Market: 1, Status: market.Trading}))
+	require.Equal(t, []string{"stop 1 @ 90"},
+		b.by(&market.Event{Kind: market.KindMarketStatus, At: b.now, Market: 1, Status: market.Trading}))
 	b.now += minute / 6
 	b.accept(3)
 	require.Equal(t, []string{"arriving 10 s", "halted 30 s"}, b.causes())
@@ -216,7 +226,8 @@ func TestAnExitThatEndsOnceAnHourIsReplacedAtOnceEachTime(t *testing.T) {
 	require.Zero(t, b.engine.Unprotected())
 }
 
-// A bracket that its strategy has ended stays so, whatever its entry still buys before the cancel of it arrives.
+// A bracket that its strategy has ended stays so, whatever its entry still buys before the cancel
+// of it arrives.
 func TestWhatAnEntryBuysAfterItsBracketWasEndedIsTheStrategysAffair(t *testing.T) {
 	minutes := 0
 	h := &bearer{script: script{candle: func(d *strategy.Desk, _ market.Candle) {
@@ -229,10 +240,13 @@ func TestWhatAnEntryBuysAfterItsBracketWasEndedIsTheStrategysAffair(t *testing.T
 	b := newBench(t, setup{seats: []engine.Seat{{Strategy: h}}})
 	candles := []market.Candle{candleOf(1, 100, 100, 100, 100)}
 	b.by(&market.Event{Kind: market.KindCandles, At: b.now, Candles: candles})
-	b.by(&market.Event{Kind: market.KindReport, At: b.now, Report: reported(1, 1, market.StatusPartiallyFilled, btc/2), Fills: []market.Fill{fillNumbered(1, 1, btc/2)}})
+	b.by(&market.Event{Kind: market.KindReport, At: b.now, Report: reported(1, 1, market.StatusPartiallyFilled, btc/2),
+		Fills: []market.Fill{fillNumbered(1, 1, btc/2)}})
 	b.accept(2)
-	require.Equal(t, []string{"cancel 2", "cancel 1"}, b.by(&market.Event{Kind: market.KindCandles, At: b.now, Candles: candles}))
-	require.Empty(t, b.by(&market.Event{Kind: market.KindReport, At: b.now, Report: reported(1, 2, market.StatusFilled, btc), Fills: []market.Fill{fillNumbered(2, 1, btc/2)}}))
+	require.Equal(t, []string{"cancel 2", "cancel 1"},
+		b.by(&market.Event{Kind: market.KindCandles, At: b.now, Candles: candles}))
+	require.Empty(t, b.by(&market.Event{Kind: market.KindReport, At: b.now,
+		Report: reported(1, 2, market.StatusFilled, btc), Fills: []market.Fill{fillNumbered(2, 1, btc/2)}}))
 	require.Empty(t, b.engine.Bare())
 }
 
@@ -240,14 +254,16 @@ func TestAnExitWhoseOutcomeIsUnknownProtectsNothing(t *testing.T) {
 	h := &bearer{}
 	b := byHand(t, h)
 	b.now += 2e9
-	b.by(&market.Event{Kind: market.KindReport, At: b.now, Report: &market.Report{Exec: market.ExecUnknown, Command: market.CommandPlace, Order: 2, Market: 1}})
+	b.by(&market.Event{Kind: market.KindReport, At: b.now,
+		Report: &market.Report{Exec: market.ExecUnknown, Command: market.CommandPlace, Order: 2, Market: 1}})
 	b.now += 20e9
 	b.accept(2)
 	require.Equal(t, []string{"arriving 2 s", "unknown 20 s"}, b.causes())
 	require.Empty(t, h.heard)
 }
 
-// A swap, and an enlargement, that the exchange refuses again and again is not asked for with every price or at once.
+// A swap, and an enlargement, that the exchange refuses again and again is not asked for with every
+// price or at once.
 func TestRefusedChangesOfAnExitAreNotRepeatedAtOnce(t *testing.T) {
 	b := byHand(t, &bearer{})
 	b.accept(2)
@@ -327,11 +343,13 @@ func TestAnEntryThatComesBackIsProtected(t *testing.T) {
 	h := &bearer{script: script{candle: once(func(d *strategy.Desk) { d.Bracket(1, btc, 90*at1, 110*at1) })}}
 	b := newBench(t, setup{seats: []engine.Seat{{Strategy: h}}})
 	b.by(&market.Event{Kind: market.KindCandles, At: b.now, Candles: []market.Candle{candleOf(1, 100, 100, 100, 100)}})
-	b.by(&market.Event{Kind: market.KindReport, At: b.now, Report: &market.Report{Exec: market.ExecUnknown, Command: market.CommandPlace, Order: 1, Market: 1}})
+	b.by(&market.Event{Kind: market.KindReport, At: b.now,
+		Report: &market.Report{Exec: market.ExecUnknown, Command: market.CommandPlace, Order: 1, Market: 1}})
 	b.refuse(market.CommandPlace, 1, 0)
 	require.Nil(t, b.account.Order(1))
 	require.Equal(t, []string{"stop 1 @ 90 attached"},
-		b.by(&market.Event{Kind: market.KindReport, At: b.now, Report: reported(1, 1, market.StatusFilled, btc), Fills: []market.Fill{fillNumbered(1, 1, btc)}}))
+		b.by(&market.Event{Kind: market.KindReport, At: b.now, Report: reported(1, 1, market.StatusFilled, btc),
+			Fills: []market.Fill{fillNumbered(1, 1, btc)}}))
 }
 
 func TestLevelsMoveAsFarAsTheMarketAndNoFurther(t *testing.T) {
@@ -367,11 +385,13 @@ func TestLevelsMoveAsFarAsTheMarketAndNoFurther(t *testing.T) {
 	b.candle(98, 106, 98, 106)
 	b.flat(2, 106)
 	require.Equal(t, []string{
-		"refused: stop: 99 is not below 99, the price of the entry", "refused: target: 99 is not above 99, the worst price of the entry",
+		"refused: stop: 99 is not below 99, the price of the entry",
+		"refused: target: 99 is not above 99, the worst price of the entry",
 		"refused: target: 75 is not above 99, the worst price of the entry",
 		"refused: stop: 90 is not below 89, the price of the entry", "<nil>", "<nil>",
 		"<nil>",
-		"refused: stop: 106 is not below 106, the latest price", "refused: target: 106 is not above 106, the latest price",
+		"refused: stop: 106 is not below 106, the latest price",
+		"refused: target: 106 is not above 106, the latest price",
 		"refused: stop: neither stop nor target is left; Cancel ends the bracket", "<nil>"}, said)
 	require.Equal(t, market.Watch{Above: 120 * at1}, b.engine.Watches()[1])
 }
@@ -393,8 +413,8 @@ func TestTheRestingExitMayBeLeftOutAndTheOtherTakesItsPlace(t *testing.T) {
 	require.Equal(t, btc, b.position())
 }
 
-// The bytes are those that 31b5e46 saved: a bracket whose stop rests, one whose entry waits with a negative stop, one that keeps its
-// target, and one that has bought too little for its stop.
+// The bytes are those that 31b5e46 saved: a bracket whose stop rests, one whose entry waits with a
+// negative stop, one that keeps its target, and one that has bought too little for its stop.
 func TestBracketsOfAnOlderVersionAreReadAndThoseRefusedTodayAreWarnedOf(t *testing.T) {
 	h, g := &bearer{}, &guard{}
 	b := newBench(t, setup{noDeposit: true, seats: []engine.Seat{{Strategy: h}}, observer: g})
@@ -420,7 +440,8 @@ func TestBracketsOfAnOlderVersionAreReadAndThoseRefusedTodayAreWarnedOf(t *testi
 	require.Equal(t, "4 too small 0.4", h.heard[1])
 	fill := fillNumbered(9, 2, btc)
 	fill.Price = 95 * at1
-	sent := b.by(&market.Event{Kind: market.KindReport, At: at, Report: reported(2, at, market.StatusFilled, btc), Fills: []market.Fill{fill}})
+	sent := b.by(&market.Event{Kind: market.KindReport, At: at, Report: reported(2, at, market.StatusFilled, btc),
+		Fills: []market.Fill{fill}})
 	require.Equal(t, []string{"sell 1 @ 120 attached"}, sent, "the target rests without the stop")
 	require.Equal(t, "2 refused 1", h.heard[2])
 	saved := saveAll(t, b.engine)

@@ -5,8 +5,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// given is what the callback under way is given, by its kind. It stands here, not in a closure, because a closure that another
-// goroutine may call is an allocation.
+// given is what the callback under way is given, by its kind. It stands here, not in a closure,
+// because a closure that another goroutine may call is an allocation.
 type given struct {
 	candle *market.Candle
 	ticker *market.Ticker

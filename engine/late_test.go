@@ -22,29 +22,35 @@ func answered(t *testing.T, calls *journal) (*bench, *ledger) {
 	}
 	book := &ledger{ended: map[market.OrderID]bool{}, t: t}
 	b := newBench(t, setup{seats: []engine.Seat{{Strategy: s}}, observer: book})
-	b.step(&market.Event{Kind: market.KindCandles, At: start, Candles: []market.Candle{candleOf(1, 100, 100, 100, 100)}})
+	b.step(&market.Event{Kind: market.KindCandles, At: start,
+		Candles: []market.Candle{candleOf(1, 100, 100, 100, 100)}})
 	*calls = nil
 	return b, book
 }
 
 // reported makes a report of one of the orders.
 func reported(id market.OrderID, updated market.Time, status market.Status, filled market.Qty) *market.Report {
-	o := market.Order{ID: id, Market: 1, OrderState: market.OrderState{Status: status, Amount: btc, AmountRemaining: btc - filled, FilledAmount: filled, Price: 50 * at1, Updated: updated}}
+	o := market.Order{ID: id, Market: 1, OrderState: market.OrderState{Status: status, Amount: btc,
+		AmountRemaining: btc - filled, FilledAmount: filled, Price: 50 * at1, Updated: updated}}
 	r := market.ReportOf(&o, market.ExecTrade)
 	return &r
 }
 
 func fillNumbered(n byte, id market.OrderID, amount market.Qty) market.Fill {
-	return market.Fill{ID: [16]byte{15: n}, Order: id, Market: 1, Strategy: 1, Side: market.Buy, Settled: true, Price: 50 * at1, Amount: amount}
+	return market.Fill{ID: [16]byte{15: n}, Order: id, Market: 1, Strategy: 1, Side: market.Buy, Settled: true,
+		Price: 50 * at1, Amount: amount}
 }
 
 func TestOfAnOvertakenReportOnlyTheFillsAreHeard(t *testing.T) {
 	var calls journal
 	b, book := answered(t, &calls)
 	whole, part := reported(1, 2, market.StatusFilled, btc), reported(1, 1, market.StatusPartiallyFilled, btc/2)
-	b.step(&market.Event{Kind: market.KindReport, At: start, Report: whole, Fills: []market.Fill{fillNumbered(2, 1, btc/2)}})
-	b.step(&market.Event{Kind: market.KindReport, At: start, Report: part, Fills: []market.Fill{fillNumbered(1, 1, btc/2)}})
-	b.step(&market.Event{Kind: market.KindReport, At: start, Report: part, Fills: []market.Fill{fillNumbered(1, 1, btc/2)}})
+	b.step(&market.Event{Kind: market.KindReport, At: start, Report: whole,
+		Fills: []market.Fill{fillNumbered(2, 1, btc/2)}})
+	b.step(&market.Event{Kind: market.KindReport, At: start, Report: part,
+		Fills: []market.Fill{fillNumbered(1, 1, btc/2)}})
+	b.step(&market.Event{Kind: market.KindReport, At: start, Report: part,
+		Fills: []market.Fill{fillNumbered(1, 1, btc/2)}})
 	require.Equal(t, journal{"fill 2", `order 1 "trade"`, "fill 1"}, calls)
 	require.True(t, book.ended[1]) // and the ledger itself requires: once
 	require.Equal(t, btc, book.bought)

@@ -26,12 +26,15 @@ func TestAPanicDropsItsCallbackAndNothingElse(t *testing.T) {
 		d.Limit(c.Market, market.Buy, btc, 40*at1)
 	}}
 	both := []market.ID{1, 2, 3}
-	b := newBench(t, setup{markets: 3, seats: []engine.Seat{{Name: "wild", Strategy: wild, Markets: both}, {Strategy: calm, Markets: both}}})
-	group := []market.Candle{candleOf(1, 100, 100, 100, 100), candleOf(2, 100, 100, 100, 100), candleOf(3, 100, 100, 100, 100)}
+	b := newBench(t, setup{markets: 3, seats: []engine.Seat{{Name: "wild", Strategy: wild, Markets: both},
+		{Strategy: calm, Markets: both}}})
+	group := []market.Candle{candleOf(1, 100, 100, 100, 100), candleOf(2, 100, 100, 100, 100),
+		candleOf(3, 100, 100, 100, 100)}
 	b.group(group...)
 	require.Equal(t, journal{"calm 1", "calm 2", "calm 3"}, calls) // the rest of the group is delivered, to the others
 	require.Equal(t, []string{"buy 1 @ 50", "buy 1 @ 40", "buy 1 @ 40", "buy 1 @ 40"}, b.sent)
-	require.Equal(t, []engine.Halt{{Strategy: 1, Name: "wild", At: start + minute, Reason: "panic: out of coffee"}}, b.engine.Halts())
+	require.Equal(t, []engine.Halt{{Strategy: 1, Name: "wild", At: start + minute, Reason: "panic: out of coffee"}},
+		b.engine.Halts())
 	require.Contains(t, b.log.String(), `"panic":"out of coffee"`)
 	require.Contains(t, b.log.String(), "panic_test.go")
 	_, held := b.account.Balance(1, 1)
@@ -57,16 +60,19 @@ func TestAPanicKeepsWhatTheSameStrategySentBeforeInTheStep(t *testing.T) {
 func TestEveryCallbackMayPanic(t *testing.T) {
 	boom := func() { panic("boom") }
 	rows := map[string]*script{
-		"OnStart":         {start: func(*strategy.Desk) { boom() }},
-		"OnTicker":        {ticker: func(*strategy.Desk, market.Ticker) { boom() }},
-		"OnBook":          {book: func(*strategy.Desk, strategy.OrderBook) { boom() }},
-		"OnTimer":         {start: func(d *strategy.Desk) { d.Timer(start+1, 1) }, timer: func(*strategy.Desk, int64) { boom() }},
-		"OnOrder of sent": {candle: once(func(d *strategy.Desk) { d.Buy(1, btc) }), order: func(*strategy.Desk, market.Order, market.Report) { boom() }},
-		"OnOrder of filled": {candle: once(func(d *strategy.Desk) { d.Buy(1, btc) }), order: func(_ *strategy.Desk, _ market.Order, r market.Report) {
-			if r.Exec == market.ExecTrade {
-				boom()
-			}
-		}},
+		"OnStart":  {start: func(*strategy.Desk) { boom() }},
+		"OnTicker": {ticker: func(*strategy.Desk, market.Ticker) { boom() }},
+		"OnBook":   {book: func(*strategy.Desk, strategy.OrderBook) { boom() }},
+		"OnTimer": {start: func(d *strategy.Desk) { d.Timer(start+1, 1) },
+			timer: func(*strategy.Desk, int64) { boom() }},
+		"OnOrder of sent": {candle: once(func(d *strategy.Desk) { d.Buy(1, btc) }),
+			order: func(*strategy.Desk, market.Order, market.Report) { boom() }},
+		"OnOrder of filled": {candle: once(func(d *strategy.Desk) { d.Buy(1, btc) }),
+			order: func(_ *strategy.Desk, _ market.Order, r market.Report) {
+				if r.Exec == market.ExecTrade {
+					boom()
+				}
+			}},
 		"OnFill": {candle: once(func(d *strategy.Desk) { d.Buy(1, btc) }), fill: func(d *strategy.Desk, _ market.Fill) {
 			d.Sell(1, btc)
 			boom()
@@ -150,7 +156,8 @@ func TestAPanicKeepsAnExitThatIsStillOnItsWay(t *testing.T) {
 		require.NoError(t, d.Cancel(1)) // the exit has no answer yet: its cancel would wait for that
 		panic("no")
 	}}
-	b := newBench(t, setup{seats: []engine.Seat{{Strategy: s}}, venue: sim.Config{Latency: market.Duration(minute * 9 / 10)}})
+	b := newBench(t, setup{seats: []engine.Seat{{Strategy: s}},
+		venue: sim.Config{Latency: market.Duration(minute * 9 / 10)}})
 	b.flat(4, 100)
 	require.Len(t, b.engine.Halts(), 1)
 	require.Equal(t, []string{"buy 1", "stop 1 @ 90 attached"}, b.sent)
@@ -158,7 +165,10 @@ func TestAPanicKeepsAnExitThatIsStillOnItsWay(t *testing.T) {
 }
 
 func TestAPanicOutsideAStrategyIsOurs(t *testing.T) {
-	b := newBench(t, setup{seats: []engine.Seat{{Strategy: &script{candle: once(func(d *strategy.Desk) { d.Buy(1, btc) })}}}, observer: angry{}})
+	b := newBench(t, setup{seats: []engine.Seat{{Strategy: &script{candle: once(func(d *strategy.Desk) {
+		d.Buy(1,
+			btc)
+	})}}}, observer: angry{}})
 	b.flat(1, 100)
 	require.PanicsWithValue(t, "observer", func() { b.flat(1, 100) })
 }

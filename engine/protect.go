@@ -6,11 +6,12 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// Protect opens a bracket over what a strategy holds in a market and no other bracket covers: one whose entry has filled
-// already. Its id comes from the same sequence as those of orders.
+// Protect opens a bracket over what a strategy holds in a market and no other bracket covers: one
+// whose entry has filled already. Its id comes from the same sequence as those of orders.
 func (e *Engine) Protect(id market.StrategyID, m market.ID, levels market.Bracket) (market.OrderID, error) {
 	if e.recalling || e.stopped {
-		return 0, e.refuse(&market.Command{Kind: market.CommandPlace, At: e.now, Order: market.Order{Strategy: id, Market: m, Side: market.Sell, Bracket: levels}})
+		return 0, e.refuse(&market.Command{Kind: market.CommandPlace, At: e.now,
+			Order: market.Order{Strategy: id, Market: m, Side: market.Sell, Bracket: levels}})
 	}
 	amount := e.account.Position(id, m).Amount - e.brackets.Covered(id, m)
 	if amount <= 0 || levels.Stop == 0 && levels.Target == 0 {
@@ -19,7 +20,9 @@ func (e *Engine) Protect(id market.StrategyID, m market.ID, levels market.Bracke
 	x := &e.exits
 	*x = risk.Exits{Strategy: id, Market: m, Levels: levels, Amount: amount, Passed: true}
 	c := &e.command
-	*c = market.Command{Kind: market.CommandPlace, At: e.now, Order: market.Order{Strategy: id, Market: m, Side: market.Sell, OrderState: market.OrderState{Amount: amount}, Bracket: levels}}
+	*c = market.Command{Kind: market.CommandPlace, At: e.now,
+		Order: market.Order{Strategy: id, Market: m, Side: market.Sell, OrderState: market.OrderState{Amount: amount},
+			Bracket: levels}}
 	e.asked = *c
 	if err := e.gate.CheckExits(e.account, x); err != nil {
 		e.refusedTo(c, err)

@@ -11,7 +11,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// protector buys at its first candle and protects what it holds at the close of the candle in which the buy filled.
+// protector buys at its first candle and protects what it holds at the close of the candle in which
+// the buy filled.
 func protector(t *testing.T, act func(d *strategy.Desk, minute int)) *script {
 	minute := 0
 	return &script{candle: func(d *strategy.Desk, _ market.Candle) {
@@ -48,9 +49,12 @@ func TestProtectionOfAPositionBeginsAtTheNextOpen(t *testing.T) {
 		{"both, the target first", sim.Optimistic, []bar{{100, 100, 100, 100}, {100, 125, 80, 100}}, 10 * eur},
 		{"gap through the stop", sim.Adaptive, []bar{{100, 100, 100, 100}, {70, 72, 65, 70}}, -30 * eur},
 		{"gap through the target", sim.Adaptive, []bar{{100, 100, 100, 100}, {130, 131, 129, 130}}, 30 * eur},
-		{"the target passed before it was asked for: sold at the next open", sim.Adaptive, []bar{{100, 120, 100, 120}, {121, 125, 85, 90}}, 21 * eur},
-		{"passed before, the open below: the close it was asked on does not count", sim.Adaptive, []bar{{100, 120, 100, 120}, {105, 106, 104, 105}}, 0},
-		{"the stop passed before: sold at the next open", sim.Adaptive, []bar{{100, 100, 80, 80}, {79, 120, 79, 100}}, -21 * eur},
+		{"the target passed before it was asked for: sold at the next open", sim.Adaptive,
+			[]bar{{100, 120, 100, 120}, {121, 125, 85, 90}}, 21 * eur},
+		{"passed before, the open below: the close it was asked on does not count", sim.Adaptive,
+			[]bar{{100, 120, 100, 120}, {105, 106, 104, 105}}, 0},
+		{"the stop passed before: sold at the next open", sim.Adaptive, []bar{{100, 100, 80, 80}, {79, 120, 79, 100}},
+			-21 * eur},
 	} {
 		b := newBench(t, setup{seats: []engine.Seat{{Strategy: protector(t, nil)}}, venue: sim.Config{Path: l.path}})
 		b.oneSell = true

@@ -107,15 +107,18 @@ func TestWhateverStrategiesAskAccountAndVenueStayOne(t *testing.T) {
 	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		venue := sim.Config{
-			Path: sim.Path(r.IntN(5)), Latency: market.Duration(r.IntN(2)) * market.Duration(r.Int64N(int64(2*minute))), VolumeShare: market.Rate(r.IntN(2)) * 10_000,
-			HalfSpread: market.Rate(r.IntN(2)) * 100_000, Slippage: market.Rate(r.IntN(2)) * 50_000, FeeRounding: exchange.FeeRounding(r.IntN(3)),
+			Path: sim.Path(r.IntN(5)), Latency: market.Duration(r.IntN(2)) *
+				market.Duration(r.Int64N(int64(2*minute))), VolumeShare: market.Rate(r.IntN(2)) * 10_000,
+			HalfSpread: market.Rate(r.IntN(2)) * 100_000, Slippage: market.Rate(r.IntN(2)) *
+				50_000, FeeRounding: exchange.FeeRounding(r.IntN(3)),
 			Fees: func(*market.Market) exchange.Fees { return exchange.Fees{Maker: 150_000, Taker: 250_000} },
 		}
 		players := []*gambler{{random: r}, {random: r}}
 		book := &ledger{ended: map[market.OrderID]bool{}, t: t}
 		both := []market.ID{1, 2}
-		b := newBench(t, setup{markets: 2, venue: venue, observer: book, account: risk.AccountLimits{AllowSelfCross: r.IntN(2) == 0},
-			seats: []engine.Seat{{Strategy: players[0], Markets: both}, {Strategy: players[1], Markets: both}}})
+		b := newBench(t, setup{markets: 2, venue: venue, observer: book,
+			account: risk.AccountLimits{AllowSelfCross: r.IntN(2) == 0},
+			seats:   []engine.Seat{{Strategy: players[0], Markets: both}, {Strategy: players[1], Markets: both}}})
 		price := [2]market.Price{100, 100}
 		for range 60 {
 			group := []market.Candle{randomCandle(r, 1, &price[0]), randomCandle(r, 2, &price[1])}
@@ -133,12 +136,14 @@ func randomCandle(r *rand.Rand, m market.ID, last *market.Price) market.Candle {
 	open := max(30, *last+market.Price(r.IntN(5)-2))
 	closing := max(30, open+market.Price(r.IntN(9)-4))
 	*last = closing
-	c := candleOf(m, open, max(open, closing)+market.Price(r.IntN(4)), min(open, closing)-market.Price(r.IntN(4)), closing)
+	c := candleOf(m, open, max(open, closing)+market.Price(r.IntN(4)), min(open, closing)-market.Price(r.IntN(4)),
+		closing)
 	c.Volume = market.Volume(1 + r.IntN(50_000))
 	return c
 }
 
-// drain waits for the answers that are under way, and compares everything that account and venue hold.
+// drain waits for the answers that are under way, and compares everything that account and venue
+// hold.
 func (b *bench) drain(price [2]market.Price) {
 	b.t.Helper()
 	var ids []market.OrderID
@@ -150,20 +155,24 @@ func (b *bench) drain(price [2]market.Price) {
 	}
 	b.candleOnly(price)
 	for _, asset := range b.catalog.Assets() {
-		require.Equal(b.t, b.venue.Balance(asset.ID), sim.Balance(b.account.Total(asset.ID)), "holds of %s", asset.Symbol)
+		require.Equal(b.t, b.venue.Balance(asset.ID), sim.Balance(b.account.Total(asset.ID)), "holds of %s",
+			asset.Symbol)
 	}
 	for _, m := range b.catalog.Markets() {
 		require.Equal(b.t, b.venue.Open(m.ID), b.account.OpenIn(m.ID), "open orders in %s", m.Name)
 	}
 }
 
-// candleOnly moves the venue, and lets the engine hear its answers but not the candles, until no command is under way.
+// candleOnly moves the venue, and lets the engine hear its answers but not the candles, until no
+// command is under way.
 func (b *bench) candleOnly(price [2]market.Price) {
 	b.t.Helper()
 	for range 12 {
-		first, second := candleOf(1, price[0], price[0], price[0], price[0]), candleOf(2, price[1], price[1], price[1], price[1])
+		first, second := candleOf(1, price[0], price[0], price[0], price[0]), candleOf(2, price[1], price[1], price[1],
+			price[1])
 		first.Start, second.Start, first.Volume, second.Volume = b.now, b.now, 1e12, 1e12
 		b.now += minute
-		require.NoError(b.t, b.venue.Advance(&market.Event{Kind: market.KindCandles, At: b.now, Candles: []market.Candle{first, second}}))
+		require.NoError(b.t, b.venue.Advance(&market.Event{Kind: market.KindCandles, At: b.now,
+			Candles: []market.Candle{first, second}}))
 	}
 }

@@ -9,17 +9,20 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Restore makes a new engine, with its account, gate and strategies, what it was when Save wrote the parts; it takes the place of
-// Start. saved returns what was written of a part, nil where nothing was. history yields the candles that the strategies had
-// seen before, in groups as Step takes them, at least those of every warm-up: each strategy with a warm-up sees them again, its
-// asks refused and its timers not set, and what it knows beyond (strategy.Saver) is loaded afterwards. nil yields none. at is the
-// time of the restart; the engine's time is that or the last event's.
+// Restore makes a new engine, with its account, gate and strategies, what it was when Save wrote
+// the parts; it takes the place of Start. saved returns what was written of a part, nil where
+// nothing was. history yields the candles that the strategies had seen before, in groups as Step
+// takes them, at least those of every warm-up: each strategy with a warm-up sees them again, its
+// asks refused and its timers not set, and what it knows beyond (strategy.Saver) is loaded
+// afterwards. nil yields none. at is the time of the restart; the engine's time is that or the last
+// event's.
 //
-// Strategies are matched by name. One that was not there then is started as Start does and warmed up by history; one that is
-// gone must have left nothing behind. The commands are what new strategies asked for, and the cancels of strategies that
-// panicked; valid until the next Step. An error names the part and the difference, or is that of history; the engine is of
-// no use then.
-func (e *Engine) Restore(at market.Time, saved func(part string) []byte, history iter.Seq2[[]market.Candle, error]) ([]market.Command, error) {
+// Strategies are matched by name. One that was not there then is started as Start does and warmed
+// up by history; one that is gone must have left nothing behind. The commands are what new
+// strategies asked for, and the cancels of strategies that panicked; valid until the next Step. An
+// error names the part and the difference, or is that of history; the engine is of no use then.
+func (e *Engine) Restore(at market.Time, saved func(part string) []byte,
+	history iter.Seq2[[]market.Candle, error]) ([]market.Command, error) {
 	names, err := e.names()
 	if err != nil {
 		return nil, err
@@ -29,7 +32,8 @@ func (e *Engine) Restore(at market.Time, saved func(part string) []byte, history
 			return nil, fmt.Errorf("restore: nothing was saved of %s", part)
 		}
 	}
-	err = errors.Join(e.account.Restore(saved(PartAccount), names), e.account.RestorePrices(saved(PartPrices)), e.gate.Restore(saved(PartGate), names))
+	err = errors.Join(e.account.Restore(saved(PartAccount), names), e.account.RestorePrices(saved(PartPrices)),
+		e.gate.Restore(saved(PartGate), names))
 	if err != nil {
 		return nil, fmt.Errorf("restore: %w", err)
 	}
@@ -63,10 +67,12 @@ func (e *Engine) restoreSelf(s *SavedEngine, names []string) error {
 	e.lastID = s.LastID
 	for _, o := range e.account.Open(nil, 0, 0) {
 		if o.ID > s.LastID {
-			return fmt.Errorf("order %d is open and the last one was %d: engine and account were not saved together", o.ID, s.LastID)
+			return fmt.Errorf("order %d is open and the last one was %d: engine and account were not saved together",
+				o.ID, s.LastID)
 		}
 	}
-	err := errors.Join(e.brackets.RestoreTimes(s.ByCause, s.Unprotected), e.brackets.Restore(s.Brackets, names, s.LastID))
+	err := errors.Join(e.brackets.RestoreTimes(s.ByCause, s.Unprotected),
+		e.brackets.Restore(s.Brackets, names, s.LastID))
 	if err != nil {
 		return err
 	}
@@ -97,7 +103,8 @@ func (e *Engine) checkMarkets(s *seat) error {
 		}
 		held := e.account.Position(s.id, m.ID).Amount
 		if held > 0 && held >= m.MinOrderInBase || len(e.account.Open(nil, s.id, m.ID)) > 0 {
-			return fmt.Errorf("strategy %s holds %s of %s, or has orders there, and does not trade it any more; take it back into the config",
+			return fmt.Errorf("strategy %s holds %s of %s, or has orders there, and does not trade it any more; take "+
+				"it back into the config",
 				s.Name, m.FormatQty(held), m.Name)
 		}
 	}

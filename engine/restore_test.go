@@ -27,7 +27,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/smacross"
 )
 
-// twin hears what the engine of a bench hears. It is killed now and then, and a new one goes on from what it saved.
+// twin hears what the engine of a bench hears. It is killed now and then, and a new one goes on
+// from what it saved.
 type twin struct {
 	*bench
 	random  *rand.Rand
@@ -79,7 +80,8 @@ func saveAll(t testing.TB, e *engine.Engine) map[string][]byte {
 	return all
 }
 
-// kill requires that twin and engine would save the same, and that nothing of it is missing on the disk; then it makes the twin anew.
+// kill requires that twin and engine would save the same, and that nothing of it is missing on the
+// disk; then it makes the twin anew.
 func (w *twin) kill() {
 	w.t.Helper()
 	w.kills++
@@ -91,7 +93,8 @@ func (w *twin) kill() {
 	}
 	for part := range full {
 		if part != engine.PartPrices {
-			require.Equal(w.t, lasting(w.t, part, full[part]), lasting(w.t, part, w.disk[part]), "%s was not saved when it changed", part)
+			require.Equal(w.t, lasting(w.t, part, full[part]), lasting(w.t, part, w.disk[part]),
+				"%s was not saved when it changed", part)
 		}
 	}
 	w.account, w.engine = w.remake(w.make()...)
@@ -170,7 +173,9 @@ func (d *drunkard) Save() ([]byte, error) { return d.luck.MarshalBinary() }
 
 func (d *drunkard) Load(data []byte) error { return d.luck.UnmarshalBinary(data) }
 
-var restartSeeds = flag.Int("seeds", 3, "how many seeds TestAfterARestartShippedStrategiesGoOnAsIfNothingHadHappened plays of each strategy; of any engine five times as many")
+var restartSeeds = flag.Int("seeds", 3,
+	"how many seeds TestAfterARestartShippedStrategiesGoOnAsIfNothingHadHappened plays of each strategy; of any "+
+		"engine five times as many")
 
 // More seeds of both:
 //
@@ -180,25 +185,31 @@ func TestAfterARestartAnyEngineGoesOnAsIfNothingHadHappened(t *testing.T) {
 	for seed := range uint64(5 * *restartSeeds) {
 		r := rand.New(rand.NewPCG(seed, 8))
 		venue := sim.Config{
-			Path: sim.Path(r.IntN(5)), Latency: market.Duration(r.IntN(2)) * market.Duration(r.Int64N(int64(2*minute))), VolumeShare: market.Rate(r.IntN(2)) * 10_000,
-			HalfSpread: market.Rate(r.IntN(2)) * 100_000, Slippage: market.Rate(r.IntN(2)) * 50_000, FeeRounding: exchange.FeeRounding(r.IntN(3)),
+			Path: sim.Path(r.IntN(5)), Latency: market.Duration(r.IntN(2)) *
+				market.Duration(r.Int64N(int64(2*minute))), VolumeShare: market.Rate(r.IntN(2)) * 10_000,
+			HalfSpread: market.Rate(r.IntN(2)) * 100_000, Slippage: market.Rate(r.IntN(2)) *
+				50_000, FeeRounding: exchange.FeeRounding(r.IntN(3)),
 			Fees: func(*market.Market) exchange.Fees { return exchange.Fees{Maker: 150_000, Taker: 250_000} },
 		}
-		limits := []risk.Limits{{OrdersPerMinute: 3, CoolDownLosses: 2, CoolDown: market.Duration(4 * minute)}, {OrdersPerMinute: 5, MaxOpenOrders: 8}}
-		account := risk.AccountLimits{AllowSelfCross: r.IntN(2) == 0, MaxDailyLoss: market.Money(1+r.IntN(40)) * 10 * eur, MaxDrawdown: market.Rate(r.IntN(2)) * 5_000_000}
+		limits := []risk.Limits{{OrdersPerMinute: 3, CoolDownLosses: 2, CoolDown: market.Duration(4 * minute)},
+			{OrdersPerMinute: 5, MaxOpenOrders: 8}}
+		account := risk.AccountLimits{AllowSelfCross: r.IntN(2) == 0, MaxDailyLoss: market.Money(1+r.IntN(40)) * 10 *
+			eur, MaxDrawdown: market.Rate(r.IntN(2)) * 5_000_000}
 		made := func() []strategy.Strategy {
 			return []strategy.Strategy{newDrunkard(seed, false), newDrunkard(seed+1000, true)}
 		}
 		players := made()
 		both := []market.ID{1, 2}
 		b := newBench(t, setup{markets: 2, venue: venue, limits: limits, account: account, noDeposit: true,
-			seats: []engine.Seat{{Strategy: players[0], Markets: both}, {Strategy: players[1], Markets: both, Ticker: true}}})
+			seats: []engine.Seat{{Strategy: players[0], Markets: both},
+				{Strategy: players[1], Markets: both, Ticker: true}}})
 		w := shadow(b, r, made)
 		b.deposit(1, 10_000*eur)
 		price := [2]market.Price{100, 100}
 		for range 60 {
 			b.group(randomCandle(r, 1, &price[0]), randomCandle(r, 2, &price[1]))
-			b.step(&market.Event{Kind: market.KindTicker, At: b.now, Ticker: &market.Ticker{Market: 1, Last: price[0] * at1, Bid: price[0]*at1 - 1, Ask: price[0]*at1 + 1}})
+			b.step(&market.Event{Kind: market.KindTicker, At: b.now,
+				Ticker: &market.Ticker{Market: 1, Last: price[0] * at1, Bid: price[0]*at1 - 1, Ask: price[0]*at1 + 1}})
 		}
 		w.kill()
 		asked, kills, halts = asked+players[0].(*drunkard).asked, kills+w.kills, halts+len(b.engine.Halts())
@@ -222,8 +233,10 @@ type seated struct {
 // often are the shipped strategies with parameters that trade often.
 var often = []seated{
 	{smacross.Kind, map[string]any{"fast": int64(2), "slow": int64(5), "share": "0.4"}},
-	{breakout.Kind, map[string]any{"channel": int64(3), "atr": int64(2), "stop_atr": 1.5, "target_atr": 2.0, "share": "0.4", "risk": "0"}},
-	{rsirevert.Kind, map[string]any{"period": int64(2), "low": 45.0, "high": 55.0, "expire": int64(3), "offset_bps": "20", "target_bps": "50", "share": "0.3"}},
+	{breakout.Kind, map[string]any{"channel": int64(3), "atr": int64(2), "stop_atr": 1.5, "target_atr": 2.0,
+		"share": "0.4", "risk": "0"}},
+	{rsirevert.Kind, map[string]any{"period": int64(2), "low": 45.0, "high": 55.0, "expire": int64(3),
+		"offset_bps": "20", "target_bps": "50", "share": "0.3"}},
 	{grid.Kind, map[string]any{"levels": int64(3), "spacing_bps": "100", "recentre_bps": "250", "money": "100"}},
 	{dca.Kind, map[string]any{"money": "10", "every_candles": int64(4)}},
 	{dca.Kind, map[string]any{"money": "10", "every": "150s"}},
@@ -232,7 +245,8 @@ var often = []seated{
 
 func TestAfterARestartShippedStrategiesGoOnAsIfNothingHadHappened(t *testing.T) {
 	for _, kind := range shipped.Kinds() {
-		require.True(t, slices.ContainsFunc(often, func(one seated) bool { return one.kind.Name == kind.Name }), "%s has no row in often", kind.Name)
+		require.True(t, slices.ContainsFunc(often, func(one seated) bool { return one.kind.Name == kind.Name }),
+			"%s has no row in often", kind.Name)
 	}
 	for i, one := range often {
 		t.Run(fmt.Sprint(one.kind.Name, i), func(t *testing.T) {
@@ -245,7 +259,9 @@ func TestAfterARestartShippedStrategiesGoOnAsIfNothingHadHappened(t *testing.T) 
 				for range 150 {
 					b.group(randomCandle(r, 1, &price[0]), randomCandle(r, 2, &price[1]))
 					for m, p := range price {
-						book := market.OrderBook{Market: market.ID(m + 1), Bids: []market.Level{{Price: p*at1 - 10, Amount: btc}}, Asks: []market.Level{{Price: p*at1 + 10, Amount: btc}}}
+						book := market.OrderBook{Market: market.ID(m + 1),
+							Bids: []market.Level{{Price: p*at1 - 10, Amount: btc}}, Asks: []market.Level{{Price: p*at1 +
+								10, Amount: btc}}}
 						b.step(&market.Event{Kind: market.KindBook, At: b.now, Book: &book})
 					}
 				}
@@ -269,7 +285,9 @@ func stageOf(t *testing.T, kind strategy.Kind, values map[string]any, r *rand.Ra
 	}
 	needs, err := kind.Needs(values)
 	require.NoError(t, err)
-	b := newBench(t, setup{markets: 2, noDeposit: true, venue: sim.Config{VolumeShare: 50_000_000, Latency: market.Duration(minute / 4)},
-		seats: []engine.Seat{{Name: kind.Name, Strategy: made()[0], Markets: []market.ID{1, 2}, Ticker: needs.Ticker, Book: needs.Book, Warmup: needs.Warmup}}})
+	b := newBench(t, setup{markets: 2, noDeposit: true,
+		venue: sim.Config{VolumeShare: 50_000_000, Latency: market.Duration(minute / 4)},
+		seats: []engine.Seat{{Name: kind.Name, Strategy: made()[0], Markets: []market.ID{1, 2}, Ticker: needs.Ticker,
+			Book: needs.Book, Warmup: needs.Warmup}}})
 	return b, shadow(b, r, made)
 }

@@ -13,7 +13,8 @@ import (
 // savedVersion is the shape of SavedEngine. Version 2 keeps why positions have no exit.
 const savedVersion = 2
 
-// The parts that Save writes and Restore reads. A strategy's own part is PartStrategy with its name.
+// The parts that Save writes and Restore reads. A strategy's own part is PartStrategy with its
+// name.
 const (
 	PartAccount  = "account"
 	PartPrices   = "prices"
@@ -22,8 +23,9 @@ const (
 	PartStrategy = "strategy/"
 )
 
-// SavedEngine is what an Engine knows beside account, gate and strategies: markets and strategies by name, amounts in the units that
-// the account is saved with. What was asked in a step has left with its commands, so nothing of it is kept.
+// SavedEngine is what an Engine knows beside account, gate and strategies: markets and strategies
+// by name, amounts in the units that the account is saved with. What was asked in a step has left
+// with its commands, so nothing of it is kept.
 type SavedEngine struct {
 	Now         market.Time          `json:"now"`
 	LastID      market.OrderID       `json:"lastId"` // order numbers go on from here and are never used again
@@ -64,12 +66,14 @@ type ledger struct {
 	last    map[string][]byte
 }
 
-// Save calls write for every part of the state that has changed since the last Save; data is valid until write returns. Call it between
-// steps, in the transaction that holds the step's commands, so that a process that is killed anywhere
-// goes on by Restore as if nothing had happened. What moves with prices and nothing else (latest prices, latest equity, counts of
-// refusals) is no change: call SaveAll now and then, once a minute say, and when the process ends. An error of write is returned as
-// it is; where the transaction fails later, SaveAll in the next. After an arithmetic error (Err) nothing is saved. A strategy that cannot say
-// what it knows keeps what it said before: call HaltUnsaved after each Save.
+// Save calls write for every part of the state that has changed since the last Save; data is valid
+// until write returns. Call it between steps, in the transaction that holds the step's commands, so
+// that a process that is killed anywhere goes on by Restore as if nothing had happened. What moves
+// with prices and nothing else (latest prices, latest equity, counts of refusals) is no change:
+// call SaveAll now and then, once a minute say, and when the process ends. An error of write is
+// returned as it is; where the transaction fails later, SaveAll in the next. After an arithmetic
+// error (Err) nothing is saved. A strategy that cannot say what it knows keeps what it said before:
+// call HaltUnsaved after each Save.
 //
 // The names of the strategies must be there and differ, because they are what Restore matches by.
 func (e *Engine) Save(write func(part string, data []byte) error) error {
@@ -94,7 +98,8 @@ func (e *Engine) saveParts(all bool, write func(part string, data []byte) error)
 	w.part(PartAccount, e.account.Changed(), func(dst []byte) ([]byte, error) { return e.account.Save(dst, names) })
 	w.part(PartPrices, e.account.Priced() != b.priced, e.account.SavePrices)
 	w.part(PartGate, e.gate.Changed(), func(dst []byte) ([]byte, error) { return e.gate.Save(dst, names) })
-	w.part(PartEngine, b.changed || e.brackets.Changed(), func(dst []byte) ([]byte, error) { return e.saveSelf(dst, names) })
+	w.part(PartEngine, b.changed || e.brackets.Changed(),
+		func(dst []byte) ([]byte, error) { return e.saveSelf(dst, names) })
 	for i := range e.seats {
 		if s := &e.seats[i]; s.saver != nil && s.unsaved == "" {
 			e.calls.enter(s.id, CallSave, e.now)
@@ -124,7 +129,8 @@ type partWriter struct {
 	err   error
 }
 
-// part writes a part that may have changed or was never written, unless it is the same as the last time.
+// part writes a part that may have changed or was never written, unless it is the same as the last
+// time.
 func (w *partWriter) part(name string, changed bool, save func([]byte) ([]byte, error)) {
 	last, known := w.book.last[name]
 	if w.err != nil || known && !changed && !w.all {
@@ -147,7 +153,8 @@ func (w *partWriter) part(name string, changed bool, save func([]byte) ([]byte, 
 	}
 }
 
-// strategy writes what a strategy knows. One that cannot tell is for HaltUnsaved: it keeps nobody else from being saved.
+// strategy writes what a strategy knows. One that cannot tell is for HaltUnsaved: it keeps nobody
+// else from being saved.
 func (w *partWriter) strategy(s *seat) {
 	w.part(PartStrategy+s.Name, s.called, func(dst []byte) ([]byte, error) {
 		all, err := s.save(dst, w.room)
@@ -190,11 +197,13 @@ func (s *seat) save(dst []byte, room int) (all []byte, err error) {
 }
 
 func (e *Engine) saveSelf(dst []byte, names []string) ([]byte, error) {
-	s := SavedEngine{Now: e.now, LastID: e.lastID, Strategies: make(map[string]SavedSeat, len(e.seats)), Brackets: e.brackets.Save(names)}
+	s := SavedEngine{Now: e.now, LastID: e.lastID, Strategies: make(map[string]SavedSeat, len(e.seats)),
+		Brackets: e.brackets.Save(names)}
 	s.ByCause, s.Unprotected = e.brackets.SaveTimes()
 	for i := range e.seats {
 		seat := &e.seats[i]
-		s.Strategies[seat.Name] = SavedSeat{Warmed: !seat.warming || seat.warmed, Halted: seat.halted, Saver: seat.saver != nil}
+		s.Strategies[seat.Name] = SavedSeat{Warmed: !seat.warming || seat.warmed, Halted: seat.halted,
+			Saver: seat.saver != nil}
 	}
 	for _, t := range e.timers {
 		s.Timers = append(s.Timers, SavedTimer{Strategy: t.seat.Name, At: t.at, Name: t.name})

@@ -17,7 +17,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// restart makes the bench's engine anew with other strategies, and lets it go on from what the old one saves.
+// restart makes the bench's engine anew with other strategies, and lets it go on from what the old
+// one saves.
 func (b *bench) restart(history [][]market.Candle, strategies ...strategy.Strategy) []market.Command {
 	b.t.Helper()
 	saved := saveAll(b.t, b.engine)
@@ -34,7 +35,11 @@ func TestNothingIsWrittenWhereNothingHasChanged(t *testing.T) {
 	var written []string
 	save := func() []string {
 		written = nil
-		require.NoError(t, b.engine.Save(func(part string, _ []byte) error { written = append(written, part); return nil }))
+		require.NoError(t, b.engine.Save(func(part string,
+			_ []byte) error {
+			written = append(written, part)
+			return nil
+		}))
 		return written
 	}
 	everything := []string{"account", "prices", "gate", "engine"}
@@ -45,7 +50,8 @@ func TestNothingIsWrittenWhereNothingHasChanged(t *testing.T) {
 	b.flat(1, 100)
 	require.Equal(t, []string{"account"}, save()) // it arrived
 	b.flat(5, 100)
-	b.step(&market.Event{Kind: market.KindTicker, At: b.now, Ticker: &market.Ticker{Market: 1, Last: 99 * at1, Bid: 98 * at1}})
+	b.step(&market.Event{Kind: market.KindTicker, At: b.now,
+		Ticker: &market.Ticker{Market: 1, Last: 99 * at1, Bid: 98 * at1}})
 	require.Empty(t, save())
 	b.candle(99, 99, 10, 10)
 	require.Equal(t, []string{"account", "gate"}, save()) // bought, and too deep a fall
@@ -77,19 +83,22 @@ func TestLiveOrdersKeepTheirClientIDOverARestart(t *testing.T) {
 			d.Limit(1, market.Buy, btc, 50*at1, strategy.PostOnly(), strategy.SelfTrade(market.CancelNewest))
 		})}
 	}
-	first, second := uuid.MustParse("11111111-1111-4111-8111-111111111111"), uuid.MustParse("22222222-2222-4222-8222-222222222222")
+	first, second := uuid.MustParse("11111111-1111-4111-8111-111111111111"),
+		uuid.MustParse("22222222-2222-4222-8222-222222222222")
 	runs := []uuid.UUID{first, second}
-	b := newBench(t, setup{run: first, limits: []risk.Limits{{OperatorID: 77}}, seats: []engine.Seat{{Strategy: place()}}})
+	b := newBench(t, setup{run: first, limits: []risk.Limits{{OperatorID: 77}},
+		seats: []engine.Seat{{Strategy: place()}}})
 	b.flat(2, 100)
 	require.Equal(t, market.ClientOrderID(runs[0], 1), b.account.Order(1).ClientOrderID)
 
 	var sent []market.Command
 	b.after = func(commands []market.Command) { sent = append(sent, commands...) }
 	saved := saveAll(t, b.engine)
-	next := newBench(t, setup{run: second, limits: []risk.Limits{{OperatorID: 77}}, noDeposit: true, seats: []engine.Seat{{Strategy: &script{candle: once(func(d *strategy.Desk) {
-		require.NoError(t, d.Update(1, strategy.At(49*at1)))
-		d.Limit(1, market.Buy, btc, 48*at1)
-	})}}}})
+	next := newBench(t, setup{run: second, limits: []risk.Limits{{OperatorID: 77}}, noDeposit: true,
+		seats: []engine.Seat{{Strategy: &script{candle: once(func(d *strategy.Desk) {
+			require.NoError(t, d.Update(1, strategy.At(49*at1)))
+			d.Limit(1, market.Buy, btc, 48*at1)
+		})}}}})
 	_, err := next.engine.Restore(b.now, func(part string) []byte { return saved[part] }, nil)
 	require.NoError(t, err)
 	b.engine, b.account = next.engine, next.account
@@ -146,7 +155,8 @@ func TestWhileCandlesAreSeenAgainNothingIsAsked(t *testing.T) {
 	group.Start = start + minute
 	later := group
 	later.Start += minute
-	commands, err := b2.engine.Restore(b.now+minute, func(part string) []byte { return saved[part] }, past([][]market.Candle{{group}, {later}}))
+	commands, err := b2.engine.Restore(b.now+minute, func(part string) []byte { return saved[part] },
+		past([][]market.Candle{{group}, {later}}))
 	require.NoError(t, err)
 	require.Empty(t, commands)
 	require.Equal(t, journal{"at 4 has 1 and 1 open", "at 2 has 1 and 1 open", "at 3 has 1 and 1 open"}, calls)
@@ -197,8 +207,13 @@ func TestStrategiesAreFoundByNameAfterARestart(t *testing.T) {
 	require.Equal(t, btc, b.position())
 
 	saved := saveAll(t, b.engine)
-	fresh := &script{start: func(d *strategy.Desk) { _, err := d.Limit(1, market.Buy, btc, 10*at1); require.NoError(t, err) }}
-	next := newBench(t, setup{noDeposit: true, seats: []engine.Seat{{Name: "new", Strategy: fresh}, {Name: "old", Strategy: &script{}}}})
+	fresh := &script{start: func(d *strategy.Desk) {
+		_, err := d.Limit(1, market.Buy, btc, 10*at1)
+		require.NoError(t,
+			err)
+	}}
+	next := newBench(t, setup{noDeposit: true,
+		seats: []engine.Seat{{Name: "new", Strategy: fresh}, {Name: "old", Strategy: &script{}}}})
 	commands, err := next.engine.Restore(b.now, func(part string) []byte { return saved[part] }, nil)
 	require.NoError(t, err)
 	require.Len(t, commands, 1, "a new strategy starts as in any run")
@@ -216,9 +231,12 @@ func TestAPanicOverHistoryHaltsTheStrategy(t *testing.T) {
 	b := one(t, &script{candle: once(func(d *strategy.Desk) { d.Limit(1, market.Buy, btc, 50*at1) })})
 	b.flat(2, 100)
 	saved := saveAll(t, b.engine)
-	b2 := newBench(t, setup{noDeposit: true, seats: []engine.Seat{{Strategy: &script{candle: func(*strategy.Desk, market.Candle) { panic("again") }}, Warmup: 1}}})
+	b2 := newBench(t, setup{noDeposit: true,
+		seats: []engine.Seat{{Strategy: &script{candle: func(*strategy.Desk, market.Candle) { panic("again") }},
+			Warmup: 1}}})
 	group := []market.Candle{candleOf(1, 100, 100, 100, 100)}
-	commands, err := b2.engine.Restore(b.now, func(part string) []byte { return saved[part] }, past([][]market.Candle{group}))
+	commands, err := b2.engine.Restore(b.now, func(part string) []byte { return saved[part] },
+		past([][]market.Candle{group}))
 	require.NoError(t, err)
 	require.Equal(t, "cancel 1", describe(&commands[0]))
 	require.Equal(t, "panic: again", b2.engine.Halts()[0].Reason)
@@ -281,7 +299,8 @@ func TestAStrategyWhoseStateCannotBeSavedIsHaltedAlone(t *testing.T) {
 		_, halted = b.engine.Halted(2)
 		require.False(t, halted)
 		saved = saveAll(t, b.engine)
-		next := newBench(t, setup{noDeposit: true, seats: seats(&forgetful{}, &forgetful{load: func() error { return nil }})})
+		next := newBench(t, setup{noDeposit: true,
+			seats: seats(&forgetful{}, &forgetful{load: func() error { return nil }})})
 		_, err := next.engine.Restore(b.now, func(part string) []byte { return saved[part] }, nil)
 		require.NoError(t, err)
 		_, halted = next.engine.Halted(1)
@@ -322,7 +341,8 @@ func TestTwoStrategiesOfOneNameCannotBeSaved(t *testing.T) {
 func TestAnEngineInErrorSavesNothing(t *testing.T) {
 	b := one(t, &script{})
 	b.engine.Step(&market.Event{Kind: market.KindTransfer, At: start, Asset: 1, Money: 1<<63 - 1})
-	require.ErrorIs(t, b.engine.SaveAll(func(string, []byte) error { t.Fatal("written"); return nil }), market.ErrOverflow)
+	require.ErrorIs(t, b.engine.SaveAll(func(string, []byte) error { t.Fatal("written"); return nil }),
+		market.ErrOverflow)
 }
 
 // bracketed is a saved engine with a bracket, an order and a timer of strategy s1 in BTC-EUR.
@@ -345,17 +365,20 @@ func TestRestoreSaysWhatDiffers(t *testing.T) {
 	}{
 		{"account", `"version":2`, `"version":7`, "account: saved in version 7, this program knows versions 1 to 2"},
 		{"account", `"state":{`, `"stale":{`, `unknown field "stale"`},
-		{"account", `{"price":2`, `{"price":3`, "market BTC-EUR was saved with decimals of price 3, amount 8, quote 2 and now has 2, 8, 2"},
+		{"account", `{"price":2`, `{"price":3`,
+			"market BTC-EUR was saved with decimals of price 3, amount 8, quote 2 and now has 2, 8, 2"},
 		{"account", `"BTC-EUR"`, `"XYZ-EUR"`, "market XYZ-EUR is gone and strategy \"s1\" holds 100000000 units there"},
 		{"account", `"EUR":2`, `"EUR":3`, "asset EUR was saved with 3 decimals and now has 2"},
-		{"account", `"strategy":"s1"`, `"strategy":"s9"`, `strategy "s9" is gone and holds 1 of BTC-EUR; take it back into the config`},
+		{"account", `"strategy":"s1"`, `"strategy":"s9"`,
+			`strategy "s9" is gone and holds 1 of BTC-EUR; take it back into the config`},
 		{"account", `"state":"open"`, `"state":"opened"`, `order 2: state "opened" is none of`},
 		{"account", `"side":"buy"`, `"side":"both"`, `side "both" is not one of`},
 		{"account", `"onHold":`, `"onHold":-`, "order 2: has an amount below zero"},
 		{"prices", `"version":1`, `"version":0`, "prices: saved in version 0"},
 		{"prices", `{"price":2`, `{"price":1`, "prices: market BTC-EUR was saved with decimals"},
 		{"gate", `"s1":{`, `"s1":{"refused":{"mood":1}`, "gate: "},
-		{"engine", `"lastId":3`, `"lastId":2`, "order 3 is open and the last one was 2: engine and account were not saved together"},
+		{"engine", `"lastId":3`, `"lastId":2`,
+			"order 3 is open and the last one was 2: engine and account were not saved together"},
 		{"engine", `"exit":3`, `"exit":1`, "bracket 1: its exit 1 is not open"},
 		{"engine", `"market":"BTC-EUR"`, `"market":"XYZ-EUR"`, `bracket 1: market "XYZ-EUR" is gone`},
 		{"engine", `"strategy":"s1","market"`, `"strategy":"s9","market"`, `bracket 1: strategy "s9" is gone`},
@@ -395,20 +418,26 @@ func restored(t testing.TB, saved map[string][]byte) (*state.Account, error) {
 }
 
 func TestAStrategyMustGoOnTradingWhereItHasSomething(t *testing.T) {
-	b := newBench(t, setup{markets: 2, seats: []engine.Seat{{Markets: []market.ID{1, 2}, Strategy: &script{candle: once(func(d *strategy.Desk) { d.Buy(2, btc) })}}}})
+	b := newBench(t, setup{markets: 2,
+		seats: []engine.Seat{{Markets: []market.ID{1, 2},
+			Strategy: &script{candle: once(func(d *strategy.Desk) { d.Buy(2, btc) })}}}})
 	b.group(candleOf(1, 100, 100, 100, 100), candleOf(2, 100, 100, 100, 100))
 	b.group(candleOf(1, 100, 100, 100, 100), candleOf(2, 100, 100, 100, 100))
 	saved := saveAll(t, b.engine)
-	next := newBench(t, setup{markets: 2, noDeposit: true, seats: []engine.Seat{{Markets: []market.ID{1}, Strategy: idle{}}}})
+	next := newBench(t, setup{markets: 2, noDeposit: true,
+		seats: []engine.Seat{{Markets: []market.ID{1}, Strategy: idle{}}}})
 	_, err := next.engine.Restore(0, func(part string) []byte { return saved[part] }, nil)
-	require.EqualError(t, err, "restore: engine: strategy s1 holds 1 of ETH-EUR, or has orders there, and does not trade it any more; take it back into the config")
+	require.EqualError(t, err,
+		"restore: engine: strategy s1 holds 1 of ETH-EUR, or has orders there, and does not trade it any more; take "+
+			"it back into the config")
 }
 
 func TestAnErrorOfTheHistoryEndsTheRestart(t *testing.T) {
 	saved := bracketed(t)
 	b := newBench(t, setup{noDeposit: true, seats: []engine.Seat{{Strategy: idle{}}}})
 	torn := errors.New("torn")
-	_, err := b.engine.Restore(0, func(part string) []byte { return saved[part] }, func(yield func([]market.Candle, error) bool) { yield(nil, torn) })
+	_, err := b.engine.Restore(0, func(part string) []byte { return saved[part] },
+		func(yield func([]market.Candle, error) bool) { yield(nil, torn) })
 	require.ErrorIs(t, err, torn)
 }
 

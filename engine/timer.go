@@ -18,8 +18,9 @@ type timer struct {
 // soon is how far ahead a timer counts as one for now.
 const soon = market.Time(time.Millisecond)
 
-// SetTimer asks for an OnTimer; timers of one time ring in the order in which they were set. A strategy whose timers each set one for
-// now, again and again, is halted when maxRounds have followed one another: time would never go on.
+// SetTimer asks for an OnTimer; timers of one time ring in the order in which they were set. A
+// strategy whose timers each set one for now, again and again, is halted when maxRounds have
+// followed one another: time would never go on.
 func (e *Engine) SetTimer(id market.StrategyID, at market.Time, name int64) {
 	if e.recalling {
 		return
@@ -41,8 +42,9 @@ func (e *Engine) SetTimer(id market.StrategyID, at market.Time, name int64) {
 	e.timers[place] = t
 }
 
-// NextTimer returns the earliest time that a strategy asked for, or at which a bracket tries to place an exit again. Whoever drives
-// the engine steps it with a KindTimer event at that time, or at the next event where that is later.
+// NextTimer returns the earliest time that a strategy asked for, or at which a bracket tries to
+// place an exit again. Whoever drives the engine steps it with a KindTimer event at that time, or
+// at the next event where that is later.
 func (e *Engine) NextTimer() (at market.Time, ok bool) {
 	if len(e.timers) == 0 && e.brackets.Len() == 0 {
 		return 0, false
@@ -62,7 +64,8 @@ func (e *Engine) Ringing() bool {
 	return waiting && at <= e.now
 }
 
-// ring calls the strategies whose time has come. A timer set by one of these calls rings with the next event.
+// ring calls the strategies whose time has come. A timer set by one of these calls rings with the
+// next event.
 func (e *Engine) ring() {
 	due := 0
 	for due < len(e.timers) && e.timers[due].at <= e.now {

@@ -2,7 +2,8 @@ package market
 
 import "fmt"
 
-// Candle is what a market did in one interval. It holds no pointer, so that a slice of candles costs the collector nothing.
+// Candle is what a market did in one interval. It holds no pointer, so that a slice of candles
+// costs the collector nothing.
 type Candle struct {
 	Open, High, Low, Close Price
 	Volume                 Volume // base traded
@@ -16,8 +17,9 @@ type Candle struct {
 // End returns the end (exclusive) of the candle's interval.
 func (c *Candle) End() Time { return c.Interval.End(c.Start) }
 
-// Check reports what is impossible about the candle: a low above its high, an open or close outside them, a price of zero or
-// less, a negative volume, no interval, a start that is no start of its interval. Nil means that nothing is.
+// Check reports what is impossible about the candle: a low above its high, an open or close outside
+// them, a price of zero or less, a negative volume, no interval, a start that is no start of its
+// interval. Nil means that nothing is.
 func (c *Candle) Check() error {
 	switch {
 	case c.Low <= 0:
@@ -38,7 +40,8 @@ func (c *Candle) Check() error {
 	return nil
 }
 
-// Ticker is the latest price and the best bid and ask of a market. A price of zero means that there is none.
+// Ticker is the latest price and the best bid and ask of a market. A price of zero means that there
+// is none.
 type Ticker struct {
 	Market           ID
 	Last             Price
@@ -53,8 +56,8 @@ type Level struct {
 	Amount Qty
 }
 
-// OrderBook is a snapshot of a market's book: bids from the highest, asks from the lowest. The slices belong to whoever made
-// the snapshot and are valid until that one's next.
+// OrderBook is a snapshot of a market's book: bids from the highest, asks from the lowest. The
+// slices belong to whoever made the snapshot and are valid until that one's next.
 type OrderBook struct {
 	Market    ID
 	Nonce     int64

@@ -25,7 +25,8 @@ func TestMarketTakesItsUnitsFromItsAssets(t *testing.T) {
 	cat := newCatalog(t)
 	m := &market.Market{Name: "BTC-EUR", PriceDigits: 1, VolumeDigits: 4}
 	require.NoError(t, cat.AddMarket(m))
-	want := market.Market{ID: 1, Name: "BTC-EUR", Base: 2, Quote: 1, PriceDigits: 1, AmountDigits: 8, QuoteDigits: 2, VolumeDigits: 4, ValueDigits: 9, Status: market.Trading}
+	want := market.Market{ID: 1, Name: "BTC-EUR", Base: 2, Quote: 1, PriceDigits: 1, AmountDigits: 8, QuoteDigits: 2,
+		VolumeDigits: 4, ValueDigits: 9, Status: market.Trading}
 	require.Equal(t, want, *m)
 	require.Same(t, m, cat.Market(1))
 	require.Same(t, m, cat.MarketNamed("BTC-EUR"))
@@ -53,7 +54,8 @@ func TestAssetIsAddedOnce(t *testing.T) {
 
 func TestCatalogRefusesAssetsWithoutNameOrWithTooManyDecimals(t *testing.T) {
 	cat := &market.Catalog{}
-	for _, asset := range []market.Asset{{Symbol: "", Digits: 2}, {Symbol: "WEI", Digits: 19}, {Symbol: "WEI", Digits: 255}} {
+	for _, asset := range []market.Asset{{Symbol: "", Digits: 2}, {Symbol: "WEI", Digits: 19},
+		{Symbol: "WEI", Digits: 255}} {
 		_, err := cat.AddAsset(asset.Symbol, asset.Digits)
 		require.Error(t, err)
 	}
@@ -113,7 +115,8 @@ func TestValueAndMoneyOfAnyMarketShareOneUnit(t *testing.T) {
 			return
 		}
 		money := rapid.Int64().Draw(t, "money")
-		require.Equal(t, new(big.Int).Mul(big.NewInt(money), bigPow10(m.MoneyDrop())).String(), m.MoneyValue(market.Money(money)).String())
+		require.Equal(t, new(big.Int).Mul(big.NewInt(money), bigPow10(m.MoneyDrop())).String(),
+			m.MoneyValue(market.Money(money)).String())
 		price, amount := rapid.Int64().Draw(t, "p"), rapid.Int64().Draw(t, "q")
 		want := new(big.Int).Mul(big.NewInt(price), big.NewInt(amount))
 		want.Mul(want, bigPow10(m.ValueDigits-m.PriceDigits-m.AmountDigits))
@@ -133,7 +136,8 @@ func TestMarketReadsAndWritesItsUnits(t *testing.T) {
 	money, err := m.ParseMoney("9.03")
 	require.NoError(t, err)
 	require.Equal(t, []int64{300005, 20000, 903}, []int64{int64(price), int64(amount), int64(money)})
-	require.Equal(t, []string{"30000.5", "0.0002", "9.03"}, []string{m.FormatPrice(price), m.FormatQty(amount), m.FormatMoney(money)})
+	require.Equal(t, []string{"30000.5", "0.0002", "9.03"},
+		[]string{m.FormatPrice(price), m.FormatQty(amount), m.FormatMoney(money)})
 	value, err := m.Value(price, amount)
 	require.NoError(t, err)
 	require.Equal(t, "6.0001", m.FormatValue(value))

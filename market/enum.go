@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// table joins an enum's values to the specification's texts: texts[0] is the empty text of the illegal zero value.
+// table joins an enum's values to the specification's texts: texts[0] is the empty text of the
+// illegal zero value.
 type table[T ~uint8] struct {
 	name  string
 	texts []string
@@ -92,7 +93,8 @@ const (
 	TypeTakeProfitLimit
 )
 
-var orderTypes = table[OrderType]{"orderType", []string{"", "market", "limit", "stopLoss", "stopLossLimit", "takeProfit", "takeProfitLimit"}}
+var orderTypes = table[OrderType]{"orderType", []string{"", "market", "limit", "stopLoss", "stopLossLimit",
+	"takeProfit", "takeProfitLimit"}}
 
 // ParseOrderType reads the specification's text.
 func ParseOrderType(text string) (OrderType, error) { return orderTypes.parse(text) }
@@ -122,8 +124,9 @@ func (t OrderType) IsStop() bool { return t == TypeStopLoss || t == TypeStopLoss
 // Status is the status of an order at the exchange.
 type Status uint8
 
-// The order statuses (specification 3.1). StatusUnresolved is ours: the exchange sent a text this program does not know, so
-// the order's state is an open question until the exchange answers with a text it does.
+// The order statuses (specification 3.1). StatusUnresolved is ours: the exchange sent a text this
+// program does not know, so the order's state is an open question until the exchange answers with a
+// text it does.
 const (
 	StatusNew Status = iota + 1
 	StatusAwaitingTrigger
@@ -134,7 +137,8 @@ const (
 	StatusUnresolved
 )
 
-var statuses = table[Status]{"status", []string{"", "new", "awaitingTrigger", "partiallyFilled", "filled", "canceled", "expired", "unresolved"}}
+var statuses = table[Status]{"status", []string{"", "new", "awaitingTrigger", "partiallyFilled", "filled", "canceled",
+	"expired", "unresolved"}}
 
 // ParseStatus reads the specification's text.
 func ParseStatus(text string) (Status, error) { return statuses.parse(text) }
@@ -195,7 +199,8 @@ const (
 	CancelBoth
 )
 
-var selfTradePreventions = table[SelfTradePrevention]{"selfTradePrevention", []string{"", "decrementAndCancel", "cancelOldest", "cancelNewest", "cancelBoth"}}
+var selfTradePreventions = table[SelfTradePrevention]{"selfTradePrevention",
+	[]string{"", "decrementAndCancel", "cancelOldest", "cancelNewest", "cancelBoth"}}
 
 // ParseSelfTradePrevention reads the specification's text.
 func ParseSelfTradePrevention(text string) (SelfTradePrevention, error) {
@@ -248,7 +253,8 @@ const (
 	MidPrice
 )
 
-var triggerReferences = table[TriggerReference]{"triggerReference", []string{"", "lastTrade", "bestBid", "bestAsk", "midPrice"}}
+var triggerReferences = table[TriggerReference]{"triggerReference",
+	[]string{"", "lastTrade", "bestBid", "bestAsk", "midPrice"}}
 
 // ParseTriggerReference reads the specification's text.
 func ParseTriggerReference(text string) (TriggerReference, error) {
@@ -288,9 +294,12 @@ const (
 	CancelPostOnly
 )
 
-var restatementReasons = table[RestatementReason]{"restatementReason", []string{"", "decrementOnSelfTradePrevention", "cancelOnSelfTradePrevention",
-	"cancelOnPlacementPriceProtection", "cancelOnExecutionPriceProtection", "cancelOnSpreadProtection", "cancelOnReferencePriceProtection",
-	"cancelPostOnlyOnAuctionMatching", "cancelOnMaintenance", "cancelOnDisconnect", "cancelOnDelisting", "cancelOnLockPlaced", "cancelOnAdminRequest", "cancelPostOnly"}}
+var restatementReasons = table[RestatementReason]{"restatementReason",
+	[]string{"", "decrementOnSelfTradePrevention", "cancelOnSelfTradePrevention",
+		"cancelOnPlacementPriceProtection", "cancelOnExecutionPriceProtection", "cancelOnSpreadProtection",
+		"cancelOnReferencePriceProtection",
+		"cancelPostOnlyOnAuctionMatching", "cancelOnMaintenance", "cancelOnDisconnect", "cancelOnDelisting",
+		"cancelOnLockPlaced", "cancelOnAdminRequest", "cancelPostOnly"}}
 
 // ParseRestatementReason reads the specification's text.
 func ParseRestatementReason(text string) (RestatementReason, error) {
@@ -322,7 +331,8 @@ const (
 	CancelOnly                              // cancels only
 )
 
-var marketStatuses = table[MarketStatus]{"market status", []string{"", "trading", "halted", "auction", "auctionMatching", "cancelOnly"}}
+var marketStatuses = table[MarketStatus]{"market status",
+	[]string{"", "trading", "halted", "auction", "auctionMatching", "cancelOnly"}}
 
 // ParseMarketStatus reads the specification's text.
 func ParseMarketStatus(text string) (MarketStatus, error) { return marketStatuses.parse(text) }
@@ -341,8 +351,8 @@ func (s *MarketStatus) UnmarshalText(text []byte) error { return marketStatuses.
 // ExecutionType says what happened to an order (specification 6).
 type ExecutionType uint8
 
-// The execution types. ExecRejected and ExecUnknown are ours: the answer to a command that the exchange refused, or whose
-// answer never came.
+// The execution types. ExecRejected and ExecUnknown are ours: the answer to a command that the
+// exchange refused, or whose answer never came.
 const (
 	ExecNew ExecutionType = iota + 1
 	ExecTrade
@@ -355,7 +365,8 @@ const (
 	ExecUnknown
 )
 
-var executionTypes = table[ExecutionType]{"executionType", []string{"", "new", "trade", "canceled", "expired", "updated", "triggered", "restated", "rejected", "unknown"}}
+var executionTypes = table[ExecutionType]{"executionType",
+	[]string{"", "new", "trade", "canceled", "expired", "updated", "triggered", "restated", "rejected", "unknown"}}
 
 // ParseExecutionType reads the specification's text.
 func ParseExecutionType(text string) (ExecutionType, error) { return executionTypes.parse(text) }

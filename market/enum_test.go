@@ -41,21 +41,26 @@ func enumOf[T interface {
 	}
 }
 
-// enums are the lists of specification 2.1, 3.1, 3.2, 4.1 and 6 and of venue-facts 1.2, written out again.
+// enums are the lists of specification 2.1, 3.1, 3.2, 4.1 and 6 and of venue-facts 1.2, written out
+// again.
 func enums() []enum {
 	return []enum{
 		enumOf[market.Side](market.ParseSide, "buy sell"),
-		enumOf[market.OrderType](market.ParseOrderType, "market limit stopLoss stopLossLimit takeProfit takeProfitLimit"),
-		enumOf[market.Status](market.ParseStatus, "new awaitingTrigger partiallyFilled filled canceled expired", "unresolved"),
+		enumOf[market.OrderType](market.ParseOrderType,
+			"market limit stopLoss stopLossLimit takeProfit takeProfitLimit"),
+		enumOf[market.Status](market.ParseStatus, "new awaitingTrigger partiallyFilled filled canceled expired",
+			"unresolved"),
 		enumOf[market.TimeInForce](market.ParseTimeInForce, "GTC IOC FOK"),
-		enumOf[market.SelfTradePrevention](market.ParseSelfTradePrevention, "decrementAndCancel cancelOldest cancelNewest cancelBoth"),
+		enumOf[market.SelfTradePrevention](market.ParseSelfTradePrevention,
+			"decrementAndCancel cancelOldest cancelNewest cancelBoth"),
 		enumOf[market.TriggerType](market.ParseTriggerType, "price"),
 		enumOf[market.TriggerReference](market.ParseTriggerReference, "lastTrade bestBid bestAsk midPrice"),
 		enumOf[market.RestatementReason](market.ParseRestatementReason, `decrementOnSelfTradePrevention cancelOnSelfTradePrevention cancelOnPlacementPriceProtection
 			cancelOnExecutionPriceProtection cancelOnSpreadProtection cancelOnReferencePriceProtection cancelPostOnlyOnAuctionMatching cancelOnMaintenance
 			cancelOnDisconnect cancelOnDelisting cancelOnLockPlaced cancelOnAdminRequest cancelPostOnly`),
 		enumOf[market.MarketStatus](market.ParseMarketStatus, "trading halted auction auctionMatching cancelOnly"),
-		enumOf[market.ExecutionType](market.ParseExecutionType, "new trade canceled expired updated triggered restated", "rejected", "unknown"),
+		enumOf[market.ExecutionType](market.ParseExecutionType, "new trade canceled expired updated triggered restated",
+			"rejected", "unknown"),
 		enumOf[market.Interval](market.ParseInterval, "1m 5m 15m 30m 1h 2h 4h 6h 8h 12h 1d 1W 1M"),
 	}
 }
@@ -87,7 +92,8 @@ func TestEnumsHaveNoOtherValues(t *testing.T) {
 			require.Error(t, err, "%s %d", e.name, value)
 		}
 		require.Contains(t, e.text(beyond), fmt.Sprintf("(%d)", beyond), e.name)
-		for _, text := range []string{"", " ", strings.ToUpper(e.texts[0]) + "x", "Buy", "gtc", strings.Repeat("y", 5000)} {
+		for _, text := range []string{"", " ", strings.ToUpper(e.texts[0]) + "x", "Buy", "gtc",
+			strings.Repeat("y", 5000)} {
 			value, err := e.parse(text)
 			require.Error(t, err, "%s %q", e.name, text)
 			require.Zero(t, value)
@@ -101,7 +107,8 @@ func TestTheSpecificationKnowsEveryText(t *testing.T) {
 	if err != nil {
 		t.Skip("the specification is not here: ", err)
 	}
-	words := strings.FieldsFunc(string(specification), func(r rune) bool { return strings.ContainsRune(" \n`,.;|()/", r) })
+	words := strings.FieldsFunc(string(specification),
+		func(r rune) bool { return strings.ContainsRune(" \n`,.;|()/", r) })
 	known := map[string]bool{}
 	for _, word := range words {
 		known[word] = true

@@ -1,27 +1,31 @@
 package market
 
-// Event is something that happened: the only input of the engine. Events are ordered by At, then Kind, then shorter interval
-// first, then market, then the order in which they arose. What its pointers and slices refer to belongs to whoever made the
-// event and is valid until that one's next event.
+// Event is something that happened: the only input of the engine. Events are ordered by At, then
+// Kind, then shorter interval first, then market, then the order in which they arose. What its
+// pointers and slices refer to belongs to whoever made the event and is valid until that one's next
+// event.
 type Event struct {
-	At      Time // arrival, never decreasing; when the thing itself happened stands in its data
-	Kind    EventKind
-	Market  ID
-	Status  MarketStatus // KindMarketStatus
-	Rules   *Market      // KindMarketStatus: the market's rules as they are from now on; nil: as before
-	Price   Price        // KindMarketStatus: the opening price at auctionMatching, 0: the last price. KindTransfer: what the amount cost
-	Asset   AssetID      // KindTransfer
-	Money   Money        // KindTransfer: what arrived, or left where negative
-	Owner   StrategyID   // KindTransfer: whose allotment; 0: the pool of strategies without one
-	Report  *Report      // KindReport
-	Fills   []Fill       // KindReport: new since the last report; KindFill
-	Candles []Candle     // KindCandles: closed at one instant, in the order above
-	Ticker  *Ticker      // KindTicker
-	Book    *OrderBook   // KindBook
-	Trade   *Trade       // KindTrade
+	At     Time // arrival, never decreasing; when the thing itself happened stands in its data
+	Kind   EventKind
+	Market ID
+	Status MarketStatus // KindMarketStatus
+	Rules  *Market      // KindMarketStatus: the market's rules as they are from now on; nil: as before
+	// KindMarketStatus: the opening price at auctionMatching, 0: the last price. KindTransfer: what
+	// the amount cost
+	Price   Price
+	Asset   AssetID    // KindTransfer
+	Money   Money      // KindTransfer: what arrived, or left where negative
+	Owner   StrategyID // KindTransfer: whose allotment; 0: the pool of strategies without one
+	Report  *Report    // KindReport
+	Fills   []Fill     // KindReport: new since the last report; KindFill
+	Candles []Candle   // KindCandles: closed at one instant, in the order above
+	Ticker  *Ticker    // KindTicker
+	Book    *OrderBook // KindBook
+	Trade   *Trade     // KindTrade
 }
 
-// EventKind says what an Event is. The values stand in the order in which events of one instant are delivered.
+// EventKind says what an Event is. The values stand in the order in which events of one instant are
+// delivered.
 type EventKind uint8
 
 // The kinds.
@@ -37,7 +41,8 @@ const (
 	KindTimer                             // a time that a strategy asked for has come
 )
 
-var eventKinds = table[EventKind]{"event", []string{"", "transfer", "marketStatus", "report", "fill", "candles", "trade", "ticker", "book", "timer"}}
+var eventKinds = table[EventKind]{"event", []string{"", "transfer", "marketStatus", "report", "fill", "candles",
+	"trade", "ticker", "book", "timer"}}
 
 // String returns the kind's name.
 func (k EventKind) String() string { return eventKinds.text(k) }
@@ -54,7 +59,8 @@ type Command struct {
 // CommandKind says what a Command asks for.
 type CommandKind uint8
 
-// The kinds, in the order in which commands of one instant reach the exchange: what frees funds goes first.
+// The kinds, in the order in which commands of one instant reach the exchange: what frees funds
+// goes first.
 const (
 	CommandCancel CommandKind = iota + 1
 	CommandUpdate

@@ -13,7 +13,8 @@ func btcEUR() (*market.Catalog, *market.Market) {
 	cat := &market.Catalog{}
 	cat.AddAsset("EUR", 2)
 	cat.AddAsset("BTC", 8)
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: 1, Rules: market.Rules{TickSize: 10, QuantityDecimals: 8, NotionalDecimals: 2}}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: 1,
+		Rules: market.Rules{TickSize: 10, QuantityDecimals: 8, NotionalDecimals: 2}}
 	cat.AddMarket(m)
 	return cat, m
 }
@@ -172,7 +173,8 @@ func ExampleMarket() {
 }
 
 func ExampleCandle() {
-	c := market.Candle{Open: 100, High: 103, Low: 99, Close: 102, Start: market.Interval1h.StartOf(473_000), Interval: market.Interval1h}
+	c := market.Candle{Open: 100, High: 103, Low: 99, Close: 102, Start: market.Interval1h.StartOf(473_000),
+		Interval: market.Interval1h}
 	fmt.Println(c.Start, c.End(), c.Check())
 	c.Low = 104
 	fmt.Println(c.Check())
@@ -188,7 +190,8 @@ func ExampleTicker() {
 }
 
 func ExampleOrderBook() {
-	b := market.OrderBook{Bids: []market.Level{{Price: 100, Amount: 5}, {Price: 99, Amount: 7}}, Asks: []market.Level{{Price: 101, Amount: 2}}}
+	b := market.OrderBook{Bids: []market.Level{{Price: 100, Amount: 5}, {Price: 99, Amount: 7}},
+		Asks: []market.Level{{Price: 101, Amount: 2}}}
 	fmt.Println(b.Bids[0].Price, b.Asks[0].Price)
 	// Output: 100 101
 }
@@ -201,7 +204,8 @@ func ExampleTrade() {
 
 func ExampleOrder() {
 	_, m := btcEUR()
-	o := market.Order{ID: 1, Market: m.ID, Side: market.Buy, Type: market.TypeMarket, OrderState: market.OrderState{Status: market.StatusFilled, AmountQuote: 500}}
+	o := market.Order{ID: 1, Market: m.ID, Side: market.Buy, Type: market.TypeMarket,
+		OrderState: market.OrderState{Status: market.StatusFilled, AmountQuote: 500}}
 	fmt.Println(o.ByQuote(), o.Done(), m.FormatMoney(o.AmountQuote))
 	// Output: true true 5
 }
@@ -227,7 +231,8 @@ func ExampleFill() {
 
 func ExampleReport() {
 	o := market.Order{ID: 7,
-		OrderState: market.OrderState{Status: market.StatusPartiallyFilled, Amount: 10, AmountRemaining: 4, FilledAmount: 6}}
+		OrderState: market.OrderState{Status: market.StatusPartiallyFilled, Amount: 10, AmountRemaining: 4,
+			FilledAmount: 6}}
 	r := market.ReportOf(&o, market.ExecTrade)
 	fmt.Println(r.Order, r.Exec, r.Status, r.FilledAmount+r.AmountRemaining == r.Amount)
 	// Output: 7 trade partiallyFilled true
@@ -248,7 +253,8 @@ func ExampleEvent() {
 }
 
 func ExampleCommand() {
-	c := market.Command{Kind: market.CommandUpdate, Changed: market.ChangePrice | market.ChangePostOnly, Order: market.Order{ID: 7, OrderState: market.OrderState{Price: 99, PostOnly: true}}}
+	c := market.Command{Kind: market.CommandUpdate, Changed: market.ChangePrice | market.ChangePostOnly,
+		Order: market.Order{ID: 7, OrderState: market.OrderState{Price: 99, PostOnly: true}}}
 	fmt.Println(c.Kind, c.Changed.Has(market.ChangePrice), c.Changed.Has(market.ChangeAmount))
 	// Output: update true false
 }

@@ -2,16 +2,17 @@ package market
 
 import "math/bits"
 
-// Index finds things by order id. Order ids are a sequence, and multiples of the golden ratio spread a sequence evenly, so that an
-// id is found almost without collision; it is several times faster than a map. The zero Index is empty and ready.
+// Index finds things by order id. Order ids are a sequence, and multiples of the golden ratio
+// spread a sequence evenly, so that an id is found almost without collision; it is several times
+// faster than a map. The zero Index is empty and ready.
 type Index[T any] struct {
 	slots []slot[T] // a power of two of them, at most half used
 	shift uint8     // 64 less that power
 	used  int
 }
 
-// home is where an id belongs. Four that follow one another are neighbours: they share a line of the processor's cache, and orders that are
-// placed one after the other find theirs there.
+// home is where an id belongs. Four that follow one another are neighbours: they share a line of
+// the processor's cache, and orders that are placed one after the other find theirs there.
 func (x *Index[T]) home(id OrderID) int {
 	return int(uint64(id)>>2*0x9e3779b97f4a7c15>>x.shift)&^3 | int(id)&3
 }
@@ -78,7 +79,8 @@ func (x *Index[T]) Delete(id OrderID) {
 	x.slots[at] = slot[T]{}
 }
 
-// All calls yield for each id and what it stands for, in no order, until it returns false. The Index must not change meanwhile.
+// All calls yield for each id and what it stands for, in no order, until it returns false. The
+// Index must not change meanwhile.
 func (x *Index[T]) All(yield func(id OrderID, what *T) bool) {
 	for i := range x.slots {
 		if x.slots[i].id != 0 && !yield(x.slots[i].id, x.slots[i].what) {

@@ -1,6 +1,7 @@
-// Package market holds the nouns of the trade: Market, Order, Fill, Candle, OrderBook, Ticker, Trade, Event and Command, and
-// the fixed-point numbers they are made of. It never decides anything and imports nothing else of this project. Start at
-// Market for the units, at Event and Command for what flows through the engine.
+// Package market holds the nouns of the trade: Market, Order, Fill, Candle, OrderBook, Ticker,
+// Trade, Event and Command, and the fixed-point numbers they are made of. It never decides anything
+// and imports nothing else of this project. Start at Market for the units, at Event and Command for
+// what flows through the engine.
 package market
 
 import (
@@ -22,8 +23,8 @@ type Asset struct {
 	Digits uint8  // decimals of a balance
 }
 
-// Market is a trading pair with its units and its rules. Units (the digits) never change while a process runs; rules may.
-// The rules are those of specification 2.3 and venue-facts 1.2.
+// Market is a trading pair with its units and its rules. Units (the digits) never change while a
+// process runs; rules may. The rules are those of specification 2.3 and venue-facts 1.2.
 type Market struct {
 	ID          ID
 	Name        string // "BTC-EUR": base, dash, quote
@@ -80,7 +81,8 @@ func (m *Market) MoneyValue(money Money) Value {
 // MoneyDrop is how many decimals a Value has more than the quote asset.
 func (m *Market) MoneyDrop() uint8 { return m.ValueDigits - m.QuoteDigits }
 
-// ParsePrice, ParseQty and ParseMoney read text in the market's units; see ParseFixed for the errors.
+// ParsePrice, ParseQty and ParseMoney read text in the market's units; see ParseFixed for the
+// errors.
 func (m *Market) ParsePrice(text string) (Price, error) {
 	n, err := ParseFixed(text, m.PriceDigits)
 	return Price(n), err
@@ -122,17 +124,20 @@ func SplitName(name string) (base, quote string, err error) {
 	return base, quote, nil
 }
 
-// Catalog is the set of markets and assets of one process. Markets and assets are added at start and never removed; the
-// Market values are shared, so that a change of rules is seen by gate, venue and strategies alike.
+// Catalog is the set of markets and assets of one process. Markets and assets are added at start
+// and never removed; the Market values are shared, so that a change of rules is seen by gate, venue
+// and strategies alike.
 type Catalog struct {
 	markets []*Market
 	assets  []*Asset
 }
 
-// AddAsset adds an asset, or returns the one that has the symbol already. It is an error to give it other digits.
+// AddAsset adds an asset, or returns the one that has the symbol already. It is an error to give it
+// other digits.
 func (c *Catalog) AddAsset(symbol string, digits uint8) (*Asset, error) {
 	if symbol == "" || digits > MaxDigits {
-		return nil, fmt.Errorf("asset %q with %d decimals: want a symbol and at most %d decimals", symbol, digits, MaxDigits)
+		return nil, fmt.Errorf("asset %q with %d decimals: want a symbol and at most %d decimals", symbol, digits,
+			MaxDigits)
 	}
 	if have := c.AssetNamed(symbol); have != nil {
 		if have.Digits != digits {
@@ -145,8 +150,8 @@ func (c *Catalog) AddAsset(symbol string, digits uint8) (*Asset, error) {
 	return asset, nil
 }
 
-// AddMarket adds m, whose assets must be in the catalog, and sets its ID, Base, Quote, AmountDigits, QuoteDigits and
-// ValueDigits from them. The catalog keeps m.
+// AddMarket adds m, whose assets must be in the catalog, and sets its ID, Base, Quote,
+// AmountDigits, QuoteDigits and ValueDigits from them. The catalog keeps m.
 func (c *Catalog) AddMarket(m *Market) error {
 	baseName, quoteName, err := SplitName(m.Name)
 	if err != nil {
@@ -158,7 +163,8 @@ func (c *Catalog) AddMarket(m *Market) error {
 		return fmt.Errorf("market %s: add its assets first", m.Name)
 	case c.MarketNamed(m.Name) != nil:
 		return fmt.Errorf("market %s is there already", m.Name)
-	case m.PriceDigits > MaxDigits || m.VolumeDigits > MaxDigits || m.PriceDigits+base.Digits > min(2*MaxDigits-8, MaxDigits+quote.Digits):
+	case m.PriceDigits > MaxDigits || m.VolumeDigits > MaxDigits ||
+		m.PriceDigits+base.Digits > min(2*MaxDigits-8, MaxDigits+quote.Digits):
 		return fmt.Errorf("market %s: %d price and %d amount decimals are too many", m.Name, m.PriceDigits, base.Digits)
 	}
 	m.ID = ID(len(c.markets) + 1)

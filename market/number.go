@@ -9,17 +9,19 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// MaxDigits is the largest number of decimals a fixed-point number may carry: 10^18 is the last power of ten in an int64.
+// MaxDigits is the largest number of decimals a fixed-point number may carry: 10^18 is the last
+// power of ten in an int64.
 const MaxDigits = 18
 
 // Price is quote currency per one unit of base, in units of 10^-Market.PriceDigits.
 type Price int64
 
-// Qty is an amount of a market's base asset, in units of 10^-Market.AmountDigits. AmountDigits equals the base asset's
-// Digits, so a Qty and the Money of a base balance count the same unit.
+// Qty is an amount of a market's base asset, in units of 10^-Market.AmountDigits. AmountDigits
+// equals the base asset's Digits, so a Qty and the Money of a base balance count the same unit.
 type Qty int64
 
-// Money is an amount of one asset, in units of 10^-Asset.Digits. Which asset is said by the field that holds it.
+// Money is an amount of one asset, in units of 10^-Asset.Digits. Which asset is said by the field
+// that holds it.
 type Money int64
 
 // Volume is the base amount traded in a candle, in units of 10^-Market.VolumeDigits.
@@ -41,14 +43,16 @@ var ErrInexact = errors.New("not exact")
 var ErrSyntax = errors.New("not a decimal number")
 
 // pow10 holds 10^0 … 10^18.
-var pow10 = [MaxDigits + 1]int64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
+var pow10 = [MaxDigits + 1]int64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+	1e16, 1e17, 1e18}
 
 // Pow10 returns 10^digits. It panics outside 0…MaxDigits.
 func Pow10(digits uint8) int64 { return pow10[digits] }
 
-// ParseFixed reads a plain decimal ("-12.50", "3", "0.001") as an integer of the given decimals. More decimals than fit are
-// accepted only while they are zero; otherwise the error wraps ErrInexact. A value outside int64 wraps ErrOverflow, anything
-// that is not [-+]digits[.digits] wraps ErrSyntax. Scientific notation is read too ("7.5E+4"): the exchange has sent it.
+// ParseFixed reads a plain decimal ("-12.50", "3", "0.001") as an integer of the given decimals.
+// More decimals than fit are accepted only while they are zero; otherwise the error wraps
+// ErrInexact. A value outside int64 wraps ErrOverflow, anything that is not [-+]digits[.digits]
+// wraps ErrSyntax. Scientific notation is read too ("7.5E+4"): the exchange has sent it.
 func ParseFixed[T ~string | ~[]byte](text T, digits uint8) (int64, error) {
 	mantissa, have, err := ParseDecimal(text)
 	if err != nil {
@@ -61,8 +65,8 @@ func ParseFixed[T ~string | ~[]byte](text T, digits uint8) (int64, error) {
 	return value, nil
 }
 
-// ParseDecimal reads a decimal as mantissa·10^-digits with as few digits as the text has after dropping trailing zeros of
-// the fraction. Errors are those of ParseFixed.
+// ParseDecimal reads a decimal as mantissa·10^-digits with as few digits as the text has after
+// dropping trailing zeros of the fraction. Errors are those of ParseFixed.
 func ParseDecimal[T ~string | ~[]byte](text T) (mantissa int64, digits uint8, err error) {
 	at, limit := 0, uint64(math.MaxInt64)
 	negative := len(text) > 0 && text[0] == '-'
@@ -91,8 +95,9 @@ func ParseDecimal[T ~string | ~[]byte](text T) (mantissa int64, digits uint8, er
 	return mantissa, uint8(fraction), nil
 }
 
-// scanDigits reads digits[.digits] from text[at] on, up to limit, and returns value·10^-fraction and where it stopped.
-// Trailing zeros of the fraction are held back until another digit follows, so that they cost no range.
+// scanDigits reads digits[.digits] from text[at] on, up to limit, and returns value·10^-fraction
+// and where it stopped. Trailing zeros of the fraction are held back until another digit follows,
+// so that they cost no range.
 func scanDigits[T ~string | ~[]byte](text T, at int, limit uint64) (value uint64, fraction, end int, err error) {
 	seen, zeros, point, fits := 0, 0, false, true
 	for ; at < len(text); at++ {
@@ -162,8 +167,8 @@ func applyExponent(text string, at int, value uint64, fraction int) (uint64, int
 	return value, fraction, nil
 }
 
-// Rescale turns value·10^-from into units of 10^-to. It wraps ErrInexact where digits would be lost and ErrOverflow where
-// the result leaves int64.
+// Rescale turns value·10^-from into units of 10^-to. It wraps ErrInexact where digits would be lost
+// and ErrOverflow where the result leaves int64.
 func Rescale(value int64, from, to uint8) (int64, error) {
 	switch {
 	case from == to || value == 0:
@@ -239,8 +244,8 @@ func appendPoint(dst []byte, magnitude uint64, digits uint8) []byte {
 	}
 }
 
-// FromDecimal converts exactly: the error wraps ErrInexact where d has more decimals than digits, ErrOverflow where it
-// leaves int64.
+// FromDecimal converts exactly: the error wraps ErrInexact where d has more decimals than digits,
+// ErrOverflow where it leaves int64.
 func FromDecimal(d decimal.Decimal, digits uint8) (int64, error) {
 	switch exponent := d.Exponent(); {
 	case d.IsZero():
@@ -264,8 +269,8 @@ func FromDecimal(d decimal.Decimal, digits uint8) (int64, error) {
 // ToDecimal converts value·10^-digits; it is always exact.
 func ToDecimal(value int64, digits uint8) decimal.Decimal { return decimal.New(value, -int32(digits)) }
 
-// FloorTo rounds value down to a multiple of step, saturating at the smallest multiple that fits. A step of zero or less
-// leaves it as it is.
+// FloorTo rounds value down to a multiple of step, saturating at the smallest multiple that fits. A
+// step of zero or less leaves it as it is.
 func FloorTo[T ~int64](value, step T) T {
 	if step <= 1 {
 		return value
@@ -286,7 +291,8 @@ func CeilTo[T ~int64](value, step T) T {
 	return floor + step
 }
 
-// FloorDigits drops decimals: it rounds value, which has `have` decimals, down to `keep` decimals and leaves it in its unit.
+// FloorDigits drops decimals: it rounds value, which has `have` decimals, down to `keep` decimals
+// and leaves it in its unit.
 func FloorDigits[T ~int64](value T, have, keep uint8) T {
 	if keep >= have {
 		return value
@@ -303,7 +309,8 @@ func Add[T ~int64](a, b T) (T, error) {
 	return 0, sumError{int64(a), int64(b)}
 }
 
-// sumError is a sum that leaves int64. It is a type of its own so that Add is small enough to be inlined.
+// sumError is a sum that leaves int64. It is a type of its own so that Add is small enough to be
+// inlined.
 type sumError struct{ a, b int64 }
 
 func (e sumError) Error() string { return fmt.Sprintf("%d + %d: %v", e.a, e.b, ErrOverflow) }

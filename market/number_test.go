@@ -17,9 +17,11 @@ func drawDigits(t *rapid.T, label string) uint8 {
 	return rapid.Uint8Max(market.MaxDigits).Draw(t, label)
 }
 
-// drawInt64 draws an integer of any size, its ends and the powers of ten more often than chance would.
+// drawInt64 draws an integer of any size, its ends and the powers of ten more often than chance
+// would.
 func drawInt64(t *rapid.T, label string) int64 {
-	edges := []int64{0, 1, -1, 9, 10, -10, 1e9, 1e18, -1e18, math.MaxInt64, math.MinInt64, math.MaxInt64 - 1, math.MinInt64 + 1, 1 << 32, -1 << 32}
+	edges := []int64{0, 1, -1, 9, 10, -10, 1e9, 1e18, -1e18, math.MaxInt64, math.MinInt64, math.MaxInt64 - 1,
+		math.MinInt64 + 1, 1 << 32, -1 << 32}
 	return rapid.OneOf(rapid.Int64(), rapid.Int64Range(-1000, 1000), rapid.SampledFrom(edges)).Draw(t, label)
 }
 
@@ -126,7 +128,8 @@ func TestFormatFixedIsReadBackAndEqualsDecimal(t *testing.T) {
 		text := market.FormatFixed(value, digits)
 		require.Equal(t, decimal.New(value, -int32(digits)).String(), text)
 		require.Equal(t, "p="+text, string(market.AppendFixed([]byte("p="), value, digits)))
-		require.Equal(t, decimal.New(value, -int32(digits)).StringFixed(int32(digits)), string(market.AppendFixedPadded(nil, value, digits)))
+		require.Equal(t, decimal.New(value, -int32(digits)).StringFixed(int32(digits)),
+			string(market.AppendFixedPadded(nil, value, digits)))
 		got, err := market.ParseFixed(text, digits)
 		require.NoError(t, err)
 		require.Equal(t, value, got)
@@ -135,7 +138,8 @@ func TestFormatFixedIsReadBackAndEqualsDecimal(t *testing.T) {
 
 func TestRescaleIsExactOrRefused(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		value, from, to := drawInt64(t, "value"), rapid.Uint8Max(2*market.MaxDigits).Draw(t, "from"), rapid.Uint8Max(2*market.MaxDigits).Draw(t, "to")
+		value, from, to := drawInt64(t, "value"), rapid.Uint8Max(2*market.MaxDigits).
+			Draw(t, "from"), rapid.Uint8Max(2*market.MaxDigits).Draw(t, "to")
 		got, err := market.Rescale(value, from, to)
 		want := decimal.New(value, -int32(from)).Shift(int32(to))
 		switch {
@@ -169,7 +173,8 @@ func TestDecimalsConvertExactlyOrAreRefused(t *testing.T) {
 }
 
 func TestHugeExponentsAreRefusedWithoutBeingWrittenOut(t *testing.T) {
-	for exponent, want := range map[int32]error{math.MaxInt32: market.ErrOverflow, 1000: market.ErrOverflow, math.MinInt32 + 20: market.ErrInexact} {
+	for exponent, want := range map[int32]error{math.MaxInt32: market.ErrOverflow, 1000: market.ErrOverflow,
+		math.MinInt32 + 20: market.ErrInexact} {
 		_, err := market.FromDecimal(decimal.New(1, exponent), 8)
 		require.ErrorIs(t, err, want)
 		zero, err := market.FromDecimal(decimal.New(0, exponent), 8)
@@ -205,7 +210,8 @@ func TestFloorToAndCeilToAreTheNearestMultiplesThatFit(t *testing.T) {
 
 func TestFloorDigitsDropsDecimals(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		value, have, keep := rapid.Int64Min(-math.MaxInt64/2).Draw(t, "value"), drawDigits(t, "have"), drawDigits(t, "keep")
+		value, have, keep := rapid.Int64Min(-math.MaxInt64/2).Draw(t, "value"), drawDigits(t, "have"), drawDigits(t,
+			"keep")
 		got := market.FloorDigits(market.Qty(value), have, keep)
 		want := decimal.New(value, -int32(have)).RoundFloor(int32(min(keep, have)))
 		if want.Shift(int32(have)).BigInt().IsInt64() {
@@ -236,7 +242,8 @@ func TestPow10CountsZeros(t *testing.T) {
 }
 
 func FuzzParseFixed(f *testing.F) {
-	for _, text := range []string{"12.5", "-0.00000001", "7.5E+4", "9223372036854775807", "1e-18", ".5", "+.e1", "0e1"} {
+	for _, text := range []string{"12.5", "-0.00000001", "7.5E+4", "9223372036854775807", "1e-18", ".5", "+.e1",
+		"0e1"} {
 		f.Add(text, uint8(8))
 	}
 	f.Fuzz(func(t *testing.T, text string, digits uint8) {

@@ -2,8 +2,9 @@ package market
 
 import "github.com/google/uuid"
 
-// OrderID is our own name of an order: a sequence from 1, unique in a run. Zero is no order of ours. Outside the process an
-// order is named by its client order id, made from the run id and this sequence (ClientOrderID).
+// OrderID is our own name of an order: a sequence from 1, unique in a run. Zero is no order of
+// ours. Outside the process an order is named by its client order id, made from the run id and this
+// sequence (ClientOrderID).
 type OrderID int64
 
 // StrategyID is the place of a strategy in its engine, from 1. Zero is none: a foreign order.
@@ -66,8 +67,9 @@ func (o *Order) Done() bool { return o.Status.Terminal() }
 // ByQuote reports whether the order was set with AmountQuote.
 func (o *Order) ByQuote() bool { return o.AmountQuote != 0 }
 
-// Bracket is a pair of exits for the position that an entry opens: the exchange is spot and a sell holds its base, so only
-// one of them can rest at the venue. The other is watched by the engine, which swaps once the cancel is confirmed.
+// Bracket is a pair of exits for the position that an entry opens: the exchange is spot and a sell
+// holds its base, so only one of them can rest at the venue. The other is watched by the engine,
+// which swaps once the cancel is confirmed.
 type Bracket struct {
 	Stop   Price // trigger price of the exit on the losing side; 0: none
 	Target Price // limit price of the exit on the winning side; 0: none
@@ -83,8 +85,9 @@ const (
 	KeepTarget            // the target rests at the venue as a limit order, the stop is watched
 )
 
-// Watch is what the engine waits for in one market: the nearest prices below and above at which a bracket has to swap its
-// exits. 0 is none. The simulated venue tells the engine when a candle's path reaches one; live, every ticker does.
+// Watch is what the engine waits for in one market: the nearest prices below and above at which a
+// bracket has to swap its exits. 0 is none. The simulated venue tells the engine when a candle's
+// path reaches one; live, every ticker does.
 type Watch struct {
 	Below, Above Price
 }
@@ -106,8 +109,8 @@ type Fill struct {
 	Time        Time       `json:",omitzero"`
 }
 
-// Report is the state of an order as the exchange tells it, with what happened. It is newer than another report of the same
-// order if (Updated, FilledAmount, status rank) is larger.
+// Report is the state of an order as the exchange tells it, with what happened. It is newer than
+// another report of the same order if (Updated, FilledAmount, status rank) is larger.
 type Report struct {
 	Order      OrderID
 	ExchangeID uuid.UUID
@@ -132,8 +135,8 @@ func (r *Report) Describe(o *Order, exec ExecutionType) {
 	r.OrderState = o.OrderState
 }
 
-// Position is what one strategy holds in one market: an amount of base and what it cost. The average price is
-// Cost/Amount; it is not kept, because it would have to be rounded.
+// Position is what one strategy holds in one market: an amount of base and what it cost. The
+// average price is Cost/Amount; it is not kept, because it would have to be rounded.
 type Position struct {
 	Amount   Qty
 	Cost     Value // paid for Amount, fees included
@@ -142,8 +145,8 @@ type Position struct {
 	Opened   Time  // when Amount last left zero
 }
 
-// ClientOrderID returns the client order id of order id of a run: a version 5 UUID, so that an order that is sent
-// again carries the same one.
+// ClientOrderID returns the client order id of order id of a run: a version 5 UUID, so that an
+// order that is sent again carries the same one.
 func ClientOrderID(run uuid.UUID, id OrderID) uuid.UUID {
 	var name [8]byte
 	for i := range name {

@@ -32,8 +32,8 @@ func TestClientOrderIDIsPinned(t *testing.T) {
 	require.Equal(t, uuid.NewSHA1(run, []byte{0, 0, 0, 0, 0, 0, 1, 2}), market.ClientOrderID(run, 258))
 }
 
-// TestReportOfLeavesNothingOut fills every field of an order and requires that each field of the report that the order has
-// too is filled with the same.
+// TestReportOfLeavesNothingOut fills every field of an order and requires that each field of the
+// report that the order has too is filled with the same.
 func TestReportOfLeavesNothingOut(t *testing.T) {
 	var order market.Order
 	fill(reflect.ValueOf(&order).Elem())
@@ -76,7 +76,8 @@ func TestOrderIsByQuoteWhereAmountQuoteIsSet(t *testing.T) {
 }
 
 func TestCandleCheckNamesWhatIsImpossible(t *testing.T) {
-	good := market.Candle{Open: 5, High: 9, Low: 4, Close: 6, Volume: 1, Start: market.Interval1h.StartOf(7), Market: 1, Interval: market.Interval1h}
+	good := market.Candle{Open: 5, High: 9, Low: 4, Close: 6, Volume: 1, Start: market.Interval1h.StartOf(7), Market: 1,
+		Interval: market.Interval1h}
 	require.NoError(t, good.Check())
 	require.Equal(t, market.Interval1h.StartOf(8), good.End())
 	cases := []struct {

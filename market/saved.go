@@ -16,7 +16,8 @@ type saved[T any] struct {
 	State   T   `json:"state"`
 }
 
-// AppendSaved appends the JSON of a part's state with the version of its shape. The same state gives the same bytes.
+// AppendSaved appends the JSON of a part's state with the version of its shape. The same state
+// gives the same bytes.
 func AppendSaved(dst []byte, version int, state any) ([]byte, error) {
 	text, err := json.Marshal(saved[any]{Version: version, State: state})
 	if err != nil {
@@ -25,9 +26,10 @@ func AppendSaved(dst []byte, version int, state any) ([]byte, error) {
 	return append(dst, text...), nil
 }
 
-// ParseSaved reads what AppendSaved wrote into state, a pointer. version is the newest that the caller knows: a new version
-// only adds fields, so an older text leaves them empty. Text that is cut off, goes on after the end or has unknown fields is
-// an error, and so is a newer version: the errors say what is wrong.
+// ParseSaved reads what AppendSaved wrote into state, a pointer. version is the newest that the
+// caller knows: a new version only adds fields, so an older text leaves them empty. Text that is
+// cut off, goes on after the end or has unknown fields is an error, and so is a newer version: the
+// errors say what is wrong.
 func ParseSaved(data []byte, version int, state any) error {
 	var envelope saved[json.RawMessage]
 	if err := parseOne(data, &envelope); err != nil {
@@ -35,7 +37,8 @@ func ParseSaved(data []byte, version int, state any) error {
 	}
 	switch {
 	case envelope.Version < 1 || envelope.Version > version:
-		return fmt.Errorf("saved in version %d, this program knows versions 1 to %d; start it with the program that saved it",
+		return fmt.Errorf("saved in version %d, this program knows versions 1 to %d; start it with the program that "+
+			"saved it",
 			envelope.Version, version)
 	case len(envelope.State) == 0:
 		return errors.New("saved without a state")
@@ -55,7 +58,8 @@ func parseOne(data []byte, into any) error {
 	return nil
 }
 
-// Units are the decimals that a market's numbers count in: two runs can share numbers only where they are the same.
+// Units are the decimals that a market's numbers count in: two runs can share numbers only where
+// they are the same.
 type Units struct {
 	Price  uint8 `json:"price"`
 	Amount uint8 `json:"amount"`
@@ -65,8 +69,9 @@ type Units struct {
 // Units are m's decimals of Price, Qty and Money.
 func (m *Market) Units() Units { return Units{m.PriceDigits, m.AmountDigits, m.QuoteDigits} }
 
-// CheckUnits compares the units of markets that saved numbers belong to with those of c: a market that counts in others now is an
-// error that names it. A market that c does not have is no error: whoever has something in it must say so.
+// CheckUnits compares the units of markets that saved numbers belong to with those of c: a market
+// that counts in others now is an error that names it. A market that c does not have is no error:
+// whoever has something in it must say so.
 func (c *Catalog) CheckUnits(units map[string]Units) error {
 	for _, name := range slices.Sorted(maps.Keys(units)) {
 		m := c.MarketNamed(name)
@@ -74,7 +79,8 @@ func (c *Catalog) CheckUnits(units map[string]Units) error {
 			continue
 		}
 		if have := m.Units(); have != units[name] {
-			return fmt.Errorf("market %s was saved with decimals of price %d, amount %d, quote %d and now has %d, %d, %d",
+			return fmt.Errorf("market %s was saved with decimals of price %d, amount %d, quote %d and now has %d, %d, "+
+				"%d",
 				name, units[name].Price, units[name].Amount, units[name].Quote, have.Price, have.Amount, have.Quote)
 		}
 	}

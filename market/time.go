@@ -6,14 +6,15 @@ import (
 	"time"
 )
 
-// Time is a moment in nanoseconds since 1970-01-01 UTC. It reaches from 1678 to 2262; what arrives from a wire is checked
-// by TimeOfMillis before it becomes a Time.
+// Time is a moment in nanoseconds since 1970-01-01 UTC. It reaches from 1678 to 2262; what arrives
+// from a wire is checked by TimeOfMillis before it becomes a Time.
 type Time int64
 
 // Duration is a span in nanoseconds.
 type Duration = time.Duration
 
-// MaxMillis is the largest timestamp the exchange accepts (specification 4.3); Time ends earlier, in 2262.
+// MaxMillis is the largest timestamp the exchange accepts (specification 4.3); Time ends earlier,
+// in 2262.
 const MaxMillis = 8640000000000000
 
 const maxTimeMillis = math.MaxInt64 / int64(time.Millisecond)
@@ -26,7 +27,8 @@ func TimeOfMillis(ms int64) (Time, error) {
 	return Time(ms * int64(time.Millisecond)), nil
 }
 
-// TimeOf converts t; it wraps ErrOverflow outside the years 1700 to 2200, which lie inside what Time can hold.
+// TimeOf converts t; it wraps ErrOverflow outside the years 1700 to 2200, which lie inside what
+// Time can hold.
 func TimeOf(t time.Time) (Time, error) {
 	if t.Year() < 1700 || t.Year() > 2200 {
 		return 0, fmt.Errorf("time %s: %w", t.Format(time.RFC3339), ErrOverflow)
@@ -45,7 +47,8 @@ func (t Time) Add(d Duration) Time { return t + Time(d) }
 // Sub returns t-u.
 func (t Time) Sub(u Time) Duration { return Duration(t - u) }
 
-// Day returns the number of UTC days between 1970-01-01 and t, rounded down. A day of this project is a UTC day.
+// Day returns the number of UTC days between 1970-01-01 and t, rounded down. A day of this project
+// is a UTC day.
 func (t Time) Day() int64 { return int64(FloorTo(t, Time(day))) / int64(day) }
 
 // Std returns t as a time.Time in UTC.
@@ -56,7 +59,8 @@ func (t Time) String() string { return t.Std().Format(time.RFC3339Nano) }
 
 const day = 24 * time.Hour
 
-// Interval is the length of a candle, one of the thirteen that the exchange knows (venue-facts 1.2).
+// Interval is the length of a candle, one of the thirteen that the exchange knows (venue-facts
+// 1.2).
 type Interval uint8
 
 // The intervals, shortest first, so that a smaller Interval is a shorter one. Zero is no interval.
@@ -76,7 +80,8 @@ const (
 	Interval1M // a calendar month
 )
 
-var intervals = table[Interval]{"interval", []string{"", "1m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h", "1d", "1W", "1M"}}
+var intervals = table[Interval]{"interval", []string{"", "1m", "5m", "15m", "30m", "1h", "2h", "4h", "6h", "8h", "12h",
+	"1d", "1W", "1M"}}
 
 var intervalLength = [...]Duration{
 	Interval1m: time.Minute, Interval5m: 5 * time.Minute, Interval15m: 15 * time.Minute, Interval30m: 30 * time.Minute,
@@ -127,8 +132,8 @@ func (i Interval) Floor(t Time) Time { return i.StartOf(i.Index(t)) }
 // Aligned reports whether t is the start of a candle.
 func (i Interval) Aligned(t Time) bool { return i.Floor(t) == t }
 
-// Index numbers the candles: the candle that contains t is the Index-th since 1970 (weeks since Monday 1970-01-05, months
-// since January 1970). Consecutive candles have consecutive numbers.
+// Index numbers the candles: the candle that contains t is the Index-th since 1970 (weeks since
+// Monday 1970-01-05, months since January 1970). Consecutive candles have consecutive numbers.
 func (i Interval) Index(t Time) int64 {
 	switch i {
 	case Interval1M:
@@ -152,7 +157,8 @@ func (i Interval) StartOf(index int64) Time {
 	return Time(index) * Time(intervalLength[i])
 }
 
-// Divides reports whether candles of i can be merged into candles of longer: every longer candle starts and ends with one.
+// Divides reports whether candles of i can be merged into candles of longer: every longer candle
+// starts and ends with one.
 func (i Interval) Divides(longer Interval) bool {
 	switch {
 	case i >= longer:

@@ -14,7 +14,8 @@ import (
 // drawTime draws a moment between 1700 and 2200, often at or beside the start of a day.
 func drawTime(t *rapid.T) market.Time {
 	day := rapid.Int64Range(-98_000, 84_000).Draw(t, "day") * int64(24*time.Hour)
-	return market.Time(day + rapid.OneOf(rapid.Int64Range(0, int64(24*time.Hour)), rapid.Int64Range(-1, 1)).Draw(t, "of day"))
+	return market.Time(day + rapid.OneOf(rapid.Int64Range(0, int64(24*time.Hour)), rapid.Int64Range(-1, 1)).Draw(t,
+		"of day"))
 }
 
 func drawInterval(t *rapid.T, label string) market.Interval {
@@ -75,7 +76,8 @@ func TestIndexAndStartOfAreInverse(t *testing.T) {
 	})
 }
 
-// TestCandlesStartWhereTheCalendarSays checks against time.Time, which counts days and months by itself.
+// TestCandlesStartWhereTheCalendarSays checks against time.Time, which counts days and months by
+// itself.
 func TestCandlesStartWhereTheCalendarSays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := drawTime(t)
@@ -129,12 +131,17 @@ func TestIntervalDividesLongerOnesWhoseCandlesItFills(t *testing.T) {
 			return
 		}
 		require.Less(t, short, long)
-		require.True(t, short.Aligned(start) && short.Aligned(long.End(start)), "%s does not fill the %s candle of %s", short, long, start)
+		require.True(t, short.Aligned(start) && short.Aligned(long.End(start)), "%s does not fill the %s candle of %s",
+			short, long, start)
 	})
-	for _, pair := range [][2]market.Interval{{market.Interval1m, market.Interval1M}, {market.Interval1h, market.Interval4h}, {market.Interval1d, market.Interval1W}, {market.Interval4h, market.Interval8h}} {
+	for _, pair := range [][2]market.Interval{{market.Interval1m, market.Interval1M},
+		{market.Interval1h, market.Interval4h}, {market.Interval1d, market.Interval1W}, {market.Interval4h,
+			market.Interval8h}} {
 		require.True(t, pair[0].Divides(pair[1]), pair)
 	}
-	for _, pair := range [][2]market.Interval{{market.Interval1W, market.Interval1M}, {market.Interval4h, market.Interval6h}, {market.Interval1h, market.Interval1h}, {market.Interval1d, market.Interval1h}} {
+	for _, pair := range [][2]market.Interval{{market.Interval1W, market.Interval1M},
+		{market.Interval4h, market.Interval6h}, {market.Interval1h, market.Interval1h}, {market.Interval1d,
+			market.Interval1h}} {
 		require.False(t, pair[0].Divides(pair[1]), pair)
 	}
 }

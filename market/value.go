@@ -10,9 +10,10 @@ import (
 	"github.com/shopspring/decimal"
 )
 
-// Value is an exact amount of quote currency: a signed 128-bit integer in units of 10^-Market.ValueDigits. A price times an
-// amount, a sum of fees, the cost of a position are Values, so that nothing is rounded before it is settled.
-// The zero Value is zero. Methods that can leave the range return an error wrapping ErrOverflow.
+// Value is an exact amount of quote currency: a signed 128-bit integer in units of
+// 10^-Market.ValueDigits. A price times an amount, a sum of fees, the cost of a position are
+// Values, so that nothing is rounded before it is settled. The zero Value is zero. Methods that can
+// leave the range return an error wrapping ErrOverflow.
 type Value struct {
 	hi int64
 	lo uint64
@@ -63,7 +64,8 @@ func (v Value) Sub(w Value) (Value, error) {
 	return difference, nil
 }
 
-// tooLarge is the error of a sum or a difference; it stands apart so that Add and Sub are small enough to be inlined.
+// tooLarge is the error of a sum or a difference; it stands apart so that Add and Sub are small
+// enough to be inlined.
 func tooLarge(v Value, sign string, w Value) error {
 	return fmt.Errorf("%s %s %s: %w", v, sign, w, ErrOverflow)
 }
@@ -149,7 +151,8 @@ func (v Value) FloorMoney(drop uint8) (Money, error) { return v.toMoney(drop, v.
 // CeilMoney returns v in units coarser by drop decimals, rounded towards plus infinity.
 func (v Value) CeilMoney(drop uint8) (Money, error) { return v.toMoney(drop, v.hi >= 0) }
 
-// NearestMoney returns v in units coarser by drop decimals, rounded to the nearest, halves away from zero.
+// NearestMoney returns v in units coarser by drop decimals, rounded to the nearest, halves away
+// from zero.
 func (v Value) NearestMoney(drop uint8) (Money, error) {
 	if drop == 0 {
 		return v.toMoney(0, false)
@@ -168,7 +171,8 @@ func (v Value) NearestMoney(drop uint8) (Money, error) {
 	return sum.toMoney(drop, false)
 }
 
-// ExactMoney returns v in units coarser by drop decimals, or an error wrapping ErrInexact where digits would be lost.
+// ExactMoney returns v in units coarser by drop decimals, or an error wrapping ErrInexact where
+// digits would be lost.
 func (v Value) ExactMoney(drop uint8) (Money, error) {
 	down, err := v.FloorMoney(drop)
 	if err != nil {
@@ -196,7 +200,8 @@ func (v Value) toMoney(drop uint8, away bool) (Money, error) {
 	return Money(units), nil
 }
 
-// FloorQuo returns v·10^shift ÷ by as an int64 rounded towards zero; v must not be negative and by must be positive.
+// FloorQuo returns v·10^shift ÷ by as an int64 rounded towards zero; v must not be negative and by
+// must be positive.
 func (v Value) FloorQuo(by int64, shift uint8) (int64, error) {
 	if v.hi < 0 || by <= 0 {
 		return 0, fmt.Errorf("%s ÷ %d: %w", v, by, ErrOverflow)
@@ -228,8 +233,8 @@ func (v Value) QuoInt(by int64) Value {
 	return quotient
 }
 
-// Part returns v·num/den rounded towards zero, the share of a cost that num of den units carry. It needs 0 ≤ num ≤ den and
-// den > 0, and never overflows.
+// Part returns v·num/den rounded towards zero, the share of a cost that num of den units carry. It
+// needs 0 ≤ num ≤ den and den > 0, and never overflows.
 func (v Value) Part(num, den int64) Value {
 	if num == den {
 		return v
@@ -314,7 +319,8 @@ func ParseValue(text string, digits uint8) (Value, error) {
 	}
 	var abs big.Int
 	abs.Abs(whole)
-	v := Value{hi: int64(new(big.Int).Rsh(&abs, 64).Uint64()), lo: new(big.Int).And(&abs, new(big.Int).SetUint64(math.MaxUint64)).Uint64()}
+	v := Value{hi: int64(new(big.Int).Rsh(&abs, 64).Uint64()), lo: new(big.Int).
+		And(&abs, new(big.Int).SetUint64(math.MaxUint64)).Uint64()}
 	if whole.Sign() < 0 {
 		v = v.Neg()
 	}
@@ -356,7 +362,8 @@ func scaleUp(hi, lo uint64, digits uint8) (Value, bool) {
 	return Value{hi: int64(high), lo: low}, over == 0 && c == 0 && high <= math.MaxInt64
 }
 
-// quoPow10 divides hi:lo by 10^digits and reports whether a remainder was dropped. It returns 2^63 where the quotient is more.
+// quoPow10 divides hi:lo by 10^digits and reports whether a remainder was dropped. It returns 2^63
+// where the quotient is more.
 func quoPow10(hi, lo uint64, digits uint8) (quotient uint64, dropped bool) {
 	if digits > MaxDigits {
 		by := uint64(pow10[MaxDigits])

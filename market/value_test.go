@@ -24,7 +24,8 @@ func valueOf(t require.TestingT, n *big.Int) market.Value {
 	return v
 }
 
-// drawBig draws an integer of any length up to 127 bits, and the ends of each limb more often than chance would.
+// drawBig draws an integer of any length up to 127 bits, and the ends of each limb more often than
+// chance would.
 func drawBig(t *rapid.T, label string) *big.Int {
 	bits := rapid.SampledFrom([]int{0, 1, 8, 32, 63, 64, 65, 90, 110, 126, 127}).Draw(t, label+" bits")
 	n := new(big.Int).Lsh(big.NewInt(1), uint(bits))
@@ -191,7 +192,8 @@ func TestPartIsTheShareRoundedTowardsZero(t *testing.T) {
 	})
 }
 
-// A position closed in parts pays out its whole cost: what Part rounds off stays for the last close.
+// A position closed in parts pays out its whole cost: what Part rounds off stays for the last
+// close.
 func TestPartsAndRemainderAddUpToTheWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cost := valueOf(t, drawBig(t, "cost"))
@@ -225,7 +227,8 @@ func TestValueIsWrittenAsDecimalWritesIt(t *testing.T) {
 		require.True(t, want.Equal(v.Decimal(digits)))
 		float, _ := new(big.Float).SetInt(a).Float64()
 		require.InEpsilon(t, float+math.Copysign(1, float), v.Float(0)+math.Copysign(1, float), 1e-15)
-		require.InDelta(t, float/math.Pow10(int(digits)), v.Float(digits), math.Abs(float)/math.Pow10(int(digits))*1e-15)
+		require.InDelta(t, float/math.Pow10(int(digits)), v.Float(digits),
+			math.Abs(float)/math.Pow10(int(digits))*1e-15)
 	})
 }
 
@@ -248,14 +251,16 @@ func TestParseValueRefusesWhatParseFixedCallsNoNumber(t *testing.T) {
 		_, err := market.ParseValue(text, 4)
 		require.ErrorIs(t, err, market.ErrSyntax, text)
 	}
-	for _, text := range []string{"1e2000000000", "1e3000000000", "99999999999999999999x"} { // too large before it is malformed
+	// too large before it is malformed
+	for _, text := range []string{"1e2000000000", "1e3000000000", "99999999999999999999x"} {
 		_, err := market.ParseValue(text, 4)
 		require.ErrorIs(t, err, market.ErrOverflow, text)
 	}
 }
 
 func FuzzParseValue(f *testing.F) {
-	for _, text := range []string{"170141183460469231731687303715884105727", "-1.5e10", "0.00000000000000000000000001", ".-5", "1e2000000000"} {
+	for _, text := range []string{"170141183460469231731687303715884105727", "-1.5e10", "0.00000000000000000000000001",
+		".-5", "1e2000000000"} {
 		f.Add(text, uint8(18))
 	}
 	f.Fuzz(func(t *testing.T, text string, digits uint8) {

@@ -10,7 +10,8 @@ import (
 )
 
 func TestAValueComesBackFromItsWords(t *testing.T) {
-	for _, text := range []string{"0", "1", "-1", "18446744073709551616", "-18446744073709551616", "170141183460469231731687303715884105727"} {
+	for _, text := range []string{"0", "1", "-1", "18446744073709551616", "-18446744073709551616",
+		"170141183460469231731687303715884105727"} {
 		v, err := market.ParseValue(text, 0)
 		require.NoError(t, err)
 		back, err := market.ValueOfWords(v.Words())

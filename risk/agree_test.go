@@ -37,8 +37,10 @@ func newPair(t testing.TB, seed uint64, config risk.Config) *pair {
 	fees := func(*market.Market) exchange.Fees { return exchange.Fees{Maker: 150_000, Taker: 250_000} }
 	config.Fees, config.Strategies = fees, append(config.Strategies, make([]risk.Limits, 2)...)
 	config.Account.AllowSelfCross, config.Account.Currency = true, m.Quote
-	p := &pair{t: t, random: rand.New(rand.NewPCG(seed, 1)), m: m, account: state.NewAccount(c, 1, nil), gate: risk.New(c, config), now: 1000 * second}
-	p.venue = sim.New(c, sim.Config{Fees: fees, HalfSpread: config.Spread.Half, Slippage: config.Spread.Slippage}, p.hear)
+	p := &pair{t: t, random: rand.New(rand.NewPCG(seed, 1)), m: m, account: state.NewAccount(c, 1, nil),
+		gate: risk.New(c, config), now: 1000 * second}
+	p.venue = sim.New(c, sim.Config{Fees: fees, HalfSpread: config.Spread.Half, Slippage: config.Spread.Slippage},
+		p.hear)
 	p.pay()
 	p.move(100 * at1)
 	return p
@@ -66,15 +68,17 @@ func (p *pair) hear(ev *market.Event) {
 func (p *pair) move(price market.Price) {
 	p.price = price
 	p.now += second
-	ev := market.Event{Kind: market.KindTicker, At: p.now, Market: p.m.ID, Ticker: &market.Ticker{Market: p.m.ID, Last: price}} // a trade would fill what rests inside a spread
+	// a trade would fill what rests inside a spread
+	ev := market.Event{Kind: market.KindTicker, At: p.now, Market: p.m.ID,
+		Ticker: &market.Ticker{Market: p.m.ID, Last: price}}
 	require.NoError(p.t, p.venue.Advance(&ev))
 	_, err := p.account.Apply(&ev)
 	require.NoError(p.t, err)
 	require.NoError(p.t, p.gate.Observe(p.account, p.now))
 }
 
-// ask puts a command to the gate, then to the venue, and returns both answers: -1 accepted, else the error code; 0 is a
-// refusal of the gate's own.
+// ask puts a command to the gate, then to the venue, and returns both answers: -1 accepted, else
+// the error code; 0 is a refusal of the gate's own.
 func (p *pair) ask(c *market.Command) (gate, venue int) {
 	raw := *c
 	c.At, c.Order.Strategy = p.now, 1
@@ -127,14 +131,15 @@ func (p *pair) tidy() {
 
 func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
 
-// draw makes an order: mostly sane, sometimes off the tick, too fine, too small, too large, too dear, or of fields that do
-// not belong together.
+// draw makes an order: mostly sane, sometimes off the tick, too fine, too small, too large, too
+// dear, or of fields that do not belong together.
 func (p *pair) draw() market.Order {
 	r := p.random
 	o := market.Order{
 		Market: p.m.ID, Strategy: 1, Side: pick(r, market.Buy, market.Sell), Type: market.OrderType(1 + r.IntN(6)),
-		OrderState: market.OrderState{TimeInForce: pick(r, market.GTC, market.GTC, market.GTC, market.IOC, market.FOK), SelfTradePrevention: market.SelfTradePrevention(1 + r.IntN(4)),
-			Amount: p.amount(), PostOnly: r.IntN(8) == 0},
+		OrderState: market.OrderState{TimeInForce: pick(r, market.GTC, market.GTC, market.GTC, market.IOC, market.FOK),
+			SelfTradePrevention: market.SelfTradePrevention(1 + r.IntN(4)),
+			Amount:              p.amount(), PostOnly: r.IntN(8) == 0},
 	}
 	if o.Type.HasPrice() != (r.IntN(40) == 0) {
 		o.Price = p.near()
@@ -190,15 +195,20 @@ func (p *pair) command() *market.Command {
 		return c
 	}
 	drawn := p.draw()
-	c := &market.Command{Kind: market.CommandUpdate, Order: market.Order{ID: pick(p.random, p.open...).ID, Market: p.m.ID, OrderState: market.OrderState{AmountRemaining: p.amount()}}}
-	c.Order.Amount, c.Order.AmountQuote, c.Order.Price, c.Order.TriggerAmount = p.amount(), drawn.AmountQuote, p.near(), p.near()
-	c.Order.TimeInForce, c.Order.PostOnly, c.Order.SelfTradePrevention = drawn.TimeInForce, drawn.PostOnly, drawn.SelfTradePrevention
+	c := &market.Command{Kind: market.CommandUpdate,
+		Order: market.Order{ID: pick(p.random, p.open...).ID, Market: p.m.ID,
+			OrderState: market.OrderState{AmountRemaining: p.amount()}}}
+	c.Order.Amount, c.Order.AmountQuote, c.Order.Price, c.Order.TriggerAmount = p.amount(), drawn.AmountQuote, p.near(),
+		p.near()
+	c.Order.TimeInForce, c.Order.PostOnly, c.Order.SelfTradePrevention = drawn.TimeInForce, drawn.PostOnly,
+		drawn.SelfTradePrevention
 	c.Changed = 1 << p.random.IntN(8)
 	if p.random.IntN(3) == 0 {
 		c.Changed |= 1 << p.random.IntN(8)
 	}
 	if p.random.IntN(50) == 0 {
-		c.Changed, c.Order.ID = c.Changed*market.Change(p.random.IntN(2)), c.Order.ID+1000*market.OrderID(p.random.IntN(2))
+		c.Changed, c.Order.ID = c.Changed*market.Change(p.random.IntN(2)),
+			c.Order.ID+1000*market.OrderID(p.random.IntN(2))
 	}
 	return c
 }
@@ -215,7 +225,8 @@ func agree(t *testing.T, spread exchange.Spread, n int) map[int]int {
 		asked := *c
 		gate, venue := p.ask(c)
 		if gate == 0 { // the gate's own words for what the exchange puts differently
-			require.Contains(t, []int{exchange.CodeRequired, exchange.CodeNotFound, exchange.CodeStopLossParameters, exchange.CodeStopLossLimitParameters}, venue, "seed %d, order %d: %+v", seed, i, asked)
+			require.Contains(t, []int{exchange.CodeRequired, exchange.CodeNotFound, exchange.CodeStopLossParameters,
+				exchange.CodeStopLossLimitParameters}, venue, "seed %d, order %d: %+v", seed, i, asked)
 		} else {
 			require.Equal(t, venue, gate, "seed %d, order %d: %+v", seed, i, asked)
 		}
@@ -236,7 +247,8 @@ func TestGateAndVenueAgreeOnEveryOrderAcrossASpread(t *testing.T) {
 func TestGateAndVenueAgreeOnEveryOrder(t *testing.T) {
 	answers := agree(t, exchange.Spread{}, 100_000)
 	require.Greater(t, answers[-1], 30_000, "too few were accepted to prove anything: %v", answers)
-	for _, code := range []int{202, 203, 205, 206, 210, 211, 212, 216, 217, 232, 234, 235, 236, 237, 238, 239, 240, 422, 429} {
+	for _, code := range []int{202, 203, 205, 206, 210, 211, 212, 216, 217, 232, 234, 235, 236, 237, 238, 239, 240, 422,
+		429} {
 		if code == exchange.CodeMarketOrderUpdate {
 			continue // a market order is never open for longer than its own match here
 		}
@@ -245,12 +257,15 @@ func TestGateAndVenueAgreeOnEveryOrder(t *testing.T) {
 }
 
 func TestTheVenueTakesWhateverTheGateLetsPass(t *testing.T) {
-	limits := risk.Limits{MaxOpenOrders: 4, MaxOrderValue: 4000 * eur, MaxPosition: 20_000 * eur, PriceCollar: 5_000_000}
+	limits := risk.Limits{MaxOpenOrders: 4, MaxOrderValue: 4000 * eur, MaxPosition: 20_000 * eur,
+		PriceCollar: 5_000_000}
 	rows := []struct {
 		config risk.Config
 		met    []risk.Reason
 	}{
-		{risk.Config{Strategies: []risk.Limits{limits}}, []risk.Reason{risk.ReasonMaxOpenOrders, risk.ReasonMaxOrderValue, risk.ReasonMaxPosition, risk.ReasonPriceCollar}},
+		{risk.Config{Strategies: []risk.Limits{limits}},
+			[]risk.Reason{risk.ReasonMaxOpenOrders, risk.ReasonMaxOrderValue, risk.ReasonMaxPosition,
+				risk.ReasonPriceCollar}},
 		{risk.Config{Account: risk.AccountLimits{MaxExposure: 80_000 * eur}}, []risk.Reason{risk.ReasonMaxExposure}},
 		{risk.Config{Spread: wide}, []risk.Reason{risk.ReasonTooSmall}},
 	}

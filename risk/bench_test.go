@@ -18,8 +18,9 @@ const (
 	buy = market.Buy
 )
 
-// bench is a gate in front of an account. Prices have 2 decimals and a tick of 5 cents, BTC has 8 decimals of which orders
-// may use 4, EUR 2. The price stands at 100, and there are 10 000 EUR and 10 BTC.
+// bench is a gate in front of an account. Prices have 2 decimals and a tick of 5 cents, BTC has 8
+// decimals of which orders may use 4, EUR 2. The price stands at 100, and there are 10 000 EUR and
+// 10 BTC.
 type bench struct {
 	t       testing.TB
 	m       *market.Market
@@ -35,8 +36,9 @@ func newMarket(t testing.TB) (*market.Catalog, *market.Market) {
 	require.NoError(t, err)
 	_, err = c.AddAsset("BTC", 8)
 	require.NoError(t, err)
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, Status: market.Trading, Rules: market.Rules{TickSize: 5, QuantityDecimals: 4, NotionalDecimals: 2,
-		MinOrderInBase: 10_000, MinOrderInQuote: 5 * eur, MaxOrderInBase: 1000 * btc, MaxOpenOrders: 100}}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, Status: market.Trading,
+		Rules: market.Rules{TickSize: 5, QuantityDecimals: 4, NotionalDecimals: 2,
+			MinOrderInBase: 10_000, MinOrderInQuote: 5 * eur, MaxOrderInBase: 1000 * btc, MaxOpenOrders: 100}}
 	require.NoError(t, c.AddMarket(m))
 	return c, m
 }
@@ -151,7 +153,8 @@ func (b *bench) fills(o *state.Order, price market.Price) {
 	b.t.Helper()
 	r := market.ReportOf(&o.Order, market.ExecTrade)
 	r.Status, r.Updated, r.FilledAmount, r.AmountRemaining, r.OnHold = market.StatusFilled, b.now, o.Amount, 0, 0
-	fill := market.Fill{ID: [16]byte{byte(o.ID)}, Order: o.ID, Side: o.Side, Price: price, Amount: o.Amount, Settled: true}
+	fill := market.Fill{ID: [16]byte{byte(o.ID)}, Order: o.ID, Side: o.Side, Price: price, Amount: o.Amount,
+		Settled: true}
 	b.step(market.Event{Kind: market.KindReport, Report: &r, Fills: []market.Fill{fill}})
 }
 

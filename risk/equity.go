@@ -22,8 +22,8 @@ type equityWatch struct {
 	resumed market.Time // when this run first looked
 }
 
-// After a pause of longer than shortPause between two runs the high-water mark waits for prices of this run, though not for longer than
-// pricesWithin.
+// After a pause of longer than shortPause between two runs the high-water mark waits for prices of
+// this run, though not for longer than pricesWithin.
 const (
 	shortPause   = market.Duration(5 * time.Minute)
 	pricesWithin = market.Duration(10 * time.Minute)
@@ -32,7 +32,8 @@ const (
 func (w *equityWatch) loss() market.Money { return w.dayStart - w.latest }
 func (w *equityWatch) fall() market.Money { return w.highWater - w.latest }
 
-// Observe tells the gate that an event was folded into the account: it follows the equity where a limit depends on it.
+// Observe tells the gate that an event was folded into the account: it follows the equity where a
+// limit depends on it.
 func (g *Gate) Observe(a *state.Account, at market.Time) error {
 	g.now = at
 	if !g.Observes() {
@@ -41,7 +42,8 @@ func (g *Gate) Observe(a *state.Account, at market.Time) error {
 	return g.watchEquity(a, at)
 }
 
-// Transferred is Observe for a balance that changed from outside: a deposit is no gain, a withdrawal no loss.
+// Transferred is Observe for a balance that changed from outside: a deposit is no gain, a
+// withdrawal no loss.
 func (g *Gate) Transferred(a *state.Account, at market.Time) error {
 	if w := &g.equity; g.Observes() && w.started {
 		equity, err := a.Equity(g.account.Currency)
@@ -93,8 +95,9 @@ func (g *Gate) watchEquity(a *state.Account, at market.Time) error {
 	return nil
 }
 
-// pricesAreOfThisRun reports whether what the account has is worth what it was worth in this run. Fills of the time between two runs come before
-// the first prices: a buy far below the last price of the run before would look like a gain, and the true price like a fall.
+// pricesAreOfThisRun reports whether what the account has is worth what it was worth in this run.
+// Fills of the time between two runs come before the first prices: a buy far below the last price
+// of the run before would look like a gain, and the true price like a fall.
 func (g *Gate) pricesAreOfThisRun(a *state.Account, at market.Time) bool {
 	w := &g.equity
 	if w.savedAt == 0 {
@@ -117,14 +120,16 @@ type Standing struct {
 	Drawn     bool // the drawdown was reached: nothing is opened
 }
 
-// Standing returns how the account stands. followed is false where no limit depends on the equity, so that nobody looks at it, or before the
-// first look.
+// Standing returns how the account stands. followed is false where no limit depends on the equity,
+// so that nobody looks at it, or before the first look.
 func (g *Gate) Standing() (s Standing, followed bool) {
 	w := &g.equity
-	return Standing{Latest: w.latest, DayStart: w.dayStart, HighWater: w.highWater, Lost: w.lost, Drawn: w.drawn}, w.started
+	return Standing{Latest: w.latest, DayStart: w.dayStart, HighWater: w.highWater, Lost: w.lost,
+		Drawn: w.drawn}, w.started
 }
 
-// Drawdown is how far the equity has fallen from its high-water mark, rounded down; 0 where that is not positive.
+// Drawdown is how far the equity has fallen from its high-water mark, rounded down; 0 where that is
+// not positive.
 func (s Standing) Drawdown() market.Rate {
 	if s.HighWater <= 0 || s.Latest >= s.HighWater {
 		return 0

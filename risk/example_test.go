@@ -14,13 +14,16 @@ func ExampleGate() {
 	var c market.Catalog
 	c.AddAsset("EUR", 2)
 	c.AddAsset("BTC", 8)
-	c.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Status: market.Trading, Rules: market.Rules{TickSize: 50, QuantityDecimals: 4, MaxOpenOrders: 100}})
+	c.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Status: market.Trading,
+		Rules: market.Rules{TickSize: 50, QuantityDecimals: 4, MaxOpenOrders: 100}})
 	account := state.NewAccount(&c, 1, nil)
 	account.Apply(&market.Event{Kind: market.KindTransfer, Owner: 1, Asset: 1, Money: 5000_00})
-	gate := risk.New(&c, risk.Config{Account: risk.AccountLimits{Currency: 1}, Strategies: []risk.Limits{{MaxOrderValue: 1000_00}}})
+	gate := risk.New(&c, risk.Config{Account: risk.AccountLimits{Currency: 1},
+		Strategies: []risk.Limits{{MaxOrderValue: 1000_00}}})
 
 	ask := func(amount market.Qty, price market.Price) {
-		order := market.Order{Strategy: 1, Market: 1, Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{TimeInForce: market.GTC, Amount: amount, Price: price}}
+		order := market.Order{Strategy: 1, Market: 1, Side: market.Buy, Type: market.TypeLimit,
+			OrderState: market.OrderState{TimeInForce: market.GTC, Amount: amount, Price: price}}
 		approved, err := gate.Check(account, &market.Command{Kind: market.CommandPlace, Order: order})
 		var refusal *risk.Refusal
 		if errors.As(err, &refusal) {

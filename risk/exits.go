@@ -14,14 +14,17 @@ type Exits struct {
 	Market   market.ID
 	Levels   market.Bracket // CheckExits rounds them to the tick, to the side where they fire sooner
 	Stands   market.Bracket // the levels so far: a level that stays as it is was checked before
-	Entry    *market.Order  // the entry as it shall be, held against its worst price; nil: the levels are held against the latest price
-	Amount   market.Qty     // what each exit must be able to sell; 0: what the entry buys at its worst price
-	Passed   bool           // the price may have passed a level already: that exit then sells at once
+	// the entry as it shall be, held against its worst price; nil: the levels are held against the
+	// latest price
+	Entry  *market.Order
+	Amount market.Qty // what each exit must be able to sell; 0: what the entry buys at its worst price
+	Passed bool       // the price may have passed a level already: that exit then sells at once
 }
 
-// CheckExits decides whether both exits of a bracket could rest at the exchange. A stop lies below the worst price that the entry
-// may get and a target above it; each is above zero and within the bounds of the market; and each sells the whole amount, at its
-// own price, for no less than the market's minimum. The error is a *Refusal that names the level, its value and the bound.
+// CheckExits decides whether both exits of a bracket could rest at the exchange. A stop lies below
+// the worst price that the entry may get and a target above it; each is above zero and within the
+// bounds of the market; and each sells the whole amount, at its own price, for no less than the
+// market's minimum. The error is a *Refusal that names the level, its value and the bound.
 func (g *Gate) CheckExits(a *state.Account, x *Exits) error {
 	m := g.catalog.Market(x.Market)
 	if g.rounding {
@@ -82,7 +85,8 @@ func (x *Exits) targetFault(m *market.Market, high market.Price) Fault {
 	return f
 }
 
-// side is the rule of a level on the wrong side of the entry, or of the market where there is no entry to compare with.
+// side is the rule of a level on the wrong side of the entry, or of the market where there is no
+// entry to compare with.
 func (x *Exits) side(rule faultRule) faultRule {
 	if x.Entry == nil {
 		rule++
@@ -100,7 +104,8 @@ func (g *Gate) checkEntryExits(a *state.Account, o *market.Order) error {
 	return g.CheckExits(a, x)
 }
 
-// checkUpdatedExits is CheckExits for an entry that is about to change: levels are the exits of its bracket.
+// checkUpdatedExits is CheckExits for an entry that is about to change: levels are the exits of its
+// bracket.
 func (g *Gate) checkUpdatedExits(a *state.Account, c *market.Command, levels market.Bracket) error {
 	if levels.Stop == 0 && levels.Target == 0 {
 		return nil
@@ -108,11 +113,13 @@ func (g *Gate) checkUpdatedExits(a *state.Account, c *market.Command, levels mar
 	moved := c.Changed.Has(market.ChangePrice) || c.Changed.Has(market.ChangeTriggerAmount)
 	x := &g.exits
 	*x = Exits{Strategy: g.updated.Strategy, Market: g.updated.Market, Levels: levels, Entry: &g.updated}
-	x.Passed = g.updated.FilledAmount != 0 && !moved // the levels may have been moved past the entry since it began to fill
+	// the levels may have been moved past the entry since it began to fill
+	x.Passed = g.updated.FilledAmount != 0 && !moved
 	return g.CheckExits(a, x)
 }
 
-// entryPrices are the price at which the market will stand when a buy fills, and the worst price that it may get.
+// entryPrices are the price at which the market will stand when a buy fills, and the worst price
+// that it may get.
 func (g *Gate) entryPrices(a *state.Account, m *market.Market, o *market.Order) (stands, worst market.Price) {
 	last := a.Last(m.ID)
 	waits := o.Type.HasTrigger() && !o.Triggered && !firesAt(o, last)
@@ -142,8 +149,9 @@ func firesAt(o *market.Order, last market.Price) bool {
 	return last != 0 && last <= o.TriggerAmount
 }
 
-// bought is the least that an entry buys where it fills whole: of an entry by amountQuote, what is left of that money at the
-// worst price after the higher of the two fees. 0: that is not known, because the market never had a price.
+// bought is the least that an entry buys where it fills whole: of an entry by amountQuote, what is
+// left of that money at the worst price after the higher of the two fees. 0: that is not known,
+// because the market never had a price.
 func (g *Gate) bought(m *market.Market, o *market.Order, worst market.Price) market.Qty {
 	if !o.ByQuote() {
 		return o.Amount
@@ -161,7 +169,8 @@ func (g *Gate) refuseExit(m *market.Market, x *Exits, f Fault) error {
 		reason = ReasonTarget
 	}
 	s.refused[reason]++
-	g.refusal = Refusal{Reason: reason, Have: f.have, Limit: f.limit, Message: f.text(m), market: m, currency: g.currency}
+	g.refusal = Refusal{Reason: reason, Have: f.have, Limit: f.limit, Message: f.text(m), market: m,
+		currency: g.currency}
 	g.refusal.have, g.refusal.limit = f.values(m)
 	return &g.refusal
 }
@@ -193,8 +202,8 @@ const (
 	faultNotAboveMarket
 )
 
-// LevelFault asks the rules of a market whether an exit could sell an amount at a level. An amount of 0 is not known, and only
-// the level is checked. It looks at no price and no balance.
+// LevelFault asks the rules of a market whether an exit could sell an amount at a level. An amount
+// of 0 is not known, and only the level is checked. It looks at no price and no balance.
 func LevelFault(m *market.Market, leg market.Leg, level market.Price, amount market.Qty) Fault {
 	switch {
 	case level < 0:
@@ -242,7 +251,8 @@ func (f Fault) Found() bool { return f.rule != 0 }
 // TooSmall reports whether the fault is that amount or worth are below the minimum.
 func (f Fault) TooSmall() bool { return f.rule == faultMinBase || f.rule == faultMinQuote }
 
-// Words name the level and say what is wrong with it, in decimals: "stop: 4.67 EUR is below the minimum of 5".
+// Words name the level and say what is wrong with it, in decimals: "stop: 4.67 EUR is below the
+// minimum of 5".
 func (f Fault) Words(m *market.Market) string {
 	name := "stop: "
 	if f.leg == market.KeepTarget {

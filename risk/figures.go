@@ -16,11 +16,13 @@ type ask struct {
 	attached bool         // no limit was asked
 }
 
-// Figures are what the last Check of an order or a change that passed looked at, as decimals: how things stood, how they are with it at worst,
-// and the limit, empty where there is none or none was asked. They are kept where Config.Explain is set, and valid until the next Check.
+// Figures are what the last Check of an order or a change that passed looked at, as decimals: how
+// things stood, how they are with it at worst, and the limit, empty where there is none or none was
+// asked. They are kept where Config.Explain is set, and valid until the next Check.
 func (g *Gate) Figures() []state.Figure { return g.figures }
 
-// figure notes how things stand before and after an ask that passes. What cannot be counted is left out.
+// figure notes how things stand before and after an ask that passes. What cannot be counted is left
+// out.
 func (g *Gate) figure(a *state.Account, s *seat, m *market.Market, o *market.Order, k ask) {
 	if !g.explain {
 		return
@@ -33,7 +35,8 @@ func (g *Gate) figure(a *state.Account, s *seat, m *market.Market, o *market.Ord
 	asset := exchange.HoldAsset(m, o.Side)
 	digits := g.catalog.Asset(asset).Digits
 	available, _ := a.Balance(o.Strategy, asset)
-	g.note("available "+g.catalog.Asset(asset).Symbol, fixed(digits, int64(available)), fixed(digits, int64(available-k.hold)), "")
+	g.note("available "+g.catalog.Asset(asset).Symbol, fixed(digits, int64(available)),
+		fixed(digits, int64(available-k.hold)), "")
 	open, more := a.OpenBy(o.Strategy), 1
 	if a.Own(o.ID) != nil {
 		more = 0
@@ -42,7 +45,8 @@ func (g *Gate) figure(a *state.Account, s *seat, m *market.Market, o *market.Ord
 	g.figureWorth(a, &l, m, o, k)
 	if exposure, err := a.Exposure(account.Currency); err == nil && o.Side == market.Buy {
 		digits := g.catalog.Asset(account.Currency).Digits
-		g.note("max_exposure", fixed(digits, int64(exposure)), fixed(digits, int64(exposure+k.hold)), some(int64(account.MaxExposure), digits))
+		g.note("max_exposure", fixed(digits, int64(exposure)), fixed(digits, int64(exposure+k.hold)),
+			some(int64(account.MaxExposure), digits))
 	}
 	if len(s.sent) > 0 && !k.attached {
 		sent := s.lately(g.now)
@@ -68,7 +72,8 @@ func (g *Gate) figureWorth(a *state.Account, l *Limits, m *market.Market, o *mar
 		after, err = g.reach(a, m, &none, -o.AmountRemaining, price)
 	}
 	if err == nil {
-		g.note("max_position", fixed(m.QuoteDigits, int64(before)), fixed(m.QuoteDigits, int64(after)), some(int64(limit), m.QuoteDigits))
+		g.note("max_position", fixed(m.QuoteDigits, int64(before)), fixed(m.QuoteDigits, int64(after)),
+			some(int64(limit), m.QuoteDigits))
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 )
 
 func TestTheFiguresSayHowThingsStandBeforeAndAfter(t *testing.T) {
-	limits, account := risk.Limits{MaxOpenOrders: 3, MaxOrderValue: 500 * eur, MaxPosition: 2000 * eur, OrdersPerMinute: 10},
+	limits, account := risk.Limits{MaxOpenOrders: 3, MaxOrderValue: 500 * eur, MaxPosition: 2000 * eur,
+		OrdersPerMinute: 10},
 		risk.AccountLimits{MaxExposure: 5000 * eur, MaxDailyLoss: 900 * eur, MaxDrawdown: 20_000_000}
 	b := newBench(t, limits, account)
 	c, m := newMarket(t)
@@ -35,7 +36,8 @@ func TestTheFiguresSayHowThingsStandBeforeAndAfter(t *testing.T) {
 	exit := place(market.Order{Type: market.TypeMarket, Side: market.Sell, OrderState: market.OrderState{Amount: btc}})
 	exit.Attached = true
 	b.passes(exit)
-	require.Equal(t, state.Figure{Name: "max_order_value", Before: "0", After: "99"}, b.gate.Figures()[2], "no limit was asked of an exit")
+	require.Equal(t, state.Figure{Name: "max_order_value", Before: "0", After: "99"}, b.gate.Figures()[2],
+		"no limit was asked of an exit")
 }
 
 func TestFiguresAreNotKeptUnasked(t *testing.T) {

@@ -1,5 +1,6 @@
-// Package risk decides which orders may leave the process: it rounds, checks rule by rule, and refuses with a reason. It never
-// talks to a venue and never changes an order's meaning. Start at Gate.Check; limits.go lists the rules.
+// Package risk decides which orders may leave the process: it rounds, checks rule by rule, and
+// refuses with a reason. It never talks to a venue and never changes an order's meaning. Start at
+// Gate.Check; limits.go lists the rules.
 package risk
 
 import (
@@ -10,8 +11,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// Gate stands between the strategies and the exchange. It is the only maker of an Approved, and only an Approved becomes a
-// command. It is a plain value owned by one goroutine.
+// Gate stands between the strategies and the exchange. It is the only maker of an Approved, and
+// only an Approved becomes a command. It is a plain value owned by one goroutine.
 type Gate struct {
 	catalog  *market.Catalog
 	account  AccountLimits
@@ -61,9 +62,10 @@ type Config struct {
 func New(catalog *market.Catalog, config Config) *Gate {
 	markets := len(catalog.Markets()) + 1
 	g := &Gate{
-		catalog: catalog, account: config.Account, spread: config.Spread, rounding: !config.NoRounding, explain: config.Explain,
-		fees:  make([]exchange.Fees, markets),
-		seats: make([]seat, len(config.Strategies)+1),
+		catalog: catalog, account: config.Account, spread: config.Spread, rounding: !config.NoRounding,
+		explain: config.Explain,
+		fees:    make([]exchange.Fees, markets),
+		seats:   make([]seat, len(config.Strategies)+1),
 	}
 	if config.Account.Currency != 0 {
 		g.currency = catalog.Asset(config.Account.Currency)
@@ -82,12 +84,14 @@ func New(catalog *market.Catalog, config Config) *Gate {
 	return g
 }
 
-// Check decides on a place or an update; cancels always pass. It rounds c in place: prices to the tick (buys down, sells up),
-// trigger prices to the tick on the side where they fire sooner, amounts down to quantityDecimals, quote amounts down to
-// notionalDecimals. Then it asks what the exchange would ask (package exchange, the same code that the venue runs), then the
-// own limits; the first objection wins. The exits of an entry (Order.Bracket) are checked with it, as CheckExits says; of an
-// update they are those that its bracket has now. An exit of a bracket (Command.Attached) protects what is held already: only the
-// exchange's rules are asked of it. The error is a *Refusal, valid until the next Check.
+// Check decides on a place or an update; cancels always pass. It rounds c in place: prices to the
+// tick (buys down, sells up), trigger prices to the tick on the side where they fire sooner,
+// amounts down to quantityDecimals, quote amounts down to notionalDecimals. Then it asks what the
+// exchange would ask (package exchange, the same code that the venue runs), then the own limits;
+// the first objection wins. The exits of an entry (Order.Bracket) are checked with it, as
+// CheckExits says; of an update they are those that its bracket has now. An exit of a bracket
+// (Command.Attached) protects what is held already: only the exchange's rules are asked of it. The
+// error is a *Refusal, valid until the next Check.
 func (g *Gate) Check(a *state.Account, c *market.Command) (Approved, error) {
 	g.now = c.At
 	g.figures, g.asked = g.figures[:0], nil
@@ -181,8 +185,8 @@ func (g *Gate) checkUpdate(a *state.Account, c *market.Command) (Approved, error
 	return Approved{command: c, hold: g.updated.OnHold}, nil
 }
 
-// opens reports whether a buy that was changed can add to a position what, or when, it could not as it was: more of it, at a higher price, or by
-// another trigger.
+// opens reports whether a buy that was changed can add to a position what, or when, it could not as
+// it was: more of it, at a higher price, or by another trigger.
 func opens(old, updated *market.Order) bool {
 	return updated.AmountRemaining > old.AmountRemaining || updated.AmountQuoteRemaining > old.AmountQuoteRemaining ||
 		updated.Price > old.Price || updated.TriggerAmount != old.TriggerAmount
@@ -209,7 +213,8 @@ func (g *Gate) round(m *market.Market, o *market.Order) {
 	o.AmountQuote = market.FloorDigits(o.AmountQuote, m.QuoteDigits, m.NotionalDecimals)
 }
 
-// roundLevels brings exits to the tick. A level below zero stays as it is: rounded to zero it would be none.
+// roundLevels brings exits to the tick. A level below zero stays as it is: rounded to zero it would
+// be none.
 func roundLevels(m *market.Market, levels *market.Bracket) {
 	if levels.Stop > 0 {
 		levels.Stop = market.CeilTo(levels.Stop, m.TickSize)
@@ -219,7 +224,8 @@ func roundLevels(m *market.Market, levels *market.Bracket) {
 	}
 }
 
-// roundTrigger rounds to the side where the trigger fires sooner: up where a falling price fires it.
+// roundTrigger rounds to the side where the trigger fires sooner: up where a falling price fires
+// it.
 func roundTrigger(m *market.Market, firesBelow bool, price market.Price) market.Price {
 	if firesBelow {
 		return market.CeilTo(price, m.TickSize)
@@ -227,7 +233,8 @@ func roundTrigger(m *market.Market, firesBelow bool, price market.Price) market.
 	return market.FloorTo(price, m.TickSize)
 }
 
-// reference is what an order is worth that has no price of its own: what a market order would pay or get now.
+// reference is what an order is worth that has no price of its own: what a market order would pay
+// or get now.
 func (g *Gate) reference(a *state.Account, m *market.Market, o *market.Order) market.Price {
 	last := a.Last(m.ID)
 	if o.Type != market.TypeMarket || last == 0 {
@@ -247,7 +254,8 @@ func (g *Gate) factsOf(a *state.Account, m *market.Market, o *market.Order) *exc
 	return f
 }
 
-// checkSeat applies what does not depend on the order's size. opening says that the order can add to a position.
+// checkSeat applies what does not depend on the order's size. opening says that the order can add
+// to a position.
 func (g *Gate) checkSeat(a *state.Account, s *seat, o *market.Order, opening bool) error {
 	seen, late := a.Seen(o.Market)
 	switch {

@@ -17,20 +17,43 @@ func TestTheGateRoundsNeverAgainstTheStrategysWord(t *testing.T) {
 		name       string
 		have, want market.Order
 	}{
-		{"a buy pays no more than it said", market.Order{Type: market.TypeLimit, Side: buy, OrderState: market.OrderState{Amount: btc, Price: 99_99}}, market.Order{OrderState: market.OrderState{Amount: btc, Price: 99_95}}},
-		{"a sell gets no less", market.Order{Type: market.TypeLimit, Side: market.Sell, OrderState: market.OrderState{Amount: btc, Price: 110_01}}, market.Order{OrderState: market.OrderState{Amount: btc, Price: 110_05}}},
-		{"a stop that sells fires no later", market.Order{Type: market.TypeStopLoss, Side: market.Sell, OrderState: market.OrderState{Amount: btc, TriggerAmount: 90_01}}, market.Order{OrderState: market.OrderState{Amount: btc, TriggerAmount: 90_05}}},
-		{"a stop that buys fires no later", market.Order{Type: market.TypeStopLoss, Side: buy, OrderState: market.OrderState{Amount: btc, TriggerAmount: 110_04}}, market.Order{OrderState: market.OrderState{Amount: btc, TriggerAmount: 110_00}}},
-		{"a take-profit that sells fires no later", market.Order{Type: market.TypeTakeProfit, Side: market.Sell, OrderState: market.OrderState{Amount: btc, TriggerAmount: 110_04}}, market.Order{OrderState: market.OrderState{Amount: btc, TriggerAmount: 110_00}}},
-		{"a take-profit that buys fires no later", market.Order{Type: market.TypeTakeProfit, Side: buy, OrderState: market.OrderState{Amount: btc, TriggerAmount: 90_01}}, market.Order{OrderState: market.OrderState{Amount: btc, TriggerAmount: 90_05}}},
-		{"an amount is no larger", market.Order{Type: market.TypeMarket, Side: buy, OrderState: market.OrderState{Amount: btc + 9_999}}, market.Order{OrderState: market.OrderState{Amount: btc}}},
-		{"limit and trigger at once", market.Order{Type: market.TypeStopLossLimit, Side: market.Sell, OrderState: market.OrderState{Amount: btc, Price: 89_99, TriggerAmount: 90_01}}, market.Order{OrderState: market.OrderState{Amount: btc, Price: 90_00, TriggerAmount: 90_05}}},
-		{"exits of a bracket", market.Order{Type: market.TypeMarket, Side: buy, OrderState: market.OrderState{Amount: btc}, Bracket: market.Bracket{Stop: 90_01, Target: 110_01}},
-			market.Order{OrderState: market.OrderState{Amount: btc}, Bracket: market.Bracket{Stop: 90_05, Target: 110_05}}},
+		{"a buy pays no more than it said",
+			market.Order{Type: market.TypeLimit, Side: buy,
+				OrderState: market.OrderState{Amount: btc, Price: 99_99}},
+			market.Order{OrderState: market.OrderState{Amount: btc, Price: 99_95}}},
+		{"a sell gets no less", market.Order{Type: market.TypeLimit, Side: market.Sell,
+			OrderState: market.OrderState{Amount: btc, Price: 110_01}},
+			market.Order{OrderState: market.OrderState{Amount: btc, Price: 110_05}}},
+		{"a stop that sells fires no later", market.Order{Type: market.TypeStopLoss, Side: market.Sell,
+			OrderState: market.OrderState{Amount: btc, TriggerAmount: 90_01}},
+			market.Order{OrderState: market.OrderState{Amount: btc, TriggerAmount: 90_05}}},
+		{"a stop that buys fires no later",
+			market.Order{Type: market.TypeStopLoss, Side: buy,
+				OrderState: market.OrderState{Amount: btc, TriggerAmount: 110_04}},
+			market.Order{OrderState: market.OrderState{Amount: btc, TriggerAmount: 110_00}}},
+		{"a take-profit that sells fires no later", market.Order{Type: market.TypeTakeProfit, Side: market.Sell,
+			OrderState: market.OrderState{Amount: btc, TriggerAmount: 110_04}},
+			market.Order{OrderState: market.OrderState{Amount: btc, TriggerAmount: 110_00}}},
+		{"a take-profit that buys fires no later",
+			market.Order{Type: market.TypeTakeProfit, Side: buy,
+				OrderState: market.OrderState{Amount: btc, TriggerAmount: 90_01}},
+			market.Order{OrderState: market.OrderState{Amount: btc, TriggerAmount: 90_05}}},
+		{"an amount is no larger",
+			market.Order{Type: market.TypeMarket, Side: buy,
+				OrderState: market.OrderState{Amount: btc + 9_999}},
+			market.Order{OrderState: market.OrderState{Amount: btc}}},
+		{"limit and trigger at once", market.Order{Type: market.TypeStopLossLimit, Side: market.Sell,
+			OrderState: market.OrderState{Amount: btc, Price: 89_99, TriggerAmount: 90_01}},
+			market.Order{OrderState: market.OrderState{Amount: btc, Price: 90_00, TriggerAmount: 90_05}}},
+		{"exits of a bracket", market.Order{Type: market.TypeMarket, Side: buy,
+			OrderState: market.OrderState{Amount: btc}, Bracket: market.Bracket{Stop: 90_01, Target: 110_01}},
+			market.Order{OrderState: market.OrderState{Amount: btc},
+				Bracket: market.Bracket{Stop: 90_05, Target: 110_05}}},
 	}
 	for _, row := range rows {
 		want := exact
-		want.Type, want.Side, want.Amount, want.AmountRemaining, want.Price = row.have.Type, row.have.Side, row.want.Amount, row.want.Amount, row.want.Price
+		want.Type, want.Side, want.Amount, want.AmountRemaining, want.Price = row.have.Type, row.have.Side,
+			row.want.Amount, row.want.Amount, row.want.Price
 		want.TriggerAmount, want.Bracket = row.want.TriggerAmount, row.want.Bracket
 		require.Equal(t, want, b.passes(place(row.have)).Order, row.name)
 	}
@@ -48,7 +71,8 @@ func TestQuoteAmountsAreRoundedDown(t *testing.T) {
 func TestWhatRoundingLeavesNothingOfIsTooSmall(t *testing.T) {
 	b := newBench(t, risk.Limits{}, risk.AccountLimits{})
 	b.refused(limit(buy, 9_999, 100*at1), risk.ReasonTooSmall)
-	require.Equal(t, exchange.CodeMinQuote, b.refused(limit(buy, 10_000, 100*at1), risk.ReasonExchange).Code) // something is left: the exchange's own rule
+	// something is left: the exchange's own rule
+	require.Equal(t, exchange.CodeMinQuote, b.refused(limit(buy, 10_000, 100*at1), risk.ReasonExchange).Code)
 }
 
 func TestNoRoundingPassesNumbersAsTheyAre(t *testing.T) {
@@ -69,7 +93,8 @@ func TestTheExchangesRefusalComesWithItsCode(t *testing.T) {
 	require.Equal(t, "refused: the exchange would answer 216: "+refusal.Message, refusal.Error())
 	b.refused(limit(buy, 2000*btc, 100*at1), risk.ReasonExchange)
 	b.refused(limit(buy, 1, 100*at1), risk.ReasonTooSmall)
-	require.Equal(t, []risk.Count{{Reason: "exchange 216", N: 3}, {Reason: "exchange 210", N: 1}, {Reason: "too_small", N: 1}}, b.gate.Refused(1))
+	require.Equal(t, []risk.Count{{Reason: "exchange 216", N: 3}, {Reason: "exchange 210", N: 1},
+		{Reason: "too_small", N: 1}}, b.gate.Refused(1))
 	require.Empty(t, b.gate.Refused(2))
 }
 
@@ -95,7 +120,8 @@ func TestCancelsAlwaysPass(t *testing.T) {
 }
 
 func TestUpdatesAreCheckedByTheirDifference(t *testing.T) {
-	b := newBench(t, risk.Limits{MaxPosition: 500 * eur, MaxOrderValue: 400 * eur}, risk.AccountLimits{MaxExposure: 1600 * eur})
+	b := newBench(t, risk.Limits{MaxPosition: 500 * eur, MaxOrderValue: 400 * eur},
+		risk.AccountLimits{MaxExposure: 1600 * eur})
 	first := b.sent(limit(buy, 2*btc, 90*at1))
 	amount := func(q market.Qty) market.Command {
 		return update(first.ID, market.ChangeAmount, market.OrderState{Amount: q})
@@ -125,17 +151,20 @@ func TestAnUpdateMayUseWhatItsOrderHolds(t *testing.T) {
 	b := newBench(t, risk.Limits{}, risk.AccountLimits{})
 	o := b.sent(limit(market.Sell, 9*btc, 110*at1))
 	b.passes(update(o.ID, market.ChangeAmount, market.OrderState{Amount: 10 * btc}))
-	refusal := b.refused(update(o.ID, market.ChangeAmount, market.OrderState{Amount: 10*btc + 10_000}), risk.ReasonExchange)
+	refusal := b.refused(update(o.ID, market.ChangeAmount, market.OrderState{Amount: 10*btc + 10_000}),
+		risk.ReasonExchange)
 	require.Equal(t, exchange.CodeInsufficientBalance, refusal.Code)
 }
 
 func TestAnUpdateThatAddsIsAnOpeningOrder(t *testing.T) {
 	b := newBench(t, risk.Limits{}, risk.AccountLimits{})
 	o := b.sent(limit(buy, 2*btc, 90*at1))
-	stop := b.sent(place(market.Order{Type: market.TypeStopLoss, Side: buy, OrderState: market.OrderState{AmountQuote: 100 * eur, TriggerAmount: 120 * at1}}))
+	stop := b.sent(place(market.Order{Type: market.TypeStopLoss, Side: buy,
+		OrderState: market.OrderState{AmountQuote: 100 * eur, TriggerAmount: 120 * at1}}))
 	b.gate = risk.New(b.account.Catalog(), risk.Config{Strategies: []risk.Limits{{ReduceOnly: true}}})
 	b.refused(update(o.ID, market.ChangeAmount, market.OrderState{Amount: 3 * btc}), risk.ReasonReduceOnly)
-	b.refused(update(stop.ID, market.ChangeAmountQuote, market.OrderState{AmountQuote: 101 * eur}), risk.ReasonReduceOnly)
+	b.refused(update(stop.ID, market.ChangeAmountQuote, market.OrderState{AmountQuote: 101 * eur}),
+		risk.ReasonReduceOnly)
 	b.passes(update(o.ID, market.ChangeAmount, market.OrderState{Amount: btc}))
 	b.passes(update(o.ID, market.ChangePrice, market.OrderState{Price: 80 * at1}))
 	b.passes(update(stop.ID, market.ChangeAmountQuote, market.OrderState{AmountQuote: 99 * eur}))
@@ -145,7 +174,8 @@ func TestAnUpdateThatAddsNothingIsNotStoppedByTheOrdersValue(t *testing.T) {
 	b := newBench(t, risk.Limits{}, risk.AccountLimits{})
 	stop := b.sent(trigger(market.TypeStopLoss, market.Sell, 2*btc, 90*at1))
 	b.gate = risk.New(b.account.Catalog(), risk.Config{Strategies: []risk.Limits{{MaxOrderValue: 190 * eur}}})
-	b.passes(update(stop.ID, market.ChangeTriggerAmount, market.OrderState{TriggerAmount: 99 * at1})) // a stop may always trail
+	// a stop may always trail
+	b.passes(update(stop.ID, market.ChangeTriggerAmount, market.OrderState{TriggerAmount: 99 * at1}))
 	b.refused(trigger(market.TypeStopLoss, market.Sell, 2*btc, 99*at1), risk.ReasonMaxOrderValue)
 }
 
@@ -153,9 +183,12 @@ func TestUpdatesAreRoundedLikeOrders(t *testing.T) {
 	b := newBench(t, risk.Limits{}, risk.AccountLimits{})
 	bid := b.sent(limit(buy, 2*btc, 90*at1))
 	ask := b.sent(limit(market.Sell, 2*btc, 110*at1))
-	require.Equal(t, market.Price(90_95), b.passes(update(bid.ID, market.ChangePrice, market.OrderState{Price: 90_99})).Order.Price)
-	require.Equal(t, market.Price(111_05), b.passes(update(ask.ID, market.ChangePrice, market.OrderState{Price: 111_01})).Order.Price)
-	require.Equal(t, market.Qty(3*btc), b.passes(update(bid.ID, market.ChangeAmount, market.OrderState{Amount: 3*btc + 9_999})).Order.Amount)
+	require.Equal(t, market.Price(90_95),
+		b.passes(update(bid.ID, market.ChangePrice, market.OrderState{Price: 90_99})).Order.Price)
+	require.Equal(t, market.Price(111_05),
+		b.passes(update(ask.ID, market.ChangePrice, market.OrderState{Price: 111_01})).Order.Price)
+	require.Equal(t, market.Qty(3*btc),
+		b.passes(update(bid.ID, market.ChangeAmount, market.OrderState{Amount: 3*btc + 9_999})).Order.Amount)
 }
 
 func TestUpdatesNeedAnOwnOrderWithNothingInFlight(t *testing.T) {
@@ -171,14 +204,16 @@ func TestUpdatesNeedAnOwnOrderWithNothingInFlight(t *testing.T) {
 }
 
 func TestExitsOfABracketAreAskedOnlyForTheExchangesRules(t *testing.T) {
-	b := newBench(t, risk.Limits{MaxOpenOrders: 1, MaxOrderValue: 10 * eur, PriceCollar: 1, OrdersPerMinute: 1, ReduceOnly: true}, risk.AccountLimits{MaxExposure: 1})
+	b := newBench(t, risk.Limits{MaxOpenOrders: 1, MaxOrderValue: 10 * eur, PriceCollar: 1, OrdersPerMinute: 1,
+		ReduceOnly: true}, risk.AccountLimits{MaxExposure: 1})
 	b.gate.Halt(1)
 	for range 3 {
 		b.sent(attached(trigger(market.TypeStopLoss, market.Sell, btc, 90*at1)))
 	}
 	o := b.sent(attached(limit(market.Sell, btc, 50*at1)))
 	b.passes(attached(update(o.ID, market.ChangeAmount, market.OrderState{Amount: 2 * btc})))
-	require.Equal(t, exchange.CodeInsufficientBalance, b.refused(attached(limit(market.Sell, 9*btc, 50*at1)), risk.ReasonExchange).Code)
+	require.Equal(t, exchange.CodeInsufficientBalance,
+		b.refused(attached(limit(market.Sell, 9*btc, 50*at1)), risk.ReasonExchange).Code)
 	b.gate.Resume(1)
 	b.refused(limit(market.Sell, btc/20, 110*at1), risk.ReasonMaxOpenOrders) // the minute is not used up
 }
@@ -221,7 +256,8 @@ func TestARefusalIsValidUntilTheNextAsk(t *testing.T) {
 }
 
 func TestRefusalsSayValueAndLimit(t *testing.T) {
-	require.Equal(t, "refused: max_position (3, limit 2)", (&risk.Refusal{Reason: risk.ReasonMaxPosition, Have: 3, Limit: 2}).Error())
+	require.Equal(t, "refused: max_position (3, limit 2)",
+		(&risk.Refusal{Reason: risk.ReasonMaxPosition, Have: 3, Limit: 2}).Error())
 	require.Equal(t, "refused: halted", (&risk.Refusal{Reason: risk.ReasonHalted}).Error())
 	require.Equal(t, "reason(200)", risk.Reason(200).String())
 	for r := risk.ReasonExchange; r <= risk.ReasonDrawdown; r++ {

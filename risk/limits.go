@@ -6,17 +6,20 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// Limits are the rules for one strategy. A zero is no limit. Money is in units of the account's currency.
+// Limits are the rules for one strategy. A zero is no limit. Money is in units of the account's
+// currency.
 type Limits struct {
-	OperatorID      int64
-	CodGroupID      uint16 // 1…1000, given to every order but market orders and exits of brackets; 0: none
-	MaxOpenOrders   int
-	MaxOrderValue   market.Money
-	MaxPosition     market.Money // worth of position and open buys, in each market
-	PriceCollar     market.Rate  // how far through the best price on the other side, or the latest one, or its own trigger, a limit may be set
-	OrdersPerMinute int          // places and updates
-	MaxInFlight     int          // orders with a command that the exchange has not answered
-	CoolDownLosses  int          // after so many losing exits in a row …
+	OperatorID    int64
+	CodGroupID    uint16 // 1…1000, given to every order but market orders and exits of brackets; 0: none
+	MaxOpenOrders int
+	MaxOrderValue market.Money
+	MaxPosition   market.Money // worth of position and open buys, in each market
+	// how far through the best price on the other side, or the latest one, or its own trigger, a
+	// limit may be set
+	PriceCollar     market.Rate
+	OrdersPerMinute int // places and updates
+	MaxInFlight     int // orders with a command that the exchange has not answered
+	CoolDownLosses  int // after so many losing exits in a row …
 	CoolDown        market.Duration
 	MaxDataAge      market.Duration // refuse to open on prices older than this
 	ReduceOnly      bool
@@ -24,25 +27,30 @@ type Limits struct {
 
 // AccountLimits are the rules for the whole account.
 type AccountLimits struct {
-	Currency       market.AssetID
-	MaxExposure    market.Money // worth of all positions and open buys
-	MaxDailyLoss   market.Money // since the last equity of the UTC day before; opening orders are refused until the next
-	MaxDrawdown    market.Rate  // from the high-water mark; opening orders are refused from then on, until Resume
-	AllowSelfCross bool         // let an order meet an own resting one
+	Currency    market.AssetID
+	MaxExposure market.Money // worth of all positions and open buys
+	// since the last equity of the UTC day before; opening orders are refused until the next
+	MaxDailyLoss   market.Money
+	MaxDrawdown    market.Rate // from the high-water mark; opening orders are refused from then on, until Resume
+	AllowSelfCross bool        // let an order meet an own resting one
 }
 
-// Unlimited names the limits that are not set, in the words of the config: what a person should know before trading.
+// Unlimited names the limits that are not set, in the words of the config: what a person should
+// know before trading.
 func (l Limits) Unlimited() []string {
 	return unset([]limit{
-		{"max_open_orders", l.MaxOpenOrders == 0}, {"max_order_value", l.MaxOrderValue == 0}, {"max_position", l.MaxPosition == 0},
-		{"price_collar", l.PriceCollar == 0}, {"orders_per_minute", l.OrdersPerMinute == 0}, {"cool_down", l.CoolDownLosses == 0},
+		{"max_open_orders", l.MaxOpenOrders == 0}, {"max_order_value", l.MaxOrderValue == 0}, {"max_position",
+			l.MaxPosition == 0},
+		{"price_collar", l.PriceCollar == 0}, {"orders_per_minute", l.OrdersPerMinute == 0}, {"cool_down",
+			l.CoolDownLosses == 0},
 		{"max_data_age", l.MaxDataAge == 0},
 	})
 }
 
 // Unlimited names the account's limits that are not set.
 func (l AccountLimits) Unlimited() []string {
-	return unset([]limit{{"max_exposure", l.MaxExposure == 0}, {"max_daily_loss", l.MaxDailyLoss == 0}, {"max_drawdown", l.MaxDrawdown == 0}})
+	return unset([]limit{{"max_exposure", l.MaxExposure == 0}, {"max_daily_loss", l.MaxDailyLoss == 0},
+		{"max_drawdown", l.MaxDrawdown == 0}})
 }
 
 type limit struct {
@@ -59,9 +67,10 @@ func unset(limits []limit) (names []string) {
 	return names
 }
 
-// checkLimits applies the rules that depend on size and price: added is the base that the order adds to what is open, more
-// what it adds to the holds.
-func (g *Gate) checkLimits(a *state.Account, s *seat, m *market.Market, o *market.Order, added market.Qty, more market.Money) error {
+// checkLimits applies the rules that depend on size and price: added is the base that the order
+// adds to what is open, more what it adds to the holds.
+func (g *Gate) checkLimits(a *state.Account, s *seat, m *market.Market, o *market.Order, added market.Qty,
+	more market.Money) error {
 	l := &s.limits
 	if l.MaxOpenOrders > 0 && a.Own(o.ID) == nil && a.OpenBy(o.Strategy) >= l.MaxOpenOrders {
 		return g.objection(s, ReasonMaxOpenOrders, int64(a.OpenBy(o.Strategy)+1), int64(l.MaxOpenOrders))
@@ -131,9 +140,10 @@ func valueOf(m *market.Market, o *market.Order, price market.Price) (market.Mone
 	return worth(m, price, o.AmountRemaining)
 }
 
-// reach is what the strategy's position could become worth at a price: what it holds, what its open buys may add and what the
-// order adds to them.
-func (g *Gate) reach(a *state.Account, m *market.Market, o *market.Order, added market.Qty, price market.Price) (market.Money, error) {
+// reach is what the strategy's position could become worth at a price: what it holds, what its open
+// buys may add and what the order adds to them.
+func (g *Gate) reach(a *state.Account, m *market.Market, o *market.Order, added market.Qty,
+	price market.Price) (market.Money, error) {
 	held, err := g.openBuys(a, o.Strategy, m.ID)
 	for _, more := range [...]market.Qty{a.Position(o.Strategy, m.ID).Amount, added} {
 		if err == nil {
@@ -181,8 +191,8 @@ func (g *Gate) openBuys(a *state.Account, s market.StrategyID, m market.ID) (sum
 	return sum, nil
 }
 
-// collar reports whether a limit price goes through the best price on the other side by more than the collar, and where the
-// edge is.
+// collar reports whether a limit price goes through the best price on the other side by more than
+// the collar, and where the edge is.
 func collar(o *market.Order, touch market.Price, rate market.Rate) (edge market.Price, outside bool) {
 	if touch == 0 {
 		return 0, false
@@ -203,8 +213,8 @@ func collar(o *market.Order, touch market.Price, rate market.Rate) (edge market.
 	return edge, o.Price < edge
 }
 
-// crossesOwn returns the price of the first own limit order on the other side that an order would meet, and the price at which
-// it would; 0 where there is none.
+// crossesOwn returns the price of the first own limit order on the other side that an order would
+// meet, and the price at which it would; 0 where there is none.
 func (g *Gate) crossesOwn(a *state.Account, o *market.Order) (price, own market.Price) {
 	if o.Type.HasTrigger() && !o.Triggered || a.OpenIn(o.Market) == 0 {
 		return 0, 0

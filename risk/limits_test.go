@@ -33,7 +33,9 @@ func TestMaxOrderValueIsInclusive(t *testing.T) {
 		{limit(market.Sell, 2*btc, 100*at1), limit(market.Sell, 2*btc, 100*at1+5)},
 		{atMarket(buy, 2*btc), atMarket(buy, 2*btc+10_000)}, // valued at the latest price
 		{quote(200 * eur), quote(200*eur + 1)},
-		{trigger(market.TypeStopLoss, market.Sell, 2*btc, 100*at1), trigger(market.TypeStopLoss, market.Sell, 2*btc, 100*at1+5)}, // valued at its trigger
+		// valued at its trigger
+		{trigger(market.TypeStopLoss, market.Sell, 2*btc, 100*at1),
+			trigger(market.TypeStopLoss, market.Sell, 2*btc, 100*at1+5)},
 	}
 	for i, row := range rows {
 		b.passes(row.inside)
@@ -61,7 +63,8 @@ func TestMaxPositionCountsWhatIsHeldAndWhatMayBeBought(t *testing.T) {
 }
 
 func TestMaxExposureCountsHoldsAndPositions(t *testing.T) {
-	b := newBench(t, risk.Limits{}, risk.AccountLimits{MaxExposure: 1500 * eur}) // 1000 EUR worth of base are there already
+	// 1000 EUR worth of base are there already
+	b := newBench(t, risk.Limits{}, risk.AccountLimits{MaxExposure: 1500 * eur})
 	b.sent(limit(buy, 3*btc, 100*at1))
 	b.passes(limit(buy, 2*btc, 100*at1))
 	refusal := b.refused(limit(buy, 2*btc+10_000, 100*at1), risk.ReasonMaxExposure)
@@ -69,11 +72,13 @@ func TestMaxExposureCountsHoldsAndPositions(t *testing.T) {
 	b.passes(limit(market.Sell, 9*btc, 100*at1+5))
 }
 
-// A fall in price of an order, or a smaller one, takes exposure away: it passes also where there is too much already.
+// A fall in price of an order, or a smaller one, takes exposure away: it passes also where there is
+// too much already.
 func TestMaxExposureLetsABuyShrink(t *testing.T) {
 	b := newBench(t, risk.Limits{}, risk.AccountLimits{MaxExposure: 1500 * eur})
 	o := b.sent(limit(buy, 4*btc, 100*at1))
-	b.step(market.Event{Kind: market.KindTicker, At: b.now, Market: 1, Ticker: &market.Ticker{Market: 1, Last: 200 * at1}})
+	b.step(market.Event{Kind: market.KindTicker, At: b.now, Market: 1,
+		Ticker: &market.Ticker{Market: 1, Last: 200 * at1}})
 	b.passes(update(o.ID, market.ChangeAmount, market.OrderState{Amount: 3 * btc}))
 	b.passes(update(o.ID, market.ChangePrice, market.OrderState{Price: 99 * at1}))
 	b.refused(update(o.ID, market.ChangeAmount, market.OrderState{Amount: 4*btc + 10_000}), risk.ReasonMaxExposure)
@@ -91,12 +96,14 @@ func TestPriceCollarIsOneSided(t *testing.T) {
 	b.passes(atMarket(buy, btc))
 }
 
-// Prices that cannot be true are not delivered, and the market is doubted until the next one that can be.
+// Prices that cannot be true are not delivered, and the market is doubted until the next one that
+// can be.
 func TestNothingIsPricedByAMarketThatIsDoubted(t *testing.T) {
 	for _, believed := range []market.Event{
 		{Kind: market.KindTicker, Market: 1, Ticker: &market.Ticker{Market: 1, Last: 100 * at1}},
 		{Kind: market.KindTicker, Market: 1, Ticker: &market.Ticker{Market: 1, Bid: 99 * at1, Ask: 101 * at1}},
-		{Kind: market.KindBook, Market: 1, Book: &market.OrderBook{Market: 1, Asks: []market.Level{{Price: 100 * at1, Amount: btc}}}},
+		{Kind: market.KindBook, Market: 1,
+			Book: &market.OrderBook{Market: 1, Asks: []market.Level{{Price: 100 * at1, Amount: btc}}}},
 		{Kind: market.KindTrade, Market: 1, Trade: &market.Trade{Market: 1, Price: 100 * at1}},
 	} {
 		b := newBench(t, risk.Limits{PriceCollar: 5_000_000}, risk.AccountLimits{})
@@ -110,7 +117,9 @@ func TestNothingIsPricedByAMarketThatIsDoubted(t *testing.T) {
 		b.refused(trigger(market.TypeStopLoss, buy, btc, 110*at1), risk.ReasonStale)
 		b.passes(atMarket(market.Sell, btc)) // it reduces what is held
 		b.passes(trigger(market.TypeStopLoss, market.Sell, btc, 50*at1))
-		b.passes(place(market.Order{Type: market.TypeStopLossLimit, Side: market.Sell, OrderState: market.OrderState{Amount: btc, TriggerAmount: 80 * at1, Price: 79 * at1}})) // it is measured from its own trigger
+		// it is measured from its own trigger
+		b.passes(place(market.Order{Type: market.TypeStopLossLimit, Side: market.Sell,
+			OrderState: market.OrderState{Amount: btc, TriggerAmount: 80 * at1, Price: 79 * at1}}))
 		believed.At = b.now
 		b.step(believed)
 		b.passes(limit(buy, btc, 100*at1))
@@ -118,11 +127,13 @@ func TestNothingIsPricedByAMarketThatIsDoubted(t *testing.T) {
 	}
 }
 
-// A stop limit far below the market is through nothing: when it gets there, the market is at its trigger.
+// A stop limit far below the market is through nothing: when it gets there, the market is at its
+// trigger.
 func TestPriceCollarMeasuresAWaitingTriggerFromItself(t *testing.T) {
 	b := newBench(t, risk.Limits{PriceCollar: 5_000_000}, risk.AccountLimits{})
 	stop := func(price market.Price) market.Command {
-		return place(market.Order{Type: market.TypeStopLossLimit, Side: market.Sell, OrderState: market.OrderState{Amount: btc, TriggerAmount: 80 * at1, Price: price}})
+		return place(market.Order{Type: market.TypeStopLossLimit, Side: market.Sell,
+			OrderState: market.OrderState{Amount: btc, TriggerAmount: 80 * at1, Price: price}})
 	}
 	b.passes(stop(76 * at1))
 	refusal := b.refused(stop(76*at1-5), risk.ReasonPriceCollar)
@@ -131,12 +142,14 @@ func TestPriceCollarMeasuresAWaitingTriggerFromItself(t *testing.T) {
 
 func TestPriceCollarLooksAtTheBookWhereThereIsOne(t *testing.T) {
 	b := newBench(t, risk.Limits{PriceCollar: 5_000_000}, risk.AccountLimits{})
-	b.step(market.Event{Kind: market.KindTicker, At: b.now, Market: 1, Ticker: &market.Ticker{Market: 1, Last: 100 * at1, Bid: 80 * at1, Ask: 120 * at1}})
+	b.step(market.Event{Kind: market.KindTicker, At: b.now, Market: 1,
+		Ticker: &market.Ticker{Market: 1, Last: 100 * at1, Bid: 80 * at1, Ask: 120 * at1}})
 	b.passes(limit(buy, btc, 126*at1))
 	b.refused(limit(buy, btc, 126*at1+5), risk.ReasonPriceCollar)
 	b.passes(limit(market.Sell, btc, 76*at1))
 	b.refused(limit(market.Sell, btc, 76*at1-5), risk.ReasonPriceCollar)
-	b.step(market.Event{Kind: market.KindBook, At: b.now, Market: 1, Book: &market.OrderBook{Market: 1, Asks: []market.Level{{Price: 200 * at1, Amount: btc}}}})
+	b.step(market.Event{Kind: market.KindBook, At: b.now, Market: 1,
+		Book: &market.OrderBook{Market: 1, Asks: []market.Level{{Price: 200 * at1, Amount: btc}}}})
 	b.passes(limit(buy, btc, 210*at1))
 	b.refused(limit(market.Sell, btc, 95*at1-5), risk.ReasonPriceCollar) // no bid: the latest price
 }
@@ -195,7 +208,8 @@ func TestReduceOnlyRefusesBuysAlone(t *testing.T) {
 	b.passes(limit(market.Sell, btc, 110*at1))
 }
 
-// A limit that lets nothing be opened lets no open buy come nearer either; it may go away, and shrink.
+// A limit that lets nothing be opened lets no open buy come nearer either; it may go away, and
+// shrink.
 func TestWhatMayNotOpenMayNotBeMovedTowardsAFill(t *testing.T) {
 	b := newBench(t, risk.Limits{}, risk.AccountLimits{MaxDailyLoss: 100 * eur})
 	rests := b.sent(limit(buy, 2*btc, 10*at1))
@@ -325,7 +339,8 @@ func TestAResumeForgivesTheDrawdown(t *testing.T) {
 func TestHaltAndWarmUpHoldAllButCancels(t *testing.T) {
 	b := newBench(t, risk.Limits{}, risk.AccountLimits{})
 	o := b.sent(limit(buy, btc, 10*at1))
-	all := []market.Command{limit(buy, btc, 10*at1), atMarket(market.Sell, btc), update(o.ID, market.ChangePrice, market.OrderState{Price: 9 * at1})}
+	all := []market.Command{limit(buy, btc, 10*at1), atMarket(market.Sell, btc),
+		update(o.ID, market.ChangePrice, market.OrderState{Price: 9 * at1})}
 	b.gate.WarmUp(1, true)
 	for _, c := range all {
 		b.refused(c, risk.ReasonWarmUp)
@@ -345,9 +360,11 @@ func TestHaltAndWarmUpHoldAllButCancels(t *testing.T) {
 }
 
 func TestUnlimitedNamesEveryLimitThatIsNotSet(t *testing.T) {
-	require.Equal(t, []string{"max_open_orders", "max_order_value", "max_position", "price_collar", "orders_per_minute", "cool_down", "max_data_age"}, risk.Limits{}.Unlimited())
+	require.Equal(t, []string{"max_open_orders", "max_order_value", "max_position", "price_collar", "orders_per_minute",
+		"cool_down", "max_data_age"}, risk.Limits{}.Unlimited())
 	require.Equal(t, []string{"max_exposure", "max_daily_loss", "max_drawdown"}, risk.AccountLimits{}.Unlimited())
-	set := risk.Limits{MaxOpenOrders: 1, MaxOrderValue: 1, PriceCollar: 1, OrdersPerMinute: 1, CoolDownLosses: 1, MaxDataAge: 1}
+	set := risk.Limits{MaxOpenOrders: 1, MaxOrderValue: 1, PriceCollar: 1, OrdersPerMinute: 1, CoolDownLosses: 1,
+		MaxDataAge: 1}
 	require.Equal(t, []string{"max_position"}, set.Unlimited())
 	require.Empty(t, risk.AccountLimits{MaxExposure: 1, MaxDailyLoss: 1, MaxDrawdown: 1}.Unlimited())
 }

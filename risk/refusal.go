@@ -39,8 +39,10 @@ const (
 	reasons
 )
 
-var reasonNames = [reasons]string{"", "exchange", "unknown_market", "no_such_order", "in_flight", "too_small", "warm_up", "halted", "stopping", "stale",
-	"reduce_only", "cool_down", "orders_per_minute", "max_in_flight", "max_open_orders", "max_order_value", "max_position", "max_exposure",
+var reasonNames = [reasons]string{"", "exchange", "unknown_market", "no_such_order", "in_flight", "too_small",
+	"warm_up", "halted", "stopping", "stale",
+	"reduce_only", "cool_down", "orders_per_minute", "max_in_flight", "max_open_orders", "max_order_value",
+	"max_position", "max_exposure",
 	"price_collar", "self_cross", "stop", "target", "max_daily_loss", "max_drawdown"}
 
 // String returns the reason's name; those of limits are the names of the config.
@@ -53,10 +55,14 @@ func (r Reason) String() string {
 
 // Refusal is the gate's no. The gate reuses it: copy what is needed beyond the next ask.
 type Refusal struct {
-	Reason      Reason
-	Code        int    // ReasonExchange: the exchange's error code
-	Message     string // ReasonExchange: the exchange's message; ReasonStop, ReasonTarget: what is wrong with the level, in decimals; ReasonStale, ReasonPriceCollar: that the market's prices cannot be true
-	Have, Limit int64  // the value and its limit, in the unit of the rule; 0 where the rule has none. Of an order that cannot be changed, Have is the id
+	Reason Reason
+	Code   int // ReasonExchange: the exchange's error code
+	// ReasonExchange: the exchange's message; ReasonStop, ReasonTarget: what is wrong with the
+	// level, in decimals; ReasonStale, ReasonPriceCollar: that the market's prices cannot be true
+	Message string
+	// the value and its limit, in the unit of the rule; 0 where the rule has none. Of an order that
+	// cannot be changed, Have is the id
+	Have, Limit int64
 
 	market   *market.Market // whose units Have and Limit have; nil: none
 	currency *market.Asset  // of the account; nil: it is not known

@@ -11,8 +11,8 @@ import (
 // savedVersion is the shape of SavedGate.
 const savedVersion = 1
 
-// SavedGate is what a Gate remembers, as Save writes it: strategies and markets by name. Limits come from the config and
-// are not part of it.
+// SavedGate is what a Gate remembers, as Save writes it: strategies and markets by name. Limits
+// come from the config and are not part of it.
 type SavedGate struct {
 	Markets    map[string]market.Units `json:"markets,omitempty"`
 	Currency   string                  `json:"currency,omitempty"`
@@ -22,7 +22,8 @@ type SavedGate struct {
 	Strategies map[string]SavedSeat    `json:"strategies,omitempty"`
 }
 
-// SavedEquity is how far the limits on the account's equity are used, in units of the account's currency.
+// SavedEquity is how far the limits on the account's equity are used, in units of the account's
+// currency.
 type SavedEquity struct {
 	Day       int64        `json:"day"`
 	DayStart  market.Money `json:"dayStart"`
@@ -34,8 +35,9 @@ type SavedEquity struct {
 
 // SavedSeat is what the gate remembers of a strategy.
 type SavedSeat struct {
-	Halted   bool                    `json:"halted,omitzero"`
-	Sent     []market.Time           `json:"sent,omitempty"` // places and updates that count towards the orders of a minute, oldest first
+	Halted bool `json:"halted,omitzero"`
+	// places and updates that count towards the orders of a minute, oldest first
+	Sent     []market.Time           `json:"sent,omitempty"`
 	Losses   int                     `json:"losses,omitzero"`
 	CoolTill market.Time             `json:"coolTill,omitzero"`
 	Realised map[string]market.Value `json:"realised,omitempty"` // at the last count of a win or a loss
@@ -43,18 +45,20 @@ type SavedSeat struct {
 	Codes    map[int]int64           `json:"codes,omitempty"`    // refusals by the exchange's error code
 }
 
-// Save appends what the gate remembers, in a form that Restore reads and a person can. strategies are the names of the
-// strategies by StrategyID − 1. The same memory gives the same bytes.
+// Save appends what the gate remembers, in a form that Restore reads and a person can. strategies
+// are the names of the strategies by StrategyID − 1. The same memory gives the same bytes.
 func (g *Gate) Save(dst []byte, strategies []string) ([]byte, error) {
 	s := SavedGate{Markets: map[string]market.Units{}, Strategies: map[string]SavedSeat{}, Now: g.now}
 	if w := &g.equity; w.started {
 		currency := g.catalog.Asset(g.account.Currency)
 		s.Currency, s.Digits = currency.Symbol, currency.Digits
-		s.Equity = SavedEquity{Day: w.day, DayStart: w.dayStart, HighWater: w.highWater, Latest: w.latest, Lost: w.lost, Drawn: w.drawn}
+		s.Equity = SavedEquity{Day: w.day, DayStart: w.dayStart, HighWater: w.highWater, Latest: w.latest, Lost: w.lost,
+			Drawn: w.drawn}
 	}
 	for i, name := range strategies {
 		seat := &g.seats[i+1]
-		saved := SavedSeat{Halted: seat.halted, Losses: seat.losses, CoolTill: seat.coolTill, Realised: map[string]market.Value{}, Refused: map[string]int64{}, Codes: seat.codes}
+		saved := SavedSeat{Halted: seat.halted, Losses: seat.losses, CoolTill: seat.coolTill,
+			Realised: map[string]market.Value{}, Refused: map[string]int64{}, Codes: seat.codes}
 		for at := range seat.sent {
 			if sent := seat.sent[(seat.sentAt+at)%len(seat.sent)]; sent != 0 {
 				saved.Sent = append(saved.Sent, sent)
@@ -75,16 +79,17 @@ func (g *Gate) Save(dst []byte, strategies []string) ([]byte, error) {
 	return market.AppendSaved(dst, savedVersion, &s)
 }
 
-// Changed reports whether Save would write something that must not be lost and was not there at the last Saved. The latest
-// equity and the counts of refusals alone are nothing of that kind: they are saved along.
+// Changed reports whether Save would write something that must not be lost and was not there at the
+// last Saved. The latest equity and the counts of refusals alone are nothing of that kind: they are
+// saved along.
 func (g *Gate) Changed() bool { return g.changed }
 
 // Saved says that what Save returned is safe.
 func (g *Gate) Saved() { g.changed = false }
 
-// Restore makes the gate remember what it did when data was saved; limits that were changed since are applied to it. What was
-// remembered of strategies and markets that are gone is forgotten. Another account currency, or other units, are an error that
-// says so; the gate is then as it was.
+// Restore makes the gate remember what it did when data was saved; limits that were changed since
+// are applied to it. What was remembered of strategies and markets that are gone is forgotten.
+// Another account currency, or other units, are an error that says so; the gate is then as it was.
 func (g *Gate) Restore(data []byte, strategies []string) error {
 	var s SavedGate
 	if err := market.ParseSaved(data, savedVersion, &s); err != nil {
@@ -95,7 +100,8 @@ func (g *Gate) Restore(data []byte, strategies []string) error {
 	}
 	g.now, g.equity, g.changed = s.Now, equityWatch{}, false
 	if e := s.Equity; s.Currency != "" {
-		g.equity = equityWatch{day: e.Day, dayStart: e.DayStart, highWater: e.HighWater, latest: e.Latest, started: true, lost: e.Lost, drawn: e.Drawn, savedAt: s.Now}
+		g.equity = equityWatch{day: e.Day, dayStart: e.DayStart, highWater: e.HighWater, latest: e.Latest,
+			started: true, lost: e.Lost, drawn: e.Drawn, savedAt: s.Now}
 	}
 	for i, name := range strategies {
 		if saved, known := s.Strategies[name]; known {
@@ -115,7 +121,8 @@ func (g *Gate) checkSaved(s *SavedGate, strategies []string) error {
 			return fmt.Errorf("the account's currency was %s and now is none", s.Currency)
 		}
 		if now := g.catalog.Asset(currency); now.Symbol != s.Currency || now.Digits != s.Digits {
-			return fmt.Errorf("the account's currency was %s with %d decimals and now is %s with %d", s.Currency, s.Digits, now.Symbol, now.Digits)
+			return fmt.Errorf("the account's currency was %s with %d decimals and now is %s with %d", s.Currency,
+				s.Digits, now.Symbol, now.Digits)
 		}
 	}
 	for _, name := range strategies {

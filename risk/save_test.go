@@ -48,7 +48,8 @@ func TestARestartDoesNotForgetTheOrdersOfAMinute(t *testing.T) {
 	b.restart(limits, risk.AccountLimits{})
 	b.now = start + 85*second
 	b.passes(limit(buy, btc, 10*at1))
-	b.restartWith(risk.Limits{OrdersPerMinute: 2}, risk.AccountLimits{}) // a tighter limit counts what was sent before it
+	// a tighter limit counts what was sent before it
+	b.restartWith(risk.Limits{OrdersPerMinute: 2}, risk.AccountLimits{})
 	b.refused(limit(buy, btc, 10*at1), risk.ReasonOrdersPerMinute)
 	b.restartWith(risk.Limits{OrdersPerMinute: 4}, risk.AccountLimits{})
 	b.passes(limit(buy, btc, 10*at1))
@@ -82,7 +83,8 @@ func TestARestartDoesNotForgetLossesAndHalts(t *testing.T) {
 }
 
 func TestARestartDoesNotForgetTodaysLossAndThePeak(t *testing.T) {
-	limits, account := risk.Limits{OrdersPerMinute: 100}, risk.AccountLimits{MaxDailyLoss: 100 * eur, MaxDrawdown: 2_000_000}
+	limits, account := risk.Limits{OrdersPerMinute: 100}, risk.AccountLimits{MaxDailyLoss: 100 * eur,
+		MaxDrawdown: 2_000_000}
 	b := newBench(t, limits, account)
 	b.restart(limits, account)
 	b.price(95 * at1)
@@ -166,7 +168,8 @@ func TestTheGateSaysWhenItMustBeSaved(t *testing.T) {
 	}
 }
 
-// That the day's loss is used up holds although the equity recovers, and so a restart has to know it.
+// That the day's loss is used up holds although the equity recovers, and so a restart has to know
+// it.
 func TestADaysLossThatIsUsedUpIsSavedAtOnce(t *testing.T) {
 	b := newBench(t, risk.Limits{}, risk.AccountLimits{MaxDailyLoss: 100 * eur})
 	b.price(95 * at1)
@@ -187,10 +190,13 @@ func TestAGateThatCannotGoOnSaysWhy(t *testing.T) {
 	require.NoError(t, err)
 	text := string(saved)
 	for _, c := range []struct{ old, new, want string }{
-		{`"version":1`, `"version":2`, "gate: saved in version 2, this program knows versions 1 to 1; start it with the program that saved it"},
-		{`"currency":"EUR"`, `"currency":"USD"`, "gate: the account's currency was USD with 2 decimals and now is EUR with 2"},
+		{`"version":1`, `"version":2`,
+			"gate: saved in version 2, this program knows versions 1 to 1; start it with the program that saved it"},
+		{`"currency":"EUR"`, `"currency":"USD"`,
+			"gate: the account's currency was USD with 2 decimals and now is EUR with 2"},
 		{`"digits":2`, `"digits":3`, "gate: the account's currency was EUR with 3 decimals and now is EUR with 2"},
-		{`"amount":8`, `"amount":7`, "gate: market BTC-EUR was saved with decimals of price 2, amount 7, quote 2 and now has 2, 8, 2"},
+		{`"amount":8`, `"amount":7`,
+			"gate: market BTC-EUR was saved with decimals of price 2, amount 7, quote 2 and now has 2, 8, 2"},
 		{`"markets":{"BTC-EUR"`, `"markets":{"ETH-EUR"`, `gate: strategy "one" in "BTC-EUR" has no units`},
 		{`"max_drawdown"`, `"mood"`, `gate: strategy "one" was refused for "mood", which is no reason`},
 		{`"losses"`, `"wins"`, `unknown field "wins"`},

@@ -19,7 +19,8 @@ type seat struct {
 	codes    map[int]int64 // refusals by the exchange's error code
 }
 
-// Closed tells the gate that a sell of a strategy is done: a loss counts towards the cool-down, a gain ends the row.
+// Closed tells the gate that a sell of a strategy is done: a loss counts towards the cool-down, a
+// gain ends the row.
 func (g *Gate) Closed(a *state.Account, o *market.Order, at market.Time) {
 	s := &g.seats[o.Strategy]
 	if o.Side != market.Sell || o.FilledAmount == 0 {
@@ -42,7 +43,8 @@ func (g *Gate) Closed(a *state.Account, o *market.Order, at market.Time) {
 // Halt refuses everything but cancels of a strategy until Resume.
 func (g *Gate) Halt(s market.StrategyID) { g.halt(s, true) }
 
-// Resume ends a Halt. It is a person's word: a drawdown that was reached is forgiven, and the next counts from the present equity.
+// Resume ends a Halt. It is a person's word: a drawdown that was reached is forgiven, and the next
+// counts from the present equity.
 func (g *Gate) Resume(s market.StrategyID) {
 	g.halt(s, false)
 	if w := &g.equity; w.drawn {

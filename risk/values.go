@@ -7,7 +7,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Word is the reason as a journal and a count name it: "max_position", or "exchange 216" with the code that the exchange would answer.
+// Word is the reason as a journal and a count name it: "max_position", or "exchange 216" with the
+// code that the exchange would answer.
 func (r *Refusal) Word() string {
 	if r.Reason == ReasonExchange {
 		return ReasonExchange.String() + " " + strconv.Itoa(r.Code)
@@ -15,8 +16,9 @@ func (r *Refusal) Word() string {
 	return r.Reason.String()
 }
 
-// Values are what the refusal is about, and its limit, as decimals, durations or counts; empty where it has none. The market is that of the order,
-// nil where there is no such market; limits of the whole account are in units of currency.
+// Values are what the refusal is about, and its limit, as decimals, durations or counts; empty
+// where it has none. The market is that of the order, nil where there is no such market; limits of
+// the whole account are in units of currency.
 func (r *Refusal) Values(m *market.Market, currency *market.Asset) (have, limit string) {
 	both := func(format func(int64) string) (string, string) { return format(r.Have), format(r.Limit) }
 	switch r.Reason {
@@ -31,7 +33,8 @@ func (r *Refusal) Values(m *market.Market, currency *market.Asset) (have, limit 
 	case ReasonMaxExposure, ReasonDailyLoss:
 		return both(func(n int64) string { return fixed(currency.Digits, n) + " " + currency.Symbol })
 	case ReasonDrawdown:
-		return fixed(currency.Digits, r.Have) + " " + currency.Symbol, fixed(market.RateDigits, r.Limit) + " of the highest equity"
+		return fixed(currency.Digits, r.Have) + " " + currency.Symbol, fixed(market.RateDigits, r.Limit) +
+			" of the highest equity"
 	}
 	if m == nil {
 		return "", ""
@@ -69,6 +72,8 @@ func (r *Refusal) Words(m *market.Market, currency *market.Asset) string {
 
 // reasonWords explain the reasons that have no values.
 var reasonWords = [reasons]string{
-	ReasonUnknownMarket: "there is no such market here", ReasonTooSmall: "nothing is left of the amount after rounding", ReasonWarmUp: "its warm-up is not over",
-	ReasonHalted: "the strategy is halted", ReasonStopping: "the bot is stopping", ReasonReduceOnly: "the strategy may only reduce what it holds",
+	ReasonUnknownMarket: "there is no such market here", ReasonTooSmall: "nothing is left of the amount after rounding",
+	ReasonWarmUp: "its warm-up is not over",
+	ReasonHalted: "the strategy is halted", ReasonStopping: "the bot is stopping",
+	ReasonReduceOnly: "the strategy may only reduce what it holds",
 }

@@ -1,5 +1,6 @@
-// Package state holds the Account: orders, positions and balances, folded from events. It never decides anything, never talks to an
-// exchange and never touches a disk: the stores are packages below it (journal, candles, recording). Start at Account.Apply.
+// Package state holds the Account: orders, positions and balances, folded from events. It never
+// decides anything, never talks to an exchange and never touches a disk: the stores are packages
+// below it (journal, candles, recording). Start at Account.Apply.
 package state
 
 import (
@@ -10,10 +11,12 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Account is the local book: own orders, positions by strategy, balances by allotment. It changes by Apply (what the exchange
-// told), Send (what was asked of it) and nothing else. It is a plain value owned by one goroutine.
+// Account is the local book: own orders, positions by strategy, balances by allotment. It changes
+// by Apply (what the exchange told), Send (what was asked of it) and nothing else. It is a plain
+// value owned by one goroutine.
 //
-// Balances are kept in purses: one for each strategy that has an allotment of its own, and purse 0 for all others together.
+// Balances are kept in purses: one for each strategy that has an allotment of its own, and purse 0
+// for all others together.
 type Account struct {
 	catalog   *market.Catalog
 	purses    [][]Balance         // by purse, by asset
@@ -71,10 +74,11 @@ type Order struct {
 
 // tally is what the account keeps of an order for itself.
 type tally struct {
-	extra     market.Money // part of OnHold: what an update in flight may need more
-	fills     []fillMark
-	index     map[uuid.UUID]int // where a fill stands in fills, for many of them; nil: there are few, or it is not made yet
-	counted   market.Qty        // of the fills
+	extra market.Money // part of OnHold: what an update in flight may need more
+	fills []fillMark
+	// where a fill stands in fills, for many of them; nil: there are few, or it is not made yet
+	index     map[uuid.UUID]int
+	counted   market.Qty // of the fills
 	unsettled int
 	doubted   bool // its answer never came: a refusal was inferred and may be taken back
 }
@@ -85,8 +89,8 @@ type fillMark struct {
 	settled bool
 }
 
-// NewAccount returns an empty account for so many strategies (StrategyID 1…strategies). own says which of them have an
-// allotment of their own, by StrategyID; nil: none.
+// NewAccount returns an empty account for so many strategies (StrategyID 1…strategies). own says
+// which of them have an allotment of their own, by StrategyID; nil: none.
 func NewAccount(catalog *market.Catalog, strategies int, own []bool) *Account {
 	a := &Account{
 		catalog: catalog,
@@ -113,19 +117,24 @@ func NewAccount(catalog *market.Catalog, strategies int, own []bool) *Account {
 	return a
 }
 
-// Released is how much of an asset Restore has moved to the pool, out of the allotments of strategies that are gone.
+// Released is how much of an asset Restore has moved to the pool, out of the allotments of
+// strategies that are gone.
 func (a *Account) Released(asset market.AssetID) market.Money { return a.released[asset] }
 
 // Applied is what an event changed.
 type Applied struct {
-	Order *Order // the own order it was about; nil: none, or an overtaken report that tells nothing new. Valid until the next Apply
-	Fresh int    // the event's first Fresh fills are new; Apply moves them to the front
-	Late  bool   // the report was overtaken by one applied before: of it count only the fills, or that an update was answered
-	Ended bool   // this event closed the order
+	// the own order it was about; nil: none, or an overtaken report that tells nothing new. Valid
+	// until the next Apply
+	Order *Order
+	Fresh int // the event's first Fresh fills are new; Apply moves them to the front
+	// the report was overtaken by one applied before: of it count only the fills, or that an update
+	// was answered
+	Late  bool
+	Ended bool // this event closed the order
 }
 
-// Apply folds one event. It returns an error only for arithmetic that leaves its range, and has then changed nothing of the
-// fill that failed.
+// Apply folds one event. It returns an error only for arithmetic that leaves its range, and has
+// then changed nothing of the fill that failed.
 func (a *Account) Apply(ev *market.Event) (Applied, error) {
 	if ev.Kind == market.KindCandles {
 		a.markCandles(ev)
@@ -161,13 +170,15 @@ func (a *Account) markCandles(ev *market.Event) {
 	}
 }
 
-// Mark takes the close of a candle that arrived at a time: what Apply does with each candle of an event.
+// Mark takes the close of a candle that arrived at a time: what Apply does with each candle of an
+// event.
 func (a *Account) Mark(c *market.Candle, at market.Time) {
 	a.marks[c.Market] = mark{price: c.Close, at: at, late: c.Late}
 }
 
-// transfer changes a balance from outside. A base asset that comes with a price opens a position of the owner, and a market
-// without a price takes it for its latest. One that goes, with a market and without a price, was a part of the owner's position there.
+// transfer changes a balance from outside. A base asset that comes with a price opens a position of
+// the owner, and a market without a price takes it for its latest. One that goes, with a market and
+// without a price, was a part of the owner's position there.
 func (a *Account) transfer(ev *market.Event) error {
 	balance := &a.wallets[ev.Owner][ev.Asset]
 	total, err := market.Add(balance.Total, ev.Money)
@@ -184,8 +195,8 @@ func (a *Account) transfer(ev *market.Event) error {
 	return nil
 }
 
-// movePosition takes base that arrived into the owner's position, at the price that came with it, or base that has gone out of
-// it, with its part of the cost; nothing is realised by it.
+// movePosition takes base that arrived into the owner's position, at the price that came with it,
+// or base that has gone out of it, with its part of the cost; nothing is realised by it.
 func (a *Account) movePosition(ev *market.Event) (err error) {
 	m := a.catalog.Market(ev.Market)
 	moved := step{at: ev.At, amount: market.Qty(ev.Money), price: ev.Price, settled: true}
@@ -242,8 +253,8 @@ func quoteOf(b *market.OrderBook) (q quote) {
 	return q
 }
 
-// Touch is the price that an order of that side would trade at now: the best ask for a buy, the best bid for a sell, the
-// latest price where neither ticker nor book has told.
+// Touch is the price that an order of that side would trade at now: the best ask for a buy, the
+// best bid for a sell, the latest price where neither ticker nor book has told.
 func (a *Account) Touch(m market.ID, side market.Side) market.Price {
 	if best, known := a.Quote(m, side); known {
 		return best
@@ -251,7 +262,8 @@ func (a *Account) Touch(m market.ID, side market.Side) market.Price {
 	return a.marks[m].price
 }
 
-// Quote is the best price on the other side for an order of that side, and whether a ticker or a book has told one.
+// Quote is the best price on the other side for an order of that side, and whether a ticker or a
+// book has told one.
 func (a *Account) Quote(m market.ID, side market.Side) (best market.Price, known bool) {
 	best = a.quotes[m].ask
 	if side == market.Sell {
@@ -265,7 +277,8 @@ func (a *Account) Seen(m market.ID) (at market.Time, late bool) {
 	return a.marks[m].at, a.marks[m].late
 }
 
-// Doubt notes that what the exchange has told of a market cannot be true. The next price that Apply takes ends that.
+// Doubt notes that what the exchange has told of a market cannot be true. The next price that Apply
+// takes ends that.
 func (a *Account) Doubt(m market.ID) { a.marks[m].doubted = true }
 
 // Doubted reports whether what the exchange has told last of a market cannot be true.
@@ -306,7 +319,8 @@ func (a *Account) OpenIn(m market.ID) int { return a.openIn[m] }
 // OpenBy is the number of open orders of a strategy.
 func (a *Account) OpenBy(s market.StrategyID) int { return a.openBy[s] }
 
-// InFlightBy is the number of a strategy's open orders with a command that the exchange has not answered.
+// InFlightBy is the number of a strategy's open orders with a command that the exchange has not
+// answered.
 func (a *Account) InFlightBy(s market.StrategyID) (count int) {
 	for _, o := range a.open {
 		if o.Strategy == s && o.InFlight != 0 {

@@ -10,7 +10,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// desk is an account under test with the shorthands of these tests. Prices have 2 decimals, BTC 8, EUR 2.
+// desk is an account under test with the shorthands of these tests. Prices have 2 decimals, BTC 8,
+// EUR 2.
 type desk struct {
 	*Account
 	t    testing.TB
@@ -26,7 +27,8 @@ func newDesk(t testing.TB, strategies int, own []bool) *desk {
 	require.NoError(t, err)
 	_, err = c.AddAsset("EUR", 2)
 	require.NoError(t, err)
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, Status: market.Trading, Rules: market.Rules{TickSize: 1, QuantityDecimals: 8}}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, Status: market.Trading,
+		Rules: market.Rules{TickSize: 1, QuantityDecimals: 8}}
 	require.NoError(t, c.AddMarket(m))
 	return &desk{Account: NewAccount(c, strategies, own), t: t, m: m}
 }
@@ -44,9 +46,11 @@ func (d *desk) deposit(owner market.StrategyID, asset market.AssetID, money mark
 	d.apply(market.Event{Kind: market.KindTransfer, Owner: owner, Asset: asset, Money: money})
 }
 
-func (d *desk) sendFor(s market.StrategyID, kind market.OrderType, side market.Side, amount market.Qty, price market.Price, hold market.Money) *Order {
+func (d *desk) sendFor(s market.StrategyID, kind market.OrderType, side market.Side, amount market.Qty,
+	price market.Price, hold market.Money) *Order {
 	d.id++
-	o := d.Send(&market.Order{ID: d.id, Strategy: s, Market: d.m.ID, Type: kind, Side: side, OrderState: market.OrderState{Amount: amount, Price: price}}, hold)
+	o := d.Send(&market.Order{ID: d.id, Strategy: s, Market: d.m.ID, Type: kind, Side: side,
+		OrderState: market.OrderState{Amount: amount, Price: price}}, hold)
 	require.NoError(d.t, d.Check())
 	return o
 }
@@ -70,8 +74,9 @@ func (d *desk) tell(r *market.Report, fills ...market.Fill) Applied {
 
 func (d *desk) fillOf(o *Order, amount market.Qty, price market.Price, fee int64) market.Fill {
 	d.fill++
-	return market.Fill{ID: uuid.UUID{15: d.fill}, Order: o.ID, Market: o.Market, Strategy: o.Strategy, Side: o.Side, Settled: true,
-		Price: price, Amount: amount, Fee: market.ValueOf(fee), Time: d.time}
+	return market.Fill{ID: uuid.UUID{15: d.fill}, Order: o.ID, Market: o.Market, Strategy: o.Strategy, Side: o.Side,
+		Settled: true,
+		Price:   price, Amount: amount, Fee: market.ValueOf(fee), Time: d.time}
 }
 
 // trade tells of one fill as the venue does: fill and report together.
@@ -114,11 +119,13 @@ func TestADepositIsTheOwnersAlone(t *testing.T) {
 
 func TestAWithdrawalTakesNoPosition(t *testing.T) {
 	d := newDesk(t, 1, nil)
-	d.apply(market.Event{Kind: market.KindTransfer, Owner: 1, Asset: d.m.Base, Money: 2 * btc, Market: d.m.ID, Price: 50 * at1, At: 7})
+	d.apply(market.Event{Kind: market.KindTransfer, Owner: 1, Asset: d.m.Base, Money: 2 * btc, Market: d.m.ID,
+		Price: 50 * at1, At: 7})
 	want := market.Position{Amount: 2 * btc, Cost: market.ValueOf(100 * val), Opened: 7}
 	require.Equal(t, want, d.Position(1, d.m.ID))
 	require.Equal(t, market.Price(50*at1), d.Last(d.m.ID)) // the first price that is known
-	d.apply(market.Event{Kind: market.KindTransfer, Owner: 1, Asset: d.m.Base, Money: -btc, Market: d.m.ID, Price: 60 * at1})
+	d.apply(market.Event{Kind: market.KindTransfer, Owner: 1, Asset: d.m.Base, Money: -btc, Market: d.m.ID,
+		Price: 60 * at1})
 	require.Equal(t, want, d.Position(1, d.m.ID))
 	require.Equal(t, market.Money(btc), d.Total(d.m.Base).Total)
 	require.Equal(t, market.Price(50*at1), d.Last(d.m.ID))
@@ -126,9 +133,11 @@ func TestAWithdrawalTakesNoPosition(t *testing.T) {
 
 func TestBaseThatGoesWithoutAPriceLeavesThePosition(t *testing.T) {
 	d := newDesk(t, 1, nil)
-	d.apply(market.Event{Kind: market.KindTransfer, Owner: 1, Asset: d.m.Base, Money: 3 * btc, Market: d.m.ID, Price: 50 * at1, At: 7})
+	d.apply(market.Event{Kind: market.KindTransfer, Owner: 1, Asset: d.m.Base, Money: 3 * btc, Market: d.m.ID,
+		Price: 50 * at1, At: 7})
 	d.apply(market.Event{Kind: market.KindTransfer, Owner: 1, Asset: d.m.Base, Money: -btc, Market: d.m.ID})
-	require.Equal(t, market.Position{Amount: 2 * btc, Cost: market.ValueOf(100 * val), Opened: 7}, d.Position(1, d.m.ID))
+	require.Equal(t, market.Position{Amount: 2 * btc, Cost: market.ValueOf(100 * val), Opened: 7},
+		d.Position(1, d.m.ID))
 	d.apply(market.Event{Kind: market.KindTransfer, Owner: 1, Asset: d.m.Base, Money: -2 * btc, Market: d.m.ID})
 	require.Equal(t, market.Position{Opened: 7}, d.Position(1, d.m.ID))
 	require.Zero(t, d.Total(d.m.Base).Total)
@@ -271,11 +280,13 @@ func TestArithmeticThatLeavesItsRangeChangesNothing(t *testing.T) {
 	}
 	fill := d.fillOf(o, 6, 1, 0)
 	cases := map[string]market.Event{
-		"deposit of quote":    transfer(d.m.Quote, 0),
-		"deposit of base":     transfer(d.m.Base, d.m.ID),
-		"base of a fill":      {Kind: market.KindFill, Fills: []market.Fill{fill}},
-		"fill with a report":  {Kind: market.KindReport, Report: d.report(o, market.ExecTrade, market.StatusFilled), Fills: []market.Fill{fill}},
-		"price times amount":  {Kind: market.KindFill, Fills: []market.Fill{d.fillOf(o, math.MaxInt64, math.MaxInt64, 0)}},
+		"deposit of quote": transfer(d.m.Quote, 0),
+		"deposit of base":  transfer(d.m.Base, d.m.ID),
+		"base of a fill":   {Kind: market.KindFill, Fills: []market.Fill{fill}},
+		"fill with a report": {Kind: market.KindReport, Report: d.report(o, market.ExecTrade, market.StatusFilled),
+			Fills: []market.Fill{fill}},
+		"price times amount": {Kind: market.KindFill,
+			Fills: []market.Fill{d.fillOf(o, math.MaxInt64, math.MaxInt64, 0)}},
 		"fee that is no gift": {Kind: market.KindFill, Fills: []market.Fill{d.fillOf(o, 1, 1, math.MinInt64)}},
 	}
 	for name, ev := range cases {
@@ -316,7 +327,8 @@ func TestEquityAndExposureFollowTheLatestPrice(t *testing.T) {
 	equity, err := d.Equity(d.m.Quote)
 	require.NoError(t, err)
 	require.Equal(t, market.Money(1000*eur), equity) // before the first price base counts nothing
-	d.apply(market.Event{Kind: market.KindCandles, At: 5, Candles: []market.Candle{{Market: 1, Close: 50_000_000 * at1, Late: true}}})
+	d.apply(market.Event{Kind: market.KindCandles, At: 5,
+		Candles: []market.Candle{{Market: 1, Close: 50_000_000 * at1, Late: true}}})
 	at, late := d.Seen(1)
 	require.Equal(t, market.Time(5), at)
 	require.True(t, late)

@@ -6,10 +6,11 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Check proves that the account is consistent with itself: holds add up to what the open orders reserve, nothing is held
-// beyond what is there, counters equal what they count, closed orders hold nothing, positions have a cost only while they
-// have an amount and are what their history makes them. It returns the first contradiction. What was paid and what the rest of an order holds are both rounded up, so
-// a partly filled order may hold one unit that is not there.
+// Check proves that the account is consistent with itself: holds add up to what the open orders
+// reserve, nothing is held beyond what is there, counters equal what they count, closed orders hold
+// nothing, positions have a cost only while they have an amount and are what their history makes
+// them. It returns the first contradiction. What was paid and what the rest of an order holds are
+// both rounded up, so a partly filled order may hold one unit that is not there.
 func (a *Account) Check() error {
 	held, partly := a.empty(), a.empty()
 	in, by := make([]int, len(a.openIn)), make([]int, len(a.openBy))
@@ -67,7 +68,8 @@ func (a *Account) checkOrder(i int, o *Order) error {
 	case a.orders.Get(o.ID) != o:
 		return fmt.Errorf("order %d is open and not known", o.ID)
 	case !o.ByQuote() && o.FilledAmount+o.AmountRemaining != o.Amount:
-		return fmt.Errorf("order %d: filled %d and remaining %d are not amount %d", o.ID, o.FilledAmount, o.AmountRemaining, o.Amount)
+		return fmt.Errorf("order %d: filled %d and remaining %d are not amount %d", o.ID, o.FilledAmount,
+			o.AmountRemaining, o.Amount)
 	}
 	return nil
 }

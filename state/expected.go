@@ -7,14 +7,15 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Known returns an own order of which something is still expected: an answer, a fill, a fee; open or not. Otherwise nil.
+// Known returns an own order of which something is still expected: an answer, a fill, a fee; open
+// or not. Otherwise nil.
 func (a *Account) Known(id market.OrderID) *Order { return a.orders.Get(id) }
 
 // Expects reports whether anything more is to come of an own order.
 func (a *Account) Expects(id market.OrderID) bool { return a.orders.Get(id) != nil }
 
-// Pending appends the own orders that the exchange has to be asked about, by id: those that are open, and those that are done and lack a
-// fill or a fee.
+// Pending appends the own orders that the exchange has to be asked about, by id: those that are
+// open, and those that are done and lack a fill or a fee.
 func (a *Account) Pending(dst []*Order) []*Order {
 	first := len(dst)
 	for _, o := range a.orders.All {
@@ -26,7 +27,8 @@ func (a *Account) Pending(dst []*Order) []*Order {
 	return dst
 }
 
-// Shows reports whether the exchange has told all that a report and its fills say of an order already.
+// Shows reports whether the exchange has told all that a report and its fills say of an order
+// already.
 func (o *Order) Shows(r *market.Report, fills []market.Fill) bool {
 	if !o.Reported || o.InFlight != 0 || o.CancelWanted {
 		return false
@@ -50,7 +52,8 @@ func (o *Order) Shows(r *market.Report, fills []market.Fill) bool {
 	return true
 }
 
-// Unsettled reports whether an own order waits for a fee in an asset: until then our books have what the exchange may have taken already.
+// Unsettled reports whether an own order waits for a fee in an asset: until then our books have
+// what the exchange may have taken already.
 func (a *Account) Unsettled(asset market.AssetID) bool {
 	for _, o := range a.orders.All {
 		if o.unsettled > 0 && o.FeeCurrency == asset {
@@ -60,7 +63,8 @@ func (a *Account) Unsettled(asset market.AssetID) bool {
 	return false
 }
 
-// UnsettledBy is the number of a strategy's orders that wait for a fee. Cost and realised profit lack it until then.
+// UnsettledBy is the number of a strategy's orders that wait for a fee. Cost and realised profit
+// lack it until then.
 func (a *Account) UnsettledBy(s market.StrategyID) (count int) {
 	for _, o := range a.orders.All {
 		if o.unsettled > 0 && o.Strategy == s {
@@ -70,13 +74,15 @@ func (a *Account) UnsettledBy(s market.StrategyID) (count int) {
 	return count
 }
 
-// Booked is the base of the fills that have been counted; it is less than FilledAmount while fills are missing.
+// Booked is the base of the fills that have been counted; it is less than FilledAmount while fills
+// are missing.
 func (o *Order) Booked() market.Qty { return o.counted }
 
 // Knows reports whether a fill of an order has been counted.
 func (o *Order) Knows(f *market.Fill) bool { return o.markOf(f) != nil }
 
-// Fresh moves those fills of an event to the front that an order has not counted or whose fee it does not know yet, and returns them.
+// Fresh moves those fills of an event to the front that an order has not counted or whose fee it
+// does not know yet, and returns them.
 func (o *Order) Fresh(fills []market.Fill) []market.Fill {
 	fresh := 0
 	for i := range fills {
@@ -88,7 +94,8 @@ func (o *Order) Fresh(fills []market.Fill) []market.Fill {
 	return fills[:fresh]
 }
 
-// Ended returns an own order that the last Apply closed and of which nothing more is expected, otherwise nil. It is valid until the next Apply.
+// Ended returns an own order that the last Apply closed and of which nothing more is expected,
+// otherwise nil. It is valid until the next Apply.
 func (a *Account) Ended(id market.OrderID) *Order {
 	for _, o := range a.closed {
 		if o.ID == id {

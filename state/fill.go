@@ -8,7 +8,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// foldAlone folds fills whose report says nothing new; a closed order that waited for them is forgotten.
+// foldAlone folds fills whose report says nothing new; a closed order that waited for them is
+// forgotten.
 func (a *Account) foldAlone(o *Order, ev *market.Event) (fresh int, err error) {
 	fresh, err = a.fold(o, ev)
 	if err == nil && o.State.Terminal() && o.complete() {
@@ -141,14 +142,17 @@ func (a *Account) applyFill(o *Order, f *market.Fill) error {
 	return nil
 }
 
-// traded returns the position after a fill, and its history where it has one or needs one from now on.
-func (a *Account) traded(o *Order, m *market.Market, f *market.Fill, cash market.Value) (p market.Position, r *recent, err error) {
+// traded returns the position after a fill, and its history where it has one or needs one from now
+// on.
+func (a *Account) traded(o *Order, m *market.Market, f *market.Fill, cash market.Value) (p market.Position, r *recent,
+	err error) {
 	if f.Settled && a.window == 0 && a.recents == nil {
 		p = a.positions[o.Strategy][o.Market]
 		err = bookFill(&p, o.Side, f.Amount, f.Time, f.Fee, cash)
 		return p, nil, err
 	}
-	now := step{order: o.ID, id: f.ID, at: f.Time, side: o.Side, amount: f.Amount, price: f.Price, fee: feeOf(f), settled: f.Settled}
+	now := step{order: o.ID, id: f.ID, at: f.Time, side: o.Side, amount: f.Amount, price: f.Price, fee: feeOf(f),
+		settled: f.Settled}
 	return a.recall(o.Strategy, o.Market).insert(m, now)
 }
 
@@ -205,8 +209,8 @@ func (a *Account) applyFee(o *Order, f *market.Fill) error {
 	return nil
 }
 
-// feeMoney is what the fee of a counted fill changes in quote. The fill alone was rounded against us; with its fee it is a whole
-// number of units, so the fee takes the difference between both.
+// feeMoney is what the fee of a counted fill changes in quote. The fill alone was rounded against
+// us; with its fee it is a whole number of units, so the fee takes the difference between both.
 func feeMoney(m *market.Market, side market.Side, f *market.Fill) (market.Money, error) {
 	gross, err := m.Value(f.Price, f.Amount)
 	if err != nil {

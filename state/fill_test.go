@@ -17,7 +17,8 @@ func fillNumber(n int) *market.Fill {
 	return f
 }
 
-// Few fills are searched one by one, many by an index that is made when it is needed: both find the same.
+// Few fills are searched one by one, many by an index that is made when it is needed: both find the
+// same.
 func TestAFillIsFoundAmongFewAndAmongMany(t *testing.T) {
 	chance := rand.New(rand.NewPCG(1, 2))
 	o := &Order{}

@@ -9,7 +9,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// TestWhatHasEndedLeavesNothingBehind plays orders that end in every way, late fees, lost answers and changes of mind among them.
+// TestWhatHasEndedLeavesNothingBehind plays orders that end in every way, late fees, lost answers
+// and changes of mind among them.
 func TestWhatHasEndedLeavesNothingBehind(t *testing.T) {
 	const orders = 20_000
 	d := newDesk(t, 1, nil)
@@ -24,7 +25,8 @@ func TestWhatHasEndedLeavesNothingBehind(t *testing.T) {
 	largest, known := 0, 0
 	for n := range orders {
 		d.id++
-		o := d.Send(&market.Order{ID: d.id, Strategy: 1, Market: d.m.ID, Type: market.TypeLimit, Side: market.Buy, OrderState: market.OrderState{Amount: 2, Price: 10 * at1}}, 1)
+		o := d.Send(&market.Order{ID: d.id, Strategy: 1, Market: d.m.ID, Type: market.TypeLimit, Side: market.Buy,
+			OrderState: market.OrderState{Amount: 2, Price: 10 * at1}}, 1)
 		fill := func(settled bool) market.Fill {
 			f := d.fillOf(o, 1, 10*at1, 1)
 			f.ID, f.Settled = uuid.UUID{1: byte(n >> 16), 2: byte(n >> 8), 3: byte(n)}, settled

@@ -6,7 +6,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// State is the local state of an own order: the exchange's status, and what the exchange cannot know.
+// State is the local state of an own order: the exchange's status, and what the exchange cannot
+// know.
 type State uint8
 
 // The states.
@@ -23,7 +24,8 @@ const (
 	States   // how many there are, and one
 )
 
-var stateNames = [States]string{"", "sent", "unknown", "awaitingTrigger", "open", "partiallyFilled", "filled", "canceled", "expired", "rejected"}
+var stateNames = [States]string{"", "sent", "unknown", "awaitingTrigger", "open", "partiallyFilled", "filled",
+	"canceled", "expired", "rejected"}
 
 // String returns the state's name.
 func (s State) String() string {
@@ -36,7 +38,8 @@ func (s State) String() string {
 // Terminal reports whether nothing more can happen to the order.
 func (s State) Terminal() bool { return s >= Filled }
 
-// input is what a report says of an order's state: the exchange's status, or one of two answers to a place.
+// input is what a report says of an order's state: the exchange's status, or one of two answers to
+// a place.
 type input uint8
 
 const (
@@ -52,13 +55,15 @@ const (
 	inputs
 )
 
-// next is the life of an order: next[state][input]. Zero is a report that cannot be true of an order in that state and is
-// dropped. Closed orders stay as they are: what comes then is late.
+// next is the life of an order: next[state][input]. Zero is a report that cannot be true of an
+// order in that state and is dropped. Closed orders stay as they are: what comes then is late.
 var next = [States][inputs]State{
 	Sent: {
 		saysNew: Open, saysAwaitingTrigger: AwaitingTrigger, saysPartiallyFilled: PartiallyFilled, saysFilled: Filled,
-		saysCanceled: Canceled, // post-only that would match, self-trade prevention, price protection: accepted and ended at once
-		saysExpired:  Expired,  // IOC, FOK or market without a match
+		// post-only that would match, self-trade prevention, price protection: accepted and ended
+		// at once
+		saysCanceled: Canceled,
+		saysExpired:  Expired, // IOC, FOK or market without a match
 		saysRejected: Rejected, saysUnknown: Unknown, saysUnresolved: Unknown,
 	},
 	Unknown: {
@@ -86,7 +91,8 @@ var next = [States][inputs]State{
 	Canceled: {},
 	Expired:  {},
 	Rejected: {
-		saysNew: Open, saysAwaitingTrigger: AwaitingTrigger, // the exchange said no, and has it all the same: believe the order book
+		// the exchange said no, and has it all the same: believe the order book
+		saysNew: Open, saysAwaitingTrigger: AwaitingTrigger,
 		saysPartiallyFilled: PartiallyFilled, saysFilled: Filled,
 	},
 }
@@ -144,7 +150,8 @@ func (a *Account) enter(o *Order, r *market.Report, to State) {
 	o.doubted = o.doubted || to == Unknown
 }
 
-// countForeign counts what was told of an order that is not ours. What comes late of an own order that is done is not.
+// countForeign counts what was told of an order that is not ours. What comes late of an own order
+// that is done is not.
 func (a *Account) countForeign(id market.OrderID) {
 	if id == 0 {
 		a.foreign++
@@ -152,7 +159,8 @@ func (a *Account) countForeign(id market.OrderID) {
 	}
 }
 
-// applyLate folds what a report that was overtaken still tells: fills not counted before, and that an update was answered.
+// applyLate folds what a report that was overtaken still tells: fills not counted before, and that
+// an update was answered.
 func (a *Account) applyLate(o *Order, ev *market.Event) (Applied, error) {
 	answered := ev.Report.Exec == market.ExecUpdated && o.InFlight == market.CommandUpdate
 	if answered {
@@ -169,7 +177,8 @@ func (a *Account) applyLate(o *Order, ev *market.Event) (Applied, error) {
 	return Applied{Order: o, Fresh: fresh, Late: true}, nil
 }
 
-// applyAnswer folds the refusal of an update or a cancel, or that its answer never came: the order itself is as it was.
+// applyAnswer folds the refusal of an update or a cancel, or that its answer never came: the order
+// itself is as it was.
 func (a *Account) applyAnswer(o *Order, r *market.Report) Applied {
 	if r.Exec == market.ExecRejected && o.InFlight == r.Command {
 		a.TakeBack(o)
@@ -177,7 +186,8 @@ func (a *Account) applyAnswer(o *Order, r *market.Report) Applied {
 	return Applied{Order: o}
 }
 
-// older reports whether r was overtaken by a report applied before: reports are ordered by (updated, filledAmount, status).
+// older reports whether r was overtaken by a report applied before: reports are ordered by
+// (updated, filledAmount, status).
 func older(o *Order, r *market.Report) bool {
 	switch {
 	case !o.Reported || r.Exec == market.ExecRejected || r.Exec == market.ExecUnknown:

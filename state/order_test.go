@@ -9,22 +9,30 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// lives is what a report makes of an order of each state, one column for each input in the order of the constants; "-" is a
-// report that cannot be true and is dropped.
+// lives is what a report makes of an order of each state, one column for each input in the order of
+// the constants; "-" is a report that cannot be true and is dropped.
 var lives = map[State][]string{
 	//               new      awaiting           partly             filled    canceled    expired    unresolved rejected    unknown
-	Sent:            {"open", "awaitingTrigger", "partiallyFilled", "filled", "canceled", "expired", "unknown", "rejected", "unknown"},
-	Unknown:         {"open", "awaitingTrigger", "partiallyFilled", "filled", "canceled", "expired", "unknown", "rejected", "unknown"},
-	AwaitingTrigger: {"open", "awaitingTrigger", "partiallyFilled", "filled", "canceled", "expired", "unknown", "-", "unknown"},
-	Open:            {"open", "-", "partiallyFilled", "filled", "canceled", "expired", "unknown", "-", "unknown"}, // a trigger does not un-fire
-	PartiallyFilled: {"-", "-", "partiallyFilled", "filled", "canceled", "expired", "unknown", "-", "unknown"},    // a fill does not un-happen
+	Sent: {"open", "awaitingTrigger", "partiallyFilled", "filled", "canceled", "expired", "unknown",
+		"rejected", "unknown"},
+	Unknown: {"open", "awaitingTrigger", "partiallyFilled", "filled", "canceled", "expired", "unknown",
+		"rejected", "unknown"},
+	AwaitingTrigger: {"open", "awaitingTrigger", "partiallyFilled", "filled", "canceled", "expired", "unknown", "-",
+		"unknown"},
+	// a trigger does not un-fire
+	Open: {"open", "-", "partiallyFilled", "filled", "canceled", "expired", "unknown", "-", "unknown"},
+	// a fill does not un-happen
+	PartiallyFilled: {"-", "-", "partiallyFilled", "filled", "canceled", "expired", "unknown", "-", "unknown"},
 	Filled:          {"-", "-", "-", "-", "-", "-", "-", "-", "-"},
-	Canceled:        {"-", "-", "-", "-", "-", "-", "-", "-", "-"}, // a fill that comes after its cancel counts all the same, see below
-	Expired:         {"-", "-", "-", "-", "-", "-", "-", "-", "-"},
-	Rejected:        {"open", "awaitingTrigger", "partiallyFilled", "filled", "-", "-", "-", "-", "-"}, // where its absence was only inferred
+	// a fill that comes after its cancel counts all the same, see below
+	Canceled: {"-", "-", "-", "-", "-", "-", "-", "-", "-"},
+	Expired:  {"-", "-", "-", "-", "-", "-", "-", "-", "-"},
+	// where its absence was only inferred
+	Rejected: {"open", "awaitingTrigger", "partiallyFilled", "filled", "-", "-", "-", "-", "-"},
 }
 
-// inState makes an order of a state by the reports that lead there. An order that is done is kept by a fill that has not come.
+// inState makes an order of a state by the reports that lead there. An order that is done is kept
+// by a fill that has not come.
 func inState(t *testing.T, s State) (*desk, *Order) {
 	d := newDesk(t, 1, nil)
 	d.deposit(1, d.m.Quote, 1000*eur)
@@ -38,8 +46,9 @@ func inState(t *testing.T, s State) (*desk, *Order) {
 		d.tell(answer(d.report(o, market.ExecUnknown, 0)))
 	default:
 		r := d.report(o, market.ExecNew, 0)
-		r.Status = map[State]market.Status{AwaitingTrigger: market.StatusAwaitingTrigger, Open: market.StatusNew, PartiallyFilled: market.StatusPartiallyFilled,
-			Filled: market.StatusFilled, Canceled: market.StatusCanceled, Expired: market.StatusExpired}[s]
+		r.Status = map[State]market.Status{AwaitingTrigger: market.StatusAwaitingTrigger, Open: market.StatusNew,
+			PartiallyFilled: market.StatusPartiallyFilled,
+			Filled:          market.StatusFilled, Canceled: market.StatusCanceled, Expired: market.StatusExpired}[s]
 		if s != AwaitingTrigger && s != Open {
 			r.FilledAmount, r.AmountRemaining = btc, btc
 		}
@@ -82,7 +91,8 @@ func TestEveryStateMeetsEveryReport(t *testing.T) {
 	}
 }
 
-// The record of an order that was cancelled while it rested does not say whether it had waited for a trigger.
+// The record of an order that was cancelled while it rested does not say whether it had waited for
+// a trigger.
 func TestATriggerThatHasFiredStaysFired(t *testing.T) {
 	d, o := inState(t, AwaitingTrigger)
 	fired := d.report(o, market.ExecTriggered, market.StatusNew)
@@ -102,12 +112,14 @@ func TestARefusalByTheExchangeIsCertain(t *testing.T) {
 	require.Nil(t, d.tell(d.report(o, market.ExecNew, market.StatusNew)).Order)
 }
 
-// What an update changed stands in the order afterwards: every field that report and order share, looked up by name.
+// What an update changed stands in the order afterwards: every field that report and order share,
+// looked up by name.
 func TestAnOrderBecomesWhatItsReportSays(t *testing.T) {
 	d, o := inState(t, Open)
 	r := d.report(o, market.ExecUpdated, market.StatusNew)
 	r.Price, r.TriggerAmount, r.Amount, r.AmountRemaining = 11*at1, 12*at1, 3*btc, 3*btc
-	r.TimeInForce, r.SelfTradePrevention, r.PostOnly, r.Triggered, r.OnHold = market.IOC, market.CancelBoth, true, true, 30*eur
+	r.TimeInForce, r.SelfTradePrevention, r.PostOnly, r.Triggered, r.OnHold = market.IOC, market.CancelBoth, true, true,
+		30*eur
 	d.tell(r)
 	order, report := reflect.ValueOf(o.Order), reflect.ValueOf(*r)
 	for i := range report.NumField() {
@@ -187,7 +199,8 @@ func TestKnownFillsAreSkippedAndNewOnesMovedToTheFront(t *testing.T) {
 		fills[i] = d.fillOf(o, btc/10, 10*at1, 0)
 	}
 	d.apply(market.Event{Kind: market.KindFill, Fills: []market.Fill{fills[0], fills[3]}})
-	ev := market.Event{Kind: market.KindFill, Fills: []market.Fill{fills[0], fills[1], fills[3], fills[2], fills[1], fills[5]}}
+	ev := market.Event{Kind: market.KindFill, Fills: []market.Fill{fills[0], fills[1], fills[3], fills[2], fills[1],
+		fills[5]}}
 	applied := d.apply(ev)
 	require.Equal(t, 3, applied.Fresh)
 	require.Equal(t, []market.Fill{fills[1], fills[2], fills[5]}, ev.Fills[:3]) // in the order in which they came
@@ -201,7 +214,8 @@ func TestFillsAheadOfTheirReportFreeTheHold(t *testing.T) {
 	d.apply(market.Event{Kind: market.KindFill, Fills: []market.Fill{d.fillOf(o, btc, 10*at1, 0)}})
 	require.Equal(t, Balance{Total: 10 * eur, Held: 10 * eur}, d.Total(d.m.Quote))
 	d.apply(market.Event{Kind: market.KindFill, Fills: []market.Fill{d.fillOf(o, btc, 9*at1, 0)}})
-	require.Equal(t, Balance{Total: eur, Held: eur}, d.Total(d.m.Quote)) // better than its limit: the rest is freed by the report
+	// better than its limit: the rest is freed by the report
+	require.Equal(t, Balance{Total: eur, Held: eur}, d.Total(d.m.Quote))
 	r := d.report(o, market.ExecTrade, market.StatusFilled)
 	r.FilledAmount, r.AmountRemaining, r.OnHold = 2*btc, 0, 0
 	applied := d.tell(r)
@@ -224,11 +238,13 @@ func TestAFeeThatIsSettledLaterReachesCostAndCash(t *testing.T) {
 		require.Same(t, o, applied.Order) // it was kept for its fee
 		require.False(t, applied.Ended)
 		require.Zero(t, applied.Fresh)
-		require.Nil(t, d.apply(market.Event{Kind: market.KindFill, Fills: []market.Fill{fill}}).Order) // and now forgotten
+		// and now forgotten
+		require.Nil(t, d.apply(market.Event{Kind: market.KindFill, Fills: []market.Fill{fill}}).Order)
 		return applied
 	}
 	settle(market.Buy, val)
-	require.Equal(t, market.Position{Amount: btc, Cost: market.ValueOf(11 * val), Fees: market.ValueOf(val)}, d.Position(1, 1))
+	require.Equal(t, market.Position{Amount: btc, Cost: market.ValueOf(11 * val), Fees: market.ValueOf(val)},
+		d.Position(1, 1))
 	require.Equal(t, market.Money(89*eur), d.Total(d.m.Quote).Total)
 	settle(market.Sell, 2*val)
 	require.Equal(t, market.ValueOf(-3*val), d.Position(1, 1).Realised)
@@ -241,7 +257,9 @@ func TestForeignOrdersAreCountedAndNothingElse(t *testing.T) {
 	before := d.totals(1)
 	require.Equal(t, Applied{}, d.tell(&market.Report{Market: 1, Exec: market.ExecNew,
 		OrderState: market.OrderState{Status: market.StatusNew}}))
-	require.Equal(t, Applied{}, d.apply(market.Event{Kind: market.KindFill, Fills: []market.Fill{{Market: 1, Side: market.Buy, Price: 1, Amount: 1}}}))
+	require.Equal(t, Applied{},
+		d.apply(market.Event{Kind: market.KindFill,
+			Fills: []market.Fill{{Market: 1, Side: market.Buy, Price: 1, Amount: 1}}}))
 	require.Equal(t, Applied{}, d.apply(market.Event{Kind: market.KindFill}))
 	require.Equal(t, int64(2), d.Foreign())
 	require.Equal(t, before, d.totals(1))

@@ -10,16 +10,18 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// recent is the end of a position's history: the position as it was before some steps, and the steps. While a fee is not
-// settled, or a fill may still be told late, the position is worked out anew from here. So cost and realised profit are those
-// of the fills in the order in which they happened, whatever the order in which the exchange told of fills, fees and ends.
+// recent is the end of a position's history: the position as it was before some steps, and the
+// steps. While a fee is not settled, or a fill may still be told late, the position is worked out
+// anew from here. So cost and realised profit are those of the fills in the order in which they
+// happened, whatever the order in which the exchange told of fills, fees and ends.
 type recent struct {
 	base  market.Position
 	steps []step
 }
 
-// step is one change of a position: a fill, or base that came or went without a trade (side 0). Steps are in the order of their
-// time; those of one instant are in the order of their orders and fill ids, because the exchange does not tell theirs.
+// step is one change of a position: a fill, or base that came or went without a trade (side 0).
+// Steps are in the order of their time; those of one instant are in the order of their orders and
+// fill ids, because the exchange does not tell theirs.
 type step struct {
 	order   market.OrderID // of the fill
 	id      uuid.UUID      // of the fill
@@ -31,12 +33,12 @@ type step struct {
 	settled bool
 }
 
-// mostSteps bounds the steps of one position. The fee of a fill that more than so many fills followed is booked on the
-// position as it is when the fee is settled.
+// mostSteps bounds the steps of one position. The fee of a fill that more than so many fills
+// followed is booked on the position as it is when the fee is settled.
 const mostSteps = 256
 
-// KeepRecent lets the account work out positions anew when a fill is told late: after fills of other orders that happened
-// up to a time later. 0, the default, keeps only what waits for fees.
+// KeepRecent lets the account work out positions anew when a fill is told late: after fills of
+// other orders that happened up to a time later. 0, the default, keeps only what waits for fees.
 func (a *Account) KeepRecent(window market.Duration) { a.window = window }
 
 // recentOf returns the history of a position, nil where it has none.
@@ -47,7 +49,8 @@ func (a *Account) recentOf(s market.StrategyID, m market.ID) *recent {
 	return a.recents[s][m]
 }
 
-// recall returns the history of a position, which begins with the position as it is where it has none.
+// recall returns the history of a position, which begins with the position as it is where it has
+// none.
 func (a *Account) recall(s market.StrategyID, m market.ID) *recent {
 	if a.recents == nil {
 		a.recents = make([][]*recent, len(a.positions))
@@ -65,8 +68,8 @@ func (x *step) compare(y *step) int {
 	return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.order, y.order), bytes.Compare(x.id[:], y.id[:]))
 }
 
-// insert returns a history with one step more: the latest as a rule, an earlier one where the exchange told of it late. The
-// position is what the history makes it.
+// insert returns a history with one step more: the latest as a rule, an earlier one where the
+// exchange told of it late. The position is what the history makes it.
 func (r *recent) insert(m *market.Market, now step) (market.Position, *recent, error) {
 	at := len(r.steps)
 	for at > 0 && r.steps[at-1].compare(&now) > 0 {
@@ -77,9 +80,10 @@ func (r *recent) insert(m *market.Market, now step) (market.Position, *recent, e
 	return p, next, err
 }
 
-// settle returns a history in which the fee of a fill is known. The fee of a fill that is behind the history is booked on the
-// position before it.
-func (r *recent) settle(m *market.Market, side market.Side, f *market.Fill) (p market.Position, next *recent, err error) {
+// settle returns a history in which the fee of a fill is known. The fee of a fill that is behind
+// the history is booked on the position before it.
+func (r *recent) settle(m *market.Market, side market.Side, f *market.Fill) (p market.Position, next *recent,
+	err error) {
 	next = &recent{base: r.base, steps: slices.Clone(r.steps)}
 	at := slices.IndexFunc(r.steps, func(x step) bool { return x.side != 0 && x.id == f.ID })
 	if at >= 0 {
@@ -101,21 +105,25 @@ func (r *recent) save() *SavedRecent {
 	b := &r.base
 	s := &SavedRecent{Amount: b.Amount, Cost: b.Cost, Realised: b.Realised, Fees: b.Fees, Opened: b.Opened}
 	for _, x := range r.steps {
-		s.Steps = append(s.Steps, SavedStep{Order: x.order, ID: x.id, At: x.at, Side: x.side, Amount: x.amount, Price: x.price, Fee: x.fee, Settled: x.settled})
+		s.Steps = append(s.Steps, SavedStep{Order: x.order, ID: x.id, At: x.at, Side: x.side, Amount: x.amount,
+			Price: x.price, Fee: x.fee, Settled: x.settled})
 	}
 	return s
 }
 
 // restored reads what save wrote.
 func (s *SavedRecent) restored() *recent {
-	r := &recent{base: market.Position{Amount: s.Amount, Cost: s.Cost, Realised: s.Realised, Fees: s.Fees, Opened: s.Opened}}
+	r := &recent{base: market.Position{Amount: s.Amount, Cost: s.Cost, Realised: s.Realised, Fees: s.Fees,
+		Opened: s.Opened}}
 	for _, x := range s.Steps {
-		r.steps = append(r.steps, step{order: x.Order, id: x.ID, at: x.At, side: x.Side, amount: x.Amount, price: x.Price, fee: x.Fee, settled: x.Settled})
+		r.steps = append(r.steps, step{order: x.Order, id: x.ID, at: x.At, side: x.Side, amount: x.Amount,
+			price: x.Price, fee: x.Fee, settled: x.Settled})
 	}
 	return r
 }
 
-// keep takes a history over, but for the steps that nothing can change any more. A position without such steps has no history.
+// keep takes a history over, but for the steps that nothing can change any more. A position without
+// such steps has no history.
 func (a *Account) keep(s market.StrategyID, id market.ID, r *recent) {
 	if r == nil {
 		return
@@ -149,8 +157,8 @@ func (r *recent) replay(m *market.Market) (p market.Position, err error) {
 	return p, nil
 }
 
-// move carries out one step. Base that comes has a cost, base that goes takes its part of the cost along; neither realises
-// anything.
+// move carries out one step. Base that comes has a cost, base that goes takes its part of the cost
+// along; neither realises anything.
 func (x *step) move(m *market.Market, p *market.Position) error {
 	switch {
 	case x.side != 0:
@@ -174,9 +182,11 @@ func (x *step) fill(m *market.Market, p *market.Position) error {
 	return bookFill(p, x.side, x.amount, x.at, x.fee, cash)
 }
 
-// bookFill folds a fill whose cash is known into a position. A buy adds its cost, fee included. A sell takes its share of the
-// cost, the last one the remainder; what is sold beyond the position was not bought by this strategy and brings no profit.
-func bookFill(p *market.Position, side market.Side, amount market.Qty, at market.Time, fee, cash market.Value) (err error) {
+// bookFill folds a fill whose cash is known into a position. A buy adds its cost, fee included. A
+// sell takes its share of the cost, the last one the remainder; what is sold beyond the position
+// was not bought by this strategy and brings no profit.
+func bookFill(p *market.Position, side market.Side, amount market.Qty, at market.Time, fee,
+	cash market.Value) (err error) {
 	if p.Fees, err = p.Fees.Add(fee); err != nil {
 		return err
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// piece is one thing that the exchange tells: a fill without its fee, a fill with it, the fee alone, or the end of an order.
+// piece is one thing that the exchange tells: a fill without its fee, a fill with it, the fee
+// alone, or the end of an order.
 type piece struct {
 	order int
 	fill  int // −1: the end of the order
@@ -26,7 +27,8 @@ type traded struct {
 	of     []int // by fill: its order
 }
 
-// drawTrades makes up orders and fills as an exchange settles them: the total of an order is rounded to whole cents.
+// drawTrades makes up orders and fills as an exchange settles them: the total of an order is
+// rounded to whole cents.
 func drawTrades(t *rapid.T, m *market.Market) traded {
 	var w traded
 	settled := map[int]*exchange.Settlement{}
@@ -44,11 +46,14 @@ func drawTrades(t *rapid.T, m *market.Market) traded {
 		if n := o - 1; n >= 0 && w.orders[n].Side == side && rapid.Bool().Draw(t, "same order") {
 			o = n
 		} else {
-			w.orders = append(w.orders, market.Order{ID: market.OrderID(o + 1), Strategy: 1, Market: m.ID, Type: market.TypeLimit, Side: side})
+			w.orders = append(w.orders, market.Order{ID: market.OrderID(o + 1), Strategy: 1, Market: m.ID,
+				Type: market.TypeLimit, Side: side})
 			settled[o] = &exchange.Settlement{}
 		}
-		f := market.Fill{ID: uuid.UUID{15: byte(i + 1)}, Order: market.OrderID(o + 1), Market: m.ID, Strategy: 1, Side: side, Settled: true,
-			Amount: amount, Price: market.Price(rapid.Int64Range(1, 9_999_99).Draw(t, "price")), Time: market.Time(i/2 + 1)}
+		f := market.Fill{ID: uuid.UUID{15: byte(i + 1)}, Order: market.OrderID(o + 1), Market: m.ID, Strategy: 1,
+			Side: side, Settled: true,
+			Amount: amount, Price: market.Price(rapid.Int64Range(1, 9_999_99).Draw(t, "price")), Time: market.Time(i/2 +
+				1)}
 		gross, err := m.Value(f.Price, f.Amount)
 		require.NoError(t, err)
 		rate := market.Rate(rapid.SampledFrom([]int64{250_000, 150_000, 0}).Draw(t, "rate"))
@@ -144,7 +149,8 @@ func TestFeesThatComeLateChangeNothingWhereFillsComeInTime(t *testing.T) {
 		w.tell(r, inTime, w.inOrder())
 		late := rich(t)
 		pieces := w.twice()
-		fees := rapid.Permutation(slices.DeleteFunc(slices.Clone(pieces), func(p piece) bool { return !p.fee })).Draw(r, "fees")
+		fees := rapid.Permutation(slices.DeleteFunc(slices.Clone(pieces), func(p piece) bool { return !p.fee })).Draw(r,
+			"fees")
 		w.tell(r, late, append(slices.DeleteFunc(pieces, func(p piece) bool { return p.fee }), fees...))
 		require.Equal(r, inTime.Position(1, 1), late.Position(1, 1))
 		require.Equal(r, inTime.totals(1), late.totals(1))

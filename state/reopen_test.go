@@ -8,12 +8,14 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// endedOrder is an order of 2 for 10, canceled by the books after a fill of 1, as it is kept outside of the account, which has forgotten it.
+// endedOrder is an order of 2 for 10, canceled by the books after a fill of 1, as it is kept
+// outside of the account, which has forgotten it.
 func endedOrder(t *testing.T) (d *desk, kept Order, fills []market.Fill) {
 	d = newDesk(t, 1, nil)
 	d.deposit(1, d.m.Quote, 1000*eur)
 	o := d.send(market.Buy, 2*btc, 10*at1, 20*eur)
-	fill := market.Fill{ID: [16]byte{1}, Order: o.ID, Market: o.Market, Strategy: 1, Side: market.Buy, Price: 10 * at1, Amount: btc, Settled: true}
+	fill := market.Fill{ID: [16]byte{1}, Order: o.ID, Market: o.Market, Strategy: 1, Side: market.Buy, Price: 10 * at1,
+		Amount: btc, Settled: true}
 	r := d.report(o, market.ExecCanceled, market.StatusCanceled)
 	r.FilledAmount, r.AmountRemaining = btc, btc
 	d.tell(r, fill)

@@ -8,10 +8,12 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Restore makes the account what it was when data was saved, but for its prices. strategies are the names of the strategies now,
-// by StrategyID − 1; they may stand in another order than then, and so may the catalog's markets. A strategy that is gone must
-// have left nothing behind but dust and money, which go to the pool (Released), a market that is gone neither position nor order, and units must be the same. The error says
-// what differs; the account is then as it was. What a strategy earned where it has nothing any more is forgotten with it.
+// Restore makes the account what it was when data was saved, but for its prices. strategies are the
+// names of the strategies now, by StrategyID − 1; they may stand in another order than then, and so
+// may the catalog's markets. A strategy that is gone must have left nothing behind but dust and
+// money, which go to the pool (Released), a market that is gone neither position nor order, and
+// units must be the same. The error says what differs; the account is then as it was. What a
+// strategy earned where it has nothing any more is forgotten with it.
 func (a *Account) Restore(data []byte, strategies []string) error {
 	var s SavedAccount
 	if err := market.ParseSaved(data, savedVersion, &s); err != nil {
@@ -59,7 +61,8 @@ func (a *Account) restore(s *SavedAccount, strategies []string) error {
 	return nil
 }
 
-// checkUnits compares markets and assets with the catalog, and requires that all that is referred to is listed.
+// checkUnits compares markets and assets with the catalog, and requires that all that is referred
+// to is listed.
 func (a *Account) checkUnits(s *SavedAccount) error {
 	if err := a.catalog.CheckUnits(s.Markets); err != nil {
 		return err
@@ -139,11 +142,13 @@ func (r *restorer) takePosition(s *SavedPosition) error {
 	id, known := r.ids[s.Strategy]
 	if !known {
 		if s.Amount > 0 && s.Amount >= m.MinOrderInBase {
-			return fmt.Errorf("strategy %q is gone and holds %s of %s; take it back into the config", s.Strategy, m.FormatQty(s.Amount), m.Name)
+			return fmt.Errorf("strategy %q is gone and holds %s of %s; take it back into the config", s.Strategy,
+				m.FormatQty(s.Amount), m.Name)
 		}
 		return nil
 	}
-	r.positions[id][m.ID] = market.Position{Amount: s.Amount, Cost: s.Cost, Realised: s.Realised, Fees: s.Fees, Opened: s.Opened}
+	r.positions[id][m.ID] = market.Position{Amount: s.Amount, Cost: s.Cost, Realised: s.Realised, Fees: s.Fees,
+		Opened: s.Opened}
 	if s.Recent != nil && len(s.Recent.Steps) > 0 {
 		r.recall(id, m.ID)
 		r.recents[id][m.ID] = s.Recent.restored()
@@ -195,7 +200,8 @@ func (o *Order) sound() error {
 	switch {
 	case o.Side == 0 || o.Type == 0:
 		return errors.New("has no side or no type")
-	case min(o.Price, o.TriggerAmount) < 0 || min(o.Amount, o.AmountRemaining, o.FilledAmount, o.counted) < 0 || min(o.AmountQuote, o.AmountQuoteRemaining, o.OnHold, o.extra) < 0:
+	case min(o.Price, o.TriggerAmount) < 0 || min(o.Amount, o.AmountRemaining, o.FilledAmount, o.counted) < 0 ||
+		min(o.AmountQuote, o.AmountQuoteRemaining, o.OnHold, o.extra) < 0:
 		return errors.New("has an amount below zero")
 	case o.extra > o.OnHold || o.State.Terminal() && o.OnHold != 0:
 		return fmt.Errorf("holds %d while %s, %d of it for an update", o.OnHold, o.State, o.extra)

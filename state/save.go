@@ -12,8 +12,8 @@ import (
 // savedVersion is the shape of SavedAccount. Version 2 adds SavedPosition.Recent.
 const savedVersion = 2
 
-// SavedAccount is an Account but for its prices, as Save writes it: markets, assets and strategies by name, amounts as integers
-// in the units of Markets and Assets, orders by id.
+// SavedAccount is an Account but for its prices, as Save writes it: markets, assets and strategies
+// by name, amounts as integers in the units of Markets and Assets, orders by id.
 type SavedAccount struct {
 	Markets    map[string]market.Units `json:"markets,omitempty"`
 	Assets     map[string]uint8        `json:"assets,omitempty"` // decimals by symbol
@@ -42,7 +42,8 @@ type SavedPosition struct {
 	Recent   *SavedRecent `json:"recent,omitempty"` // nil: nothing of it can change any more
 }
 
-// SavedRecent is the end of a position's history that can still change: the position before the steps, and the steps by time.
+// SavedRecent is the end of a position's history that can still change: the position before the
+// steps, and the steps by time.
 type SavedRecent struct {
 	Amount   market.Qty   `json:"amount,omitzero"`
 	Cost     market.Value `json:"cost,omitzero"`
@@ -64,8 +65,8 @@ type SavedStep struct {
 	Settled bool           `json:"settled,omitzero"`
 }
 
-// SavedOrder is an own order that is open, or done with fills or fees still expected, together with what was asked of the
-// exchange and not answered (InFlight).
+// SavedOrder is an own order that is open, or done with fills or fees still expected, together with
+// what was asked of the exchange and not answered (InFlight).
 type SavedOrder struct {
 	market.Order        // without its currencies, which follow from the market, and without its bracket
 	Market       string `json:"market"`
@@ -92,10 +93,12 @@ type SavedFill struct {
 	Settled bool      `json:"settled"`
 }
 
-// Save appends the account but for its prices, in a form that Restore reads and a person can. strategies are the names of the
-// strategies by StrategyID − 1, all of them and each another. The same account gives the same bytes.
+// Save appends the account but for its prices, in a form that Restore reads and a person can.
+// strategies are the names of the strategies by StrategyID − 1, all of them and each another. The
+// same account gives the same bytes.
 func (a *Account) Save(dst []byte, strategies []string) ([]byte, error) {
-	s := SavedAccount{Markets: map[string]market.Units{}, Assets: map[string]uint8{}, Strategies: slices.Sorted(slices.Values(strategies)), Foreign: a.foreign}
+	s := SavedAccount{Markets: map[string]market.Units{}, Assets: map[string]uint8{},
+		Strategies: slices.Sorted(slices.Values(strategies)), Foreign: a.foreign}
 	names := append([]string{""}, strategies...)
 	a.savePurses(&s, names)
 	for id, markets := range a.positions {
@@ -104,7 +107,8 @@ func (a *Account) Save(dst []byte, strategies []string) ([]byte, error) {
 			if *p != (market.Position{}) || r != nil {
 				s.Positions = append(s.Positions, SavedPosition{
 					Strategy: names[id], Market: a.refer(&s, market.ID(m)),
-					Amount: p.Amount, Cost: p.Cost, Realised: p.Realised, Fees: p.Fees, Opened: p.Opened, Recent: r.save(),
+					Amount: p.Amount, Cost: p.Cost, Realised: p.Realised, Fees: p.Fees, Opened: p.Opened,
+					Recent: r.save(),
 				})
 			}
 		}
@@ -154,7 +158,8 @@ func (a *Account) savePurses(s *SavedAccount, names []string) {
 func savedOrder(o *Order, in, by string) SavedOrder {
 	s := SavedOrder{
 		Order: o.Order, Market: in, Strategy: by, Stop: o.Bracket.Stop, Target: o.Bracket.Target, Keep: o.Bracket.Keep,
-		State: o.State.String(), InFlight: o.InFlight.String(), CancelWanted: o.CancelWanted, Reported: o.Reported, Code: o.Code,
+		State: o.State.String(), InFlight: o.InFlight.String(), CancelWanted: o.CancelWanted, Reported: o.Reported,
+		Code:  o.Code,
 		Extra: o.extra, Counted: o.counted, Doubted: o.doubted,
 	}
 	s.FeeCurrency, s.OnHoldCurrency, s.Bracket = 0, 0, market.Bracket{}

@@ -12,7 +12,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// lived is the text of an account of two strategies, the first with an allotment of its own, which has everything that can be saved.
+// lived is the text of an account of two strategies, the first with an allotment of its own, which
+// has everything that can be saved.
 func lived(t testing.TB) []byte {
 	d := newDesk(t, 2, []bool{false, true})
 	d.deposit(1, d.m.Quote, 1000_00)
@@ -59,7 +60,8 @@ func TestADoneOrderStillWaitsForItsFeeAfterARestart(t *testing.T) {
 	m := a.Catalog().MarketNamed("BTC-EUR")
 	require.NotNil(t, a.Known(4))
 	require.True(t, a.Unsettled(m.Quote))
-	fill := market.Fill{ID: uuid.UUID{15: 2}, Order: 4, Market: m.ID, Side: market.Buy, Settled: true, Price: 100_00, Amount: 1e6, Fee: market.ValueOf(1e8)}
+	fill := market.Fill{ID: uuid.UUID{15: 2}, Order: 4, Market: m.ID, Side: market.Buy, Settled: true, Price: 100_00,
+		Amount: 1e6, Fee: market.ValueOf(1e8)}
 	applied, err := a.Apply(&market.Event{Kind: market.KindFill, Fills: []market.Fill{fill}})
 	require.NoError(t, err)
 	require.Zero(t, applied.Fresh, "the fill was counted before")
@@ -92,17 +94,24 @@ func TestAnAccountThatCannotGoOnSaysWhy(t *testing.T) {
 		want      string
 	}{
 		{nil, seatNames, "", "", `account: strategy "one" had an allotment of its own and now has none`},
-		{[]bool{false, true, true}, seatNames, "", "", `account: strategy "two" had no allotment and now has one of its own`},
-		{[]bool{false, true}, []string{"other", "two"}, "", "", `account: strategy "one" is gone and holds 0.6 of BTC-EUR; take it back into the config`},
+		{[]bool{false, true, true}, seatNames, "", "",
+			`account: strategy "two" had no allotment and now has one of its own`},
+		{[]bool{false, true}, []string{"other", "two"}, "", "",
+			`account: strategy "one" is gone and holds 0.6 of BTC-EUR; take it back into the config`},
 		{[]bool{false, true}, []string{"one"}, "", "", "account: 2 strategies have 1 names"},
 		{[]bool{false, true}, seatNames, `"EUR":93999`, `"EUR":3`, "account: purse 1 asset 3 has 3 and holds 5000"},
-		{[]bool{false, true}, seatNames, `"amountRemaining":40000000`, `"amountRemaining":5`, "order 1: filled 60000000 and remaining 5 are not amount 100000000"},
-		{[]bool{false, true}, seatNames, `"extra":1000`, `"extra":9999`, "order 1: holds 5000 while partiallyFilled, 9999 of it for an update"},
-		{[]bool{false, true}, seatNames, `"inFlight":"update"`, `"inFlight":"wish"`, `order 1: in flight is "wish", which is no command`},
+		{[]bool{false, true}, seatNames, `"amountRemaining":40000000`, `"amountRemaining":5`,
+			"order 1: filled 60000000 and remaining 5 are not amount 100000000"},
+		{[]bool{false, true}, seatNames, `"extra":1000`, `"extra":9999`,
+			"order 1: holds 5000 while partiallyFilled, 9999 of it for an update"},
+		{[]bool{false, true}, seatNames, `"inFlight":"update"`, `"inFlight":"wish"`,
+			`order 1: in flight is "wish", which is no command`},
 		{[]bool{false, true}, seatNames, `{"id":2,`, `{"id":1,`, "order 1: is no order's number, or twice there"},
 		{[]bool{false, true}, seatNames, `"side":"sell",`, ``, "order 2: has no side or no type"},
-		{[]bool{false, true}, seatNames, `"market":"BTC-EUR"`, `"market":"LTC-EUR"`, `account: a position in "LTC-EUR" has no units`},
-		{[]bool{false, true}, seatNames, `"assets":{"BTC":8,`, `"assets":{`, `account: a balance of "BTC" has no decimals`},
+		{[]bool{false, true}, seatNames, `"market":"BTC-EUR"`, `"market":"LTC-EUR"`,
+			`account: a position in "LTC-EUR" has no units`},
+		{[]bool{false, true}, seatNames, `"assets":{"BTC":8,`, `"assets":{`,
+			`account: a balance of "BTC" has no decimals`},
 	} {
 		a := restarted(t, false, c.own)
 		require.Contains(t, text, c.old)
@@ -150,7 +159,8 @@ func TestTheMoneyOfAStrategyThatIsGoneGoesToThePool(t *testing.T) {
 func TestPricesOutliveTheProcess(t *testing.T) {
 	d := newDesk(t, 1, nil)
 	require.Zero(t, d.Priced())
-	d.apply(market.Event{Kind: market.KindTicker, At: 7, Ticker: &market.Ticker{Market: 1, Last: 100_00, Bid: 99_00, Ask: 101_00}})
+	d.apply(market.Event{Kind: market.KindTicker, At: 7, Ticker: &market.Ticker{Market: 1, Last: 100_00, Bid: 99_00,
+		Ask: 101_00}})
 	require.Equal(t, 1, d.Priced())
 	text, err := d.SavePrices(nil)
 	require.NoError(t, err)
@@ -211,12 +221,15 @@ func TestASavedOrderKeepsItsNames(t *testing.T) {
 	d := newDesk(t, 1, nil)
 	o := d.Send(&market.Order{ID: 1, Market: 1, Strategy: 1, Side: market.Sell, Type: market.TypeStopLossLimit}, 0)
 	o.Order = market.Order{
-		ID: 1, ExchangeID: uuid.UUID{1}, ClientOrderID: uuid.UUID{2}, OperatorID: 3, Market: 1, Strategy: 1, CodGroupID: 4,
-		Side: market.Sell, Type: market.TypeStopLossLimit, TriggerType: market.TriggerPrice, TriggerReference: market.BestBid,
-		Visible: true, FeeCurrency: 1, OnHoldCurrency: 2,
+		ID: 1, ExchangeID: uuid.UUID{1}, ClientOrderID: uuid.UUID{2}, OperatorID: 3, Market: 1, Strategy: 1,
+		CodGroupID: 4,
+		Side:       market.Sell, Type: market.TypeStopLossLimit, TriggerType: market.TriggerPrice,
+		TriggerReference: market.BestBid,
+		Visible:          true, FeeCurrency: 1, OnHoldCurrency: 2,
 		OrderState: market.OrderState{
 			Status: market.StatusPartiallyFilled, TimeInForce: market.IOC, SelfTradePrevention: market.CancelOldest,
-			RestatementReason: market.CancelOnDelisting, PostOnly: true, Triggered: true, Price: 8, TriggerAmount: 9, Amount: 10,
+			RestatementReason: market.CancelOnDelisting, PostOnly: true, Triggered: true, Price: 8, TriggerAmount: 9,
+			Amount:          10,
 			AmountRemaining: 11, AmountQuote: 12, AmountQuoteRemaining: 13, OnHold: 14, FilledAmount: 15,
 			FilledAmountQuote: market.ValueOf(16), FeePaid: market.ValueOf(17), Updated: 19,
 		},

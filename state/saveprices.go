@@ -30,14 +30,15 @@ func (a *Account) SavePrices(dst []byte) ([]byte, error) {
 	for _, m := range a.catalog.Markets() {
 		mark, quote := a.marks[m.ID], a.quotes[m.ID]
 		if mark.price != 0 || quote.bid != 0 || quote.ask != 0 {
-			s.Markets[m.Name] = SavedPrice{Units: m.Units(), Last: mark.price, At: mark.at, Late: mark.late, Bid: quote.bid, Ask: quote.ask}
+			s.Markets[m.Name] = SavedPrice{Units: m.Units(), Last: mark.price, At: mark.at, Late: mark.late,
+				Bid: quote.bid, Ask: quote.ask}
 		}
 	}
 	return market.AppendSaved(dst, pricesVersion, &s)
 }
 
-// RestorePrices makes the latest prices what they were when data was saved. Those of markets that are gone are left out;
-// other units are an error.
+// RestorePrices makes the latest prices what they were when data was saved. Those of markets that
+// are gone are left out; other units are an error.
 func (a *Account) RestorePrices(data []byte) error {
 	var s SavedPrices
 	if err := market.ParseSaved(data, pricesVersion, &s); err != nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Send records an order that is about to leave: state Sent, its funds reserved. The account keeps a copy.
+// Send records an order that is about to leave: state Sent, its funds reserved. The account keeps a
+// copy.
 func (a *Account) Send(o *market.Order, reserve market.Money) *Order {
 	own := a.blank()
 	own.Order, own.State, own.InFlight = *o, Sent, market.CommandPlace
@@ -28,7 +29,8 @@ func (a *Account) Send(o *market.Order, reserve market.Money) *Order {
 	return own
 }
 
-// Drop takes back orders of a strategy that were recorded by Send but will never leave the process: those from id on.
+// Drop takes back orders of a strategy that were recorded by Send but will never leave the process:
+// those from id on.
 func (a *Account) Drop(s market.StrategyID, id market.OrderID) {
 	for i := len(a.open) - 1; i >= 0 && a.open[i].ID >= id; i-- {
 		if a.open[i].Strategy == s {
@@ -37,7 +39,8 @@ func (a *Account) Drop(s market.StrategyID, id market.OrderID) {
 	}
 }
 
-// SendUpdate records that an update is about to leave: until its answer the order holds the larger of both amounts.
+// SendUpdate records that an update is about to leave: until its answer the order holds the larger
+// of both amounts.
 func (a *Account) SendUpdate(o *Order, hold market.Money) {
 	a.changed = true
 	o.InFlight = market.CommandUpdate
@@ -59,7 +62,8 @@ func (a *Account) SendCancel(o *Order) {
 	o.InFlight, o.CancelWanted = market.CommandCancel, false
 }
 
-// WantCancel records that a cancel is to follow the write in flight, or, with false, that it is not.
+// WantCancel records that a cancel is to follow the write in flight, or, with false, that it is
+// not.
 func (a *Account) WantCancel(o *Order, wanted bool) {
 	a.changed = true
 	o.CancelWanted = wanted
@@ -110,8 +114,9 @@ func (a *Account) close(o *Order, state State) {
 	}
 }
 
-// mostAbsent is how many orders are remembered of which a refusal was inferred. The exchange has had the whole window of the request, a look at
-// the order and two at its lists to show it; what it shows after so many others were lost is taken for foreign.
+// mostAbsent is how many orders are remembered of which a refusal was inferred. The exchange has
+// had the whole window of the request, a look at the order and two at its lists to show it; what it
+// shows after so many others were lost is taken for foreign.
 const mostAbsent = 16
 
 // inferred reports whether nobody but our own reckoning says that an order was refused.
@@ -127,8 +132,8 @@ func (a *Account) remember(o *Order) {
 	}
 }
 
-// Absent is the order of a client's name of which it was inferred that the exchange never took it, nil where there is none, or so many were
-// lost since that it has been forgotten.
+// Absent is the order of a client's name of which it was inferred that the exchange never took it,
+// nil where there is none, or so many were lost since that it has been forgotten.
 func (a *Account) Absent(client uuid.UUID) *Order {
 	for _, o := range a.absent {
 		if o.ClientOrderID == client && client != uuid.Nil {
@@ -138,7 +143,8 @@ func (a *Account) Absent(client uuid.UUID) *Order {
 	return nil
 }
 
-// complete reports whether nothing more is expected of a closed order: no fill, no fee, no change of mind.
+// complete reports whether nothing more is expected of a closed order: no fill, no fee, no change
+// of mind.
 func (o *Order) complete() bool {
 	return o.unsettled == 0 && o.counted >= o.FilledAmount && !o.inferred()
 }

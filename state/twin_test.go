@@ -20,7 +20,8 @@ type moved struct {
 	fee      int64
 }
 
-// twin knows nothing but the list of what happened, and adds it up anew each time with big integers.
+// twin knows nothing but the list of what happened, and adds it up anew each time with big
+// integers.
 type twin struct {
 	lines []moved
 	held  map[market.OrderID]int64 // by open order
@@ -241,7 +242,8 @@ func (m *machine) compareSaved(t *rapid.T) {
 	m.Saved()
 }
 
-// restart goes on with an account that was made of what this one saves, in a catalog of another order.
+// restart goes on with an account that was made of what this one saves, in a catalog of another
+// order.
 func (m *machine) restart(rt *rapid.T) {
 	text, err := m.Save(nil, seatNames)
 	require.NoError(m.t, err)
@@ -277,7 +279,8 @@ func restarted(t testing.TB, second bool, own []bool) *Account {
 		require.NoError(t, err)
 	}
 	for _, symbol := range order {
-		require.NoError(t, c.AddMarket(&market.Market{Name: symbol + "-EUR", PriceDigits: 2, Status: market.Trading, Rules: market.Rules{TickSize: 1, QuantityDecimals: 8}}))
+		require.NoError(t, c.AddMarket(&market.Market{Name: symbol + "-EUR", PriceDigits: 2, Status: market.Trading,
+			Rules: market.Rules{TickSize: 1, QuantityDecimals: 8}}))
 	}
 	return NewAccount(c, 2, own)
 }
@@ -294,17 +297,20 @@ func (m *machine) compare(t *rapid.T) {
 		p := m.Position(s, m.m.ID)
 		amount, cost, realised, fees := m.position(s)
 		require.Equal(t, amount, int64(p.Amount))
-		require.Equal(t, []string{cost.String(), realised.String(), fees.String()}, []string{p.Cost.String(), p.Realised.String(), p.Fees.String()})
+		require.Equal(t, []string{cost.String(), realised.String(), fees.String()},
+			[]string{p.Cost.String(), p.Realised.String(), p.Fees.String()})
 	}
 }
 
 func TestTheAccountAgreesWithATwinThatAddsUpTheList(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		own := rapid.SampledFrom([][]bool{nil, {false, true}, {false, true, true}}).Draw(rt, "own purses")
-		m := &machine{desk: newDesk(t, 2, own), own: own, settled: map[market.OrderID]exchange.Settlement{}, twin: twin{held: map[market.OrderID]int64{}, quote: map[market.OrderID]bool{}}}
+		m := &machine{desk: newDesk(t, 2, own), own: own, settled: map[market.OrderID]exchange.Settlement{},
+			twin: twin{held: map[market.OrderID]int64{}, quote: map[market.OrderID]bool{}}}
 		m.pay(rt)
 		rt.Repeat(map[string]func(*rapid.T){
-			"": m.compare, "place": m.place, "fill": m.fillSome, "end": m.end, "update": m.update, "acknowledge": m.acknowledge, "pay": m.pay, "restart": m.restart,
+			"": m.compare, "place": m.place, "fill": m.fillSome, "end": m.end, "update": m.update,
+			"acknowledge": m.acknowledge, "pay": m.pay, "restart": m.restart,
 		})
 	})
 }
@@ -314,7 +320,8 @@ func TestRealisedAndCostAddUpToTheCashThatMoved(t *testing.T) {
 		d, cash, held := newDesk(t, 1, nil), new(big.Int), int64(0)
 		d.deposit(1, d.m.Quote, 1e17)
 		for range rapid.IntRange(1, 40).Draw(rt, "fills") {
-			l := moved{1, market.Buy, rapid.Int64Range(1, 1e9).Draw(rt, "amount"), rapid.Int64Range(1, 1e6).Draw(rt, "price"), rapid.Int64Range(-1e6, 1e6).Draw(rt, "fee")}
+			l := moved{1, market.Buy, rapid.Int64Range(1, 1e9).Draw(rt, "amount"), rapid.Int64Range(1, 1e6).
+				Draw(rt, "price"), rapid.Int64Range(-1e6, 1e6).Draw(rt, "fee")}
 			if held > 0 && rapid.Bool().Draw(rt, "sell") {
 				l.side, l.amount = market.Sell, min(held, l.amount)
 				held -= 2 * l.amount

@@ -6,8 +6,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Equity is what all balances are worth in currency at the latest prices: each asset through its market against currency,
-// rounded down by asset. An asset without such a market, or before its first price, counts nothing.
+// Equity is what all balances are worth in currency at the latest prices: each asset through its
+// market against currency, rounded down by asset. An asset without such a market, or before its
+// first price, counts nothing.
 func (a *Account) Equity(currency market.AssetID) (market.Money, error) {
 	_, equity, err := a.Worths(currency)
 	return equity, err
@@ -36,7 +37,8 @@ func (a *Account) Worths(currency market.AssetID) (cash, equity market.Money, er
 	return cash, equity, nil
 }
 
-// PricedSince reports whether everything that counts for the equity in currency has had a price after a time.
+// PricedSince reports whether everything that counts for the equity in currency has had a price
+// after a time.
 func (a *Account) PricedSince(currency market.AssetID, since market.Time) bool {
 	for _, m := range a.catalog.Markets() {
 		if m.Quote == currency && a.marks[m.ID].at <= since && a.sum(m.Base) != 0 {
@@ -54,8 +56,8 @@ func (a *Account) sum(asset market.AssetID) (total market.Money) {
 	return total
 }
 
-// Exposure is what the account's positions are worth in currency at the latest prices, together with what its open buys
-// hold.
+// Exposure is what the account's positions are worth in currency at the latest prices, together
+// with what its open buys hold.
 func (a *Account) Exposure(currency market.AssetID) (market.Money, error) {
 	equity, err := a.Equity(currency)
 	if err != nil {

@@ -6,8 +6,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// OrderBook is a read-only view of a market's order book: bids from the highest, asks from the lowest. It can be read until
-// OnBook returns; later every method panics, which halts the strategy. A strategy keeps the levels that it needs.
+// OrderBook is a read-only view of a market's order book: bids from the highest, asks from the
+// lowest. It can be read until OnBook returns; later every method panics, which halts the strategy.
+// A strategy keeps the levels that it needs.
 type OrderBook struct {
 	window *BookWindow
 	shown  uint64 // the window's count when the view was made
@@ -53,14 +54,15 @@ func (b OrderBook) read() *market.OrderBook {
 		return new(market.OrderBook)
 	}
 	if b.window.book == nil || b.window.shown != b.shown {
-		panic(fmt.Sprintf("strategy: an order book was read after the OnBook that was given it (number %d of its strategy) had returned; "+
+		panic(fmt.Sprintf("strategy: an order book was read after the OnBook that was given it (number %d of its "+
+			"strategy) had returned; "+
 			"keep the levels that you need, not the book", b.shown))
 	}
 	return b.window.book
 }
 
-// BookWindow shows a strategy one order book at a time. Only an engine has one, and a test of a strategy without an engine.
-// The zero BookWindow is closed.
+// BookWindow shows a strategy one order book at a time. Only an engine has one, and a test of a
+// strategy without an engine. The zero BookWindow is closed.
 type BookWindow struct {
 	Admit func(call string) bool // whether the view may be read now, as Engine.Admit; nil: yes
 

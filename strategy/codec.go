@@ -24,14 +24,18 @@ type codec struct {
 
 // codecs holds the types that a parameter can have.
 var codecs = map[reflect.Type]codec{
-	reflect.TypeFor[int]():             codecOf("int", "a whole number", readInt, strconv.Itoa, cmp.Compare[int]),
-	reflect.TypeFor[int64]():           codecOf("int", "a whole number", readInt64, textOfInt64, cmp.Compare[int64]),
-	reflect.TypeFor[float64]():         codecOf("float", "a finite number", readFloat, textOfFloat, cmp.Compare[float64]),
-	reflect.TypeFor[decimal.Decimal](): codecOf("decimal", "a decimal number such as 0.25", readDecimal, decimal.Decimal.String, decimal.Decimal.Cmp),
-	reflect.TypeFor[bool]():            codecOf("bool", "true or false", readBool, strconv.FormatBool, nil),
-	reflect.TypeFor[string]():          codecOf("text", "a text", readText, strings.Clone, nil),
-	reflect.TypeFor[market.Interval](): codecOf("interval", "an interval (1m 5m 15m 30m 1h 2h 4h 6h 8h 12h 1d 1W 1M)", readInterval, market.Interval.String, cmp.Compare[market.Interval]),
-	reflect.TypeFor[time.Duration]():   codecOf("duration", `a duration such as "90m"`, readDuration, time.Duration.String, cmp.Compare[time.Duration]),
+	reflect.TypeFor[int]():   codecOf("int", "a whole number", readInt, strconv.Itoa, cmp.Compare[int]),
+	reflect.TypeFor[int64](): codecOf("int", "a whole number", readInt64, textOfInt64, cmp.Compare[int64]),
+	reflect.TypeFor[float64](): codecOf("float", "a finite number", readFloat, textOfFloat,
+		cmp.Compare[float64]),
+	reflect.TypeFor[decimal.Decimal](): codecOf("decimal", "a decimal number such as 0.25", readDecimal,
+		decimal.Decimal.String, decimal.Decimal.Cmp),
+	reflect.TypeFor[bool]():   codecOf("bool", "true or false", readBool, strconv.FormatBool, nil),
+	reflect.TypeFor[string](): codecOf("text", "a text", readText, strings.Clone, nil),
+	reflect.TypeFor[market.Interval](): codecOf("interval", "an interval (1m 5m 15m 30m 1h 2h 4h 6h 8h 12h 1d 1W 1M)",
+		readInterval, market.Interval.String, cmp.Compare[market.Interval]),
+	reflect.TypeFor[time.Duration](): codecOf("duration", `a duration such as "90m"`, readDuration,
+		time.Duration.String, cmp.Compare[time.Duration]),
 }
 
 func codecOf[T any](name, want string, read func(any) (T, bool), text func(T) string, compare func(a, b T) int) codec {
@@ -81,8 +85,9 @@ func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
 
 func textOfFloat(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 
-// readDecimal goes through market.ParseDecimal, which bounds the digits: an exponent of a billion would fill the memory. A
-// float64 means the shortest decimal that names it, which is what stood in the file.
+// readDecimal goes through market.ParseDecimal, which bounds the digits: an exponent of a billion
+// would fill the memory. A float64 means the shortest decimal that names it, which is what stood in
+// the file.
 func readDecimal(raw any) (decimal.Decimal, bool) {
 	switch value := raw.(type) {
 	case float64:

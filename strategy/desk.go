@@ -13,7 +13,8 @@ import (
 type Engine interface {
 	// Now is the arrival time of the event in hand.
 	Now() market.Time
-	// Ask submits a command; the engine copies it. It returns the order's id, or why the gate refused.
+	// Ask submits a command; the engine copies it. It returns the order's id, or why the gate
+	// refused.
 	Ask(s market.StrategyID, c *market.Command) (market.OrderID, error)
 	// Protect opens a bracket over base that the strategy holds; see Desk.Protect.
 	Protect(s market.StrategyID, m market.ID, levels market.Bracket) (market.OrderID, error)
@@ -23,7 +24,8 @@ type Engine interface {
 	Book() Book
 	// Catalog lists markets and assets.
 	Catalog() *market.Catalog
-	// Admit reports whether strategy s may use its desk now: in a callback of its own, on the goroutine that calls it.
+	// Admit reports whether strategy s may use its desk now: in a callback of its own, on the
+	// goroutine that calls it.
 	Admit(s market.StrategyID, call string) bool
 }
 
@@ -37,14 +39,16 @@ type Book interface {
 	Open(dst []*market.Order, s market.StrategyID, m market.ID) []*market.Order
 }
 
-// Desk is all that a strategy may do. Asks return the order's id, or the gate's refusal as an error; what becomes of an order
-// is told later to OrderHandler and FillHandler. Amounts and prices are in the market's units; the gate rounds a price to
-// the tick (buys down, sells up) and an amount down to the market's decimals.
+// Desk is all that a strategy may do. Asks return the order's id, or the gate's refusal as an
+// error; what becomes of an order is told later to OrderHandler and FillHandler. Amounts and prices
+// are in the market's units; the gate rounds a price to the tick (buys down, sells up) and an
+// amount down to the market's decimals.
 //
-// Each strategy has its own Desk, with its own positions, orders and allotment of the balance. It works inside callbacks that were
-// given it, on the goroutine that calls them. From anywhere else it shows nothing, refuses asks with ErrElsewhere, and the strategy is
-// halted; Log alone works everywhere. A market or an asset that the run does not have is a mistake of the program: to read its
-// position, price or balance panics with words, which halts the strategy too; asks are refused.
+// Each strategy has its own Desk, with its own positions, orders and allotment of the balance. It
+// works inside callbacks that were given it, on the goroutine that calls them. From anywhere else
+// it shows nothing, refuses asks with ErrElsewhere, and the strategy is halted; Log alone works
+// everywhere. A market or an asset that the run does not have is a mistake of the program: to read
+// its position, price or balance panics with words, which halts the strategy too; asks are refused.
 type Desk struct {
 	engine  Engine
 	id      market.StrategyID
@@ -121,15 +125,16 @@ func (d *Desk) reads(call string, m market.ID) bool {
 		return false
 	}
 	if !d.has(m) {
-		panic(fmt.Sprintf("strategy: Desk.%s of market %d: the run has markets 1 to %d", call, m, len(d.engine.Catalog().Markets())))
+		panic(fmt.Sprintf("strategy: Desk.%s of market %d: the run has markets 1 to %d", call, m,
+			len(d.engine.Catalog().Markets())))
 	}
 	return true
 }
 
 func (d *Desk) has(m market.ID) bool { return m >= 1 && int(m) <= len(d.engine.Catalog().Markets()) }
 
-// Order returns an own open order as it is now, and whether there is one of that id. A Status of zero means that the exchange
-// has not answered yet.
+// Order returns an own open order as it is now, and whether there is one of that id. A Status of
+// zero means that the exchange has not answered yet.
 func (d *Desk) Order(id market.OrderID) (o market.Order, open bool) {
 	if !d.engine.Admit(d.id, "Order") {
 		return market.Order{}, false
@@ -141,8 +146,8 @@ func (d *Desk) Order(id market.OrderID) (o market.Order, open bool) {
 	return *own, true
 }
 
-// OpenOrders returns the strategy's open orders in m by id, or those in all markets for m = 0, as they are now. The slice is
-// the caller's until its next call of OpenOrders, which fills it anew.
+// OpenOrders returns the strategy's open orders in m by id, or those in all markets for m = 0, as
+// they are now. The slice is the caller's until its next call of OpenOrders, which fills it anew.
 func (d *Desk) OpenOrders(m market.ID) []market.Order {
 	if !d.engine.Admit(d.id, "OpenOrders") {
 		return nil
@@ -157,8 +162,8 @@ func (d *Desk) OpenOrders(m market.ID) []market.Order {
 	return d.copies
 }
 
-// Spoil overwrites what a desk has handed out in memory that it uses again. The check of look-ahead does it after each callback, so
-// that a strategy which lives on what it kept decides otherwise.
+// Spoil overwrites what a desk has handed out in memory that it uses again. The check of look-ahead
+// does it after each callback, so that a strategy which lives on what it kept decides otherwise.
 func Spoil(d *Desk) {
 	for i := range d.copies {
 		d.copies[i] = market.Order{ID: -1, OrderState: market.OrderState{Amount: 1, Price: 1}}
@@ -201,47 +206,56 @@ func (d *Desk) BuyQuote(m market.ID, money market.Money, with ...Option) (market
 }
 
 // Limit asks for a limit order.
-func (d *Desk) Limit(m market.ID, side market.Side, amount market.Qty, price market.Price, with ...Option) (market.OrderID, error) {
+func (d *Desk) Limit(m market.ID, side market.Side, amount market.Qty, price market.Price,
+	with ...Option) (market.OrderID, error) {
 	o := d.draft(m, side, market.TypeLimit)
 	o.Amount, o.Price = amount, price
 	return d.place(with)
 }
 
-// Stop asks for a stopLoss, or a stopLossLimit where At gives a price: it triggers at a price equal to or worse than trigger
-// (lower for a sell, higher for a buy; specification 4.1 rule 3).
-func (d *Desk) Stop(m market.ID, side market.Side, amount market.Qty, trigger market.Price, with ...Option) (market.OrderID, error) {
+// Stop asks for a stopLoss, or a stopLossLimit where At gives a price: it triggers at a price equal
+// to or worse than trigger (lower for a sell, higher for a buy; specification 4.1 rule 3).
+func (d *Desk) Stop(m market.ID, side market.Side, amount market.Qty, trigger market.Price,
+	with ...Option) (market.OrderID, error) {
 	return d.triggered(m, side, market.TypeStopLoss, amount, trigger, with)
 }
 
-// TakeProfit asks for a takeProfit, or a takeProfitLimit where At gives a price: it triggers at a price equal to or better
-// than trigger.
-func (d *Desk) TakeProfit(m market.ID, side market.Side, amount market.Qty, trigger market.Price, with ...Option) (market.OrderID, error) {
+// TakeProfit asks for a takeProfit, or a takeProfitLimit where At gives a price: it triggers at a
+// price equal to or better than trigger.
+func (d *Desk) TakeProfit(m market.ID, side market.Side, amount market.Qty, trigger market.Price,
+	with ...Option) (market.OrderID, error) {
 	return d.triggered(m, side, market.TypeTakeProfit, amount, trigger, with)
 }
 
-// Bracket asks for a buy with two exits: a stop that sells below and a target that sells above (0 leaves one out). The entry
-// is a market order, or a limit order where At gives a price. The exits come alive with the entry's first fill. Spot
-// exchanges let only one exit rest, because a sell holds its base: the stop rests (Keep changes that), the engine watches
-// the other and swaps after the exchange confirmed the cancel. When either exit fills, the other is gone. When
-// one comes to nothing while the entry still rests, the entry is cancelled first. Cancel with the entry's id ends the bracket:
-// its exit is cancelled and not replaced; while nothing has been bought it cancels the entry, and what that buys on the way
-// is still protected.
-func (d *Desk) Bracket(m market.ID, amount market.Qty, stop, target market.Price, with ...Option) (market.OrderID, error) {
+// Bracket asks for a buy with two exits: a stop that sells below and a target that sells above (0
+// leaves one out). The entry is a market order, or a limit order where At gives a price. The exits
+// come alive with the entry's first fill. Spot exchanges let only one exit rest, because a sell
+// holds its base: the stop rests (Keep changes that), the engine watches the other and swaps after
+// the exchange confirmed the cancel. When either exit fills, the other is gone. When one comes to
+// nothing while the entry still rests, the entry is cancelled first. Cancel with the entry's id
+// ends the bracket: its exit is cancelled and not replaced; while nothing has been bought it
+// cancels the entry, and what that buys on the way is still protected.
+func (d *Desk) Bracket(m market.ID, amount market.Qty, stop, target market.Price, with ...Option) (market.OrderID,
+	error) {
 	o := d.draft(m, market.Buy, market.TypeMarket)
 	o.Amount = amount
 	o.Bracket.Stop, o.Bracket.Target = stop, target
 	return d.place(with)
 }
 
-// ErrElsewhere is the answer to an ask from outside the strategy's own callbacks, or from another goroutine than theirs.
-var ErrElsewhere = errors.New("the desk was used outside its strategy's callbacks; ask inside them, and start no goroutine that asks")
+// ErrElsewhere is the answer to an ask from outside the strategy's own callbacks, or from another
+// goroutine than theirs.
+var ErrElsewhere = errors.New(
+	"the desk was used outside its strategy's callbacks; ask inside them, and start no goroutine that asks")
 
-// ErrNoPosition is the answer to Protect where the strategy holds nothing that is not protected already.
+// ErrNoPosition is the answer to Protect where the strategy holds nothing that is not protected
+// already.
 var ErrNoPosition = errors.New("no position to protect")
 
-// Protect puts a stop and a target (0 leaves one out) around what the strategy holds in m and no other bracket covers, as
-// Bracket does for an entry that fills. Decided on a candle, it is alive from the next open on. The id names the bracket, for
-// Update with Exits and for Cancel. With nothing to protect it returns ErrNoPosition.
+// Protect puts a stop and a target (0 leaves one out) around what the strategy holds in m and no
+// other bracket covers, as Bracket does for an entry that fills. Decided on a candle, it is alive
+// from the next open on. The id names the bracket, for Update with Exits and for Cancel. With
+// nothing to protect it returns ErrNoPosition.
 func (d *Desk) Protect(m market.ID, stop, target market.Price, with ...Option) (market.OrderID, error) {
 	o := d.draft(m, market.Sell, market.TypeMarket)
 	o.Bracket.Stop, o.Bracket.Target = stop, target
@@ -254,14 +268,15 @@ func (d *Desk) Protect(m market.ID, stop, target market.Price, with ...Option) (
 	case !d.has(m):
 		return 0, d.unknown(m)
 	case o.Bracket.Stop < 0 || o.Bracket.Target < 0:
-		return 0, fmt.Errorf("%w: stop %d, target %d: they are positive, or 0 for none", ErrMeaningless, o.Bracket.Stop, o.Bracket.Target)
+		return 0, fmt.Errorf("%w: stop %d, target %d: they are positive, or 0 for none", ErrMeaningless, o.Bracket.Stop,
+			o.Bracket.Target)
 	}
 	return d.engine.Protect(d.id, m, o.Bracket)
 }
 
-// Target asks for the market order that brings the strategy's position in m to amount, counting what its market orders over
-// base amounts in flight will add; what a BuyQuote will buy is not known before it has. It returns 0 and no error when
-// nothing is missing.
+// Target asks for the market order that brings the strategy's position in m to amount, counting
+// what its market orders over base amounts in flight will add; what a BuyQuote will buy is not
+// known before it has. It returns 0 and no error when nothing is missing.
 func (d *Desk) Target(m market.ID, amount market.Qty, with ...Option) (market.OrderID, error) {
 	switch {
 	case !d.engine.Admit(d.id, "Target"):
@@ -269,7 +284,8 @@ func (d *Desk) Target(m market.ID, amount market.Qty, with ...Option) (market.Or
 	case !d.has(m):
 		return 0, d.unknown(m)
 	case amount < 0:
-		return 0, fmt.Errorf("%w: Target(%d): a position is zero or more, because the exchange is spot", ErrMeaningless, amount)
+		return 0, fmt.Errorf("%w: Target(%d): a position is zero or more, because the exchange is spot", ErrMeaningless,
+			amount)
 	}
 	missing := amount - d.Position(m).Amount
 	for _, o := range d.own(m) {
@@ -288,8 +304,9 @@ func (d *Desk) Target(m market.ID, amount market.Qty, with ...Option) (market.Or
 	return 0, nil
 }
 
-// Update asks for a change of an own open order: At, Amount, AmountQuote, Trigger, InForce, PostOnly, SelfTrade; or Exits, on
-// the entry of a bracket, which moves its stop and target. The order leaves the book and loses its place in the queue.
+// Update asks for a change of an own open order: At, Amount, AmountQuote, Trigger, InForce,
+// PostOnly, SelfTrade; or Exits, on the entry of a bracket, which moves its stop and target. The
+// order leaves the book and loses its place in the queue.
 func (d *Desk) Update(id market.OrderID, with ...Option) error {
 	d.command, d.fault = market.Command{Kind: market.CommandUpdate}, nil
 	d.command.Order.ID = id
@@ -332,7 +349,8 @@ func (d *Desk) draft(m market.ID, side market.Side, kind market.OrderType) *mark
 	return o
 }
 
-func (d *Desk) triggered(m market.ID, side market.Side, kind market.OrderType, amount market.Qty, trigger market.Price, with []Option) (market.OrderID, error) {
+func (d *Desk) triggered(m market.ID, side market.Side, kind market.OrderType, amount market.Qty, trigger market.Price,
+	with []Option) (market.OrderID, error) {
 	o := d.draft(m, side, kind)
 	o.Amount, o.TriggerAmount = amount, trigger
 	o.TriggerType, o.TriggerReference = market.TriggerPrice, market.LastTrade
@@ -377,7 +395,8 @@ func (d *Desk) ask() (market.OrderID, error) {
 	case d.fault != nil:
 		return 0, d.fault
 	case o.Amount < 0 || o.AmountQuote < 0 || o.Price < 0 || o.TriggerAmount < 0:
-		return 0, fmt.Errorf("%w: amount %d, quote amount %d, price %d, trigger %d: none of them can be negative", ErrMeaningless, o.Amount, o.AmountQuote, o.Price, o.TriggerAmount)
+		return 0, fmt.Errorf("%w: amount %d, quote amount %d, price %d, trigger %d: none of them can be negative",
+			ErrMeaningless, o.Amount, o.AmountQuote, o.Price, o.TriggerAmount)
 	}
 	return d.engine.Ask(d.id, &d.command)
 }
@@ -392,5 +411,6 @@ func (d *Desk) change(id market.OrderID) error {
 }
 
 func (d *Desk) unknown(m market.ID) error {
-	return fmt.Errorf("%w: market %d: the run has markets 1 to %d", ErrMeaningless, m, len(d.engine.Catalog().Markets()))
+	return fmt.Errorf("%w: market %d: the run has markets 1 to %d", ErrMeaningless, m,
+		len(d.engine.Catalog().Markets()))
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/strategytest"
 )
 
-// ExampleDesk asks for an order of each kind that a strategy needs most. The desk of this test writes them down; that of a bot passes them
-// to its gate, which may refuse.
+// ExampleDesk asks for an order of each kind that a strategy needs most. The desk of this test
+// writes them down; that of a bot passes them to its gate, which may refuse.
 func ExampleDesk() {
 	var bench strategytest.Bench
 	m := bench.Market("BTC-EUR", 2, 4, 1000_00)
@@ -21,7 +21,8 @@ func ExampleDesk() {
 	}
 	d.Update(id, strategy.At(99_00))
 	d.Cancel(id)
-	d.Bracket(m.ID, 2_0000, 95_00, 110_00, strategy.At(100_00)) // limit at 100, then a stop at 95 and a target at 110 for what it bought
+	// limit at 100, then a stop at 95 and a target at 110 for what it bought
+	d.Bracket(m.ID, 2_0000, 95_00, 110_00, strategy.At(100_00))
 	for _, line := range bench.Asked() {
 		fmt.Println(line)
 	}
@@ -32,7 +33,8 @@ func ExampleDesk() {
 	// buy 2 at 100 stop 95 target 110
 }
 
-// memory is a strategy that must know after a restart what no candle tells: its highest price since it bought.
+// memory is a strategy that must know after a restart what no candle tells: its highest price since
+// it bought.
 type memory struct {
 	strategy.Base
 	setup strategy.Setup

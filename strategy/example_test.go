@@ -8,7 +8,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/strategytest"
 )
 
-// A whole strategy: it buys after some falling closes in a row and sells after the first rising one.
+// A whole strategy: it buys after some falling closes in a row and sells after the first rising
+// one.
 type dip struct {
 	strategy.Base
 	after, falls int

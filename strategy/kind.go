@@ -11,8 +11,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Kind is a strategy that can be made from parameters: what `bot strategies` lists and what bot.Main is given. Make one with
-// Define. The zero Kind has no parameters and makes nothing.
+// Kind is a strategy that can be made from parameters: what `bot strategies` lists and what
+// bot.Main is given. Make one with Define. The zero Kind has no parameters and makes nothing.
 type Kind struct {
 	Name string // how a config names it
 	Doc  string // one line
@@ -31,8 +31,8 @@ type Needs struct {
 	Book      bool
 }
 
-// Setup is where one strategy works. The markets are copies, as they are when the strategy is made: units stay, rules and status
-// as of now come from Desk.Market.
+// Setup is where one strategy works. The markets are copies, as they are when the strategy is made:
+// units stay, rules and status as of now come from Desk.Market.
 type Setup struct {
 	Markets  []*market.Market
 	Interval market.Interval // the main interval
@@ -62,11 +62,13 @@ func (s Setup) copied() Setup {
 //
 //	Fast int `toml:"fast" default:"20" min:"2" max:"1000" doc:"candles of the fast average"`
 //
-// A field is an int, int64, float64, bool, string (with an optional oneof:"a,b"), market.Interval, time.Duration or
-// decimal.Decimal (prices and amounts as people write them). Only min, max and oneof may be left out. Where P or *P has
-// Validate() error, it is asked after the bounds were checked.
+// A field is an int, int64, float64, bool, string (with an optional oneof:"a,b"), market.Interval,
+// time.Duration or decimal.Decimal (prices and amounts as people write them). Only min, max and
+// oneof may be left out. Where P or *P has Validate() error, it is asked after the bounds were
+// checked.
 //
-// Define panics where P is no such struct or its defaults break their own rules: the program is wrong, not its input.
+// Define panics where P is no such struct or its defaults break their own rules: the program is
+// wrong, not its input.
 func Define[P any](name, doc string, needs func(P) Needs, build func(P, Setup) (Strategy, error)) Kind {
 	k := Kind{Name: name, Doc: doc, params: parametersOf(name, reflect.TypeFor[P]())}
 	k.valid = func(values []any) error {
@@ -102,9 +104,10 @@ func (k Kind) Params() []Param {
 	return params
 }
 
-// Needs returns what the strategy needs with these values. Values are those of a decoded TOML table (int64, float64, string,
-// bool) or texts; conversion is exact or refused. What is left out has its default; an unknown name is an error that names
-// the nearest known one, a value out of bounds one that names the bounds.
+// Needs returns what the strategy needs with these values. Values are those of a decoded TOML table
+// (int64, float64, string, bool) or texts; conversion is exact or refused. What is left out has its
+// default; an unknown name is an error that names the nearest known one, a value out of bounds one
+// that names the bounds.
 func (k Kind) Needs(values map[string]any) (Needs, error) {
 	return onValues(k, values, func(all []any) (Needs, error) {
 		n, err := k.needs(all)
@@ -116,7 +119,8 @@ func (k Kind) Needs(values map[string]any) (Needs, error) {
 		}
 		for _, i := range n.Intervals {
 			if !known(i) {
-				return Needs{}, fmt.Errorf("needs candles of interval %d, which is none of the exchange's; use one of package market, such as market.Interval1h", i)
+				return Needs{}, fmt.Errorf("needs candles of interval %d, which is none of the exchange's; use one of "+
+					"package market, such as market.Interval1h", i)
 			}
 		}
 		return n, nil
@@ -150,8 +154,8 @@ func (k Kind) New(values map[string]any, s Setup) (Strategy, error) {
 	})
 }
 
-// Resolve returns the value of every parameter in the order of their declaration, defaults included, as a result file prints
-// them. For values see Needs.
+// Resolve returns the value of every parameter in the order of their declaration, defaults
+// included, as a result file prints them. For values see Needs.
 func (k Kind) Resolve(values map[string]any) ([]Setting, error) {
 	return onValues(k, values, func(all []any) ([]Setting, error) {
 		if err := k.valid(all); err != nil {

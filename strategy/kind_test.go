@@ -54,17 +54,22 @@ func oneMarket() strategy.Setup {
 func TestParamsDescribeTheFieldsInTheirOrder(t *testing.T) {
 	params := kindOfAll().Params()
 	require.Len(t, params, 8)
-	require.Equal(t, strategy.Param{Name: "fast", Type: "int", Default: "20", Min: "2", Max: "1000", Doc: "candles of the fast average"}, params[0])
-	require.Equal(t, strategy.Param{Name: "share", Type: "decimal", Default: "0.99", Min: "0.01", Max: "1", Doc: "a share"}, params[3])
-	require.Equal(t, strategy.Param{Name: "mode", Type: "text", Default: "calm", OneOf: "calm,wild", Doc: "a mode"}, params[5])
+	require.Equal(t, strategy.Param{Name: "fast", Type: "int", Default: "20", Min: "2", Max: "1000",
+		Doc: "candles of the fast average"}, params[0])
+	require.Equal(t, strategy.Param{Name: "share", Type: "decimal", Default: "0.99", Min: "0.01", Max: "1",
+		Doc: "a share"}, params[3])
+	require.Equal(t, strategy.Param{Name: "mode", Type: "text", Default: "calm", OneOf: "calm,wild", Doc: "a mode"},
+		params[5])
 	require.Equal(t, "interval", params[6].Type)
 	require.Equal(t, "1h30m0s", params[7].Default)
 }
 
 func TestNewReadsDecodedValuesAndTexts(t *testing.T) {
 	want := all{7, 30, 2, decimal.New(25, -2), true, "wild", market.Interval1h, time.Hour}
-	decoded := map[string]any{"fast": int64(7), "slow": int64(30), "factor": int64(2), "share": 0.25, "reverse": true, "mode": "wild", "interval": "1h", "every": "1h"}
-	texts := map[string]any{"fast": "7", "slow": "30", "factor": "2.0", "share": "0.25", "reverse": "true", "mode": "wild", "interval": "1h", "every": "60m"}
+	decoded := map[string]any{"fast": int64(7), "slow": int64(30), "factor": int64(2), "share": 0.25, "reverse": true,
+		"mode": "wild", "interval": "1h", "every": "1h"}
+	texts := map[string]any{"fast": "7", "slow": "30", "factor": "2.0", "share": "0.25", "reverse": "true",
+		"mode": "wild", "interval": "1h", "every": "60m"}
 	for _, values := range []map[string]any{decoded, texts} {
 		s, err := kindOfAll().New(values, oneMarket())
 		require.NoError(t, err)
@@ -85,7 +90,8 @@ func TestResolveTellsEveryValue(t *testing.T) {
 	settings, err := kindOfAll().Resolve(map[string]any{"share": 0.5, "every": "36h"})
 	require.NoError(t, err)
 	require.Equal(t, []strategy.Setting{
-		{"fast", "20"}, {"slow", "50"}, {"factor", "1.5"}, {"share", "0.5"}, {"reverse", "false"}, {"mode", "calm"}, {"interval", "4h"}, {"every", "36h0m0s"},
+		{"fast", "20"}, {"slow", "50"}, {"factor", "1.5"}, {"share", "0.5"}, {"reverse", "false"}, {"mode",
+			"calm"}, {"interval", "4h"}, {"every", "36h0m0s"},
 	}, settings)
 }
 
@@ -175,7 +181,8 @@ func TestAKindWithoutParametersNamesNone(t *testing.T) {
 }
 
 func define[P any]() strategy.Kind {
-	return strategy.Define("bad", "is wrong", func(P) strategy.Needs { return strategy.Needs{} }, func(P, strategy.Setup) (strategy.Strategy, error) { return nil, nil })
+	return strategy.Define("bad", "is wrong", func(P) strategy.Needs { return strategy.Needs{} },
+		func(P, strategy.Setup) (strategy.Strategy, error) { return nil, nil })
 }
 
 func TestDefinePanicsOnAWrongStruct(t *testing.T) {

@@ -2,8 +2,9 @@ package strategy
 
 import "slices"
 
-// Nearest returns, for a mistyped name, the one that takes the fewest letters to insert, drop or replace to be typed
-// instead; "" where there are none. Errors about unknown parameters and config keys name it.
+// Nearest returns, for a mistyped name, the one that takes the fewest letters to insert, drop or
+// replace to be typed instead; "" where there are none. Errors about unknown parameters and config
+// keys name it.
 func Nearest(typed string, names []string) string {
 	if len(names) == 0 {
 		return ""

@@ -8,8 +8,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// ErrMeaningless is the answer to an ask with a value that means nothing, whatever the account and the market: a side that there is
-// not, a negative price, an order id that was never given. The text names the value and the mend.
+// ErrMeaningless is the answer to an ask with a value that means nothing, whatever the account and
+// the market: a side that there is not, a negative price, an order id that was never given. The
+// text names the value and the mend.
 var ErrMeaningless = errors.New("meaningless")
 
 // Option sets one more field of an ask.
@@ -39,14 +40,15 @@ const (
 // Tag names the reason of an order for the reports. Use constants: the text is kept, not copied.
 func Tag(text string) Option { return Option{field: fieldTag, text: text} }
 
-// At sets the limit price: of a Buy, a Sell or a Bracket's entry, which is a limit order then, of a stop or take-profit that
-// becomes one when it triggers, or a new one in Update.
+// At sets the limit price: of a Buy, a Sell or a Bracket's entry, which is a limit order then, of a
+// stop or take-profit that becomes one when it triggers, or a new one in Update.
 func At(p market.Price) Option { return Option{field: fieldPrice, number: int64(p)} }
 
 // Amount sets a new base amount in Update; the remaining amount follows (specification 4.4).
 func Amount(q market.Qty) Option { return Option{field: fieldAmount, number: int64(q)} }
 
-// AmountQuote sets a new quote amount in Update, for stopLoss and takeProfit orders that have not triggered.
+// AmountQuote sets a new quote amount in Update, for stopLoss and takeProfit orders that have not
+// triggered.
 func AmountQuote(q market.Money) Option { return Option{field: fieldAmountQuote, number: int64(q)} }
 
 // Trigger sets a new trigger price in Update, for orders that have not triggered.
@@ -60,7 +62,8 @@ func Reference(r market.TriggerReference) Option {
 // InForce sets the time in force; the default is GTC.
 func InForce(t market.TimeInForce) Option { return Option{field: fieldInForce, number: int64(t)} }
 
-// PostOnly makes a limit order that would match at once be cancelled instead, so that only the maker fee is ever paid.
+// PostOnly makes a limit order that would match at once be cancelled instead, so that only the
+// maker fee is ever paid.
 func PostOnly() Option { return Option{field: fieldPostOnly, number: 1} }
 
 // SelfTrade sets the self-trade prevention; the default is decrementAndCancel.
@@ -68,7 +71,8 @@ func SelfTrade(s market.SelfTradePrevention) Option {
 	return Option{field: fieldSelfTrade, number: int64(s)}
 }
 
-// Exits attaches a stop and a target to a buy, or moves those of an earlier entry in Update. 0 leaves one out.
+// Exits attaches a stop and a target to a buy, or moves those of an earlier entry in Update. 0
+// leaves one out.
 func Exits(stop, target market.Price) Option {
 	return Option{field: fieldExits, number: int64(stop), second: int64(target)}
 }
@@ -127,13 +131,16 @@ var numbers = [...]struct {
 	fieldAmount:      {"Amount", 1, math.MaxInt64, "an amount is positive"},
 	fieldAmountQuote: {"AmountQuote", 1, math.MaxInt64, "an amount is positive"},
 	fieldTrigger:     {"Trigger", 1, math.MaxInt64, "a trigger price is positive"},
-	fieldReference:   {"Reference", int64(market.LastTrade), int64(market.MidPrice), "use one of package market, such as market.LastTrade"},
-	fieldInForce:     {"InForce", int64(market.GTC), int64(market.FOK), "use market.GTC, market.IOC or market.FOK"},
-	fieldSelfTrade:   {"SelfTrade", int64(market.DecrementAndCancel), int64(market.CancelBoth), "use one of package market, such as market.CancelNewest"},
-	fieldExits:       {"Exits", 0, math.MaxInt64, "a stop is positive, or 0 for none"},
-	fieldTag:         {"Tag", math.MinInt64, math.MaxInt64, ""},
-	fieldPostOnly:    {"PostOnly", 0, 1, ""},
-	fieldKeep:        {"Keep", int64(market.KeepStop), int64(market.KeepTarget), "use market.KeepStop or market.KeepTarget"},
+	fieldReference: {"Reference", int64(market.LastTrade), int64(market.MidPrice),
+		"use one of package market, such as market.LastTrade"},
+	fieldInForce: {"InForce", int64(market.GTC), int64(market.FOK), "use market.GTC, market.IOC or market.FOK"},
+	fieldSelfTrade: {"SelfTrade", int64(market.DecrementAndCancel), int64(market.CancelBoth),
+		"use one of package market, such as market.CancelNewest"},
+	fieldExits:    {"Exits", 0, math.MaxInt64, "a stop is positive, or 0 for none"},
+	fieldTag:      {"Tag", math.MinInt64, math.MaxInt64, ""},
+	fieldPostOnly: {"PostOnly", 0, 1, ""},
+	fieldKeep: {"Keep", int64(market.KeepStop), int64(market.KeepTarget),
+		"use market.KeepStop or market.KeepTarget"},
 }
 
 // check refuses a number that means nothing.
@@ -146,7 +153,8 @@ func (p *Option) check() error {
 		return fmt.Errorf("%w: %s(%d): %s", ErrMeaningless, n.name, p.number, n.what)
 	}
 	if p.second < 0 {
-		return fmt.Errorf("%w: Exits with a target of %d: a target is positive, or 0 for none", ErrMeaningless, p.second)
+		return fmt.Errorf("%w: Exits with a target of %d: a target is positive, or 0 for none", ErrMeaningless,
+			p.second)
 	}
 	return nil
 }

@@ -35,7 +35,8 @@ type parameter struct {
 	choices  []string
 }
 
-// parametersOf reads the tags of a struct of parameters. It panics where they are wrong; see Define.
+// parametersOf reads the tags of a struct of parameters. It panics where they are wrong; see
+// Define.
 func parametersOf(kind string, t reflect.Type) []parameter {
 	if t.Kind() != reflect.Struct {
 		panic(fmt.Sprintf("strategy %s: parameters are a %s, want a struct", kind, t))

@@ -26,7 +26,8 @@ func setupOf(t *testing.T, names ...string) strategy.Setup {
 }
 
 func TestWhatIsKnownOfAMarketFollowsItsName(t *testing.T) {
-	text, err := strategy.SaveMarkets(setupOf(t, "BTC-EUR", "ADA-EUR"), func(m market.ID) market.Price { return market.Price(m) * 100 })
+	text, err := strategy.SaveMarkets(setupOf(t, "BTC-EUR", "ADA-EUR"),
+		func(m market.ID) market.Price { return market.Price(m) * 100 })
 	require.NoError(t, err)
 	require.Equal(t, `{"version":1,"state":{"ADA-EUR":200,"BTC-EUR":100}}`, string(text))
 	found := map[market.ID]market.Price{}

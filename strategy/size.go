@@ -17,7 +17,8 @@ func ShareOf(fraction decimal.Decimal) (market.Rate, error) {
 	return market.Rate(n), err
 }
 
-// BpsOf converts hundredths of a percent exactly: 12.5 is a Rate of 0.00125. More than four decimals are refused.
+// BpsOf converts hundredths of a percent exactly: 12.5 is a Rate of 0.00125. More than four
+// decimals are refused.
 func BpsOf(bps decimal.Decimal) (market.Rate, error) {
 	rate, err := ShareOf(bps.Shift(-4))
 	if err != nil {
@@ -26,11 +27,12 @@ func BpsOf(bps decimal.Decimal) (market.Rate, error) {
 	return rate, nil
 }
 
-// Affordable returns ⌊share·cash ÷ price⌋, rounded down to the market's QuantityDecimals and never rounded before. It is 0
-// where cash, share or price is not positive, where share exceeds one, and where the amount leaves int64. Fees are not
-// counted: leave room for them in share.
+// Affordable returns ⌊share·cash ÷ price⌋, rounded down to the market's QuantityDecimals and never
+// rounded before. It is 0 where cash, share or price is not positive, where share exceeds one, and
+// where the amount leaves int64. Fees are not counted: leave room for them in share.
 //
-// With a distance for the price it is the amount that loses share·cash when the price falls by that distance.
+// With a distance for the price it is the amount that loses share·cash when the price falls by that
+// distance.
 func Affordable(m market.Market, cash market.Money, share market.Rate, price market.Price) market.Qty {
 	if cash <= 0 || price <= 0 || share <= 0 || share > Whole {
 		return 0
@@ -42,7 +44,8 @@ func Affordable(m market.Market, cash market.Money, share market.Rate, price mar
 	return market.FloorDigits(market.Qty(amount), m.AmountDigits, m.QuantityDecimals)
 }
 
-// AveragePrice is what a unit of the position cost, fees included, rounded down; 0 where nothing is held.
+// AveragePrice is what a unit of the position cost, fees included, rounded down; 0 where nothing is
+// held.
 func AveragePrice(m market.Market, p market.Position) market.Price {
 	if p.Amount <= 0 || p.Cost.Sign() <= 0 {
 		return 0
@@ -54,8 +57,9 @@ func AveragePrice(m market.Market, p market.Position) market.Price {
 	return market.Price(price)
 }
 
-// atPrice divides an exact value by a price, which gives an amount, or by an amount, which gives a price. A floor of a floor
-// is the floor of the whole; where the quote asset has the finest digits, the value fits the money that the first one makes.
+// atPrice divides an exact value by a price, which gives an amount, or by an amount, which gives a
+// price. A floor of a floor is the floor of the whole; where the quote asset has the finest digits,
+// the value fits the money that the first one makes.
 func atPrice(m *market.Market, value market.Value, by int64) (int64, error) {
 	drop := m.ValueDigits - m.PriceDigits - m.AmountDigits
 	if drop == 0 {
@@ -68,8 +72,8 @@ func atPrice(m *market.Market, value market.Value, by int64) (int64, error) {
 	return market.ValueOf(int64(money)).FloorQuo(by, 0)
 }
 
-// Tradable returns amount rounded down to the market's QuantityDecimals, or 0 where an order over it at price would be below
-// the market's minimum: dust, with which nothing can be done.
+// Tradable returns amount rounded down to the market's QuantityDecimals, or 0 where an order over
+// it at price would be below the market's minimum: dust, with which nothing can be done.
 func Tradable(m market.Market, amount market.Qty, price market.Price) market.Qty {
 	amount = market.FloorDigits(amount, m.AmountDigits, m.QuantityDecimals)
 	if amount <= 0 || amount < m.MinOrderInBase {
@@ -82,7 +86,8 @@ func Tradable(m market.Market, amount market.Qty, price market.Price) market.Qty
 	return amount
 }
 
-// Fraction returns price·rate, rounded towards zero. It panics where the result leaves int64, which no rate below one can.
+// Fraction returns price·rate, rounded towards zero. It panics where the result leaves int64, which
+// no rate below one can.
 func Fraction(price market.Price, rate market.Rate) market.Price {
 	part := fractionOf(price, rate)
 	if part.Sign() < 0 {
@@ -96,7 +101,8 @@ func Below(price market.Price, rate market.Rate) market.Price {
 	return toPrice(fractionOf(price, Whole-rate).FloorMoney)
 }
 
-// Above returns price·(1+rate), rounded up: where to sell that far above a price. It panics where the result leaves int64.
+// Above returns price·(1+rate), rounded up: where to sell that far above a price. It panics where
+// the result leaves int64.
 func Above(price market.Price, rate market.Rate) market.Price {
 	return toPrice(fractionOf(price, Whole+rate).CeilMoney)
 }
@@ -118,8 +124,8 @@ func toPrice(round func(drop uint8) (market.Money, error)) market.Price {
 	return market.Price(price)
 }
 
-// RoundPrice rounds to the market's tick as the gate does: a buy down, a sell up. What the desk was asked for then equals
-// what rests.
+// RoundPrice rounds to the market's tick as the gate does: a buy down, a sell up. What the desk was
+// asked for then equals what rests.
 func RoundPrice(m market.Market, side market.Side, price market.Price) market.Price {
 	if side == market.Buy {
 		return market.FloorTo(price, m.TickSize)

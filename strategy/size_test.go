@@ -54,7 +54,8 @@ func TestAffordableIsTheFloorOfTheExactQuotient(t *testing.T) {
 func TestAffordableEqualsRationals(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		digits := rapid.Uint8Range(0, 8)
-		m := pair(t, digits.Draw(t, "price"), digits.Draw(t, "amount"), digits.Draw(t, "quote"), digits.Draw(t, "quantity"))
+		m := pair(t, digits.Draw(t, "price"), digits.Draw(t, "amount"), digits.Draw(t, "quote"),
+			digits.Draw(t, "quantity"))
 		cash := rapid.Int64Range(1, math.MaxInt64).Draw(t, "cash")
 		share := rapid.Int64Range(1, 100_000_000).Draw(t, "share")
 		price := rapid.Int64Range(1, math.MaxInt64).Draw(t, "at")
@@ -67,7 +68,8 @@ func TestAffordableEqualsRationals(t *testing.T) {
 		if floor.IsInt64() {
 			want = market.FloorDigits(floor.Int64(), m.AmountDigits, m.QuantityDecimals)
 		}
-		require.Equal(t, market.Qty(want), strategy.Affordable(*m, market.Money(cash), market.Rate(share), market.Price(price)))
+		require.Equal(t, market.Qty(want), strategy.Affordable(*m, market.Money(cash), market.Rate(share),
+			market.Price(price)))
 	})
 }
 
@@ -89,11 +91,13 @@ func TestAveragePriceIsWhatAUnitCost(t *testing.T) {
 	require.NoError(t, err)
 	cost, err = cost.Add(more)
 	require.NoError(t, err)
-	require.Equal(t, market.Price(100_33), strategy.AveragePrice(*m, market.Position{Amount: 3_0000, Cost: cost})) // 100.336…
+	// 100.336…
+	require.Equal(t, market.Price(100_33), strategy.AveragePrice(*m, market.Position{Amount: 3_0000, Cost: cost}))
 	require.Zero(t, strategy.AveragePrice(*m, market.Position{}))
 
 	fine := pair(t, 2, 0, 8, 0) // the quote asset has the finest decimals
-	require.Equal(t, market.Price(12_34), strategy.AveragePrice(*fine, market.Position{Amount: 2, Cost: market.ValueOf(24_69000000)}))
+	require.Equal(t, market.Price(12_34),
+		strategy.AveragePrice(*fine, market.Position{Amount: 2, Cost: market.ValueOf(24_69000000)}))
 }
 
 func TestTradableKnowsDust(t *testing.T) {
@@ -112,9 +116,10 @@ func TestFractionsAreExactAndRoundTowardsZero(t *testing.T) {
 	require.Equal(t, market.Rate(125_000), rate)
 	require.Equal(t, market.Price(12), strategy.Fraction(9_999, rate)) // 12.49875
 	require.Equal(t, market.Price(-12), strategy.Fraction(9_999, -rate))
-	require.Equal(t, market.Price(11_529_215_046_068_469), strategy.Fraction(math.MaxInt64, rate)) // above 2^53: floats would miss it
-	require.Equal(t, market.Price(9_986), strategy.Below(9_999, rate))                             // 9986.50125
-	require.Equal(t, market.Price(10_012), strategy.Above(9_999, rate))                            // 10011.49875
+	// above 2^53: floats would miss it
+	require.Equal(t, market.Price(11_529_215_046_068_469), strategy.Fraction(math.MaxInt64, rate))
+	require.Equal(t, market.Price(9_986), strategy.Below(9_999, rate))  // 9986.50125
+	require.Equal(t, market.Price(10_012), strategy.Above(9_999, rate)) // 10011.49875
 	require.Equal(t, market.Price(9_999), strategy.Above(9_999, 0))
 	require.Equal(t, market.Price(9_999), strategy.Below(9_999, 0))
 	require.Panics(t, func() { strategy.Above(math.MaxInt64, rate) })

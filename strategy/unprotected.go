@@ -6,14 +6,16 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// ExitHandler hears of positions that were to have an exit at the exchange and cannot have one now: too small, refused,
-// cancelled, the market halted. The bracket stays and tries again; the strategy may sell, move the levels (Update with Exits), or
-// end the bracket (Cancel). It is called once for each Cause until the position has an exit again.
+// ExitHandler hears of positions that were to have an exit at the exchange and cannot have one now:
+// too small, refused, cancelled, the market halted. The bracket stays and tries again; the strategy
+// may sell, move the levels (Update with Exits), or end the bracket (Cancel). It is called once for
+// each Cause until the position has an exit again.
 type ExitHandler interface {
 	OnUnprotected(d *Desk, u Unprotected)
 }
 
-// Unprotected is a position, or a part of one, that was to have an exit at the exchange and has none.
+// Unprotected is a position, or a part of one, that was to have an exit at the exchange and has
+// none.
 type Unprotected struct {
 	Bracket  market.OrderID // the entry's id, or the one that Protect returned
 	Strategy market.StrategyID
@@ -29,7 +31,8 @@ type Unprotected struct {
 // Cause is why a position has no exit.
 type Cause uint8
 
-// The causes. Of the first three a strategy is not told: they are part of how exits come to the exchange.
+// The causes. Of the first three a strategy is not told: they are part of how exits come to the
+// exchange.
 const (
 	CauseArriving  Cause = iota + 1 // the exit is on its way
 	CauseSwap                       // one exit is gone, the other is on its way
@@ -44,7 +47,8 @@ const (
 	causes
 )
 
-var causeNames = [causes]string{"", "arriving", "swap", "unknown", "partly", "too small", "refused", "cancelled", "expired", "halted", "earlier"}
+var causeNames = [causes]string{"", "arriving", "swap", "unknown", "partly", "too small", "refused", "cancelled",
+	"expired", "halted", "earlier"}
 
 // String returns the cause as reports and metrics name it.
 func (c Cause) String() string {
@@ -68,7 +72,8 @@ func (c *Cause) UnmarshalText(text []byte) error {
 	return fmt.Errorf("unknown cause %q of a position without an exit", text)
 }
 
-// Transient reports whether the cause is part of how exits come to the exchange: a strategy is not told of it.
+// Transient reports whether the cause is part of how exits come to the exchange: a strategy is not
+// told of it.
 func (c Cause) Transient() bool { return c <= CauseUnknown }
 
 // CauseTime is how long positions were without an exit for one cause.

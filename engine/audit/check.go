@@ -1,6 +1,7 @@
-// Package audit decides what an answer of the exchange may say about an own order: it holds the answer against the terms as they were
-// sent, the fills that are booked, the market's rules and the known prices. It never asks the exchange and changes nothing but the answer's
-// missing fields. Start at Check.Record.
+// Package audit decides what an answer of the exchange may say about an own order: it holds the
+// answer against the terms as they were sent, the fills that are booked, the market's rules and the
+// known prices. It never asks the exchange and changes nothing but the answer's missing fields.
+// Start at Check.Record.
 package audit
 
 import (
@@ -21,18 +22,22 @@ const (
 	roundings  = 100                     // units of the quote asset that an order's roundings can bring at most
 )
 
-// Check is what the answers about orders of one market are held against. It is a plain value; its functions are called by its methods only.
+// Check is what the answers about orders of one market are held against. It is a plain value; its
+// functions are called by its methods only.
 type Check struct {
 	Catalog *market.Catalog
 	Market  *market.Market
-	Fees    exchange.Fees // the highest rates that the account can be charged, and the lowest below 0 where it gets rebates
-	Now     market.Time   // on the exchange's clock
+	// the highest rates that the account can be charged, and the lowest below 0 where it gets
+	// rebates
+	Fees    exchange.Fees
+	Now     market.Time // on the exchange's clock
 	Prices  func(at market.Time) Prices
 	FillOf  func(id uuid.UUID) market.OrderID   // the own order that a fill of the market was booked for; 0: none
 	OrderOf func(name uuid.UUID) market.OrderID // the own order of the market that the exchange names so; 0: none
 }
 
-// Prices are the prices at which a market is known to have stood about some moment. Zero is none: then nothing is said of prices.
+// Prices are the prices at which a market is known to have stood about some moment. Zero is none:
+// then nothing is said of prices.
 type Prices struct {
 	Low, High market.Price
 	Blind     bool // they are not from that moment
@@ -41,30 +46,38 @@ type Prices struct {
 // Order is an own order as it is known before an answer.
 type Order struct {
 	*market.Order
-	Ended   bool          // the books have it ended
-	Fills   []market.Fill // booked, oldest first
-	Counted market.Qty    // the sum of all booked fills; above that of Fills where those of an earlier process are not at hand
-	Change  *Change       // an update under way; nil: none
+	Ended bool          // the books have it ended
+	Fills []market.Fill // booked, oldest first
+	// the sum of all booked fills; above that of Fills where those of an earlier process are not at
+	// hand
+	Counted market.Qty
+	Change  *Change // an update under way; nil: none
 }
 
 // Change is an update that the exchange has not answered yet.
 type Change struct {
 	Order market.Order // the whole order as the update makes it
-	Blind bool         // the process that sent it has died, and what it asked for is not known: the fields that can change may have any value
+	// the process that sent it has died, and what it asked for is not known: the fields that can
+	// change may have any value
+	Blind bool
 }
 
 // Verdict is what is to be thought of an answer.
 type Verdict struct {
 	Broken []Broken
-	Short  bool // filledAmount is above the fills: ask for the market's trades and hold the whole against the rules again
+	// filledAmount is above the fills: ask for the market's trades and hold the whole against the
+	// rules again
+	Short bool
 }
 
 // Holds reports whether the answer may be booked.
 func (v *Verdict) Holds() bool { return len(v.Broken) == 0 && !v.Short }
 
-// Record holds the record that answers a command, or a query where kind is 0, against the order. Fields that the exchange has left out, or
-// that do not apply to the order, are set in the record to what is known. A record that holds can be booked. One that is Short can be
-// once its fills are complete: in this package's sense that is a list of trades that Trade has held against the same order.
+// Record holds the record that answers a command, or a query where kind is 0, against the order.
+// Fields that the exchange has left out, or that do not apply to the order, are set in the record
+// to what is known. A record that holds can be booked. One that is Short can be once its fills are
+// complete: in this package's sense that is a list of trades that Trade has held against the same
+// order.
 func (c *Check) Record(o *Order, kind market.CommandKind, r *exchange.Record) Verdict {
 	x := c.examine(o)
 	complete(o.Order, &r.Order)
@@ -89,7 +102,8 @@ func (c *Check) Record(o *Order, kind market.CommandKind, r *exchange.Record) Ve
 	return Verdict{Broken: x.broken, Short: x.short && len(x.broken) == 0}
 }
 
-// Fills holds fills that came without a record against the order: trades of the market's list, or fees that were settled.
+// Fills holds fills that came without a record against the order: trades of the market's list, or
+// fees that were settled.
 func (c *Check) Fills(o *Order, fills []market.Fill) []Broken {
 	x := c.examine(o)
 	x.since = x.sinceOf(nil)
@@ -124,7 +138,8 @@ type totals struct {
 }
 
 func (c *Check) examine(o *Order) *examination {
-	x := &examination{Check: c, order: o, limit: limitOf(o.Order), most: o.Amount, quote: o.AmountQuote, booked: make(map[uuid.UUID]*market.Fill, len(o.Fills))}
+	x := &examination{Check: c, order: o, limit: limitOf(o.Order), most: o.Amount, quote: o.AmountQuote,
+		booked: make(map[uuid.UUID]*market.Fill, len(o.Fills))}
 	if n := o.Change; n != nil {
 		x.widen(&n.Order)
 	}
@@ -137,7 +152,8 @@ func (c *Check) examine(o *Order) *examination {
 // widen lets fills have the terms of a changed order as well.
 func (x *examination) widen(changed *market.Order) {
 	limit := limitOf(changed)
-	if limit == 0 || x.limit == 0 || x.order.Side == market.Buy && limit > x.limit || x.order.Side == market.Sell && limit < x.limit {
+	if limit == 0 || x.limit == 0 || x.order.Side == market.Buy && limit > x.limit || x.order.Side == market.Sell &&
+		limit < x.limit {
 		x.limit = limit
 	}
 	x.most, x.quote = max(x.most, changed.Amount), max(x.quote, changed.AmountQuote)

@@ -13,7 +13,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// The example is a buy of 0.0011 BTC at 40,000 in a market that stands at 39,900 to 40,100, with a fee of 0.25 %.
+// The example is a buy of 0.0011 BTC at 40,000 in a market that stands at 39,900 to 40,100, with a
+// fee of 0.25 %.
 const began = market.Time(1_700_000_000_000_000_000)
 
 func example(t *testing.T) (*audit.Check, *audit.Order, *exchange.Record) {
@@ -22,22 +23,28 @@ func example(t *testing.T) (*audit.Check, *audit.Order, *exchange.Record) {
 	require.NoError(t, err)
 	_, err = catalog.AddAsset("BTC", 8)
 	require.NoError(t, err)
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: 8, NotionalDecimals: 2, TickSize: 1}}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: 8, NotionalDecimals: 2,
+		TickSize: 1}}
 	require.NoError(t, catalog.AddMarket(m))
-	check := &audit.Check{Catalog: catalog, Market: m, Fees: exchange.Fees{Maker: 150_000, Taker: 250_000}, Now: began.Add(time.Minute),
+	check := &audit.Check{Catalog: catalog, Market: m, Fees: exchange.Fees{Maker: 150_000, Taker: 250_000},
+		Now:    began.Add(time.Minute),
 		Prices: func(market.Time) audit.Prices { return audit.Prices{Low: 3_990_000, High: 4_010_000} },
 		FillOf: func(id uuid.UUID) market.OrderID { return map[uuid.UUID]market.OrderID{{5}: 4, {8}: 3}[id] },
 		OrderOf: func(id uuid.UUID) market.OrderID {
 			return map[uuid.UUID]market.OrderID{{6}: 4}[id]
 		}}
-	own := market.Order{ID: 3, ClientOrderID: uuid.UUID{1}, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{TimeInForce: market.GTC,
-		SelfTradePrevention: market.DecrementAndCancel, Price: 4_000_000, Amount: 110_000, AmountRemaining: 110_000}, Created: began}
+	own := market.Order{ID: 3, ClientOrderID: uuid.UUID{1}, Market: 1, Strategy: 1, Side: market.Buy,
+		Type: market.TypeLimit, OrderState: market.OrderState{TimeInForce: market.GTC,
+			SelfTradePrevention: market.DecrementAndCancel, Price: 4_000_000, Amount: 110_000,
+			AmountRemaining: 110_000},
+		Created: began}
 	record := &exchange.Record{Order: own}
 	record.Order.ID, record.Order.ExchangeID, record.Order.Status = 0, uuid.UUID{2}, market.StatusFilled
 	record.Order.FilledAmount, record.Order.AmountRemaining = 110_000, 0
 	record.Order.FilledAmountQuote, record.Order.FeePaid = market.ValueOf(4_000_000*110_000), market.ValueOf(11*1e8)
 	record.Order.Updated = began.Add(time.Second)
-	record.Fills = []market.Fill{{ID: uuid.UUID{3}, Market: 1, Side: market.Buy, Taker: true, Settled: true, FeeCurrency: 1, Price: 4_000_000, Amount: 110_000,
+	record.Fills = []market.Fill{{ID: uuid.UUID{3}, Market: 1, Side: market.Buy, Taker: true, Settled: true,
+		FeeCurrency: 1, Price: 4_000_000, Amount: 110_000,
 		Fee: market.ValueOf(11 * 1e8), Time: began.Add(time.Second)}}
 	return check, &audit.Order{Order: &own}, record
 }
@@ -51,73 +58,114 @@ func TestEachRuleHasAnAnswerThatBreaksIt(t *testing.T) {
 		rule audit.Rule // empty: the answer holds
 		tell func(o *audit.Order, r *told)
 	}{
-		"as sent":                           {"", func(*audit.Order, *told) {}},
-		"a fill of 0.5 for a buy of 0.0011": {audit.RuleFilled, func(_ *audit.Order, r *told) { r.Fills[0].Amount = 50_000_000 }},
-		"price 0":                           {audit.RuleFillPrice, func(_ *audit.Order, r *told) { r.Fills[0].Price = 0 }},
-		"ten times the limit of a buy":      {audit.RuleFillPrice, func(_ *audit.Order, r *told) { r.Fills[0].Price *= 10 }},
-		"a tick above the limit":            {audit.RuleFillPrice, func(_ *audit.Order, r *told) { r.Fills[0].Price++ }},
-		"a tenth of the market's price":     {audit.RuleFillPrice, func(_ *audit.Order, r *told) { r.Fills[0].Price /= 10 }},
-		"a fee of a million":                {audit.RuleFillFee, func(_ *audit.Order, r *told) { r.Fills[0].Fee = million[0] }},
-		"a rebate of a million":             {audit.RuleFillFee, func(_ *audit.Order, r *told) { r.Fills[0].Fee = million[0].Neg() }},
-		"a fee in BTC":                      {audit.RuleFillCurrency, func(_ *audit.Order, r *told) { r.Fills[0].FeeCurrency = 2 }},
-		"a fill id of another order":        {audit.RuleFillID, func(_ *audit.Order, r *told) { r.Fills[0].ID = uuid.UUID{5} }},
-		"a fill without an id":              {audit.RuleFillID, func(_ *audit.Order, r *told) { r.Fills[0].ID = uuid.Nil }},
-		"a fill of another market":          {audit.RuleFillMarket, func(_ *audit.Order, r *told) { r.Fills[0].Market = 2 }},
-		"a fill that sells":                 {audit.RuleFillSide, func(_ *audit.Order, r *told) { r.Fills[0].Side = market.Sell }},
-		"a fill of nothing":                 {audit.RuleFillAmount, func(_ *audit.Order, r *told) { r.Fills[0].Amount = 0 }},
-		"a fill before the order":           {audit.RuleFillTime, func(_ *audit.Order, r *told) { r.Fills[0].Time = began.Add(-time.Hour) }},
-		"a fill in the future":              {"", func(_ *audit.Order, r *told) { r.Fills[0].Time = began.Add(time.Hour) }},
-		"an orderId that another order has": {audit.RuleOrderID, func(_ *audit.Order, r *told) { r.Order.ExchangeID = uuid.UUID{6} }},
-		"another orderId than before":       {audit.RuleOrderID, func(o *audit.Order, _ *told) { o.ExchangeID = uuid.UUID{9} }},
-		"another clientOrderId":             {audit.RuleClientOrderID, func(_ *audit.Order, r *told) { r.Order.ClientOrderID = uuid.UUID{9} }},
-		"another market":                    {audit.RuleMarket, func(_ *audit.Order, r *told) { r.Order.Market = 0 }},
-		"a sell":                            {audit.RuleSide, func(_ *audit.Order, r *told) { r.Order.Side = market.Sell }},
-		"a stop":                            {audit.RuleType, func(_ *audit.Order, r *told) { r.Order.Type = market.TypeStopLossLimit }},
-		"another limit":                     {audit.RulePrice, func(_ *audit.Order, r *told) { r.Order.Price++ }},
-		"another time in force":             {audit.RuleTimeInForce, func(_ *audit.Order, r *told) { r.Order.TimeInForce = market.IOC }},
-		"post-only":                         {audit.RulePostOnly, func(_ *audit.Order, r *told) { r.Order.PostOnly = true }},
-		"another self-trade prevention":     {audit.RuleSelfTrade, func(_ *audit.Order, r *told) { r.Order.SelfTradePrevention = market.CancelBoth }},
-		"a larger amount":                   {audit.RuleAmount, func(_ *audit.Order, r *told) { r.Order.Amount++ }},
+		"as sent": {"", func(*audit.Order, *told) {}},
+		"a fill of 0.5 for a buy of 0.0011": {audit.RuleFilled,
+			func(_ *audit.Order, r *told) { r.Fills[0].Amount = 50_000_000 }},
+		"price 0": {audit.RuleFillPrice,
+			func(_ *audit.Order, r *told) { r.Fills[0].Price = 0 }},
+		"ten times the limit of a buy": {audit.RuleFillPrice,
+			func(_ *audit.Order, r *told) { r.Fills[0].Price *= 10 }},
+		"a tick above the limit": {audit.RuleFillPrice,
+			func(_ *audit.Order, r *told) { r.Fills[0].Price++ }},
+		"a tenth of the market's price": {audit.RuleFillPrice,
+			func(_ *audit.Order, r *told) { r.Fills[0].Price /= 10 }},
+		"a fee of a million": {audit.RuleFillFee,
+			func(_ *audit.Order, r *told) { r.Fills[0].Fee = million[0] }},
+		"a rebate of a million": {audit.RuleFillFee,
+			func(_ *audit.Order, r *told) { r.Fills[0].Fee = million[0].Neg() }},
+		"a fee in BTC": {audit.RuleFillCurrency,
+			func(_ *audit.Order, r *told) { r.Fills[0].FeeCurrency = 2 }},
+		"a fill id of another order": {audit.RuleFillID,
+			func(_ *audit.Order, r *told) { r.Fills[0].ID = uuid.UUID{5} }},
+		"a fill without an id": {audit.RuleFillID,
+			func(_ *audit.Order, r *told) { r.Fills[0].ID = uuid.Nil }},
+		"a fill of another market": {audit.RuleFillMarket,
+			func(_ *audit.Order, r *told) { r.Fills[0].Market = 2 }},
+		"a fill that sells": {audit.RuleFillSide,
+			func(_ *audit.Order, r *told) { r.Fills[0].Side = market.Sell }},
+		"a fill of nothing": {audit.RuleFillAmount,
+			func(_ *audit.Order, r *told) { r.Fills[0].Amount = 0 }},
+		"a fill before the order": {audit.RuleFillTime,
+			func(_ *audit.Order, r *told) { r.Fills[0].Time = began.Add(-time.Hour) }},
+		"a fill in the future": {"",
+			func(_ *audit.Order, r *told) { r.Fills[0].Time = began.Add(time.Hour) }},
+		"an orderId that another order has": {audit.RuleOrderID,
+			func(_ *audit.Order, r *told) { r.Order.ExchangeID = uuid.UUID{6} }},
+		"another orderId than before": {audit.RuleOrderID,
+			func(o *audit.Order, _ *told) { o.ExchangeID = uuid.UUID{9} }},
+		"another clientOrderId": {audit.RuleClientOrderID,
+			func(_ *audit.Order, r *told) { r.Order.ClientOrderID = uuid.UUID{9} }},
+		"another market": {audit.RuleMarket, func(_ *audit.Order, r *told) { r.Order.Market = 0 }},
+		"a sell": {audit.RuleSide,
+			func(_ *audit.Order, r *told) { r.Order.Side = market.Sell }},
+		"a stop": {audit.RuleType,
+			func(_ *audit.Order, r *told) { r.Order.Type = market.TypeStopLossLimit }},
+		"another limit": {audit.RulePrice, func(_ *audit.Order, r *told) { r.Order.Price++ }},
+		"another time in force": {audit.RuleTimeInForce,
+			func(_ *audit.Order, r *told) { r.Order.TimeInForce = market.IOC }},
+		"post-only": {audit.RulePostOnly,
+			func(_ *audit.Order, r *told) { r.Order.PostOnly = true }},
+		"another self-trade prevention": {audit.RuleSelfTrade,
+			func(_ *audit.Order, r *told) { r.Order.SelfTradePrevention = market.CancelBoth }},
+		"a larger amount": {audit.RuleAmount, func(_ *audit.Order, r *told) { r.Order.Amount++ }},
 		"filled with something left": {audit.RuleStatus, func(_ *audit.Order, r *told) {
 			r.Order.Amount, r.Order.RestatementReason = 110_001, 1
 			r.Order.Amount = 109_999
 		}},
-		"open with nothing left":                  {audit.RuleStatus, func(_ *audit.Order, r *told) { r.Order.Status = market.StatusPartiallyFilled }},
-		"waiting for a trigger that there is not": {audit.RuleStatus, func(_ *audit.Order, r *told) { r.Order.Status = market.StatusAwaitingTrigger }},
-		"a value that the fills do not have":      {audit.RuleFilledQuote, func(_ *audit.Order, r *told) { r.Order.FilledAmountQuote = million[0] }},
-		"fees that the fills do not have":         {audit.RuleFeePaid, func(_ *audit.Order, r *told) { r.Order.FeePaid = million[0] }},
-		"the fee of the order in BTC":             {audit.RuleFeeCurrency, func(_ *audit.Order, r *told) { r.Order.FeeCurrency = 2 }},
-		"a hold in BTC":                           {audit.RuleHoldCurrency, func(_ *audit.Order, r *told) { r.Order.OnHoldCurrency = 2 }},
-		"an update in the future":                 {"", func(_ *audit.Order, r *told) { r.Order.Updated = began.Add(time.Hour) }},
-		"a fill that changes its price":           {audit.RuleFillChanged, func(o *audit.Order, r *told) { o.Fills, o.Counted = r.Fills, 110_000; r.Fills = lower(r.Fills) }},
-		"a fill that loses its fee":               {"", func(o *audit.Order, r *told) { o.Fills, o.Counted = r.Fills, 110_000; r.Fills = unsettle(r.Fills) }},
-		"a fee that comes late":                   {"", func(o *audit.Order, r *told) { o.Fills, o.Counted = unsettle(r.Fills), 110_000 }},
+		"open with nothing left": {audit.RuleStatus,
+			func(_ *audit.Order, r *told) { r.Order.Status = market.StatusPartiallyFilled }},
+		"waiting for a trigger that there is not": {audit.RuleStatus,
+			func(_ *audit.Order, r *told) { r.Order.Status = market.StatusAwaitingTrigger }},
+		"a value that the fills do not have": {audit.RuleFilledQuote,
+			func(_ *audit.Order, r *told) { r.Order.FilledAmountQuote = million[0] }},
+		"fees that the fills do not have": {audit.RuleFeePaid,
+			func(_ *audit.Order, r *told) { r.Order.FeePaid = million[0] }},
+		"the fee of the order in BTC": {audit.RuleFeeCurrency,
+			func(_ *audit.Order, r *told) { r.Order.FeeCurrency = 2 }},
+		"a hold in BTC": {audit.RuleHoldCurrency,
+			func(_ *audit.Order, r *told) { r.Order.OnHoldCurrency = 2 }},
+		"an update in the future": {"",
+			func(_ *audit.Order, r *told) { r.Order.Updated = began.Add(time.Hour) }},
+		"a fill that changes its price": {audit.RuleFillChanged,
+			func(o *audit.Order, r *told) { o.Fills, o.Counted = r.Fills, 110_000; r.Fills = lower(r.Fills) }},
+		"a fill that loses its fee": {"", func(o *audit.Order, r *told) {
+			o.Fills, o.Counted = r.Fills,
+				110_000
+			r.Fills = unsettle(r.Fills)
+		}},
+		"a fee that comes late": {"",
+			func(o *audit.Order, r *told) { o.Fills, o.Counted = unsettle(r.Fills), 110_000 }},
 		"a late fee of a million": {audit.RuleFillFee, func(o *audit.Order, r *told) {
 			o.Fills, o.Counted = unsettle(r.Fills), 110_000
 			r.Fills[0].Fee = million[0]
 		}},
-		"a fill booked by an earlier process": {"", func(o *audit.Order, r *told) { o.Counted = 110_000; r.Fills[0].ID = uuid.UUID{8} }},
+		"a fill booked by an earlier process": {"",
+			func(o *audit.Order, r *told) { o.Counted = 110_000; r.Fills[0].ID = uuid.UUID{8} }},
 		"a fee as far as rounding goes": {"", func(_ *audit.Order, r *told) {
 			r.Fills[0].Fee = market.ValueOf(111e7)
 			r.Order.FeePaid = market.ValueOf(111e7)
 		}},
 		"more fills than steps": {audit.RuleFillCount, func(_ *audit.Order, r *told) {
 			for i := range 110_001 {
-				r.Fills = append(r.Fills, market.Fill{ID: uuid.UUID{9, byte(i), byte(i >> 8), byte(i >> 16)}, Market: 1, Side: market.Buy, Price: 4_000_000, Amount: 0, Time: began})
+				r.Fills = append(r.Fills, market.Fill{ID: uuid.UUID{9, byte(i), byte(i >> 8), byte(i >> 16)}, Market: 1,
+					Side: market.Buy, Price: 4_000_000, Amount: 0, Time: began})
 			}
 		}},
 		"canceled with less than was known": {audit.RuleFilled, func(o *audit.Order, r *told) {
 			o.FilledAmount, o.Updated = 110_000, began
-			r.Order.Status, r.Fills, r.Order.FilledAmount, r.Order.FilledAmountQuote, r.Order.FeePaid = market.StatusCanceled, nil, 0, market.Value{}, market.Value{}
+			r.Order.Status, r.Fills, r.Order.FilledAmount, r.Order.FilledAmountQuote,
+				r.Order.FeePaid = market.StatusCanceled, nil, 0, market.Value{}, market.Value{}
 		}},
 		"a better price": {"", func(_ *audit.Order, r *told) {
 			r.Fills[0].Price, r.Order.FilledAmountQuote = 3_995_000, market.ValueOf(3_995_000*110_000)
 		}},
 		"fields left out": {"", func(_ *audit.Order, r *told) {
-			r.Order.TimeInForce, r.Order.SelfTradePrevention, r.Order.FeeCurrency, r.Order.OnHoldCurrency, r.Order.Type = 0, 0, 0, 0, 0
+			r.Order.TimeInForce, r.Order.SelfTradePrevention, r.Order.FeeCurrency, r.Order.OnHoldCurrency,
+				r.Order.Type = 0, 0, 0, 0, 0
 		}},
 		"sums without end": {audit.RuleRange, func(_ *audit.Order, r *told) {
-			r.Fills = append(r.Fills, market.Fill{ID: uuid.UUID{4}, Market: 1, Side: market.Buy, Price: 1, Amount: math.MaxInt64, Time: began})
+			r.Fills = append(r.Fills, market.Fill{ID: uuid.UUID{4}, Market: 1, Side: market.Buy, Price: 1,
+				Amount: math.MaxInt64, Time: began})
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -157,7 +205,8 @@ func open(r *exchange.Record) {
 }
 
 func TestAnOpenOrderHoldsWhatItsRestCosts(t *testing.T) {
-	for hold, holds := range map[market.Money]bool{4411: true, 4400: true, 4420: false, 4000: false, 0: false, -1: false, math.MaxInt64: false} {
+	for hold, holds := range map[market.Money]bool{4411: true, 4400: true, 4420: false, 4000: false, 0: false,
+		-1: false, math.MaxInt64: false} {
 		check, own, record := example(t)
 		open(record)
 		record.Order.OnHold = hold
@@ -204,15 +253,21 @@ func TestAMarketOrderStaysNearTheKnownPrices(t *testing.T) {
 		blind bool
 		holds bool
 	}{
-		"in the book": {4_000_000, false, true}, "a fifth away": {4_800_000, false, true}, "a third away": {5_300_000, false, false},
-		"a third away, seen by nobody": {5_300_000, true, true}, "ten times": {40_000_000, true, false}, "a tenth": {400_000, true, false},
+		"in the book": {4_000_000, false, true}, "a fifth away": {4_800_000, false, true}, "a third away": {5_300_000,
+			false, false},
+		"a third away, seen by nobody": {5_300_000, true, true}, "ten times": {40_000_000, true,
+			false}, "a tenth": {400_000, true, false},
 	} {
 		check, own, record := example(t)
 		own.Type, own.Price, record.Order.Type, record.Order.Price = market.TypeMarket, 0, market.TypeMarket, 0
-		check.Prices = func(market.Time) audit.Prices { return audit.Prices{Low: 3_990_000, High: 4_010_000, Blind: c.blind} }
+		check.Prices = func(market.Time) audit.Prices {
+			return audit.Prices{Low: 3_990_000, High: 4_010_000,
+				Blind: c.blind}
+		}
 		record.Fills[0].Price, record.Order.FilledAmountQuote = c.price, must(check.Market.Value(c.price, 110_000))
 		record.Fills[0].Fee, record.Order.FeePaid = market.Value{}, market.Value{}
-		require.Equal(t, c.holds, check.Record(own, 0, record).Broken == nil, "%s: %v", name, check.Record(own, 0, record).Broken)
+		require.Equal(t, c.holds, check.Record(own, 0, record).Broken == nil, "%s: %v", name,
+			check.Record(own, 0, record).Broken)
 	}
 }
 
@@ -227,6 +282,7 @@ func TestABuyOverAQuoteAmountPaysForTheStepThatItDoesNotGet(t *testing.T) {
 		record.Order.Type, record.Order.Amount, record.Order.AmountQuote = market.TypeMarket, 0, 6100
 		record.Fills[0].Fee = market.ValueOf(c.fee * 1e8)
 		record.Order.FeePaid = record.Fills[0].Fee
-		require.Equal(t, c.holds, check.Record(own, 0, record).Broken == nil, "%s: %v", name, check.Record(own, 0, record).Broken)
+		require.Equal(t, c.holds, check.Record(own, 0, record).Broken == nil, "%s: %v", name,
+			check.Record(own, 0, record).Broken)
 	}
 }

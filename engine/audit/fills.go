@@ -10,7 +10,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// fillsOf holds each fill against the order and the fills that are booked, and sums up all of them, each once.
+// fillsOf holds each fill against the order and the fills that are booked, and sums up all of them,
+// each once.
 func (x *examination) fillsOf(fills []market.Fill) {
 	for i := range x.order.Fills {
 		x.add(&x.order.Fills[i])
@@ -103,7 +104,8 @@ func (x *examination) fill(f *market.Fill) {
 	x.moment(RuleFillTime, f.Time)
 }
 
-// price holds the price of a fill against the limit, and against the prices that the market is known to have had.
+// price holds the price of a fill against the limit, and against the prices that the market is
+// known to have had.
 func (x *examination) price(f *market.Fill) {
 	m, own := x.Market, x.order
 	if f.Price <= 0 {
@@ -128,8 +130,8 @@ func worst(side market.Side) string {
 	return "at least "
 }
 
-// band is what prices a fill of that time may have: those that are known, the order's own limit and trigger, and Bound around them. 0 is
-// no bound: nothing is known of the market.
+// band is what prices a fill of that time may have: those that are known, the order's own limit and
+// trigger, and Bound around them. 0 is no bound: nothing is known of the market.
 func (x *examination) band(at market.Time) (low, high market.Price) {
 	if x.Prices == nil {
 		return 0, 0
@@ -151,7 +153,8 @@ func (x *examination) band(at market.Time) (low, high market.Price) {
 		}
 	}
 	if known.Blind {
-		return low / (1 + BlindFold*market.Price(Bound)/wholeRate), exchange.Above(high, exchange.Share(high, BlindFold*Bound))
+		return low / (1 + BlindFold*market.Price(Bound)/wholeRate), exchange.Above(high,
+			exchange.Share(high, BlindFold*Bound))
 	}
 	return low - exchange.Share(low, Bound), exchange.Above(high, exchange.Share(high, Bound))
 }
@@ -159,10 +162,12 @@ func (x *examination) band(at market.Time) (low, high market.Price) {
 // wholeRate is a Rate of 100 %.
 const wholeRate = 1e8
 
-// fee holds the fee of a settled fill against the rates, by the amount and price of the fill as it was booked.
+// fee holds the fee of a settled fill against the rates, by the amount and price of the fill as it
+// was booked.
 func (x *examination) fee(f, booked *market.Fill) {
 	m := x.Market
-	x.keeps(f.FeeCurrency == 0 || f.FeeCurrency == m.Quote, RuleFillCurrency, x.symbol(m.Quote), x.symbol(f.FeeCurrency))
+	x.keeps(f.FeeCurrency == 0 || f.FeeCurrency == m.Quote, RuleFillCurrency, x.symbol(m.Quote),
+		x.symbol(f.FeeCurrency))
 	if !f.Settled {
 		x.keeps(f.Fee.Sign() == 0, RuleFillFee, "none before it is settled", m.FormatValue(f.Fee))
 		return
@@ -180,11 +185,12 @@ func (x *examination) fee(f, booked *market.Fill) {
 		x.breaks(RuleRange, "a fee", err.Error())
 		return
 	}
-	x.keeps(f.Fee.Cmp(least) >= 0 && f.Fee.Cmp(most) <= 0, RuleFillFee, m.FormatValue(least)+" to "+m.FormatValue(most), m.FormatValue(f.Fee))
+	x.keeps(f.Fee.Cmp(least) >= 0 && f.Fee.Cmp(most) <= 0, RuleFillFee, m.FormatValue(least)+" to "+m.FormatValue(most),
+		m.FormatValue(f.Fee))
 }
 
-// feeRange is what fees on a value of so many fills can be: at the lowest and the highest rate, and what rounding to the asset's decimals
-// moves.
+// feeRange is what fees on a value of so many fills can be: at the lowest and the highest rate, and
+// what rounding to the asset's decimals moves.
 func (x *examination) feeRange(value market.Value, fills int) (least, most market.Value, err error) {
 	m := x.Market
 	if most, err = atRate(value, max(0, x.Fees.Highest())); err != nil {
@@ -213,7 +219,8 @@ func atRate(value market.Value, rate market.Rate) (market.Value, error) {
 	return share.Add(market.ValueOf(1))
 }
 
-// addStep adds what one step of the amount is worth: a buy over a quote amount pays for it and gets nothing (venue-facts 3.6).
+// addStep adds what one step of the amount is worth: a buy over a quote amount pays for it and gets
+// nothing (venue-facts 3.6).
 func (x *examination) addStep(most market.Value, price market.Price) (market.Value, error) {
 	value, err := x.Market.Value(price, step(x.Market))
 	if err != nil {
@@ -256,7 +263,8 @@ func (x *examination) add(f *market.Fill) {
 	}
 }
 
-// count holds the number of fills against the smallest step, that of the order's own amount where that is finer.
+// count holds the number of fills against the smallest step, that of the order's own amount where
+// that is finer.
 func (x *examination) count() {
 	if x.most == 0 {
 		return
@@ -266,5 +274,6 @@ func (x *examination) count() {
 		unit /= 10
 	}
 	most := x.most / unit
-	x.keeps(market.Qty(x.filled.fills) <= most, RuleFillCount, "at most "+strconv.FormatInt(int64(most), 10), strconv.Itoa(x.filled.fills))
+	x.keeps(market.Qty(x.filled.fills) <= most, RuleFillCount, "at most "+strconv.FormatInt(int64(most), 10),
+		strconv.Itoa(x.filled.fills))
 }

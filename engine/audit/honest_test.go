@@ -16,7 +16,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// seeds is how many lives of an exchange the tests of this package try: go test ./engine/audit -honest 5000
+// seeds is how many lives of an exchange the tests of this package try: go test ./engine/audit
+// -honest 5000
 var seeds = flag.Int("honest", 150, "lives of an honest exchange, and of one that lies in one field")
 
 func TestHonestAnswersBreakNoRule(t *testing.T) {
@@ -29,7 +30,8 @@ func TestHonestAnswersBreakNoRule(t *testing.T) {
 			seen[kind] += n
 		}
 	}
-	for _, kind := range []string{"filled", "canceled", "expired", "new", "partiallyFilled", "awaitingTrigger", "market", "limit", "stopLoss", "stopLossLimit", "takeProfit",
+	for _, kind := range []string{"filled", "canceled", "expired", "new", "partiallyFilled", "awaitingTrigger",
+		"market", "limit", "stopLoss", "stopLossLimit", "takeProfit",
 		"takeProfitLimit", "by quote", "change", "decremented", "unsettled", "settled late", "several fills", "short"} {
 		require.Greater(t, seen[kind], 3, "%s: the honest exchange does not show all that it can: %v", kind, seen)
 	}
@@ -39,7 +41,9 @@ func TestHonestAnswersBreakNoRule(t *testing.T) {
 func (w *honest) see(o *audit.Order, r *exchange.Record) {
 	w.seen[r.Order.Status.String()]++
 	for kind, is := range map[string]bool{
-		"by quote": r.Order.ByQuote() && len(r.Fills) > 0, "change": o.Change != nil, "decremented": r.Order.RestatementReason == market.DecrementOnSelfTradePrevention,
+		"by quote": r.Order.ByQuote() &&
+			len(r.Fills) > 0, "change": o.Change != nil,
+		"decremented":   r.Order.RestatementReason == market.DecrementOnSelfTradePrevention,
 		"several fills": len(r.Fills) > 2, r.Order.Type.String(): len(r.Fills) > 0,
 	} {
 		if is {
@@ -55,8 +59,8 @@ func (w *honest) see(o *audit.Order, r *exchange.Record) {
 	}
 }
 
-// honest is a venue with one account that is ours and one that trades against it. Its answers go over the wire to the check and into the
-// books, as the live loop lets them.
+// honest is a venue with one account that is ours and one that trades against it. Its answers go
+// over the wire to the check and into the books, as the live loop lets them.
 type honest struct {
 	t       *testing.T
 	seed    uint64
@@ -83,18 +87,24 @@ type honest struct {
 }
 
 func newHonest(t *testing.T, seed uint64) *honest {
-	w := &honest{t: t, seed: seed, chance: rand.New(rand.NewPCG(seed, 8)), catalog: &market.Catalog{}, now: market.Time(1e18), records: map[market.OrderID]*exchange.Record{},
-		booked: map[market.OrderID][]market.Fill{}, owner: map[uuid.UUID]market.OrderID{}, changes: map[market.OrderID]*audit.Change{}, seen: map[string]int{}}
+	w := &honest{t: t, seed: seed, chance: rand.New(rand.NewPCG(seed, 8)), catalog: &market.Catalog{},
+		now: market.Time(1e18), records: map[market.OrderID]*exchange.Record{},
+		booked: map[market.OrderID][]market.Fill{}, owner: map[uuid.UUID]market.OrderID{},
+		changes: map[market.OrderID]*audit.Change{}, seen: map[string]int{}}
 	_, err := w.catalog.AddAsset("EUR", uint8([]int{0, 2, 2, 6}[w.chance.IntN(4)]))
 	require.NoError(t, err)
 	_, err = w.catalog.AddAsset("BTC", 8)
 	require.NoError(t, err)
-	w.market = &market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: uint8(4 + w.chance.IntN(5)), NotionalDecimals: 2, TickSize: 1, MaxOpenOrders: 100}}
+	w.market = &market.Market{Name: "BTC-EUR", PriceDigits: 2,
+		Rules: market.Rules{QuantityDecimals: uint8(4 + w.chance.IntN(5)), NotionalDecimals: 2, TickSize: 1,
+			MaxOpenOrders: 100}}
 	require.NoError(t, w.catalog.AddMarket(w.market))
-	w.fees = exchange.Fees{Maker: market.Rate(w.chance.IntN(400_000) - 50_000), Taker: market.Rate(w.chance.IntN(300_000))}
+	w.fees = exchange.Fees{Maker: market.Rate(w.chance.IntN(400_000) - 50_000),
+		Taker: market.Rate(w.chance.IntN(300_000))}
 	w.settle = w.chance.IntN(2) == 0
 	step := market.Price(1 + w.chance.IntN(50))
-	config := sim.Config{Book: true, Fees: func(*market.Market) exchange.Fees { return w.fees }, FeeRounding: exchange.FeeRounding(w.chance.IntN(3)), HoldLater: w.chance.IntN(2) == 0,
+	config := sim.Config{Book: true, Fees: func(*market.Market) exchange.Fees { return w.fees },
+		FeeRounding: exchange.FeeRounding(w.chance.IntN(3)), HoldLater: w.chance.IntN(2) == 0,
 		House: func(*market.Market) sim.House {
 			return sim.House{Levels: 20, Size: 10_000_000, HalfSpread: 100_000, Step: step}
 		}}
@@ -136,7 +146,8 @@ func (w *honest) move(price market.Price) {
 		w.low, w.high = price, price
 	}
 	w.low, w.high = min(w.low, price), max(w.high, price)
-	require.NoError(w.t, w.venue.Advance(&market.Event{At: w.now, Kind: market.KindTrade, Trade: &market.Trade{Market: 1, Price: price}}))
+	require.NoError(w.t, w.venue.Advance(&market.Event{At: w.now, Kind: market.KindTrade,
+		Trade: &market.Trade{Market: 1, Price: price}}))
 }
 
 // live lets things happen: orders of both accounts, changes, cancels, prices, queries.
@@ -169,8 +180,9 @@ func (w *honest) some() market.OrderID {
 }
 
 func (w *honest) draw() (o market.Order) {
-	o = market.Order{Market: 1, Side: market.Side(1 + w.chance.IntN(2)), Type: market.OrderType(1 + w.chance.IntN(6)), OrderState: market.OrderState{TimeInForce: market.GTC,
-		SelfTradePrevention: market.SelfTradePrevention(1 + w.chance.IntN(4))}}
+	o = market.Order{Market: 1, Side: market.Side(1 + w.chance.IntN(2)), Type: market.OrderType(1 + w.chance.IntN(6)),
+		OrderState: market.OrderState{TimeInForce: market.GTC,
+			SelfTradePrevention: market.SelfTradePrevention(1 + w.chance.IntN(4))}}
 	step := market.Qty(market.Pow10(8 - w.market.QuantityDecimals))
 	o.Amount = step * market.Qty(1+w.chance.Int64N(40_000_000/int64(step)))
 	if w.chance.IntN(5) == 0 {
@@ -181,7 +193,8 @@ func (w *honest) draw() (o market.Order) {
 		o.PostOnly = w.chance.IntN(6) == 0
 		o.TimeInForce = market.TimeInForce(max(1, w.chance.IntN(8)-4))
 	} else if w.chance.IntN(2) == 0 {
-		o.AmountQuote, o.Amount = market.Money(1+w.chance.Int64N(60))*market.Money(market.Pow10(w.market.QuoteDigits)), 0
+		o.AmountQuote, o.Amount = market.Money(1+w.chance.Int64N(60))*market.Money(market.Pow10(w.market.QuoteDigits)),
+			0
 	}
 	if o.Type.HasTrigger() {
 		o.TriggerType, o.TriggerReference = market.TriggerPrice, market.LastTrade
@@ -211,7 +224,8 @@ func (w *honest) place(account sim.AccountID) {
 	}
 	if refused != nil {
 		delete(w.records, o.ID)
-		w.apply(&market.Event{Kind: market.KindReport, Market: 1, Report: &market.Report{Exec: market.ExecRejected, Command: market.CommandPlace, Order: o.ID, Market: 1}})
+		w.apply(&market.Event{Kind: market.KindReport, Market: 1,
+			Report: &market.Report{Exec: market.ExecRejected, Command: market.CommandPlace, Order: o.ID, Market: 1}})
 		return
 	}
 	if w.chance.IntN(4) > 0 { // else the answer is lost
@@ -233,7 +247,8 @@ func (w *honest) answer(id market.OrderID, kind market.CommandKind, skip int) {
 		return
 	}
 	told := w.tell(r, skip)
-	o := &audit.Order{Order: &own.Order, Ended: own.State.Terminal(), Fills: w.booked[id], Counted: w.counted(id), Change: w.changes[id]}
+	o := &audit.Order{Order: &own.Order, Ended: own.State.Terminal(), Fills: w.booked[id], Counted: w.counted(id),
+		Change: w.changes[id]}
 	if w.mutate != nil {
 		w.mutate(o, &told)
 		return
@@ -253,7 +268,8 @@ func (w *honest) answer(id market.OrderID, kind market.CommandKind, skip int) {
 	}
 }
 
-// tell is a record as it comes over the wire. Where fees are settled late, the latest fills have none yet.
+// tell is a record as it comes over the wire. Where fees are settled late, the latest fills have
+// none yet.
 func (w *honest) tell(r *exchange.Record, skip int) (told exchange.Record) {
 	order, fills := r.Order, append([]market.Fill(nil), r.Fills...)
 	if w.settle {
@@ -336,7 +352,8 @@ func (w *honest) cancel() {
 		account = 1
 	}
 	if id != 0 {
-		_, err := w.venue.Perform(account, w.now, &market.Command{Kind: market.CommandCancel, At: w.now, Order: market.Order{ID: id, Market: 1}})
+		_, err := w.venue.Perform(account, w.now,
+			&market.Command{Kind: market.CommandCancel, At: w.now, Order: market.Order{ID: id, Market: 1}})
 		require.NoError(w.t, err)
 	}
 }
@@ -353,9 +370,11 @@ func (w *honest) change() {
 	case 0:
 		c.Changed, c.Order.Price = market.ChangePrice, max(1, w.price+market.Price(w.chance.IntN(301)-150))
 	case 1:
-		c.Changed, c.Order.Amount = market.ChangeAmount, own.Amount+market.Qty(market.Pow10(8-w.market.QuantityDecimals))*market.Qty(w.chance.IntN(100))
+		c.Changed, c.Order.Amount = market.ChangeAmount,
+			own.Amount+market.Qty(market.Pow10(8-w.market.QuantityDecimals))*market.Qty(w.chance.IntN(100))
 	default:
-		c.Changed, c.Order.TriggerAmount = market.ChangeTriggerAmount, max(1, w.price+market.Price(w.chance.IntN(301)-150))
+		c.Changed, c.Order.TriggerAmount = market.ChangeTriggerAmount, max(1,
+			w.price+market.Price(w.chance.IntN(301)-150))
 	}
 	whole := own.Order
 	exchange.ApplyChange(&whole, &c)

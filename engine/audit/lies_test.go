@@ -24,8 +24,14 @@ type lie struct {
 // numbers are the lies about a number: bigger, smaller, zero, negative, absurd.
 func numbers[N ~int64](field string, at func(r *exchange.Record) *N) (list []lie) {
 	for kind, change := range map[string]func(n N) N{
-		"bigger": func(n N) N { return n*3 + 7 }, "smaller": func(n N) N { return n / 2 }, "zero": func(N) N { return 0 }, "negative": func(n N) N { return -n },
-		"one more": func(n N) N { return n + 1 }, "one less": func(n N) N { return n - 1 }, "absurd": func(N) N { return math.MaxInt64 },
+		"bigger": func(n N) N { return n*3 + 7 }, "smaller": func(n N) N {
+			return n /
+				2
+		}, "zero": func(N) N { return 0 }, "negative": func(n N) N { return -n },
+		"one more": func(n N) N { return n + 1 }, "one less": func(n N) N {
+			return n -
+				1
+		}, "absurd": func(N) N { return math.MaxInt64 },
 	} {
 		list = append(list, lie{field + " " + kind, func(_ *honest, r *exchange.Record) {
 			if n := at(r); n != nil {
@@ -37,8 +43,9 @@ func numbers[N ~int64](field string, at func(r *exchange.Record) *N) (list []lie
 }
 
 func values(field string, at func(r *exchange.Record) *market.Value) (list []lie) {
-	for kind, to := range map[string]market.Value{"zero": {}, "a million": must(market.ValueOf(1e6).ScaleUp(10)), "minus a million": must(market.ValueOf(-1e6).ScaleUp(10)),
-		"without end": must(market.ValueOf(math.MaxInt64).ScaleUp(15))} {
+	for kind, to := range map[string]market.Value{"zero": {}, "a million": must(market.ValueOf(1e6).ScaleUp(10)),
+		"minus a million": must(market.ValueOf(-1e6).ScaleUp(10)),
+		"without end":     must(market.ValueOf(math.MaxInt64).ScaleUp(15))} {
 		list = append(list, lie{field + " " + kind, func(_ *honest, r *exchange.Record) {
 			if v := at(r); v != nil {
 				*v = to
@@ -120,14 +127,22 @@ func liesOfOrders() (lies []lie) {
 		values("feePaid", field(func(o *market.Order) *market.Value { return &o.FeePaid })),
 	)
 	for status := market.StatusNew; status <= market.StatusExpired; status++ {
-		lies = append(lies, lie{"status " + status.String(), func(_ *honest, r *exchange.Record) { r.Order.Status = status }})
+		lies = append(lies, lie{"status " + status.String(),
+			func(_ *honest, r *exchange.Record) { r.Order.Status = status }})
 	}
 	for name, tell := range map[string]func(o *market.Order){
-		"side": func(o *market.Order) { o.Side = o.Side.Opposite() }, "type": func(o *market.Order) { o.Type = o.Type%6 + 1 },
-		"orderId": func(o *market.Order) { o.ExchangeID = uuid.UUID{7} }, "no orderId": func(o *market.Order) { o.ExchangeID = uuid.Nil },
-		"clientOrderId": func(o *market.Order) { o.ClientOrderID = uuid.UUID{7} }, "feeCurrency": func(o *market.Order) { o.FeeCurrency = 2 },
-		"timeInForce": func(o *market.Order) { o.TimeInForce = o.TimeInForce%3 + 1 }, "no timeInForce": func(o *market.Order) { o.TimeInForce = 0 },
-		"postOnly": func(o *market.Order) { o.PostOnly = !o.PostOnly }, "selfTradePrevention": func(o *market.Order) { o.SelfTradePrevention = o.SelfTradePrevention%4 + 1 },
+		"side":          func(o *market.Order) { o.Side = o.Side.Opposite() },
+		"type":          func(o *market.Order) { o.Type = o.Type%6 + 1 },
+		"orderId":       func(o *market.Order) { o.ExchangeID = uuid.UUID{7} },
+		"no orderId":    func(o *market.Order) { o.ExchangeID = uuid.Nil },
+		"clientOrderId": func(o *market.Order) { o.ClientOrderID = uuid.UUID{7} },
+		"feeCurrency":   func(o *market.Order) { o.FeeCurrency = 2 },
+		"timeInForce": func(o *market.Order) {
+			o.TimeInForce = o.TimeInForce%3 +
+				1
+		}, "no timeInForce": func(o *market.Order) { o.TimeInForce = 0 },
+		"postOnly":               func(o *market.Order) { o.PostOnly = !o.PostOnly },
+		"selfTradePrevention":    func(o *market.Order) { o.SelfTradePrevention = o.SelfTradePrevention%4 + 1 },
 		"no selfTradePrevention": func(o *market.Order) { o.SelfTradePrevention = 0 },
 		"onHoldCurrency":         func(o *market.Order) { o.OnHoldCurrency = 3 - o.OnHoldCurrency },
 	} {
@@ -166,8 +181,10 @@ func TestALieInOneFieldIsCaughtOrMovesNoMoney(t *testing.T) {
 	for _, l := range lies {
 		require.Positive(t, told[l.name], "%s was never told", l.name)
 	}
-	for _, name := range []string{"fill amount bigger", "fill price zero", "fill price bigger", "fill fee a million", "fill fee minus a million", "fill in base", "fill under a new id",
-		"fill of another order", "fill amount negative", "side", "type", "clientOrderId", "onHoldCurrency", "filledAmount bigger", "onHold negative"} {
+	for _, name := range []string{"fill amount bigger", "fill price zero", "fill price bigger", "fill fee a million",
+		"fill fee minus a million", "fill in base", "fill under a new id",
+		"fill of another order", "fill amount negative", "side", "type", "clientOrderId", "onHoldCurrency",
+		"filledAmount bigger", "onHold negative"} {
 		require.Equal(t, told[name], caught[name], name)
 	}
 }
@@ -180,13 +197,15 @@ func answerTo(_ *honest, o *audit.Order) market.CommandKind {
 	return market.CommandPlace
 }
 
-// harmless wants a lie that is not caught to move no money: the same fills at the same price for the same fee, and nothing more to spend.
+// harmless wants a lie that is not caught to move no money: the same fills at the same price for
+// the same fee, and nothing more to spend.
 func (w *honest) harmless(name string, o *audit.Order, honest, lied *exchange.Record) {
 	what := fmt.Sprintf("seed %d: %s of %+v: %+v", w.seed, name, *o.Order, *lied)
 	were := w.money(o, honest.Fills)
 	for id, p := range w.money(o, lied.Fills) {
 		was := were[id]
-		require.True(w.t, p == was || !p.settled && p.amount == was.amount && p.price == was.price, what) // a fee can come later
+		// a fee can come later
+		require.True(w.t, p == was || !p.settled && p.amount == was.amount && p.price == was.price, what)
 		delete(were, id)
 	}
 	for id := range were {
@@ -217,7 +236,8 @@ func (w *honest) money(o *audit.Order, fills []market.Fill) map[uuid.UUID]paid {
 	all := map[uuid.UUID]paid{}
 	for i := range fills {
 		f := &fills[i]
-		if booked := slices.ContainsFunc(o.Fills, func(b market.Fill) bool { return b.ID == f.ID && (b.Settled || !f.Settled) }); booked {
+		if booked := slices.ContainsFunc(o.Fills,
+			func(b market.Fill) bool { return b.ID == f.ID && (b.Settled || !f.Settled) }); booked {
 			continue
 		}
 		p := paid{f.Amount, f.Price, f.Fee, f.Settled}

@@ -5,7 +5,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// sums holds what a record says of the whole order against its fills and its terms. What an old one says of the order is not booked.
+// sums holds what a record says of the whole order against its fills and its terms. What an old one
+// says of the order is not booked.
 func (x *examination) sums(told *market.Order, old bool) {
 	if told.Market != x.order.Market {
 		return
@@ -45,13 +46,16 @@ func (x *examination) bounds() {
 	x.keeps(err == nil && cost.Cmp(most) <= 0, RuleFilledQuote, "at most "+m.FormatMoney(x.quote), m.FormatValue(cost))
 }
 
-// filledAmount holds filledAmount and filledAmountQuote against the fills. Above them it is a reason to ask for the rest; below what was
-// told before it is a false answer, unless it is an old one.
+// filledAmount holds filledAmount and filledAmountQuote against the fills. Above them it is a
+// reason to ask for the rest; below what was told before it is a false answer, unless it is an old
+// one.
 func (x *examination) filledAmount(told *market.Order) {
 	m, t, own := x.Market, &x.filled, x.order.Order
-	x.keeps(x.most == 0 || told.FilledAmount <= x.most, RuleFilled, "at most "+m.FormatQty(x.most), m.FormatQty(told.FilledAmount))
+	x.keeps(x.most == 0 || told.FilledAmount <= x.most, RuleFilled, "at most "+m.FormatQty(x.most),
+		m.FormatQty(told.FilledAmount))
 	if told.Updated > own.Updated {
-		x.keeps(told.FilledAmount >= own.FilledAmount, RuleFilled, "at least "+m.FormatQty(own.FilledAmount), m.FormatQty(told.FilledAmount))
+		x.keeps(told.FilledAmount >= own.FilledAmount, RuleFilled, "at least "+m.FormatQty(own.FilledAmount),
+			m.FormatQty(told.FilledAmount))
 	}
 	switch {
 	case told.FilledAmount > t.amount:
@@ -59,11 +63,13 @@ func (x *examination) filledAmount(told *market.Order) {
 	case told.FilledAmount < x.told:
 		x.breaks(RuleFilled, m.FormatQty(x.told), m.FormatQty(told.FilledAmount))
 	case told.FilledAmount == t.amount && t.fills > 0 && x.whole():
-		x.keeps(told.FilledAmountQuote == t.value, RuleFilledQuote, m.FormatValue(t.value), m.FormatValue(told.FilledAmountQuote))
+		x.keeps(told.FilledAmountQuote == t.value, RuleFilledQuote, m.FormatValue(t.value),
+			m.FormatValue(told.FilledAmountQuote))
 	case told.FilledAmount == 0:
 		x.keeps(told.FilledAmountQuote.Sign() == 0, RuleFilledQuote, "0", m.FormatValue(told.FilledAmountQuote))
 	default:
-		x.keeps(told.FilledAmountQuote.Sign() >= 0, RuleFilledQuote, "at least 0", m.FormatValue(told.FilledAmountQuote))
+		x.keeps(told.FilledAmountQuote.Sign() >= 0, RuleFilledQuote, "at least 0",
+			m.FormatValue(told.FilledAmountQuote))
 	}
 }
 
@@ -76,14 +82,16 @@ func (x *examination) whole() bool {
 	return sum == x.order.Counted
 }
 
-// status holds the status against the amounts: what is filled has nothing left, what is open has something.
+// status holds the status against the amounts: what is filled has nothing left, what is open has
+// something.
 func (x *examination) status(told *market.Order) {
 	m := x.Market
 	rest, whole := told.Amount-told.FilledAmount, !told.ByQuote()
 	seen := told.Status.String() + ", " + m.FormatQty(told.FilledAmount) + " filled"
 	switch told.Status {
 	case market.StatusFilled:
-		x.keeps(told.FilledAmount > 0 && (!whole || rest == 0), RuleStatus, "filled with all of "+m.FormatQty(told.Amount), seen)
+		x.keeps(told.FilledAmount > 0 && (!whole || rest == 0), RuleStatus,
+			"filled with all of "+m.FormatQty(told.Amount), seen)
 	case market.StatusAwaitingTrigger:
 		x.keeps(x.order.Type.HasTrigger() && told.FilledAmount == 0, RuleStatus, "a trigger that waits, 0 filled", seen)
 	case market.StatusNew, market.StatusPartiallyFilled:
@@ -93,14 +101,17 @@ func (x *examination) status(told *market.Order) {
 	case whole && told.Status.Open():
 		x.keeps(told.AmountRemaining == rest, RuleRemaining, m.FormatQty(rest), m.FormatQty(told.AmountRemaining))
 	case whole:
-		x.keeps(0 <= told.AmountRemaining && told.AmountRemaining <= told.Amount, RuleRemaining, "0 to "+m.FormatQty(told.Amount), m.FormatQty(told.AmountRemaining))
+		x.keeps(0 <= told.AmountRemaining && told.AmountRemaining <= told.Amount, RuleRemaining,
+			"0 to "+m.FormatQty(told.Amount), m.FormatQty(told.AmountRemaining))
 	default:
-		x.keeps(0 <= told.AmountQuoteRemaining && told.AmountQuoteRemaining <= told.AmountQuote, RuleRemaining, "0 to "+m.FormatMoney(told.AmountQuote),
+		x.keeps(0 <= told.AmountQuoteRemaining && told.AmountQuoteRemaining <= told.AmountQuote, RuleRemaining,
+			"0 to "+m.FormatMoney(told.AmountQuote),
 			m.FormatMoney(told.AmountQuoteRemaining))
 	}
 }
 
-// feePaid holds the sum of the fees against the rates on what is filled. What the fills say of it is held against them by itself.
+// feePaid holds the sum of the fees against the rates on what is filled. What the fills say of it
+// is held against them by itself.
 func (x *examination) feePaid(told *market.Order) {
 	m, t := x.Market, &x.filled
 	if t.unsettled == 0 && told.FilledAmount == t.amount && t.fills > 0 && x.whole() {
@@ -111,10 +122,12 @@ func (x *examination) feePaid(told *market.Order) {
 	if err == nil && x.order.ByQuote() {
 		most, err = most.Add(m.MoneyValue(told.AmountQuote))
 	}
-	x.keeps(err == nil && told.FeePaid.Cmp(least) >= 0 && told.FeePaid.Cmp(most) <= 0, RuleFeePaid, m.FormatValue(least)+" to "+m.FormatValue(most), m.FormatValue(told.FeePaid))
+	x.keeps(err == nil && told.FeePaid.Cmp(least) >= 0 && told.FeePaid.Cmp(most) <= 0, RuleFeePaid,
+		m.FormatValue(least)+" to "+m.FormatValue(most), m.FormatValue(told.FeePaid))
 }
 
-// hold holds what the exchange has locked against what the rest of the order can cost. An order that has ended holds nothing any more.
+// hold holds what the exchange has locked against what the rest of the order can cost. An order
+// that has ended holds nothing any more.
 func (x *examination) hold(told *market.Order) {
 	if told.Status.Terminal() {
 		return
@@ -142,7 +155,8 @@ func (x *examination) hold(told *market.Order) {
 	x.keeps(least <= told.OnHold && told.OnHold <= most, RuleHold, text(least)+" to "+text(most), text(told.OnHold))
 }
 
-// cost is what the rest of a buy costs at a price: at the highest rate and rounded up, or without a fee and less what earlier roundings took.
+// cost is what the rest of a buy costs at a price: at the highest rate and rounded up, or without a
+// fee and less what earlier roundings took.
 func (x *examination) cost(price market.Price, told *market.Order, least bool) market.Money {
 	rate := max(0, x.Fees.Highest())
 	if least {

@@ -6,8 +6,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// Due is when the next attempt to place or enlarge an exit is to be made. any is false where nothing but a change of amount,
-// levels or rules could help.
+// Due is when the next attempt to place or enlarge an exit is to be made. any is false where
+// nothing but a change of amount, levels or rules could help.
 func (s *Set) Due() (at market.Time, any bool) {
 	at = never
 	for i := range s.all {
@@ -40,7 +40,8 @@ func (s *Set) Retry() {
 		}
 		before := len(s.all)
 		s.settle(b)
-		if len(s.all) == before && s.waits(b) && b.next <= now { // an attempt that leaves all as it was is not made again at once
+		// an attempt that leaves all as it was is not made again at once
+		if len(s.all) == before && s.waits(b) && b.next <= now {
 			b.next = now.Add(longestWait)
 		}
 	}
@@ -57,9 +58,10 @@ func (s *Set) Rules(m market.ID) {
 	s.watch(m)
 }
 
-// attempt places the leg that is next, or else the other one: an exit that cannot rest does not take the other along. Where
-// neither can, the bracket stays bare until the time of the next attempt, or until amount, levels or rules change. It returns the
-// refusal of the gate where one left the bracket bare.
+// attempt places the leg that is next, or else the other one: an exit that cannot rest does not
+// take the other along. Where neither can, the bracket stays bare until the time of the next
+// attempt, or until amount, levels or rules change. It returns the refusal of the gate where one
+// left the bracket bare.
 func (s *Set) attempt(b *bracket, inPath bool) (err error) {
 	wanted := b.leg
 	if b.bare == 0 {
@@ -121,7 +123,8 @@ func causeOf(fault risk.Fault) strategy.Cause {
 	return strategy.CauseRefused
 }
 
-// dust reports whether what is held is the rest of a sale, or so little that it could not be sold at the latest price either.
+// dust reports whether what is held is the rest of a sale, or so little that it could not be sold
+// at the latest price either.
 func (s *Set) dust(b *bracket) bool {
 	if last := s.orders.Last(b.market); !b.sold && last != 0 {
 		m := s.catalog.Market(b.market)
@@ -146,8 +149,8 @@ func (s *Set) words(b *bracket, fault risk.Fault) string {
 	return fault.Words(s.catalog.Market(b.market))
 }
 
-// place sends an exit: a stopLoss or limit that rests, or after a swap the order that takes the price it has reached. inPath
-// lets it act inside the path under way.
+// place sends an exit: a stopLoss or limit that rests, or after a swap the order that takes the
+// price it has reached. inPath lets it act inside the path under way.
 func (s *Set) place(b *bracket, inPath bool) error {
 	c := &s.command
 	*c = market.Command{Kind: market.CommandPlace, At: s.now(), Attached: true}

@@ -8,10 +8,12 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// bracket is an entry with two exits. One exit rests at the venue and the other is watched. The life of a bracket: the entry
-// fills → the exit to keep is placed over what was filled → the price reaches the other exit → the resting one is cancelled →
-// once that is confirmed the other is placed. At no time do two exits rest, and no exit is placed before the base it sells is
-// free. A bracket lasts until its base is sold: where no exit can rest it is bare, says so, and tries again.
+// bracket is an entry with two exits. One exit rests at the venue and the other is watched. The
+// life of a bracket: the entry fills → the exit to keep is placed over what was filled → the price
+// reaches the other exit → the resting one is cancelled → once that is confirmed the other is
+// placed. At no time do two exits rest, and no exit is placed before the base it sells is free. A
+// bracket lasts until its base is sold: where no exit can rest it is bare, says so, and tries
+// again.
 type bracket struct {
 	entry    market.OrderID
 	strategy market.StrategyID
@@ -44,8 +46,8 @@ func other(leg market.Leg) market.Leg { return market.KeepTarget - leg }
 
 func (l legs) has(leg market.Leg) bool { return l&(1<<leg) != 0 }
 
-// The waits between attempts to place, enlarge or swap an exit. The second attempt is made at once, the others after a second,
-// two, four, and so on.
+// The waits between attempts to place, enlarge or swap an exit. The second attempt is made at once,
+// the others after a second, two, four, and so on.
 const (
 	longestWait = market.Duration(10 * time.Minute)
 	thinWait    = market.Duration(30 * time.Second) // after an exit that expired: buyers may be back with every candle
@@ -66,7 +68,8 @@ func (b *bracket) wait() market.Duration {
 	return min(market.Duration(time.Second)<<min(b.failures-2, 10), longest)
 }
 
-// fail counts an attempt that came to nothing. One that held for longer than the longest wait is no failure of the row.
+// fail counts an attempt that came to nothing. One that held for longer than the longest wait is no
+// failure of the row.
 func (b *bracket) fail(now market.Time, lasted market.Duration) {
 	if lasted >= longestWait {
 		b.failures, b.spurned = 0, 0
@@ -112,14 +115,15 @@ func (b *bracket) reached(price market.Price) bool {
 	return price <= b.levels.Stop
 }
 
-// untouched reports whether the entry still waits and has bought nothing: a cancel is then for the entry alone, and what the
-// entry buys before the cancel arrives is protected.
+// untouched reports whether the entry still waits and has bought nothing: a cancel is then for the
+// entry alone, and what the entry buys before the cancel arrives is protected.
 func (b *bracket) untouched() bool { return !b.closed && b.amount == 0 && b.exit == 0 }
 
 // done reports whether nothing is left to sell and nothing can be bought.
 func (b *bracket) done() bool { return b.amount <= 0 && b.closed && b.exit == 0 }
 
-// takeBack deals with a change of the resting exit that the exchange refused: the exit is as it was, and so is the bracket.
+// takeBack deals with a change of the resting exit that the exchange refused: the exit is as it
+// was, and so is the bracket.
 func (b *bracket) takeBack(resting *market.Order, command market.CommandKind) {
 	switch {
 	case command == market.CommandCancel && b.swapping:

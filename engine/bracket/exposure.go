@@ -5,7 +5,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// expose notes that a bracket has no exit, or too small a one, and why. The time until now counts for the cause before.
+// expose notes that a bracket has no exit, or too small a one, and why. The time until now counts
+// for the cause before.
 func (s *Set) expose(b *bracket, cause strategy.Cause) {
 	now := s.now()
 	if b.bare == 0 {
@@ -38,7 +39,8 @@ func (s *Set) tell(b *bracket, cause strategy.Cause, code int, why string) {
 	}
 	b.said = cause
 	s.news = append(s.news, strategy.Unprotected{
-		Bracket: b.entry, Strategy: b.strategy, Market: b.market, Amount: s.uncovered(b), Levels: b.levels, Cause: cause, Code: code, Why: why,
+		Bracket: b.entry, Strategy: b.strategy, Market: b.market, Amount: s.uncovered(b), Levels: b.levels,
+		Cause: cause, Code: code, Why: why,
 	})
 }
 
@@ -61,8 +63,8 @@ func (s *Set) News() []strategy.Unprotected {
 // Fresh reports whether there is something to be told.
 func (s *Set) Fresh() bool { return len(s.news) > 0 }
 
-// Unprotected is the time, over all brackets and up to now, during which a position or a part of it that should have had an exit
-// at the venue had none.
+// Unprotected is the time, over all brackets and up to now, during which a position or a part of it
+// that should have had an exit at the venue had none.
 func (s *Set) Unprotected() (total market.Duration) {
 	for _, c := range s.ByCause() {
 		total += c.Time
@@ -91,7 +93,8 @@ func (s *Set) Bare() (list []strategy.Unprotected) {
 	for i := range s.all {
 		if b := &s.all[i]; b.bare != 0 {
 			list = append(list, strategy.Unprotected{
-				Bracket: b.entry, Strategy: b.strategy, Market: b.market, Amount: s.uncovered(b), Levels: b.levels, Cause: b.cause, Since: b.bare,
+				Bracket: b.entry, Strategy: b.strategy, Market: b.market, Amount: s.uncovered(b), Levels: b.levels,
+				Cause: b.cause, Since: b.bare,
 			})
 		}
 	}

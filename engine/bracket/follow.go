@@ -6,9 +6,10 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// Follow moves on the bracket that a reported order belongs to. fresh are the fills that the account had not counted before, r is
-// nil where fills came alone. What the bracket asks for acts inside the path under way. held is what the order's strategy has of
-// the market now: a sale beside the brackets leaves them less to protect.
+// Follow moves on the bracket that a reported order belongs to. fresh are the fills that the
+// account had not counted before, r is nil where fills came alone. What the bracket asks for acts
+// inside the path under way. held is what the order's strategy has of the market now: a sale beside
+// the brackets leaves them less to protect.
 func (s *Set) Follow(o *state.Order, r *market.Report, fresh []market.Fill, held market.Qty) {
 	b := s.of(o.ID)
 	if b == nil && len(fresh) > 0 && o.Side == market.Buy && hasLevels(o.Bracket) {
@@ -96,9 +97,9 @@ func (s *Set) ended(b *bracket, o *state.Order) {
 	}
 }
 
-// cancelEntry stops the entry from buying on once an exit has come to nothing: what still rests of it is in the way of a stop
-// (self-trade prevention cancels the stop), and a falling market would go on filling it. It reports whether there was
-// something to cancel.
+// cancelEntry stops the entry from buying on once an exit has come to nothing: what still rests of
+// it is in the way of a stop (self-trade prevention cancels the stop), and a falling market would
+// go on filling it. It reports whether there was something to cancel.
 func (s *Set) cancelEntry(b *bracket) bool {
 	o := s.orders.Own(b.entry)
 	if b.closed || o == nil || o.InFlight != 0 {
@@ -145,7 +146,8 @@ func (s *Set) enlarge(b *bracket) {
 	}
 }
 
-// shrink takes back from brackets without an exit what their strategy no longer holds: it sold beside them.
+// shrink takes back from brackets without an exit what their strategy no longer holds: it sold
+// beside them.
 func (s *Set) shrink(id market.StrategyID, m market.ID, held market.Qty) {
 	over := s.Covered(id, m) - max(0, held)
 	for i := len(s.all) - 1; i >= 0 && over > 0; i-- {

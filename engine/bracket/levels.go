@@ -24,8 +24,9 @@ func (s *Set) Terms(id market.StrategyID, order market.OrderID) (t Terms, found 
 	return t, true
 }
 
-// Move sets new levels for the bracket of an order; those of the resting exit become an update of it, or a swap where that leg is
-// gone. The levels have been checked. The error is the gate's refusal of the update: the levels are as they were.
+// Move sets new levels for the bracket of an order; those of the resting exit become an update of
+// it, or a swap where that leg is gone. The levels have been checked. The error is the gate's
+// refusal of the update: the levels are as they were.
 func (s *Set) Move(order market.OrderID, stop, target market.Price) error {
 	b := s.of(order)
 	old := b.levels

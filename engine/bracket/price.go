@@ -27,7 +27,8 @@ func (s *Set) Candles(group []market.Candle) {
 	}
 }
 
-// swappable reports whether the leg that a price has reached could rest: one that could not is not worth the exit that rests.
+// swappable reports whether the leg that a price has reached could rest: one that could not is not
+// worth the exit that rests.
 func (s *Set) swappable(b *bracket) bool {
 	return s.may(b, other(b.leg))
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// Saved is a bracket, in whatever phase, as an engine's snapshot holds it: strategy and market by name, amounts in the units
-// that the account is saved with.
+// Saved is a bracket, in whatever phase, as an engine's snapshot holds it: strategy and market by
+// name, amounts in the units that the account is saved with.
 type Saved struct {
 	Entry    market.OrderID `json:"entry"`
 	Strategy string         `json:"strategy"`
@@ -52,9 +52,11 @@ func (s *Set) Save(names []string) (all []Saved) {
 		b := &s.all[i]
 		all = append(all, Saved{
 			Entry: b.entry, Strategy: names[b.strategy-1], Market: s.catalog.Market(b.market).Name,
-			Stop: b.levels.Stop, Target: b.levels.Target, Keep: b.levels.Keep, Amount: b.amount, Exit: b.exit, Leg: b.leg,
+			Stop: b.levels.Stop, Target: b.levels.Target, Keep: b.levels.Keep, Amount: b.amount, Exit: b.exit,
+			Leg:      b.leg,
 			Swapping: b.swapping, Closed: b.closed, Bare: b.bare, Failures: b.failures, Thin: b.thin,
-			Counted: b.counted, Cause: b.cause, Said: b.said, Spurned: uint8(b.spurned), Next: b.next, Sold: b.sold, Stands: b.stands,
+			Counted: b.counted, Cause: b.cause, Said: b.said, Spurned: uint8(b.spurned), Next: b.next, Sold: b.sold,
+			Stands: b.stands,
 		})
 	}
 	return all
@@ -87,8 +89,9 @@ func (s *Set) RestoreTimes(times SavedTimes, sum market.Duration) error {
 	return nil
 }
 
-// Restore takes over what was saved of a set without brackets. last is the last order of the engine. An error names the bracket and
-// what does not fit to the account or the config. A bracket whose exits would be refused now is kept, and News tells of it.
+// Restore takes over what was saved of a set without brackets. last is the last order of the
+// engine. An error names the bracket and what does not fit to the account or the config. A bracket
+// whose exits would be refused now is kept, and News tells of it.
 func (s *Set) Restore(all []Saved, names []string, last market.OrderID) error {
 	for i := range all {
 		if err := s.restore(&all[i], names, last); err != nil {
@@ -100,7 +103,8 @@ func (s *Set) Restore(all []Saved, names []string, last market.OrderID) error {
 	return nil
 }
 
-// warn tells of a restored bracket of which a leg could not rest today: one of an older version, or of other rules.
+// warn tells of a restored bracket of which a leg could not rest today: one of an older version, or
+// of other rules.
 func (s *Set) warn(b *bracket) {
 	amount := b.amount
 	if o := s.orders.Own(b.entry); o != nil && !b.closed {
@@ -112,8 +116,10 @@ func (s *Set) warn(b *bracket) {
 			continue
 		}
 		if fault := risk.LevelFault(m, leg, b.level(leg), amount); fault.Found() {
-			s.news = append(s.news, strategy.Unprotected{Bracket: b.entry, Strategy: b.strategy, Market: b.market, Amount: s.uncovered(b),
-				Levels: b.levels, Cause: causeOf(fault), Why: "kept from before, and would be refused now: " + fault.Words(m)})
+			s.news = append(s.news, strategy.Unprotected{Bracket: b.entry, Strategy: b.strategy, Market: b.market,
+				Amount: s.uncovered(b),
+				Levels: b.levels, Cause: causeOf(fault), Why: "kept from before, and would be refused now: " +
+					fault.Words(m)})
 			return
 		}
 	}
@@ -138,7 +144,8 @@ func (s *Set) restore(from *Saved, names []string, last market.OrderID) error {
 		levels: market.Bracket{Stop: from.Stop, Target: from.Target, Keep: from.Keep},
 		amount: from.Amount, exit: from.Exit, leg: from.Leg, swapping: from.Swapping, closed: from.Closed,
 		bare: from.Bare, failures: from.Failures, thin: from.Thin,
-		counted: max(from.Counted, from.Bare), cause: from.Cause, said: from.Said, spurned: legs(from.Spurned), next: from.Next, sold: from.Sold,
+		counted: max(from.Counted, from.Bare), cause: from.Cause, said: from.Said, spurned: legs(from.Spurned),
+		next: from.Next, sold: from.Sold,
 		stands: from.Stands,
 	})
 	if b := &s.all[len(s.all)-1]; b.bare != 0 && b.cause == 0 { // of version 1

@@ -1,6 +1,7 @@
-// Package bracket keeps the exits of positions: which of a bracket's two exits rests at the venue, when they are swapped, how
-// large they are, and how long a position had none. It sends nothing itself: it asks the engine through Orders. Start at Set;
-// follow.go answers reports, attempt.go places, price.go answers prices, levels.go moves levels.
+// Package bracket keeps the exits of positions: which of a bracket's two exits rests at the venue,
+// when they are swapped, how large they are, and how long a position had none. It sends nothing
+// itself: it asks the engine through Orders. Start at Set; follow.go answers reports, attempt.go
+// places, price.go answers prices, levels.go moves levels.
 package bracket
 
 import (
@@ -11,18 +12,20 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// Orders is what brackets need of an engine. inPath says that the command acts inside the path of a candle under way, not at
-// the next open: it was attached to the entry before.
+// Orders is what brackets need of an engine. inPath says that the command acts inside the path of a
+// candle under way, not at the next open: it was attached to the entry before.
 type Orders interface {
 	// Last is the latest price of a market, 0 before the first.
 	Last(m market.ID) market.Price
 	// Own returns an own order of which something is expected, open or not, or nil.
 	Own(id market.OrderID) *state.Order
-	// Place asks for an order; the engine copies it. It returns the order's id, or why the gate refused.
+	// Place asks for an order; the engine copies it. It returns the order's id, or why the gate
+	// refused.
 	Place(c *market.Command, inPath bool) (market.OrderID, error)
 	// Update asks for a change of an open order, or returns why the gate refused.
 	Update(c *market.Command, inPath bool) error
-	// Cancel asks for an open order to end. Behind a write in flight the cancel waits for the answer.
+	// Cancel asks for an open order to end. Behind a write in flight the cancel waits for the
+	// answer.
 	Cancel(id market.OrderID, inPath bool)
 }
 
@@ -38,7 +41,8 @@ type Set struct {
 	command market.Command // reused: a pointer to a local through an interface would allocate on every ask
 
 	news, spare []strategy.Unprotected
-	unprotected [strategy.CauseEarlier + 1]market.Duration // by cause, without what brackets that are bare now have not counted
+	// by cause, without what brackets that are bare now have not counted
+	unprotected [strategy.CauseEarlier + 1]market.Duration
 }
 
 // New returns a set without brackets. clock is the engine's time: the arrival of the event in hand.
@@ -54,7 +58,8 @@ func (s *Set) Len() int { return len(s.all) }
 // Busy reports whether there are brackets, or news of those that have ended.
 func (s *Set) Busy() bool { return len(s.all)+len(s.news) > 0 }
 
-// Watches returns the nearest prices that brackets wait for, by market.ID. The slice is the set's own and changes.
+// Watches returns the nearest prices that brackets wait for, by market.ID. The slice is the set's
+// own and changes.
 func (s *Set) Watches() []market.Watch { return s.watches }
 
 // hasLevels reports whether there is a stop or a target.
@@ -65,12 +70,14 @@ func (s *Set) Open(o *market.Order) {
 	if !hasLevels(o.Bracket) {
 		return
 	}
-	s.all = append(s.all, bracket{entry: o.ID, strategy: o.Strategy, market: o.Market, levels: o.Bracket, leg: firstLeg(o.Bracket)})
+	s.all = append(s.all, bracket{entry: o.ID, strategy: o.Strategy, market: o.Market, levels: o.Bracket,
+		leg: firstLeg(o.Bracket)})
 }
 
-// Protect opens a bracket over base that is held already, under a name of its own: one whose entry has filled. Where no exit can
-// be placed, the refusal is returned, and there is no bracket.
-func (s *Set) Protect(name market.OrderID, id market.StrategyID, m market.ID, amount market.Qty, levels market.Bracket) error {
+// Protect opens a bracket over base that is held already, under a name of its own: one whose entry
+// has filled. Where no exit can be placed, the refusal is returned, and there is no bracket.
+func (s *Set) Protect(name market.OrderID, id market.StrategyID, m market.ID, amount market.Qty,
+	levels market.Bracket) error {
 	s.all = append(s.all, bracket{
 		entry: name, strategy: id, market: m, levels: levels, leg: firstLeg(levels), amount: amount, closed: true,
 	})
@@ -116,8 +123,8 @@ func (s *Set) of(id market.OrderID) *bracket {
 	return nil
 }
 
-// End ends the bracket of an order at its strategy's wish, unless the entry has bought nothing yet: the exit is cancelled and not
-// replaced.
+// End ends the bracket of an order at its strategy's wish, unless the entry has bought nothing yet:
+// the exit is cancelled and not replaced.
 func (s *Set) End(id market.StrategyID, order market.OrderID) {
 	if b := s.of(order); b != nil && b.strategy == id && !b.untouched() {
 		s.dissolve(b)
@@ -166,7 +173,8 @@ func (s *Set) Mark() {
 	}
 }
 
-// Rollback puts the brackets back to what they were at the last Mark, and calls keep with every exit that is to stay.
+// Rollback puts the brackets back to what they were at the last Mark, and calls keep with every
+// exit that is to stay.
 func (s *Set) Rollback(keep func(exit market.OrderID)) {
 	s.all = append(s.all[:0], s.before...)
 	for i := range s.all {

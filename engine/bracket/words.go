@@ -26,7 +26,8 @@ func (s *Set) tellRefused(b *bracket, cause strategy.Cause, err error) {
 // haltCode reports whether an exchange's code says that the market takes no orders now.
 func haltCode(code int) bool {
 	switch code {
-	case exchange.CodeHalted, exchange.CodeCancelOnly, exchange.CodeAuction, exchange.CodeAuctionMatching, exchange.CodeNotTrading:
+	case exchange.CodeHalted, exchange.CodeCancelOnly, exchange.CodeAuction, exchange.CodeAuctionMatching,
+		exchange.CodeNotTrading:
 		return true
 	}
 	return false

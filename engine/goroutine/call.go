@@ -5,8 +5,9 @@ import (
 	"runtime/debug"
 )
 
-// Call calls f on a goroutine of its own and waits for it. It returns false where f did not return because it ended its goroutine
-// (runtime.Goexit). A panic in f goes on in the caller, with the stack of where it happened.
+// Call calls f on a goroutine of its own and waits for it. It returns false where f did not return
+// because it ended its goroutine (runtime.Goexit). A panic in f goes on in the caller, with the
+// stack of where it happened.
 func Call(f func()) (returned bool) {
 	var reason any
 	var stack []byte

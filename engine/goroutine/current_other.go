@@ -8,7 +8,8 @@ import (
 	"strconv"
 )
 
-// current reads the number of this goroutine from the first line of its stack: "goroutine 7 [running]:".
+// current reads the number of this goroutine from the first line of its stack: "goroutine 7
+// [running]:".
 func current() uintptr {
 	var buffer [64]byte
 	line := bytes.TrimPrefix(buffer[:runtime.Stack(buffer[:], false)], []byte("goroutine "))

@@ -11,8 +11,9 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// auditor is what the loop knows about own orders beside the account, to hold answers against: the fills that are booked, the terms that updates
-// under way ask for, the prices that the markets have had, and the rules that answers have broken.
+// auditor is what the loop knows about own orders beside the account, to hold answers against: the
+// fills that are booked, the terms that updates under way ask for, the prices that the markets have
+// had, and the rules that answers have broken.
 type auditor struct {
 	fills    map[market.OrderID][]market.Fill // of orders of which something is expected
 	owners   owners
@@ -25,7 +26,8 @@ type auditor struct {
 var HighestFees = exchange.Fees{Maker: 200_000, Taker: 250_000}
 
 func newAuditor(c *Config) auditor {
-	j := auditor{fills: map[market.OrderID][]market.Fill{}, owners: owners{of: map[fillName]market.OrderID{}}, changes: map[market.OrderID]market.Order{}, breaches: slices.Clone(c.Breaches)}
+	j := auditor{fills: map[market.OrderID][]market.Fill{}, owners: owners{of: map[fillName]market.OrderID{}},
+		changes: map[market.OrderID]market.Order{}, breaches: slices.Clone(c.Breaches)}
 	if c.Booked != nil {
 		c.Booked(func(f *market.Fill) { j.owners.add(f) })
 		for _, o := range c.Account.Pending(nil) {
@@ -44,10 +46,12 @@ type fillName struct {
 	id     uuid.UUID
 }
 
-// mostOwners is how many booked fills are remembered at least, so that none is booked for another order.
+// mostOwners is how many booked fills are remembered at least, so that none is booked for another
+// order.
 const mostOwners = 50_000
 
-// owners are the orders that fills were booked for. It holds between mostOwners and twice as many and is trimmed in bulk.
+// owners are the orders that fills were booked for. It holds between mostOwners and twice as many
+// and is trimmed in bulk.
 type owners struct {
 	of    map[fillName]market.OrderID
 	order []fillName
@@ -123,7 +127,8 @@ func (l *Loop) hold(own *state.Order, r *reply) (problem string, ok bool) {
 		return verdict.Broken[0].String(), false
 	case verdict.Short && r.whole:
 		m := l.Account.Catalog().Market(own.Market)
-		b := audit.Broken{Rule: audit.RuleFilled, Wanted: "the sum of the market's trades", Seen: m.FormatQty(r.record.Order.FilledAmount)}
+		b := audit.Broken{Rule: audit.RuleFilled, Wanted: "the sum of the market's trades",
+			Seen: m.FormatQty(r.record.Order.FilledAmount)}
 		l.breach(own, []audit.Broken{b})
 		return b.String(), false
 	case verdict.Short:
@@ -139,7 +144,8 @@ func (l *Loop) knownOf(own *state.Order, r *reply) *audit.Order {
 	if !kept && l.FillsOf != nil && own.FilledAmount > 0 { // the account has forgotten it
 		fills = l.FillsOf(own.ID)
 	}
-	known := &audit.Order{Order: &own.Order, Ended: own.State.Terminal(), Fills: fills, Counted: max(own.Booked(), sumOf(fills))}
+	known := &audit.Order{Order: &own.Order, Ended: own.State.Terminal(), Fills: fills,
+		Counted: max(own.Booked(), sumOf(fills))}
 	if own.InFlight == market.CommandUpdate {
 		known.Change = l.changeOf(own, r)
 	} else if own.InFlight == 0 {
@@ -206,7 +212,8 @@ func tradesBroken(check *audit.Check, known *audit.Order, trades []exchange.Trad
 		t := &trades[i]
 		fills[i] = t.Fill
 		if known.ExchangeID != uuid.Nil && t.ExchangeID != uuid.Nil && t.ExchangeID != known.ExchangeID {
-			return []audit.Broken{{Rule: audit.RuleOrderID, Wanted: known.ExchangeID.String(), Seen: t.ExchangeID.String()}}
+			return []audit.Broken{{Rule: audit.RuleOrderID, Wanted: known.ExchangeID.String(),
+				Seen: t.ExchangeID.String()}}
 		}
 	}
 	return check.Fills(known, fills)

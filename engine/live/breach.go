@@ -10,7 +10,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// Breach is a rule that an answer of the exchange about an own order did not keep: the answer was not booked.
+// Breach is a rule that an answer of the exchange about an own order did not keep: the answer was
+// not booked.
 type Breach struct {
 	At           market.Time    `json:"at"` // the first time
 	Order        market.OrderID `json:"order"`
@@ -19,11 +20,12 @@ type Breach struct {
 	Counts       bool           `json:"counts"` // towards a halt
 }
 
-// breachesLast is how long a breach counts. Of the pairs of order and rule within that time the second halts the order's strategy, the third
-// halts all.
+// breachesLast is how long a breach counts. Of the pairs of order and rule within that time the
+// second halts the order's strategy, the third halts all.
 const breachesLast = 24 * time.Hour
 
-// breach deals with an answer that does not hold. Of the rules that one answer breaks the first counts: the others follow from it.
+// breach deals with an answer that does not hold. Of the rules that one answer breaks the first
+// counts: the others follow from it.
 func (l *Loop) breach(own *state.Order, broken []audit.Broken) {
 	first := broken[0]
 	if at := slices.IndexFunc(broken, func(b audit.Broken) bool { return b.Rule.Counts() }); at >= 0 {
@@ -31,13 +33,15 @@ func (l *Loop) breach(own *state.Order, broken []audit.Broken) {
 	}
 	j := &l.auditor
 	j.breaches = slices.DeleteFunc(j.breaches, func(b Breach) bool { return b.At.Add(breachesLast) < l.now })
-	b := Breach{At: l.now, Order: own.ID, Rule: string(first.Rule), Wanted: first.Wanted, Seen: first.Seen, Counts: first.Rule.Counts()}
+	b := Breach{At: l.now, Order: own.ID, Rule: string(first.Rule), Wanted: first.Wanted, Seen: first.Seen,
+		Counts: first.Rule.Counts()}
 	again := slices.ContainsFunc(j.breaches, func(o Breach) bool { return o.Order == b.Order && o.Rule == b.Rule })
 	line := l.Log.Error()
 	if again {
 		line = l.Log.Debug()
 	}
-	line.Int64("order", int64(own.ID)).Str("rule", b.Rule).Str("want", b.Wanted).Str("got", b.Seen).Strs("also", also(broken, first.Rule)).
+	line.Int64("order", int64(own.ID)).Str("rule", b.Rule).Str("want", b.Wanted).Str("got", b.Seen).
+		Strs("also", also(broken, first.Rule)).
 		Msg("an answer of the exchange about an own order cannot be true: nothing of it is booked")
 	if again {
 		l.Findings.Breached(l.now, &b, nil)
@@ -60,7 +64,8 @@ func also(broken []audit.Broken, but audit.Rule) (rules []string) {
 	return rules
 }
 
-// haltBreached halts the strategy at the second breach of a day, and all at the third. Exits of brackets stay where they are.
+// haltBreached halts the strategy at the second breach of a day, and all at the third. Exits of
+// brackets stay where they are.
 func (l *Loop) haltBreached(own *state.Order, b *Breach) {
 	counted := 0
 	for i := range l.auditor.breaches {
@@ -68,7 +73,8 @@ func (l *Loop) haltBreached(own *state.Order, b *Breach) {
 			counted++
 		}
 	}
-	reason := fmt.Sprintf("answers of the exchange cannot be true, %d within 24 h; the latest: order %d, %s: want %s, got %s; see bot explain %d, then bot resolve",
+	reason := fmt.Sprintf("answers of the exchange cannot be true, %d within 24 h; the latest: order %d, %s: want %s, "+
+		"got %s; see bot explain %d, then bot resolve",
 		counted, b.Order, b.Rule, b.Wanted, b.Seen, b.Order)
 	switch {
 	case counted >= 3:
@@ -78,5 +84,6 @@ func (l *Loop) haltBreached(own *state.Order, b *Breach) {
 	}
 }
 
-// Breaches are the rules that answers did not keep within the last day. The slice is the loop's; call it within Look.
+// Breaches are the rules that answers did not keep within the last day. The slice is the loop's;
+// call it within Look.
 func (l *Loop) Breaches() []Breach { return l.auditor.breaches }

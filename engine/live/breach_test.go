@@ -58,7 +58,8 @@ func (p *play) haltedNow() (ids []market.StrategyID) {
 	return ids
 }
 
-// breaching is a bot with two strategies: one holds a bracket and rests three bids, the other rests two.
+// breaching is a bot with two strategies: one holds a bracket and rests three bids, the other rests
+// two.
 func breaching(t *testing.T) *play {
 	p := playing(t, nil, func(d *strategy.Desk) {
 		_, err := d.Bracket(1, 12500000, 70_00, 140_00)
@@ -176,7 +177,8 @@ func TestABreachOutlivesTheProcess(t *testing.T) {
 	})
 }
 
-// The record of an order tells of a filledAmount without its fills. The trades have them: honest, and only late.
+// The record of an order tells of a filledAmount without its fills. The trades have them: honest,
+// and only late.
 func TestFillsThatARecordLacksAreTakenFromTheTrades(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := playing(t, nil, bid(102_00))
@@ -197,7 +199,8 @@ func TestFillsThatARecordLacksAreTakenFromTheTrades(t *testing.T) {
 	})
 }
 
-// The trades do not have them either: now it is a lie. When the exchange tells the truth again, the order is booked after all.
+// The trades do not have them either: now it is a lie. When the exchange tells the truth again, the
+// order is booked after all.
 func TestAFilledAmountThatNoTradesMakeUpIsABreach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := playing(t, nil, bid(102_00))
@@ -207,7 +210,8 @@ func TestAFilledAmountThatNoTradesMakeUpIsABreach(t *testing.T) {
 		p.tick(10)
 		require.NotEmpty(t, p.journal.breached)
 		b := p.journal.breached[0]
-		require.Equal(t, []string{string(audit.RuleFilled), "the sum of the market's trades", "0.125"}, []string{b.Rule, b.Wanted, b.Seen})
+		require.Equal(t, []string{string(audit.RuleFilled), "the sum of the market's trades", "0.125"},
+			[]string{b.Rule, b.Wanted, b.Seen})
 		require.Len(t, p.loop.Breaches(), 1, "however often it is queried")
 		require.Zero(t, p.account.Position(1, 1).Amount, "nothing of it is booked")
 		require.False(t, slices.Contains(p.s.heard, "rejected place"), "the outcome is unresolved")

@@ -43,7 +43,8 @@ func (l *Loop) enter(q *query, r *reply, next outcome) {
 	}
 }
 
-// unresolvedBy is a write that has left and is not resolved: it was signed with the time until which the exchange may take it.
+// unresolvedBy is a write that has left and is not resolved: it was signed with the time until
+// which the exchange may take it.
 func (l *Loop) unresolvedBy(o *outgoing, next outcome) *unresolved {
 	until, _ := market.TimeOfMillis(o.intent.Timestamp + o.intent.Window)
 	return &unresolved{outcome: next, command: o.command, since: l.now, until: until.Add(l.Margin)}
@@ -67,12 +68,14 @@ func (l *Loop) carryEffect(q *query, r *reply, do effect, c *market.Command) {
 		l.sayRefused(&r.write.command, q, r.err)
 		l.answer(c, market.ExecRejected, codeOf(r.err))
 	case tellUnknown:
-		l.Log.Warn().Err(r.err).Stringer("command", c.Kind).Int64("order", int64(q.id)).Msg("the outcome of a command is unknown: its order is queried")
+		l.Log.Warn().Err(r.err).Stringer("command", c.Kind).Int64("order", int64(q.id)).
+			Msg("the outcome of a command is unknown: its order is queried")
 		l.answer(c, market.ExecUnknown, 0)
 	case tellMissing:
 		l.tellMissing(q, r.asked)
 	case tellListed:
-		l.Log.Error().Int64("order", int64(q.id)).Stringer("again_in", laterWait).Msg("the exchange lists an order as open that it does not find by itself: it stays open here")
+		l.Log.Error().Int64("order", int64(q.id)).Stringer("again_in", laterWait).
+			Msg("the exchange lists an order as open that it does not find by itself: it stays open here")
 	case endAbsent:
 		l.endAbsent(q, c)
 	case endByTrades:
@@ -124,7 +127,8 @@ func (l *Loop) schedule(q *query, asked market.Time, then followUp) {
 
 // answer steps the engine with what became of a command beside the order: refused, or unknown.
 func (l *Loop) answer(c *market.Command, exec market.ExecutionType, code int) {
-	r := market.Report{Exec: exec, Command: c.Kind, Order: c.Order.ID, Market: c.Order.Market, Code: code, OrderState: market.OrderState{Updated: l.now}}
+	r := market.Report{Exec: exec, Command: c.Kind, Order: c.Order.ID, Market: c.Order.Market, Code: code,
+		OrderState: market.OrderState{Updated: l.now}}
 	l.step(&market.Event{Kind: market.KindReport, Market: c.Order.Market, Report: &r})
 }
 
@@ -142,7 +146,9 @@ func (l *Loop) report(id market.OrderID, record *exchange.Record, exec market.Ex
 	r := market.ReportOf(&order, exec)
 	if own := l.Account.Known(id); own != nil {
 		if exec == market.ExecTrade && own.Shows(&r, record.Fills) {
-			return // an order that rests is queried again and again: neither strategies nor the journal need to hear of it
+			// an order that rests is queried again and again: neither strategies nor the journal
+			// need to hear of it
+			return
 		}
 		record.Fills = own.Fresh(record.Fills)
 	}
@@ -161,8 +167,9 @@ func (l *Loop) foldTrades(id market.OrderID, trades []exchange.Trade) {
 	}
 }
 
-// sayRefused lets the log tell of a command that was refused, or could not be sent. What it has told of an order is not told again and again,
-// as while a stop tries to cancel at an exchange that cannot be reached.
+// sayRefused lets the log tell of a command that was refused, or could not be sent. What it has
+// told of an order is not told again and again, as while a stop tries to cancel at an exchange that
+// cannot be reached.
 func (l *Loop) sayRefused(c *market.Command, q *query, err error) {
 	line, said, told := l.Log.Warn(), "the exchange refused a command", false
 	switch {

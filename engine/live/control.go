@@ -12,9 +12,10 @@ type request struct {
 	run func()
 }
 
-// Do runs f in the loop's goroutine, between two events, and waits for it: f may read engine and account, and returns commands of the
-// engine (HaltAll, CancelAll …) that the loop then sends. Do returns before they are sent; the next Do or Look returns after they have been
-// committed. While the loop reconciles with the exchange Do waits; a loop that stops refuses with ErrStopping.
+// Do runs f in the loop's goroutine, between two events, and waits for it: f may read engine and
+// account, and returns commands of the engine (HaltAll, CancelAll …) that the loop then sends. Do
+// returns before they are sent; the next Do or Look returns after they have been committed. While
+// the loop reconciles with the exchange Do waits; a loop that stops refuses with ErrStopping.
 func (l *Loop) Do(ctx context.Context, f func(at market.Time) []market.Command) error {
 	return l.hand(ctx, func() error {
 		if l.stopped {
@@ -33,8 +34,9 @@ func (l *Loop) Look(ctx context.Context, f func(at market.Time)) error {
 	})
 }
 
-// End ends the loop for a reason that Run returns: all strategies are halted, all orders are cancelled but the exits of brackets, also where orders
-// are to be kept, and then the loop ends. It returns when the loop has taken that up.
+// End ends the loop for a reason that Run returns: all strategies are halted, all orders are
+// cancelled but the exits of brackets, also where orders are to be kept, and then the loop ends. It
+// returns when the loop has taken that up.
 func (l *Loop) End(ctx context.Context, why error) error {
 	return l.hand(ctx, func() error {
 		if l.ending == nil {
@@ -61,5 +63,6 @@ func (l *Loop) hand(ctx context.Context, run func() error) error {
 // Stopping reports whether the loop has begun to stop. Call it within Look.
 func (l *Loop) Stopping() bool { return l.stopped }
 
-// Foreign is how many open orders of the account are not this bot's, as far as the last list told. Call it within Do.
+// Foreign is how many open orders of the account are not this bot's, as far as the last list told.
+// Call it within Do.
 func (l *Loop) Foreign() int { return l.foreign }

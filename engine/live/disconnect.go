@@ -7,8 +7,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// disconnect keeps the timers of the cancel-on-disconnect groups armed while the loop is well (venue-facts 3.8): a bot that has died
-// renews nothing, and its orders die with it.
+// disconnect keeps the timers of the cancel-on-disconnect groups armed while the loop is well
+// (venue-facts 3.8): a bot that has died renews nothing, and its orders die with it.
 type disconnect struct {
 	off    bool // the exchange does not do it, or nothing is to be renewed any more
 	armed  bool // this run has armed them
@@ -16,14 +16,16 @@ type disconnect struct {
 	asking bool
 }
 
-// armFirst arms the groups before the first order of any. An exchange that refuses is traded on without; one that cannot be reached is not.
+// armFirst arms the groups before the first order of any. An exchange that refuses is traded on
+// without; one that cannot be reached is not.
 func (l *Loop) armFirst(ctx context.Context) error {
 	for _, group := range l.Groups {
 		err := l.insist(ctx, func() error { return l.Trading.CancelAfter(ctx, group, l.GroupExpiry) })
 		switch {
 		case err == nil:
 		case refuses(err):
-			l.Log.Warn().Err(err).Uint16("group", group).Msg("the exchange refuses cancel on disconnect: orders outlive this bot")
+			l.Log.Warn().Err(err).Uint16("group", group).
+				Msg("the exchange refuses cancel on disconnect: orders outlive this bot")
 			l.Findings.Remark("cancel on disconnect", "refused: "+err.Error())
 			l.disconnect.off = true
 			return nil
@@ -62,7 +64,8 @@ func (l *Loop) renew(work context.Context) {
 	})
 }
 
-// disarm stops the timers and waits for the exchange to say so: orders are to stay. Nothing is renewed from then on.
+// disarm stops the timers and waits for the exchange to say so: orders are to stay. Nothing is
+// renewed from then on.
 func (l *Loop) disarm(ctx, work context.Context) error {
 	d, none := &l.disconnect, l.disconnect.off
 	d.off = true
@@ -78,7 +81,8 @@ func (l *Loop) disarm(ctx, work context.Context) error {
 			return nil // the exchange has no timers, which this run has not come so far as to find out
 		}
 		if err != nil {
-			return fmt.Errorf("live: stop cancel on disconnect for group %d: %w; its orders will be cancelled", group, err)
+			return fmt.Errorf("live: stop cancel on disconnect for group %d: %w; its orders will be cancelled", group,
+				err)
 		}
 	}
 	return nil

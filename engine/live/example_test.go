@@ -33,7 +33,8 @@ func (s *eager) OnTicker(d *strategy.Desk, t market.Ticker) {
 	}
 }
 
-// forgetful is Journal and Findings; it keeps nothing and prints what it is told. A bot's writes to its state file.
+// forgetful is Journal and Findings; it keeps nothing and prints what it is told. A bot's writes to
+// its state file.
 type forgetful struct{}
 
 func (forgetful) Event(*market.Event)                               {}
@@ -57,7 +58,8 @@ func (u until) Filled(_ *state.Order, f *market.Fill) {
 }
 func (until) Closed(*state.Order) {}
 
-// ExampleLoop trades on an exchange in process: catalog and clock come from it, the ticker is made up.
+// ExampleLoop trades on an exchange in process: catalog and clock come from it, the ticker is made
+// up.
 func ExampleLoop() {
 	config := sandbox.Default()
 	config.Markets = config.Markets[:1]
@@ -70,7 +72,8 @@ func ExampleLoop() {
 	server := httptest.NewServer(ex)
 	defer server.Close()
 	key := config.Accounts[0].Keys[0]
-	client, err := rest.New(rest.Config{BaseURL: server.URL, Key: rest.NewSecret(key.Key), Secret: rest.NewSecret(key.Secret)})
+	client, err := rest.New(rest.Config{BaseURL: server.URL, Key: rest.NewSecret(key.Key),
+		Secret: rest.NewSecret(key.Secret)})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -90,14 +93,19 @@ func ExampleLoop() {
 	client.Use(catalog)
 
 	account := state.NewAccount(catalog, 1, nil)
-	e := engine.New(engine.Config{Catalog: catalog, Account: account, Gate: risk.New(catalog, risk.Config{Strategies: []risk.Limits{{OperatorID: 1}}}), Run: uuid.New(), Observer: until{cancel}, Seats: []engine.Seat{
-		{Name: "eager", Strategy: &eager{}, Markets: []market.ID{1}, Ticker: true, Log: zerolog.Nop()},
-	}})
+	e := engine.New(engine.Config{Catalog: catalog, Account: account,
+		Gate: risk.New(catalog, risk.Config{Strategies: []risk.Limits{{OperatorID: 1}}}), Run: uuid.New(),
+		Observer: until{cancel}, Seats: []engine.Seat{
+			{Name: "eager", Strategy: &eager{}, Markets: []market.ID{1}, Ticker: true, Log: zerolog.Nop()},
+		}})
 	events := make(chan market.Event, 2)
 	now := client.Now()
-	events <- market.Event{Kind: market.KindTransfer, At: now, Asset: catalog.MarketNamed("BTC-EUR").Quote, Money: 1000_00}
-	events <- market.Event{Kind: market.KindTicker, At: now, Ticker: &market.Ticker{Market: 1, Last: 50_000_00, Bid: 49_999_00, Ask: 50_001_00}}
-	loop := live.New(live.Config{Engine: e, Account: account, Trading: client, Journal: forgetful{}, Findings: forgetful{}, Events: events, Log: zerolog.Nop()})
+	events <- market.Event{Kind: market.KindTransfer, At: now, Asset: catalog.MarketNamed("BTC-EUR").Quote,
+		Money: 1000_00}
+	events <- market.Event{Kind: market.KindTicker, At: now,
+		Ticker: &market.Ticker{Market: 1, Last: 50_000_00, Bid: 49_999_00, Ask: 50_001_00}}
+	loop := live.New(live.Config{Engine: e, Account: account, Trading: client, Journal: forgetful{},
+		Findings: forgetful{}, Events: events, Log: zerolog.Nop()})
 	fmt.Println("ended:", loop.Run(ctx))
 	// Output:
 	// intent: POST /v2/order

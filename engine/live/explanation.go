@@ -103,8 +103,9 @@ func (l *Loop) conclude(x *explanation) {
 	l.agree(x.asset.ID, Agreement{At: x.to, Surplus: x.surplus})
 }
 
-// correct takes money that has left the account out of the books: of a base asset out of the positions of those who hold it, otherwise out of the
-// pool first, then out of the strategies' own money in their order. What orders hold cannot have left. It reports whether there was enough.
+// correct takes money that has left the account out of the books: of a base asset out of the
+// positions of those who hold it, otherwise out of the pool first, then out of the strategies' own
+// money in their order. What orders hold cannot have left. It reports whether there was enough.
 func (l *Loop) correct(asset market.AssetID, lack market.Money) bool {
 	if l.Account.Total(asset).Available() < lack {
 		return false
@@ -141,7 +142,9 @@ func (l *Loop) halt(x *explanation) {
 
 // differs journals a difference and what was made of it.
 func (l *Loop) differs(x *explanation, conclusion string) {
-	d := state.Discrepancy{What: "balance " + x.asset.Symbol, Ours: x.format(x.books), Theirs: x.format(x.books + x.surplus), Conclusion: conclusion}
+	d := state.Discrepancy{What: "balance " + x.asset.Symbol, Ours: x.format(x.books),
+		Theirs: x.format(x.books + x.surplus), Conclusion: conclusion}
 	l.Findings.Differs(l.stamp(), &d)
-	l.Log.Warn().Str("asset", x.asset.Symbol).Str("books", d.Ours).Str("exchange", d.Theirs).Str("conclusion", conclusion).Msg("a balance has changed beside the bot's own trades")
+	l.Log.Warn().Str("asset", x.asset.Symbol).Str("books", d.Ours).Str("exchange", d.Theirs).
+		Str("conclusion", conclusion).Msg("a balance has changed beside the bot's own trades")
 }

@@ -12,8 +12,9 @@ type again struct {
 	wait market.Duration
 }
 
-// endHalted asks once more, at growing distances, for orders of halted strategies to end. A halt asks once; that cancel may have been lost,
-// outlived its window in a ban, or met a market that stands still.
+// endHalted asks once more, at growing distances, for orders of halted strategies to end. A halt
+// asks once; that cancel may have been lost, outlived its window in a ban, or met a market that
+// stands still.
 func (l *Loop) endHalted() {
 	h := &l.halted
 	if l.stopped || l.failed != nil || h.next > l.now {

@@ -89,7 +89,8 @@ func TestAStrategyThatPanicsAsItIsSavedIsHaltedAndTheLoopGoesOn(t *testing.T) {
 	})
 }
 
-// No key is revoked because one request in a while was refused for its sake, nor because cancels are.
+// No key is revoked because one request in a while was refused for its sake, nor because cancels
+// are.
 func TestOnlyRefusalsInARowAreTheKeys(t *testing.T) {
 	no, other := exchange.ErrCode(310), exchange.ErrCode(exchange.CodeInsufficientBalance)
 	for name, c := range map[string]struct {
@@ -207,7 +208,8 @@ func TestAStopThatKeepsOrdersNamesThoseInDoubt(t *testing.T) {
 	})
 }
 
-// One callback asks for hundreds of orders, and then for a cancel: that does not wait for them, and in the end all is accounted for.
+// One callback asks for hundreds of orders, and then for a cancel: that does not wait for them, and
+// in the end all is accounted for.
 func TestAFloodOfOrdersHoldsUpNoCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		passed := 0

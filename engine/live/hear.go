@@ -6,11 +6,13 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// oldest is how long a market event may have waited for the loop, which may have stood still: in a strategy, at a disk, or with its machine.
+// oldest is how long a market event may have waited for the loop, which may have stood still: in a
+// strategy, at a disk, or with its machine.
 const oldest = 10 * time.Second
 
-// hear folds what the feeds tell. Prices that have waited too long are let go by, for newer ones follow; candles are late then. A loop that stops
-// lets everything go by: a candle on which nothing is traded is not counted as seen.
+// hear folds what the feeds tell. Prices that have waited too long are let go by, for newer ones
+// follow; candles are late then. A loop that stops lets everything go by: a candle on which nothing
+// is traded is not counted as seen.
 func (l *Loop) hear(ev *market.Event) {
 	if l.stopped {
 		return

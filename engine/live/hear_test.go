@@ -11,7 +11,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// A strategy keeps the loop for half a minute, in which the feeds go on. What has waited is no news then.
+// A strategy keeps the loop for half a minute, in which the feeds go on. What has waited is no news
+// then.
 func TestPricesThatHaveWaitedForTheLoopAreLetGoBy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen []market.Price
@@ -22,7 +23,8 @@ func TestPricesThatHaveWaitedForTheLoopAreLetGoBy(t *testing.T) {
 		}, tell, tell, tell, tell, tell)
 		p.run()
 		for i := range 6 { // at 0, 7, 14, 21, 28 and 35 s
-			p.events <- market.Event{At: p.box.Now(), Kind: market.KindTicker, Ticker: &market.Ticker{Market: 1, Last: market.Price(100+i) * 100, Bid: 99_00, Ask: 101_00}}
+			p.events <- market.Event{At: p.box.Now(), Kind: market.KindTicker,
+				Ticker: &market.Ticker{Market: 1, Last: market.Price(100+i) * 100, Bid: 99_00, Ask: 101_00}}
 			time.Sleep(7 * time.Second)
 		}
 		synctest.Wait()
@@ -54,7 +56,8 @@ func TestACandleThatHasWaitedForTheLoopIsLate(t *testing.T) {
 	})
 }
 
-// The clock had gone five minutes wrong, and is right again: the loop's time, which never goes back, is ahead. What comes now is new.
+// The clock had gone five minutes wrong, and is right again: the loop's time, which never goes
+// back, is ahead. What comes now is new.
 func TestPricesAreNotOldBecauseTheLoopsTimeIsAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := playing(t, nil)
@@ -67,7 +70,8 @@ func TestPricesAreNotOldBecauseTheLoopsTimeIsAhead(t *testing.T) {
 		p.box.shift = 0
 		p.box.mu.Unlock()
 		for range 3 {
-			p.events <- market.Event{At: p.box.Now(), Kind: market.KindTicker, Ticker: &market.Ticker{Market: 1, Last: 100_00, Bid: 99_00, Ask: 101_00}}
+			p.events <- market.Event{At: p.box.Now(), Kind: market.KindTicker,
+				Ticker: &market.Ticker{Market: 1, Last: 100_00, Bid: 99_00, Ask: 101_00}}
 			time.Sleep(time.Second)
 		}
 		synctest.Wait()

@@ -12,8 +12,9 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// Agreement is how the exchange's balance of an asset stood beside the books when it was last compared and every difference was explained. It outlives
-// restarts, so that what happened to the account meanwhile can be told.
+// Agreement is how the exchange's balance of an asset stood beside the books when it was last
+// compared and every difference was explained. It outlives restarts, so that what happened to the
+// account meanwhile can be told.
 type Agreement struct {
 	At      market.Time  // before the balances were asked for; 0: they never were
 	Surplus market.Money // what the account has beyond what this bot's books have
@@ -23,12 +24,14 @@ type Agreement struct {
 type holdings struct {
 	regular
 	agreed map[market.AssetID]Agreement
-	differ map[market.AssetID]market.Money // surpluses that differed from the agreement at the last comparison: they count when seen twice
+	// surpluses that differed from the agreement at the last comparison: they count when seen twice
+	differ map[market.AssetID]market.Money
 	moves  map[market.AssetID]int          // of the books, counted
 	said   map[market.AssetID]market.Money // shortfalls that halted already
 }
 
-// mostMoney is the largest balance that is believed, in an asset's units: sums of it stay within what can be counted.
+// mostMoney is the largest balance that is believed, in an asset's units: sums of it stay within
+// what can be counted.
 const mostMoney = market.Money(1) << 60
 
 // askHoldings asks for the balances when they are due. They speak only while nothing is in flight.
@@ -52,8 +55,8 @@ func (l *Loop) askHoldings(work context.Context) {
 	})
 }
 
-// books says of each asset how often the account's books of it have moved. A total that is as it was does not say that nothing has: a
-// buy and a sale of one size leave it.
+// books says of each asset how often the account's books of it have moved. A total that is as it
+// was does not say that nothing has: a buy and a sale of one size leave it.
 func (l *Loop) books() map[market.AssetID]int { return maps.Clone(l.holdings.moves) }
 
 // count counts what an event moves in the books.
@@ -68,23 +71,28 @@ func (h *holdings) count(ev *market.Event, catalog *market.Catalog) {
 	}
 }
 
-// compareHoldings compares the exchange's balances with the account's books. A difference that is seen twice in a row, with nothing in flight, is
-// inquired into, and so it takes two comparisons to know with what an account begins. Nothing can be said of an asset whose books have moved since the
-// question, nor of one in which own fees are not settled yet.
-func (l *Loop) compareHoldings(work context.Context, asked market.Time, books map[market.AssetID]int, held []exchange.Holding) {
+// compareHoldings compares the exchange's balances with the account's books. A difference that is
+// seen twice in a row, with nothing in flight, is inquired into, and so it takes two comparisons to
+// know with what an account begins. Nothing can be said of an asset whose books have moved since
+// the question, nor of one in which own fees are not settled yet.
+func (l *Loop) compareHoldings(work context.Context, asked market.Time, books map[market.AssetID]int,
+	held []exchange.Holding) {
 	there := map[market.AssetID]market.Money{}
 	for _, h := range held {
 		total, err := market.Add(h.Available, h.Orders)
 		if err != nil || h.Available < 0 || h.Orders < 0 || total > mostMoney {
 			symbol := l.Account.Catalog().Asset(h.Asset).Symbol
-			l.Log.Error().Str("asset", symbol).Int64("available", int64(h.Available)).Int64("in_order", int64(h.Orders)).Msg("a balance of the exchange cannot be true: none of this answer is compared")
+			l.Log.Error().Str("asset", symbol).Int64("available", int64(h.Available)).
+				Int64("in_order", int64(h.Orders)).
+				Msg("a balance of the exchange cannot be true: none of this answer is compared")
 			l.Findings.Remark("false balance", symbol)
 			return
 		}
 		there[h.Asset] = total
 	}
 	h := &l.holdings
-	q, differ := inquiry{asked: asked, books: books, surplus: map[market.AssetID]market.Money{}}, map[market.AssetID]market.Money{}
+	q, differ := inquiry{asked: asked, books: books,
+		surplus: map[market.AssetID]market.Money{}}, map[market.AssetID]market.Money{}
 	for _, a := range l.Account.Catalog().Assets() {
 		asset, now := a.ID, l.Account.Total(a.ID).Total
 		surplus := there[asset] - now
@@ -125,7 +133,8 @@ type inquiry struct {
 	markets []market.ID      // of the trades
 }
 
-// lookInto asks what has moved the balances since they last fitted: deposits and withdrawals, and trades of others.
+// lookInto asks what has moved the balances since they last fitted: deposits and withdrawals, and
+// trades of others.
 func (l *Loop) lookInto(work context.Context, q *inquiry) {
 	since := q.asked
 	for asset := range q.surplus {
@@ -161,7 +170,8 @@ func (l *Loop) since(asset market.AssetID) market.Time {
 	return l.began
 }
 
-func (q *inquiry) ask(ctx context.Context, trading exchange.Trading, since market.Time, markets []market.ID) (err error) {
+func (q *inquiry) ask(ctx context.Context, trading exchange.Trading, since market.Time,
+	markets []market.ID) (err error) {
 	if q.moved, err = trading.Movements(ctx, since); err != nil {
 		return err
 	}
@@ -192,8 +202,10 @@ func (q *inquiry) askTrades(ctx context.Context, trading exchange.Trading, from 
 	return nil
 }
 
-// judge explains what it can. What came, or went of what is nobody's, is told; what went of the strategies' money and is explained is taken out of the
-// books; a shortfall that is not explained halts all strategies. A fill of an own order that the books lack explains itself: it is asked for.
+// judge explains what it can. What came, or went of what is nobody's, is told; what went of the
+// strategies' money and is explained is taken out of the books; a shortfall that is not explained
+// halts all strategies. A fill of an own order that the books lack explains itself: it is asked
+// for.
 func (l *Loop) judge(q *inquiry, refusal error) {
 	foreign, certain := l.foreignTrades(q)
 	if !certain {
@@ -201,10 +213,13 @@ func (l *Loop) judge(q *inquiry, refusal error) {
 	}
 	for _, asset := range slices.Sorted(maps.Keys(q.surplus)) {
 		if l.holdings.moves[asset] != q.books[asset] {
-			continue // an own fill was booked while the trades were asked for: it explains itself, and two that are alike look like one difference
+			// an own fill was booked while the trades were asked for: it explains itself, and two
+			// that are alike look like one difference
+			continue
 		}
 		last, compared := l.holdings.agreed[asset]
-		x := explanation{compared: compared, asset: l.Account.Catalog().Asset(asset), from: l.since(asset), to: q.asked, books: l.Account.Total(asset).Total,
+		x := explanation{compared: compared, asset: l.Account.Catalog().Asset(asset), from: l.since(asset), to: q.asked,
+			books:   l.Account.Total(asset).Total,
 			surplus: q.surplus[asset], before: last.Surplus, refusal: refusal}
 		x.add(q.moved)
 		x.add(foreign)
@@ -212,7 +227,8 @@ func (l *Loop) judge(q *inquiry, refusal error) {
 	}
 }
 
-// foreignTrades are the trades of others on the account, as movements. It is not certain what moved while an own fill is not booked, or a fee not settled.
+// foreignTrades are the trades of others on the account, as movements. It is not certain what moved
+// while an own fill is not booked, or a fee not settled.
 func (l *Loop) foreignTrades(q *inquiry) (moved []exchange.Movement, certain bool) {
 	own := map[uuid.UUID]*state.Order{}
 	for _, o := range l.Account.Pending(nil) {
@@ -235,7 +251,8 @@ func (l *Loop) foreignTrades(q *inquiry) (moved []exchange.Movement, certain boo
 	return moved, certain
 }
 
-// appendTrade appends what a trade moved, fee included. What leaves the range is no trade of an exchange and is left out.
+// appendTrade appends what a trade moved, fee included. What leaves the range is no trade of an
+// exchange and is left out.
 func appendTrade(dst []exchange.Movement, m *market.Market, f *market.Fill) []exchange.Movement {
 	base := market.Money(f.Amount)
 	cash, err := m.Value(f.Price, f.Amount)
@@ -252,5 +269,6 @@ func appendTrade(dst []exchange.Movement, m *market.Market, f *market.Fill) []ex
 		return dst
 	}
 	kind := f.Side.String() + " in " + m.Name + " by somebody else"
-	return append(dst, exchange.Movement{At: f.Time, Kind: kind, Asset: m.Base, Money: base}, exchange.Movement{At: f.Time, Kind: kind, Asset: m.Quote, Money: quote})
+	return append(dst, exchange.Movement{At: f.Time, Kind: kind, Asset: m.Base, Money: base},
+		exchange.Movement{At: f.Time, Kind: kind, Asset: m.Quote, Money: quote})
 }

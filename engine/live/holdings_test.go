@@ -23,7 +23,8 @@ func (r *rig) take(asset market.AssetID, money, told market.Money) {
 	defer r.box.mu.Unlock()
 	require.NoError(r.t, r.box.venue.Deposit(asset, -money))
 	if told != 0 {
-		r.box.moved = append(r.box.moved, exchange.Movement{At: boxNow(), Kind: "withdrawal", Asset: asset, Money: -told})
+		r.box.moved = append(r.box.moved, exchange.Movement{At: boxNow(), Kind: "withdrawal", Asset: asset,
+			Money: -told})
 	}
 }
 
@@ -33,12 +34,17 @@ func TestOnlyAnUnexplainedShortfallHalts(t *testing.T) {
 		halted             bool
 		says               string
 	}{
-		"all of it is told":       {100_00, 100_00, 0, false, "explained by withdrawal, -100; taken out of the books"},
-		"none of it is told":      {100_00, 0, 100_00, true, "not explained: the account's history has no movement, and nobody else has traded; halted"},
-		"a part of it is told":    {100_00, 60_00, 100_00, true, "explained in part by withdrawal, -60: -40 is not; halted"},
+		"all of it is told": {100_00, 100_00, 0, false, "explained by withdrawal, -100; taken out of the books"},
+		"none of it is told": {100_00, 0, 100_00, true,
+			"not explained: the account's history has no movement, and nobody else has traded; halted"},
+		"a part of it is told": {100_00, 60_00, 100_00, true,
+			"explained in part by withdrawal, -60: -40 is not; halted"},
 		"a unit less is rounding": {100_00, 99_99, 0, false, "explained by withdrawal, -99.99; taken out of the books"},
-		"more than ever came":     {-70_00, 0, -70_00, false, "not explained: the account's history has no movement, and nobody else has traded; what the books do not have is nobody's, and is not traded"},
-		"a deposit":               {-70_00, -70_00, -70_00, false, "explained by withdrawal, 70; what the books do not have is nobody's, and is not traded"},
+		"more than ever came": {-70_00, 0, -70_00, false,
+			"not explained: the account's history has no movement, and nobody else has traded; what the books do not " +
+				"have is nobody's, and is not traded"},
+		"a deposit": {-70_00, -70_00, -70_00, false,
+			"explained by withdrawal, 70; what the books do not have is nobody's, and is not traded"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -60,7 +66,8 @@ func TestOnlyAnUnexplainedShortfallHalts(t *testing.T) {
 	}
 }
 
-// Orders are placed and filled between what the balances tell of and their arrival, with nothing in flight at either end.
+// Orders are placed and filled between what the balances tell of and their arrival, with nothing in
+// flight at either end.
 func TestBalancesSayNothingOfBooksThatMovedMeanwhile(t *testing.T) {
 	agreed := 0
 	for seed := range uint64(20) {
@@ -75,8 +82,8 @@ func TestBalancesSayNothingOfBooksThatMovedMeanwhile(t *testing.T) {
 	require.Positive(t, agreed, "there are moments at which they tell something")
 }
 
-// Two comparisons in a row miss an own fill each, of the same size; the second is booked while the trades are asked for. The balance then looks
-// short, and is not.
+// Two comparisons in a row miss an own fill each, of the same size; the second is booked while the
+// trades are asked for. The balance then looks short, and is not.
 func TestTwoFillsThatAreAlikeAreNoShortfall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := playing(t, nil)
@@ -99,7 +106,8 @@ func TestMoneyThatHasLeftIsTakenFromThePoolAndFromPositions(t *testing.T) {
 		r := newRig(t, 1, 0)
 		r.player = &idle{}
 		r.begin()
-		r.journal.engine.Step(&market.Event{At: boxNow(), Kind: market.KindTransfer, Asset: 2, Money: 3, Owner: 1, Market: 1, Price: 100_00})
+		r.journal.engine.Step(&market.Event{At: boxNow(), Kind: market.KindTransfer, Asset: 2, Money: 3, Owner: 1,
+			Market: 1, Price: 100_00})
 		require.NoError(t, r.box.venue.Deposit(2, 3))
 		go func() {
 			time.Sleep(70 * time.Second)
@@ -112,11 +120,13 @@ func TestMoneyThatHasLeftIsTakenFromThePoolAndFromPositions(t *testing.T) {
 	})
 }
 
-// Whose trades are told apart by the client's names, and nothing is certain while one of ours is not booked or a fee is not known.
+// Whose trades are told apart by the client's names, and nothing is certain while one of ours is
+// not booked or a fee is not known.
 func TestOnlyTradesOfOthersMoveWhatIsNobodys(t *testing.T) {
 	pending, ended, other := uuid.UUID{1}, uuid.UUID{2}, uuid.UUID{3}
 	known := market.Fill{ID: uuid.UUID{11}, Order: 1, Market: 1, Side: market.Buy, Amount: 1, Price: 1, Settled: true}
-	fill := market.Fill{ID: uuid.UUID{12}, Market: 1, Side: market.Buy, Amount: 1_00000000, Price: 100_00, Fee: market.ValueOf(0), Settled: true, Time: 5}
+	fill := market.Fill{ID: uuid.UUID{12}, Market: 1, Side: market.Buy, Amount: 1_00000000, Price: 100_00,
+		Fee: market.ValueOf(0), Settled: true, Time: 5}
 	unsettled := fill
 	unsettled.Settled = false
 	for name, c := range map[string]struct {
@@ -134,7 +144,8 @@ func TestOnlyTradesOfOthersMoveWhatIsNobodys(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := playing(t, nil)
 			p.loop.Owns = func(client uuid.UUID) bool { return client == ended }
-			own := p.account.Send(&market.Order{ID: 1, ClientOrderID: pending, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{Amount: 8}}, 0)
+			own := p.account.Send(&market.Order{ID: 1, ClientOrderID: pending, Market: 1, Strategy: 1, Side: market.Buy,
+				Type: market.TypeLimit, OrderState: market.OrderState{Amount: 8}}, 0)
 			own.InFlight, own.State = 0, state.Open
 			p.loop.stamp()
 			q := p.loop.queryOf(1)
@@ -150,7 +161,8 @@ func TestOnlyTradesOfOthersMoveWhatIsNobodys(t *testing.T) {
 
 func TestOnlyMovementsBetweenTwoLooksExplain(t *testing.T) {
 	x := explanation{asset: &market.Asset{ID: 1}, from: 10, to: 20}
-	for _, m := range []exchange.Movement{{At: 9, Asset: 1, Money: 1}, {At: 10, Asset: 1, Money: 2}, {At: 19, Asset: 1, Money: 4}, {At: 20, Asset: 1, Money: 8}, {At: 15, Asset: 2, Money: 16}} {
+	for _, m := range []exchange.Movement{{At: 9, Asset: 1, Money: 1}, {At: 10, Asset: 1, Money: 2},
+		{At: 19, Asset: 1, Money: 4}, {At: 20, Asset: 1, Money: 8}, {At: 15, Asset: 2, Money: 16}} {
 		x.add([]exchange.Movement{m})
 	}
 	require.EqualValues(t, 6, x.moved)
@@ -161,7 +173,8 @@ func TestWhatOrdersHoldIsNotTakenOutOfTheBooks(t *testing.T) {
 		p := playing(t, nil)
 		p.loop.stamp()
 		all := p.account.Total(1).Total
-		p.account.Send(&market.Order{ID: 1, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{Amount: 8}}, all-10)
+		p.account.Send(&market.Order{ID: 1, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit,
+			OrderState: market.OrderState{Amount: 8}}, all-10)
 		require.False(t, p.loop.correct(1, 11))
 		require.Equal(t, all, p.account.Total(1).Total)
 		require.True(t, p.loop.correct(1, 10))

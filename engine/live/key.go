@@ -5,11 +5,13 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// mostKeyRefusals is how many commands in a row the exchange may refuse for the key's sake. A key that has been revoked, or may not trade any
-// more, does not mend by itself, and to go on asking earns a ban.
+// mostKeyRefusals is how many commands in a row the exchange may refuse for the key's sake. A key
+// that has been revoked, or may not trade any more, does not mend by itself, and to go on asking
+// earns a ban.
 const mostKeyRefusals = 5
 
-// heedKey halts all strategies when the exchange refuses the key again and again. Cancels are not counted: a halt causes some.
+// heedKey halts all strategies when the exchange refuses the key again and again. Cancels are not
+// counted: a halt causes some.
 func (l *Loop) heedKey(kind market.CommandKind, err error) {
 	var no *exchange.Error
 	switch {

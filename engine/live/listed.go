@@ -9,15 +9,18 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// An own order that the books have ended and that two lists show open is a difference: while it lasts, limits on open orders and exposure do not
-// bind. It is queried, then taken back into the books, or cancelled where it cannot be taken back. If lists still show it then, the strategies halt.
+// An own order that the books have ended and that two lists show open is a difference: while it
+// lasts, limits on open orders and exposure do not bind. It is queried, then taken back into the
+// books, or cancelled where it cannot be taken back. If lists still show it then, the strategies
+// halt.
 const (
 	listsToBelieve = 2               // the first list may be older than the order's end
 	listsToHalt    = 5               // the query has had three minutes by then, the cancel two
 	listAgainWait  = 5 * time.Second // from the first list to the second
 )
 
-// endedOrder is an own order of a client's name that has ended by the books, nil where there is none.
+// endedOrder is an own order of a client's name that has ended by the books, nil where there is
+// none.
 func (l *Loop) endedOrder(client uuid.UUID) *state.Order {
 	for _, o := range l.Account.Pending(nil) {
 		if o.ClientOrderID == client && o.State.Terminal() {
@@ -33,8 +36,8 @@ func (l *Loop) endedOrder(client uuid.UUID) *state.Order {
 	return l.Ended(client)
 }
 
-// shownOpen deals with an order that a list shows open and that is not open by the books. It reports whether the order is this bot's. shown counts
-// lists in a row by the client's name.
+// shownOpen deals with an order that a list shows open and that is not open by the books. It
+// reports whether the order is this bot's. shown counts lists in a row by the client's name.
 func (l *Loop) shownOpen(client uuid.UUID, asked market.Time, shown map[uuid.UUID]int) bool {
 	if client == uuid.Nil {
 		return false
@@ -76,12 +79,15 @@ func (l *Loop) shownNoMore(shown map[uuid.UUID]int) {
 // tellListedEnded tells a person of an order that lists show open after its end.
 func (l *Loop) tellListedEnded(q *query) {
 	own := l.ownOf(q)
-	l.Log.Error().Int64("order", int64(q.id)).Stringer("client_order_id", own.ClientOrderID).Stringer("books", own.State).
-		Msg("two lists of the exchange show an order open that has ended by the books: it is queried, then taken back or cancelled")
+	l.Log.Error().Int64("order", int64(q.id)).Stringer("client_order_id", own.ClientOrderID).
+		Stringer("books", own.State).
+		Msg("two lists of the exchange show an order open that has ended by the books: it is queried, then taken back " +
+			"or cancelled")
 	l.Findings.Remark("open after its end", orderText(q.id))
 }
 
-// reopen opens an order again that had ended by the books, as its record says. A record that says nothing new changes nothing.
+// reopen opens an order again that had ended by the books, as its record says. A record that says
+// nothing new changes nothing.
 func (l *Loop) reopen(q *query, r *reply) {
 	own := l.ownOf(q)
 	order := r.record.Order
@@ -89,7 +95,8 @@ func (l *Loop) reopen(q *query, r *reply) {
 	if report := market.ReportOf(&order, market.ExecTrade); order.Done() && own.Shows(&report, r.record.Fills) {
 		return
 	}
-	l.Log.Warn().Int64("order", int64(q.id)).Stringer("books", own.State).Stringer("exchange", order.Status).Msg("an order that had ended by the books is taken back into them")
+	l.Log.Warn().Int64("order", int64(q.id)).Stringer("books", own.State).Stringer("exchange", order.Status).
+		Msg("an order that had ended by the books is taken back into them")
 	l.Account.Reopen(own)
 	if q.cancelling && !order.Done() {
 		l.Account.SendCancel(own)
@@ -111,7 +118,8 @@ func (l *Loop) canReopen(own *state.Order, r *reply) (problem string, ok bool) {
 
 // cancelListed cancels an order that the books do not have open.
 func (l *Loop) cancelListed(q *query) {
-	l.Log.Error().Int64("order", int64(q.id)).Msg("an order that has ended by the books is still listed as open, and could not be taken back: it is cancelled")
+	l.Log.Error().Int64("order", int64(q.id)).
+		Msg("an order that has ended by the books is still listed as open, and could not be taken back: it is cancelled")
 	l.take([]market.Command{{Kind: market.CommandCancel, Order: l.ownOf(q).Order}})
 }
 
@@ -120,7 +128,8 @@ func (l *Loop) haltListed(q *query) {
 	if !q.cancelling {
 		l.cancelListed(q)
 	}
-	text := "the exchange lists " + orderText(q.id) + " as open, which has ended by the books: it could be neither taken back nor cancelled"
+	text := "the exchange lists " + orderText(q.id) +
+		" as open, which has ended by the books: it could be neither taken back nor cancelled"
 	l.Log.Error().Int64("order", int64(q.id)).Msg(text + ": all strategies are halted")
 	l.take(l.Engine.HaltAll(l.stamp(), text))
 }

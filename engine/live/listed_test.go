@@ -14,8 +14,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// fooled is a bot whose books have ended order 1, a bid of 80, because the exchange once said so; there it rests on. memory is what a state file would
-// still have of it.
+// fooled is a bot whose books have ended order 1, a bid of 80, because the exchange once said so;
+// there it rests on. memory is what a state file would still have of it.
 func fooled(t *testing.T, acts ...func(*strategy.Desk)) *play {
 	p := playing(t, nil, append([]func(*strategy.Desk){bid(80_00)}, acts...)...)
 	var memory *state.Order
@@ -50,13 +50,15 @@ func TestAnOrderThatTwoListsShowOpenAfterItsEndIsTakenBack(t *testing.T) {
 		require.Equal(t, 1, p.account.OpenBy(1), "max_open_orders counts it")
 		require.Positive(t, p.account.Total(1).Held, "its funds are held")
 		require.Equal(t, []string{"open after its end: order 1"}, p.journal.remarks)
-		require.NoError(t, p.loop.Look(t.Context(), func(market.Time) { require.NoError(t, p.account.Check()); require.Zero(t, p.loop.Foreign()) }))
+		require.NoError(t, p.loop.Look(t.Context(),
+			func(market.Time) { require.NoError(t, p.account.Check()); require.Zero(t, p.loop.Foreign()) }))
 		p.end()
 		p.agree()
 	})
 }
 
-// The limit is twelve open orders: with the order back in the books there is room for eleven others.
+// The limit is twelve open orders: with the order back in the books there is room for eleven
+// others.
 func TestTheLimitOnOpenOrdersBindsAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var refused *risk.Refusal
@@ -115,7 +117,8 @@ func TestFillsAfterTheEndInTheBooksAreBooked(t *testing.T) {
 	})
 }
 
-// The books cannot take the order back: it is cancelled. Where it goes on being listed, all strategies halt.
+// The books cannot take the order back: it is cancelled. Where it goes on being listed, all
+// strategies halt.
 func TestAnOrderThatCannotBeTakenBackIsCancelledOrHalts(t *testing.T) {
 	for _, becomes := range []fate{arrives, isFeigned} {
 		synctest.Test(t, func(t *testing.T) {
@@ -123,7 +126,10 @@ func TestAnOrderThatCannotBeTakenBackIsCancelledOrHalts(t *testing.T) {
 			p.box.mu.Lock()
 			p.box.meets = func(i *exchange.Intent) fate { return becomes }
 			p.box.mu.Unlock()
-			p.loop.verify = func(_ *state.Order, r *reply) (string, bool) { return "amount 8 is 9", r.from != fromQuery }
+			p.loop.verify = func(_ *state.Order, r *reply) (string, bool) {
+				return "amount 8 is 9",
+					r.from != fromQuery
+			}
 			p.tick(140)
 			require.Equal(t, becomes != arrives, len(p.openInTheBox()) == 1)
 			p.tick(180)

@@ -39,8 +39,9 @@ func (l *Loop) quiet() bool {
 	return true
 }
 
-// compareOrders queries the orders of which the list tells something new, or nothing any more. The list speaks only for
-// orders whose last event came before it was asked for. Foreign orders are counted and never touched.
+// compareOrders queries the orders of which the list tells something new, or nothing any more. The
+// list speaks only for orders whose last event came before it was asked for. Foreign orders are
+// counted and never touched.
 func (l *Loop) compareOrders(asked market.Time, records []exchange.Record, err error) {
 	if err != nil {
 		l.Log.Warn().Err(err).Msg("open orders could not be listed")
@@ -59,7 +60,8 @@ func (l *Loop) compareOrders(asked market.Time, records []exchange.Record, err e
 		if q.unresolved != nil || o.Updated >= asked || l.Account.Own(o.ID).InFlight != 0 {
 			continue
 		}
-		if there == nil || there.FilledAmount != o.FilledAmount || there.Status != o.Status || there.Amount != o.Amount {
+		if there == nil || there.FilledAmount != o.FilledAmount || there.Status != o.Status ||
+			there.Amount != o.Amount {
 			q.soon(l.now)
 		}
 	}

@@ -1,9 +1,11 @@
-// Package live is the one loop around the engine: it takes market events and the exchange's answers one by one, steps the engine,
-// makes the intents of its commands durable, and only then lets them be sent. It decides nothing about orders and never sends anything
-// twice: what the exchange did not answer is resolved by queries. Start at Loop.Run, and at transitions (outcome.go) for what answers lead to.
+// Package live is the one loop around the engine: it takes market events and the exchange's answers
+// one by one, steps the engine, makes the intents of its commands durable, and only then lets them
+// be sent. It decides nothing about orders and never sends anything twice: what the exchange did
+// not answer is resolved by queries. Start at Loop.Run, and at transitions (outcome.go) for what
+// answers lead to.
 //
-// Ordering invariant: one goroutine, that of Run, owns engine, account and journal. Others do nothing but talk to the exchange and
-// hand back what it said.
+// Ordering invariant: one goroutine, that of Run, owns engine, account and journal. Others do
+// nothing but talk to the exchange and hand back what it said.
 package live
 
 import (
@@ -29,40 +31,60 @@ type Config struct {
 	Trading  exchange.Trading
 	Journal  Journal
 	Findings Findings
-	Events   <-chan market.Event // of the feeds, in the order of their arrival, At being that or 0; their slices and pointers are the loop's
-	Clock    func() market.Time  // by which Events are stamped; nil: Trading's
-	Log      zerolog.Logger
-	Start    func(at market.Time) []market.Command // what begins the engine once the exchange has been asked; nil: Engine.Start. An engine that was restored has begun
-	Ready    func()                                // hears that trading has begun, in the loop's goroutine; nil: nothing does. A run that is stopped before has no such moment
-	Sent     Sent                                  // what is known of writes that were in flight when the last process died; nil: nothing
+	// of the feeds, in the order of their arrival, At being that or 0; their slices and pointers
+	// are the loop's
+	Events <-chan market.Event
+	Clock  func() market.Time // by which Events are stamped; nil: Trading's
+	Log    zerolog.Logger
+	// what begins the engine once the exchange has been asked; nil: Engine.Start. An engine that
+	// was restored has begun
+	Start func(at market.Time) []market.Command
+	// hears that trading has begun, in the loop's goroutine; nil: nothing does. A run that is
+	// stopped before has no such moment
+	Ready func()
+	// what is known of writes that were in flight when the last process died; nil: nothing
+	Sent Sent
 
-	OpenEvery     market.Duration        // between two lists of open orders; a minute
-	HoldingsEvery market.Duration        // between two comparisons of the balances; 30 s
-	Margin        market.Duration        // beyond an intent's window, until what was not found is certainly not there; 2 s
-	StopWithin    market.Duration        // for a stop in good order; 75 s, longer than an outcome can stay unresolved
-	StopLeft      func() market.Duration // what of StopWithin is left when the loop comes to its stop; nil: all of it
-	KeepOrders    bool                   // leave open orders at the exchange when stopping
-	Groups        []uint16               // cancel-on-disconnect groups to keep armed while the loop is well
-	GroupExpiry   market.Duration        // of their timers, 150 s at least; 150 s
+	OpenEvery     market.Duration // between two lists of open orders; a minute
+	HoldingsEvery market.Duration // between two comparisons of the balances; 30 s
+	// beyond an intent's window, until what was not found is certainly not there; 2 s
+	Margin      market.Duration
+	StopWithin  market.Duration        // for a stop in good order; 75 s, longer than an outcome can stay unresolved
+	StopLeft    func() market.Duration // what of StopWithin is left when the loop comes to its stop; nil: all of it
+	KeepOrders  bool                   // leave open orders at the exchange when stopping
+	Groups      []uint16               // cancel-on-disconnect groups to keep armed while the loop is well
+	GroupExpiry market.Duration        // of their timers, 150 s at least; 150 s
 
 	Agreed map[market.AssetID]Agreement // what the last run noted of the balances; nil: there was none
-	Owns   func(client uuid.UUID) bool  // whether an order of this name that has ended was this bot's, asked in the loop's goroutine; nil: that is not known
+	// whether an order of this name that has ended was this bot's, asked in the loop's goroutine;
+	// nil: that is not known
+	Owns func(client uuid.UUID) bool
 
-	Ended func(client uuid.UUID) *state.Order // the own order of this name as it ended, asked in the loop's goroutine; nil: none is kept
+	// the own order of this name as it ended, asked in the loop's goroutine; nil: none is kept
+	Ended func(client uuid.UUID) *state.Order
 
 	// What answers are held against; all are asked in the loop's goroutine.
-	Fees     func(m *market.Market) exchange.Fees                       // the highest that the account can be charged; nil: the highest tier's (venue-facts 3.5)
-	Booked   func(visit func(*market.Fill))                             // fills that earlier runs have booked, the latest at least; nil: there were none. With it comes FillsOf
-	FillsOf  func(id market.OrderID) []market.Fill                      // all fills of an order that earlier runs have booked
-	OrderOf  func(m market.ID, name uuid.UUID) market.OrderID           // the own order, of any run, that the exchange names so; 0: none. nil: that is not known
-	Asked    func(id market.OrderID) (changed market.Order, known bool) // an order as the update makes it that was in flight when the last process died; nil: that is not known
-	Breaches []Breach                                                   // what the last run noted
+	// the highest that the account can be charged; nil: the highest tier's (venue-facts 3.5)
+	Fees func(m *market.Market) exchange.Fees
+	// fills that earlier runs have booked, the latest at least; nil: there were none. With it comes
+	// FillsOf
+	Booked func(visit func(*market.Fill))
+	// all fills of an order that earlier runs have booked
+	FillsOf func(id market.OrderID) []market.Fill
+	// the own order, of any run, that the exchange names so; 0: none. nil: that is not known
+	OrderOf func(m market.ID, name uuid.UUID) market.OrderID
+	// an order as the update makes it that was in flight when the last process died; nil: that is
+	// not known
+	Asked    func(id market.OrderID) (changed market.Order, known bool)
+	Breaches []Breach // what the last run noted
 
-	Stepped func(kind market.EventKind, took time.Duration) // hears of every step of the engine, in the loop's goroutine; nil: that is not measured
+	// hears of every step of the engine, in the loop's goroutine; nil: that is not measured
+	Stepped func(kind market.EventKind, took time.Duration)
 }
 
-// Sent tells until when, on the exchange's clock, the exchange could take the write of an order that was in flight when the last process
-// died: the end of the window that it was signed with. false: that is not known.
+// Sent tells until when, on the exchange's clock, the exchange could take the write of an order
+// that was in flight when the last process died: the end of the window that it was signed with.
+// false: that is not known.
 type Sent func(id market.OrderID, kind market.CommandKind) (until market.Time, known bool)
 
 // most is how many events one turn takes, at most: they share one commit.
@@ -71,7 +93,8 @@ const most = 64
 // inFlight is how many writes of each rank, and how many questions, are under way at a time.
 const inFlight = 4
 
-// lists is how many other questions may be under way: open orders, balances, timers. A worker never waits to hand back its answer.
+// lists is how many other questions may be under way: open orders, balances, timers. A worker never
+// waits to hand back its answer.
 const lists = 3
 
 // Loop runs an engine against an exchange.
@@ -103,7 +126,8 @@ type Loop struct {
 	pages      map[market.OrderID][]market.Fill // fills that wait to be booked
 	paged      market.OrderID                   // the order whose fills were booked last
 	evidence   evidence
-	shown      map[uuid.UUID]int // by client's name: how many lists in a row show an order open that has ended by the books
+	// by client's name: how many lists in a row show an order open that has ended by the books
+	shown      map[uuid.UUID]int
 	foreign    int
 	keyRefused int // commands in a row that were refused for the key's sake
 }
@@ -115,7 +139,8 @@ type regular struct {
 	failed bool // the last time it had no answer
 }
 
-// New returns a loop. Its engine has been warmed up, and restored where there was something to restore.
+// New returns a loop. Its engine has been warmed up, and restored where there was something to
+// restore.
 func New(c Config) *Loop {
 	defaults(&c.OpenEvery, time.Minute)
 	defaults(&c.HoldingsEvery, 30*time.Second)
@@ -145,12 +170,14 @@ func defaults(d *market.Duration, otherwise market.Duration) {
 	}
 }
 
-// Run reconciles with the exchange, starts the strategies and trades until ctx ends; then it stops in good order, for StopWithin at most.
-// Where ctx ends before the exchange has been reconciled with, the rest of that is left out and nothing is traded: the orders that the
-// account knows are queried and ended, or kept, by the same stop.
+// Run reconciles with the exchange, starts the strategies and trades until ctx ends; then it stops
+// in good order, for StopWithin at most. Where ctx ends before the exchange has been reconciled
+// with, the rest of that is left out and nothing is traded: the orders that the account knows are
+// queried and ended, or kept, by the same stop.
 //
-// It returns nil after a stop in good order, otherwise what went wrong: a journal that cannot be written, an exchange that cannot be
-// reconciled with, orders that were to be cancelled and could not be, orders whose last write is unresolved.
+// It returns nil after a stop in good order, otherwise what went wrong: a journal that cannot be
+// written, an exchange that cannot be reconciled with, orders that were to be cancelled and could
+// not be, orders whose last write is unresolved.
 func (l *Loop) Run(ctx context.Context) error {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx)) // answers that are under way are waited for
 	defer l.workers.Wait()
@@ -195,7 +222,8 @@ func (l *Loop) insist(ctx context.Context, try func() error) error {
 	return Insist(ctx, l.Log, try)
 }
 
-// turn waits for something to happen, takes what else has happened meanwhile, commits it, and sends.
+// turn waits for something to happen, takes what else has happened meanwhile, commits it, and
+// sends.
 func (l *Loop) turn(ctx, work context.Context) {
 	timer := time.NewTimer(l.untilDue())
 	defer timer.Stop()
@@ -261,7 +289,8 @@ func (l *Loop) write() {
 	case err == nil || l.failed != nil:
 	case errors.Is(err, ErrLastRoom):
 		l.ending = fmt.Errorf("live: nothing more is traded: %w", err)
-		l.Log.Error().Err(err).Msg("the disk is full: all orders are cancelled but the exits of brackets, then the bot ends")
+		l.Log.Error().Err(err).Msg(
+			"the disk is full: all orders are cancelled but the exits of brackets, then the bot ends")
 	default:
 		l.failed = fmt.Errorf("live: the journal cannot be written, nothing more is sent: %w", err)
 	}
@@ -308,7 +337,8 @@ func (l *Loop) take(commands []market.Command) {
 		}
 		intent, err := l.Trading.Prepare(&c)
 		if err != nil {
-			l.Log.Error().Err(err).Stringer("command", c.Kind).Int64("order", int64(c.Order.ID)).Msg("a command cannot be written as a request")
+			l.Log.Error().Err(err).Stringer("command", c.Kind).Int64("order", int64(c.Order.ID)).
+				Msg("a command cannot be written as a request")
 			refused = append(refused, c)
 			continue
 		}

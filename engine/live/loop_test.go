@@ -38,7 +38,8 @@ type rig struct {
 
 func newRig(t *testing.T, seed uint64, faults int) *rig {
 	r := &rig{t: t, seed: seed, box: &sender{box: newBox(t, seed, faults), commands: map[string]market.Command{}}}
-	r.journal = &ledger{t: t, intents: map[string]bool{}, sent: map[market.OrderID]exchange.Intent{}, parts: map[string][]byte{}, fills: map[uuid.UUID]int{}}
+	r.journal = &ledger{t: t, intents: map[string]bool{}, sent: map[market.OrderID]exchange.Intent{},
+		parts: map[string][]byte{}, fills: map[uuid.UUID]int{}}
 	r.box.journal = r.journal
 	r.begin()
 	return r
@@ -58,25 +59,30 @@ func (r *rig) begin() {
 	if r.limits != nil {
 		limits = *r.limits
 	}
-	gate := risk.New(r.box.catalog, risk.Config{Strategies: slices.Repeat([]risk.Limits{limits}, strategies), Fees: boxFees})
+	gate := risk.New(r.box.catalog, risk.Config{Strategies: slices.Repeat([]risk.Limits{limits}, strategies),
+		Fees: boxFees})
 	run := uuid.NewSHA1(uuid.NameSpaceOID, []byte{byte(r.seed), byte(r.starts)})
 	player := r.player
 	if player == nil {
 		player = &restless{chance: rand.New(rand.NewPCG(r.seed, uint64(r.starts)))}
 	}
-	seat := engine.Seat{Name: "restless", Strategy: player, Markets: []market.ID{1}, Intervals: []market.Interval{market.Interval1m}, Ticker: true, Log: zerolog.Nop()}
+	seat := engine.Seat{Name: "restless", Strategy: player, Markets: []market.ID{1},
+		Intervals: []market.Interval{market.Interval1m}, Ticker: true, Log: zerolog.Nop()}
 	seats := []engine.Seat{seat}
 	if r.second != nil {
 		seat.Name, seat.Strategy = "second", r.second
 		seats = append(seats, seat)
 	}
 	e := engine.New(engine.Config{Run: run, Catalog: r.box.catalog, Account: r.account, Gate: gate, Seats: seats})
-	config := Config{Engine: e, Account: r.account, Trading: r.box, Journal: r.journal, Findings: r.journal, Events: r.events, Log: zerolog.Nop(), StopWithin: 30 * time.Minute, Sent: r.journal.lastChance, Breaches: r.journal.kept,
+	config := Config{Engine: e, Account: r.account, Trading: r.box, Journal: r.journal, Findings: r.journal,
+		Events: r.events, Log: zerolog.Nop(), StopWithin: 30 *
+			time.Minute, Sent: r.journal.lastChance, Breaches: r.journal.kept,
 		Owns: func(client uuid.UUID) bool { return r.box.records[client] != nil }}
 	at := r.box.Now()
 	if len(r.journal.parts) == 0 {
 		for _, asset := range r.box.catalog.Assets() {
-			e.Step(&market.Event{At: at, Kind: market.KindTransfer, Asset: asset.ID, Money: r.box.venue.Balance(asset.ID).Total})
+			e.Step(&market.Event{At: at, Kind: market.KindTransfer, Asset: asset.ID,
+				Money: r.box.venue.Balance(asset.ID).Total})
 		}
 	} else {
 		commands, err := e.Restore(at, func(part string) []byte { return r.journal.parts[part] }, nil)
@@ -102,7 +108,8 @@ func (r *rig) trade(seed uint64, d time.Duration) error {
 		bid, ask := r.box.venue.Best(1)
 		r.box.mu.Unlock()
 		select {
-		case r.events <- market.Event{Kind: market.KindTicker, Ticker: &market.Ticker{Market: 1, Last: price, Bid: bid.Price, Ask: ask.Price}}:
+		case r.events <- market.Event{Kind: market.KindTicker,
+			Ticker: &market.Ticker{Market: 1, Last: price, Bid: bid.Price, Ask: ask.Price}}:
 		case err := <-done:
 			cancel()
 			return err
@@ -112,8 +119,8 @@ func (r *rig) trade(seed uint64, d time.Duration) error {
 	return <-done
 }
 
-// kill ends the process as kill -9 does, as far as anybody outside can tell: from now on nothing is committed and nothing is sent; what is
-// on the wire already may still arrive.
+// kill ends the process as kill -9 does, as far as anybody outside can tell: from now on nothing is
+// committed and nothing is sent; what is on the wire already may still arrive.
 func (r *rig) kill() {
 	r.journal.mu.Lock()
 	defer r.journal.mu.Unlock()
@@ -181,7 +188,8 @@ func TestAStopWaitsForADoubtAndForNothingElse(t *testing.T) {
 		go func() { done <- r.loop.Run(ctx) }()
 		tick := func() {
 			time.Sleep(time.Second)
-			r.events <- market.Event{Kind: market.KindTicker, Ticker: &market.Ticker{Market: 1, Last: 100_00, Bid: 99_00, Ask: 101_00}}
+			r.events <- market.Event{Kind: market.KindTicker,
+				Ticker: &market.Ticker{Market: 1, Last: 100_00, Bid: 99_00, Ask: 101_00}}
 			synctest.Wait()
 		}
 		for range 4 {
@@ -206,10 +214,12 @@ func TestAStopWaitsForADoubtAndForNothingElse(t *testing.T) {
 	})
 }
 
-var lossySeeds = flag.Int("seeds", 40, "how many seeds TestNothingIsLostOrDoubledWhateverGetsLost and TestABotThatIsKilledGoesOnAsIfNothingHadHappened play")
+var lossySeeds = flag.Int("seeds", 40,
+	"how many seeds TestNothingIsLostOrDoubledWhateverGetsLost and TestABotThatIsKilledGoesOnAsIfNothingHadHappened "+
+		"play")
 
-// Each seed is three minutes of a restless strategy at an exchange that loses 15 of 100 requests and as many answers, and lets others wait
-// until their window is over. Thousands of them:
+// Each seed is three minutes of a restless strategy at an exchange that loses 15 of 100 requests
+// and as many answers, and lets others wait until their window is over. Thousands of them:
 //
 //	go test ./engine/live -run 'Whatever|Killed' -seeds 5000
 func TestNothingIsLostOrDoubledWhateverGetsLost(t *testing.T) {
@@ -234,7 +244,8 @@ func TestNothingIsLostOrDoubledWhateverGetsLost(t *testing.T) {
 	require.Greater(t, orders, 100)
 }
 
-// Each seed is a bot that is killed again and again, at an exchange that loses requests and answers.
+// Each seed is a bot that is killed again and again, at an exchange that loses requests and
+// answers.
 func TestABotThatIsKilledGoesOnAsIfNothingHadHappened(t *testing.T) {
 	seeds := *lossySeeds
 	if testing.Short() {

@@ -15,7 +15,8 @@ import (
 func (l *Loop) tellMissing(q *query, asked market.Time) {
 	q.notFoundSince = asked
 	own := l.Account.Known(q.id)
-	l.Log.Error().Int64("order", int64(q.id)).Stringer("client_order_id", own.ClientOrderID).Stringer("decided_in", takenPatience).
+	l.Log.Error().Int64("order", int64(q.id)).Stringer("client_order_id", own.ClientOrderID).
+		Stringer("decided_in", takenPatience).
 		Msg("the exchange does not know an order that it had taken: it is asked for again, then the lists decide")
 	l.Findings.Remark("missing", orderText(q.id))
 }
@@ -32,8 +33,8 @@ type evidence struct {
 	names map[uuid.UUID]bool
 }
 
-// counts reports whether the list was asked after the moment that matters for a query: of a place the first 240 that counts, of an order that the
-// exchange had taken the last one.
+// counts reports whether the list was asked after the moment that matters for a query: of a place
+// the first 240 that counts, of an order that the exchange had taken the last one.
 func (e *evidence) counts(q *query, now outcome) bool {
 	if now == placeUnresolved {
 		return e.asked > 0 && e.asked >= q.notFoundSince
@@ -41,8 +42,8 @@ func (e *evidence) counts(q *query, now outcome) bool {
 	return e.asked > 0 && e.asked >= q.listsSince
 }
 
-// askLists asks the lists for an order that is not found by itself: its market's, or the list of all markets where that counts, is under way, or is
-// cheaper for the orders that wait.
+// askLists asks the lists for an order that is not found by itself: its market's, or the list of
+// all markets where that counts, is under way, or is cheaper for the orders that wait.
 func (l *Loop) askLists(work context.Context, q *query) {
 	own := l.Account.Known(q.id)
 	m, client, from := own.Market, own.ClientOrderID, own.Created.Add(-lastWait)
@@ -74,8 +75,8 @@ func (l *Loop) askLists(work context.Context, q *query) {
 	})
 }
 
-// listAllInstead reports whether the list of all markets is worth waiting for, and has it asked: so many orders wait for lists, or will
-// after their second 240, that theirs would cost more.
+// listAllInstead reports whether the list of all markets is worth waiting for, and has it asked: so
+// many orders wait for lists, or will after their second 240, that theirs would cost more.
 func (l *Loop) listAllInstead() bool {
 	waiting := 0
 	for id, q := range l.queries {
@@ -108,7 +109,8 @@ func (l *Loop) isOpen(work context.Context, m market.ID, client uuid.UUID) (bool
 }
 
 // tradesOf asks for the trades of an order since a time, by the client's name.
-func (l *Loop) tradesOf(work context.Context, m market.ID, client uuid.UUID, from market.Time) (trades []exchange.Trade, err error) {
+func (l *Loop) tradesOf(work context.Context, m market.ID, client uuid.UUID, from market.Time) (trades []exchange.Trade,
+	err error) {
 	for more := true; more; {
 		var page []exchange.Trade
 		if page, more, err = l.Trading.Trades(work, m, from); err != nil {
@@ -124,10 +126,12 @@ func (l *Loop) tradesOf(work context.Context, m market.ID, client uuid.UUID, fro
 	return trades, nil
 }
 
-// endAbsent ends an order that never reached the exchange. A place that the last process sent has not been told as unknown yet; it is, so that
-// the account remembers that its end is concluded, and takes the order back where the exchange shows it after all.
+// endAbsent ends an order that never reached the exchange. A place that the last process sent has
+// not been told as unknown yet; it is, so that the account remembers that its end is concluded, and
+// takes the order back where the exchange shows it after all.
 func (l *Loop) endAbsent(q *query, c *market.Command) {
-	l.Log.Warn().Int64("order", int64(q.id)).Msg("an unresolved order has certainly not reached the exchange: its funds are free again")
+	l.Log.Warn().Int64("order", int64(q.id)).
+		Msg("an unresolved order has certainly not reached the exchange: its funds are free again")
 	if l.Account.Known(q.id).State == state.Sent {
 		l.answer(c, market.ExecUnknown, 0)
 	}
@@ -137,14 +141,16 @@ func (l *Loop) endAbsent(q *query, c *market.Command) {
 // endByTrades ends an order that the exchange neither finds nor lists, with what its trades tell.
 func (l *Loop) endByTrades(q *query, r *reply) {
 	own := l.Account.Known(q.id)
-	l.Log.Error().Int64("order", int64(q.id)).Stringer("client_order_id", own.ClientOrderID).Int("trades", len(r.trades)).
-		Msg("an order has ended that the exchange neither finds nor lists; if the exchange has begun anew, stop the bot and give it a new bot.state")
+	l.Log.Error().Int64("order", int64(q.id)).Stringer("client_order_id", own.ClientOrderID).
+		Int("trades", len(r.trades)).
+		Msg("an order has ended that the exchange neither finds nor lists; if the exchange has begun anew, stop the " +
+			"bot and give it a new bot.state")
 	l.Findings.Remark("gone", orderText(q.id))
 	l.report(q.id, r.record, market.ExecCanceled)
 }
 
-// lastRecord is how an order has ended of which only its trades are known: all of them or, at an exchange that has forgotten these too, fewer
-// than were heard of before.
+// lastRecord is how an order has ended of which only its trades are known: all of them or, at an
+// exchange that has forgotten these too, fewer than were heard of before.
 func (l *Loop) lastRecord(own *market.Order, trades []exchange.Trade) (*exchange.Record, error) {
 	var filled market.Qty
 	var quote, fees market.Value

@@ -30,7 +30,8 @@ func quoted(t *testing.T) (r *rig, log *bytes.Buffer, tick func(n int), stop fun
 	tick = func(n int) {
 		for range n {
 			time.Sleep(time.Second)
-			r.events <- market.Event{Kind: market.KindTicker, Ticker: &market.Ticker{Market: 1, Last: 100_00, Bid: 99_00, Ask: 101_00}}
+			r.events <- market.Event{Kind: market.KindTicker,
+				Ticker: &market.Ticker{Market: 1, Last: 100_00, Bid: 99_00, Ask: 101_00}}
 			synctest.Wait()
 		}
 	}
@@ -61,7 +62,8 @@ func TestAnOrderThatTheExchangeNeitherFindsNorListsHasEndedWithWhatItsTradesTell
 				r.box.move(100_00)
 			} else {
 				r.box.mu.Lock()
-				refused, err := r.box.venue.Perform(0, boxNow(), &market.Command{Kind: market.CommandCancel, Order: market.Order{ID: r.box.ids[name], Market: 1}})
+				refused, err := r.box.venue.Perform(0, boxNow(),
+					&market.Command{Kind: market.CommandCancel, Order: market.Order{ID: r.box.ids[name], Market: 1}})
 				r.box.mu.Unlock()
 				require.NoError(t, err)
 				require.Nil(t, refused)
@@ -70,7 +72,8 @@ func TestAnOrderThatTheExchangeNeitherFindsNorListsHasEndedWithWhatItsTradesTell
 			require.NotNil(t, r.account.Own(id), "not yet: five minutes of 240s come first")
 			tick(110)
 			require.Nil(t, r.account.Own(id))
-			require.Equal(t, 1, strings.Count(log.String(), "the exchange does not know an order that it had taken"), log)
+			require.Equal(t, 1, strings.Count(log.String(), "the exchange does not know an order that it had taken"),
+				log)
 			require.Equal(t, 1, strings.Count(log.String(), "that the exchange neither finds nor lists"), log)
 			r.forget(uuid.Nil, false)
 			require.NoError(t, stop())
@@ -84,7 +87,9 @@ func TestAnOrderThatTheExchangeListsAndDoesNotFindStaysOpenAndIsToldOnce(t *test
 		r, log, tick, stop := quoted(t)
 		hidden := r.account.Open(nil, 0, 0)[1]
 		r.forget(hidden.ClientOrderID, true)
-		require.NoError(t, r.loop.Do(t.Context(), func(at market.Time) []market.Command { return r.loop.Engine.CancelAll(at) })) // it answers 240
+		// it answers 240
+		require.NoError(t, r.loop.Do(t.Context(),
+			func(at market.Time) []market.Command { return r.loop.Engine.CancelAll(at) }))
 		tick(420)
 		require.NotNil(t, r.account.Own(hidden.ID))
 		require.Equal(t, 1, strings.Count(log.String(), "the exchange does not know an order that it had taken"), log)
@@ -137,7 +142,8 @@ func TestManyAbsencesAreProvenByOneListOfAllMarkets(t *testing.T) {
 		p := unresolvedPlaces(t, 30)
 		p.tick(60)
 		require.Empty(t, p.account.Open(nil, 0, 0))
-		require.Less(t, (p.box.listings-p.box.cheap-1)*allListWeight+p.box.cheap*listWeight, 30*listWeight, "points for lists")
+		require.Less(t, (p.box.listings-p.box.cheap-1)*allListWeight+p.box.cheap*listWeight, 30*listWeight,
+			"points for lists")
 		p.end()
 		p.agree()
 	})
@@ -164,13 +170,15 @@ func TestTheListOfEachMinuteCountsWhereItWasAskedLateEnough(t *testing.T) {
 	require.True(t, (&evidence{asked: asked}).counts(place, placeUnresolved))
 	require.False(t, (&evidence{asked: asked - 1}).counts(place, placeUnresolved))
 	require.False(t, (&evidence{}).counts(&query{}, placeUnresolved), "there was no list yet")
-	require.False(t, (&evidence{asked: asked}).counts(place, resolved), "of an order that the exchange had taken the last 240 matters")
+	require.False(t, (&evidence{asked: asked}).counts(place, resolved),
+		"of an order that the exchange had taken the last 240 matters")
 	require.True(t, (&evidence{asked: 52}).counts(place, resolved))
 
 	synctest.Test(t, func(t *testing.T) {
 		p := unresolvedPlaces(t, 1)
 		p.tick(13) // one 240 after the window, the second comes within two seconds
-		require.NoError(t, p.loop.Do(t.Context(), func(market.Time) []market.Command { p.loop.open.next = 0; return nil }))
+		require.NoError(t, p.loop.Do(t.Context(),
+			func(market.Time) []market.Command { p.loop.open.next = 0; return nil }))
 		p.tick(8)
 		require.Empty(t, p.account.Open(nil, 0, 0))
 		require.Zero(t, p.box.cheap)

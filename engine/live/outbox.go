@@ -7,15 +7,17 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// outgoing is an intent that is durable, or will be at the end of the turn, with the command that it stands for.
+// outgoing is an intent that is durable, or will be at the end of the turn, with the command that
+// it stands for.
 type outgoing struct {
 	intent   exchange.Intent
 	command  market.Command
 	strategy market.StrategyID
 }
 
-// rank is the order in which intents leave: what frees comes first, then what protects. Each rank has lanes of its own, so that
-// orders which wait for the weight budget hold up neither cancels nor exits.
+// rank is the order in which intents leave: what frees comes first, then what protects. Each rank
+// has lanes of its own, so that orders which wait for the weight budget hold up neither cancels nor
+// exits.
 type rank uint8
 
 const (
@@ -35,8 +37,9 @@ func (o *outgoing) rank() rank {
 	return others
 }
 
-// outbox holds the intents that wait for a lane to the exchange. Within a rank the strategies take turns, so that one that asks
-// for a thousand orders holds up no other; the intents of one strategy leave in the order of their decision.
+// outbox holds the intents that wait for a lane to the exchange. Within a rank the strategies take
+// turns, so that one that asks for a thousand orders holds up no other; the intents of one strategy
+// leave in the order of their decision.
 type outbox struct {
 	waiting []outgoing                   // in the order of their decision
 	served  map[market.StrategyID]uint64 // by strategy: the count when its latest intent left
@@ -49,7 +52,8 @@ func (b *outbox) empty() bool { return len(b.waiting) == 0 }
 
 func (b *outbox) clear() { b.waiting = b.waiting[:0] }
 
-// next takes out the intent of a rank that is to leave first: of the strategy that has waited longest for its turn.
+// next takes out the intent of a rank that is to leave first: of the strategy that has waited
+// longest for its turn.
 func (b *outbox) next(r rank) (o outgoing, any bool) {
 	first := -1
 	for i := range b.waiting {
@@ -71,7 +75,8 @@ func (b *outbox) next(r rank) (o outgoing, any bool) {
 	return o, true
 }
 
-// takeBack takes out the places and updates that are not wanted any more. They never left, so they never will.
+// takeBack takes out the places and updates that are not wanted any more. They never left, so they
+// never will.
 func (b *outbox) takeBack(unwanted func(*outgoing) bool) (taken []outgoing) {
 	b.waiting = slices.DeleteFunc(b.waiting, func(o outgoing) bool {
 		gone := o.command.Kind != market.CommandCancel && unwanted(&o)

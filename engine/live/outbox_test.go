@@ -34,7 +34,8 @@ func (b *outbox) leave(r rank) (ids []market.OrderID) {
 
 func TestCancelsAndExitsHaveLanesOfTheirOwn(t *testing.T) {
 	const place, update, cancel = market.CommandPlace, market.CommandUpdate, market.CommandCancel
-	b := waiting(by(1, place, false), by(1, update, false), by(1, place, true), by(1, cancel, false), by(1, update, true), by(1, cancel, true))
+	b := waiting(by(1, place, false), by(1, update, false), by(1, place, true), by(1, cancel, false),
+		by(1, update, true), by(1, cancel, true))
 	require.Equal(t, []market.OrderID{4, 6}, b.leave(cancels))
 	require.Equal(t, []market.OrderID{3, 5}, b.leave(exits))
 	require.Equal(t, []market.OrderID{1, 2}, b.leave(others))
@@ -43,7 +44,8 @@ func TestCancelsAndExitsHaveLanesOfTheirOwn(t *testing.T) {
 
 func TestStrategiesTakeTurns(t *testing.T) {
 	const place = market.CommandPlace
-	b := waiting(by(1, place, false), by(1, place, false), by(1, place, false), by(1, place, false), by(2, place, false), by(3, place, false), by(2, place, false))
+	b := waiting(by(1, place, false), by(1, place, false), by(1, place, false), by(1, place, false),
+		by(2, place, false), by(3, place, false), by(2, place, false))
 	require.Equal(t, []market.OrderID{1, 5, 6, 2, 7, 3, 4}, b.leave(others))
 	b.put(by(1, place, false))
 	b.put(by(3, place, false))
@@ -52,7 +54,8 @@ func TestStrategiesTakeTurns(t *testing.T) {
 }
 
 func TestOnlyPlacesAndUpdatesAreTakenBack(t *testing.T) {
-	b := waiting(by(1, market.CommandPlace, false), by(1, market.CommandUpdate, false), by(1, market.CommandCancel, false), by(2, market.CommandPlace, true))
+	b := waiting(by(1, market.CommandPlace, false), by(1, market.CommandUpdate, false),
+		by(1, market.CommandCancel, false), by(2, market.CommandPlace, true))
 	taken := b.takeBack(func(o *outgoing) bool { return o.strategy == 1 })
 	require.Len(t, taken, 2)
 	require.False(t, b.holds(1))
@@ -60,7 +63,8 @@ func TestOnlyPlacesAndUpdatesAreTakenBack(t *testing.T) {
 	require.True(t, b.holds(4))
 }
 
-// Orders that wait for the weight budget hold every lane of theirs, and a cancel leaves all the same.
+// Orders that wait for the weight budget hold every lane of theirs, and a cancel leaves all the
+// same.
 func TestOrdersThatWaitForTheBudgetHoldUpNoCancel(t *testing.T) {
 	l := &Loop{replies: make(chan func(), 16), Config: Config{Journal: deaf{}, Trading: &stuck{}}}
 	for range 2 * inFlight {

@@ -1,27 +1,31 @@
 package live
 
-// This file is the whole of what the loop makes of answers about orders: transitions[outcome][answer] is what follows. receive.go finds out row
-// and column of an answer, and carries out what the cell says; nothing else decides.
+// This file is the whole of what the loop makes of answers about orders:
+// transitions[outcome][answer] is what follows. receive.go finds out row and column of an answer,
+// and carries out what the cell says; nothing else decides.
 //
-// A write whose answer did not come is never sent again. Its order is queried until the answers show what became of it.
+// A write whose answer did not come is never sent again. Its order is queried until the answers
+// show what became of it.
 
 // outcome is what is known of an order and of the last write that was sent for it.
 type outcome uint8
 
 const (
-	resolved            outcome = iota + 1 // the exchange has the order, and has answered every write
-	placeInFlight                          // a place is on its way, or on its way back
-	updateInFlight                         // the same of an update
-	cancelInFlight                         // the same of a cancel
-	placeUnresolved                        // the answer to a place did not come: whether the exchange has the order is not known
-	updateUnresolved                       // the answer to an update did not come
-	oldUpdateUnresolved                    // nor to this one, and the process that knew its terms has died
-	cancelUnresolved                       // the answer to a cancel did not come, or it came and the end of the order is not seen yet
-	ended                                  // the order has ended; a fill or a fee of it may still be missing
-	absent                                 // it was concluded that a place never arrived
-	endedListed                            // it has ended by the books, and lists show it open
-	endedCancelling                        // the same, and a cancel of it is on its way
-	outcomes                               // how many there are, and one
+	resolved       outcome = iota + 1 // the exchange has the order, and has answered every write
+	placeInFlight                     // a place is on its way, or on its way back
+	updateInFlight                    // the same of an update
+	cancelInFlight                    // the same of a cancel
+	// the answer to a place did not come: whether the exchange has the order is not known
+	placeUnresolved
+	updateUnresolved    // the answer to an update did not come
+	oldUpdateUnresolved // nor to this one, and the process that knew its terms has died
+	// the answer to a cancel did not come, or it came and the end of the order is not seen yet
+	cancelUnresolved
+	ended           // the order has ended; a fill or a fee of it may still be missing
+	absent          // it was concluded that a place never arrived
+	endedListed     // it has ended by the books, and lists show it open
+	endedCancelling // the same, and a cancel of it is on its way
+	outcomes        // how many there are, and one
 )
 
 // answer is what the exchange has said of an order.
@@ -29,35 +33,38 @@ type answer uint8
 
 // The answers to a query (GET /order).
 const (
-	noAnswer          answer = iota + 1 // a time-out, a 5xx, a broken answer: nothing is known that was not known before
-	answerRefuted                       // what it says cannot be true of the own order: it counts as none
-	notFound                            // 240, the first in a row that counts
-	notFoundAgain                       // 240, too soon after the first
-	notFoundLong                        // 240, as long after the first as is asked for (patience)
-	foundOpen                           // the order has not ended: a status of no known name is none that ends
-	foundChanged                        // the same, and it has the values that the unresolved update asked for
-	foundEnded                          // the order has ended
-	foundChangedEnded                   // the same, with the values that the unresolved update asked for
-	listsFailed                         // the lists did not answer, or the order was found while they were asked
-	listsRefuted                        // what they say cannot be true of the own order: it counts as none
-	listsOpen                           // the order is among the open orders
-	listsTrades                         // it is not, and trades of it are known
-	listsNothing                        // neither list knows it
-	tradesTold                          // trades of the order, told by themselves
-	listedOpen                          // two lists in a row, asked after its end, show it open
-	listedAgain                         // so do more
-	listedLong                          // so do five: enough for a query and a cancel to have come through
-	accepted                            // the write in flight: done, the order is open
-	acceptedEnded                       // the write in flight: done, and the order has ended
-	acceptedCancel                      // the cancel in flight: accepted, which does not tell what the order had come to
-	refused                             // the write in flight: it certainly did nothing
-	refusedNotFound                     // the same, because the exchange does not know the order (240)
-	unanswered                          // the write in flight: no answer, or none that says what it did
-	writeRefuted                        // the write in flight: an answer that cannot be true of the own order
-	answers                             // how many there are, and one
+	// a time-out, a 5xx, a broken answer: nothing is known that was not known before
+	noAnswer          answer = iota + 1
+	answerRefuted            // what it says cannot be true of the own order: it counts as none
+	notFound                 // 240, the first in a row that counts
+	notFoundAgain            // 240, too soon after the first
+	notFoundLong             // 240, as long after the first as is asked for (patience)
+	foundOpen                // the order has not ended: a status of no known name is none that ends
+	foundChanged             // the same, and it has the values that the unresolved update asked for
+	foundEnded               // the order has ended
+	foundChangedEnded        // the same, with the values that the unresolved update asked for
+	listsFailed              // the lists did not answer, or the order was found while they were asked
+	listsRefuted             // what they say cannot be true of the own order: it counts as none
+	listsOpen                // the order is among the open orders
+	listsTrades              // it is not, and trades of it are known
+	listsNothing             // neither list knows it
+	tradesTold               // trades of the order, told by themselves
+	listedOpen               // two lists in a row, asked after its end, show it open
+	listedAgain              // so do more
+	listedLong               // so do five: enough for a query and a cancel to have come through
+	accepted                 // the write in flight: done, the order is open
+	acceptedEnded            // the write in flight: done, and the order has ended
+	// the cancel in flight: accepted, which does not tell what the order had come to
+	acceptedCancel
+	refused         // the write in flight: it certainly did nothing
+	refusedNotFound // the same, because the exchange does not know the order (240)
+	unanswered      // the write in flight: no answer, or none that says what it did
+	writeRefuted    // the write in flight: an answer that cannot be true of the own order
+	answers         // how many there are, and one
 )
 
-// moment is when an answer was asked for, beside the window of the unresolved write. The other outcomes know no window: all is after.
+// moment is when an answer was asked for, beside the window of the unresolved write. The other
+// outcomes know no window: all is after.
 type moment uint8
 
 const (
@@ -120,7 +127,8 @@ func always(next outcome, do effect, then followUp) [moments]step {
 	return [moments]step{s, s, s}
 }
 
-// transitions is what follows from an answer: transitions[outcome][answer][moment]. A zero step is an answer that cannot come: it changes nothing.
+// transitions is what follows from an answer: transitions[outcome][answer][moment]. A zero step is
+// an answer that cannot come: it changes nothing.
 var transitions = [outcomes][answers][moments]step{
 	resolved: {
 		noAnswer:      always(resolved, nothing, inTurn),
@@ -132,10 +140,11 @@ var transitions = [outcomes][answers][moments]step{
 		foundEnded:    always(ended, fold, inTurn),
 		listsFailed:   always(resolved, nothing, inFive),
 		listsRefuted:  always(resolved, nothing, inFive),
-		listsOpen:     always(resolved, tellListed, laterList), // two parts of the exchange disagree: the order may fill
-		listsTrades:   always(ended, endByTrades, inTurn),
-		listsNothing:  always(ended, endByTrades, inTurn), // an exchange that began anew has forgotten the trades too
-		tradesTold:    always(resolved, foldTrades, inTurn),
+		// two parts of the exchange disagree: the order may fill
+		listsOpen:    always(resolved, tellListed, laterList),
+		listsTrades:  always(ended, endByTrades, inTurn),
+		listsNothing: always(ended, endByTrades, inTurn), // an exchange that began anew has forgotten the trades too
+		tradesTold:   always(resolved, foldTrades, inTurn),
 	},
 	placeInFlight: { // its own answer comes first, or fails to: until then at most one write of the order is under way
 		noAnswer:        always(placeInFlight, nothing, inTurn),
@@ -216,8 +225,9 @@ var transitions = [outcomes][answers][moments]step{
 		foundEnded:   always(ended, foldPlaced, inTurn),
 		listsFailed:  always(placeUnresolved, nothing, inSecond),
 		listsRefuted: always(placeUnresolved, nothing, inSecond),
-		listsOpen:    always(placeUnresolved, nothing, anew), // GET /order has missed it twice: its record is still to come
-		listsTrades:  always(placeUnresolved, nothing, anew), // it has filled: its record is still to come
+		// GET /order has missed it twice: its record is still to come
+		listsOpen:   always(placeUnresolved, nothing, anew),
+		listsTrades: always(placeUnresolved, nothing, anew), // it has filled: its record is still to come
 		listsNothing: {
 			early:  {placeUnresolved, nothing, anew},
 			within: {placeUnresolved, nothing, anew},
@@ -297,29 +307,32 @@ var transitions = [outcomes][answers][moments]step{
 		tradesTold:   always(cancelUnresolved, foldTrades, inTurn),
 	},
 	ended: { // fees are settled after the end; an exchange may forget the order before
-		noAnswer:        always(ended, nothing, inTurn),
-		answerRefuted:   always(ended, nothing, inTurn),
-		notFound:        always(ended, tellMissing, inMinute),
-		notFoundAgain:   always(ended, nothing, inMinute),
-		notFoundLong:    always(ended, nothing, inMinute),
-		foundOpen:       always(ended, fold, inTurn), // an answer that is older than the end
-		foundEnded:      always(ended, fold, inTurn),
-		listsFailed:     always(ended, nothing, inFive),
-		listsRefuted:    always(ended, nothing, inFive),
-		listsOpen:       always(ended, nothing, inFive),
-		listsTrades:     always(ended, nothing, inFive),
-		listsNothing:    always(ended, nothing, inFive),
-		tradesTold:      always(ended, foldTrades, inTurn),
-		listedOpen:      always(endedListed, tellListedEnded, soon),  // its end was a lie, or came from an exchange in trouble
-		listedAgain:     always(endedCancelling, cancelListed, soon), // the query says that it has ended, the lists that it has not
+		noAnswer:      always(ended, nothing, inTurn),
+		answerRefuted: always(ended, nothing, inTurn),
+		notFound:      always(ended, tellMissing, inMinute),
+		notFoundAgain: always(ended, nothing, inMinute),
+		notFoundLong:  always(ended, nothing, inMinute),
+		foundOpen:     always(ended, fold, inTurn), // an answer that is older than the end
+		foundEnded:    always(ended, fold, inTurn),
+		listsFailed:   always(ended, nothing, inFive),
+		listsRefuted:  always(ended, nothing, inFive),
+		listsOpen:     always(ended, nothing, inFive),
+		listsTrades:   always(ended, nothing, inFive),
+		listsNothing:  always(ended, nothing, inFive),
+		tradesTold:    always(ended, foldTrades, inTurn),
+		// its end was a lie, or came from an exchange in trouble
+		listedOpen: always(endedListed, tellListedEnded, soon),
+		// the query says that it has ended, the lists that it has not
+		listedAgain:     always(endedCancelling, cancelListed, soon),
 		listedLong:      always(endedCancelling, haltListed, soon),
 		accepted:        always(ended, foldUpdated, inTurn), // an update that the end of the order has overtaken
 		acceptedEnded:   always(ended, foldUpdated, inTurn),
 		acceptedCancel:  always(ended, nothing, soon),
 		refused:         always(ended, tellRefused, inTurn),
 		refusedNotFound: always(ended, tellRefused, soon),
-		unanswered:      always(ended, nothing, soon), // the order has ended: what the write would have done does not matter
-		writeRefuted:    always(ended, nothing, soon),
+		// the order has ended: what the write would have done does not matter
+		unanswered:   always(ended, nothing, soon),
+		writeRefuted: always(ended, nothing, soon),
 	},
 	absent: { // queried only where a list shows it after all
 		noAnswer:      always(absent, nothing, inTurn),
@@ -330,9 +343,10 @@ var transitions = [outcomes][answers][moments]step{
 		foundOpen:     always(resolved, fold, inTurn), // two 240s and both lists were wrong: the order is ours again
 		foundEnded:    always(ended, fold, never),
 		tradesTold:    always(absent, nothing, soon),
-		listedOpen:    always(endedListed, tellListedEnded, soon), // the query that the first list led to did not find it
-		listedAgain:   always(endedCancelling, cancelListed, soon),
-		listedLong:    always(endedCancelling, haltListed, soon),
+		// the query that the first list led to did not find it
+		listedOpen:  always(endedListed, tellListedEnded, soon),
+		listedAgain: always(endedCancelling, cancelListed, soon),
+		listedLong:  always(endedCancelling, haltListed, soon),
 	},
 	endedListed: {
 		noAnswer:        always(endedListed, nothing, inTurn),
@@ -360,13 +374,15 @@ var transitions = [outcomes][answers][moments]step{
 		writeRefuted:    always(endedListed, nothing, soon),
 	},
 	endedCancelling: {
-		noAnswer:        always(endedCancelling, nothing, inTurn),
-		answerRefuted:   always(endedCancelling, nothing, inTurn), // also: the books do not have what it would hold
-		notFound:        always(endedCancelling, nothing, inTurn),
-		notFoundAgain:   always(endedCancelling, nothing, inTurn),
-		notFoundLong:    always(endedCancelling, nothing, inTurn),
-		foundOpen:       always(cancelInFlight, reopen, inTurn), // the answer to the cancel comes, or fails to, like that of any other
-		foundEnded:      always(ended, reopen, inTurn),          // the lists were old; what it filled after its end is booked
+		noAnswer:      always(endedCancelling, nothing, inTurn),
+		answerRefuted: always(endedCancelling, nothing, inTurn), // also: the books do not have what it would hold
+		notFound:      always(endedCancelling, nothing, inTurn),
+		notFoundAgain: always(endedCancelling, nothing, inTurn),
+		notFoundLong:  always(endedCancelling, nothing, inTurn),
+		// the answer to the cancel comes, or fails to, like that of any other
+		foundOpen: always(cancelInFlight, reopen, inTurn),
+		// the lists were old; what it filled after its end is booked
+		foundEnded:      always(ended, reopen, inTurn),
 		listsFailed:     always(endedCancelling, nothing, inTurn),
 		listsRefuted:    always(endedCancelling, nothing, inTurn),
 		listsOpen:       always(endedCancelling, nothing, inTurn),

@@ -66,7 +66,8 @@ func (a answer) found() bool { return a.is(foundOpen, foundChanged, foundEnded, 
 // lists reports whether the answer is one of the lists'.
 func (a answer) lists() bool { return a >= listsFailed && a <= listsNothing }
 
-// listed reports whether the answer is that the list of each minute shows an order open that has ended.
+// listed reports whether the answer is that the list of each minute shows an order open that has
+// ended.
 func (a answer) listed() bool { return a.is(listedOpen, listedAgain, listedLong) }
 
 // stays reports whether a step leaves outcome and books as they are, and queries again at a time.
@@ -85,7 +86,8 @@ func canCome(o outcome, a answer) bool {
 		return o.listed() || o.is(placeInFlight, updateInFlight, ended)
 	case a == acceptedCancel:
 		return o.listed() || o.is(cancelInFlight, ended)
-	case a.is(refused, refusedNotFound, unanswered, writeRefuted): // the answer to a write may be overtaken by the order's end
+	case a.is(refused, refusedNotFound, unanswered, writeRefuted):
+		// the answer to a write may be overtaken by the order's end
 		return o.listed() || o.inFlight() || o == ended
 	}
 	return true
@@ -100,7 +102,8 @@ type rule struct {
 
 func filled(c cell) bool { return c.step.next != 0 }
 
-// rules are the contract of outcomes, written without the table in view: design.md "What live must get right".
+// rules are the contract of outcomes, written without the table in view: design.md "What live must
+// get right".
 var rules = []rule{
 	{"a cell is empty exactly where the answer cannot come", func(c cell) bool { return true }, func(c cell) bool {
 		return canCome(c.outcome, c.answer) == filled(c) && (filled(c) || c.step == step{})
@@ -116,19 +119,22 @@ var rules = []rule{
 		}
 		return c.stays(inFive)
 	}},
-	{"a place is absent where, after its window, two 240s lie apart and then neither list knows it, and never else", filled, func(c cell) bool {
-		proven := c.outcome == placeUnresolved && c.answer == listsNothing && c.moment == after
-		if proven {
-			return c.step == step{absent, endAbsent, never}
-		}
-		return c.step.do != endAbsent && (c.step.next != absent || c.outcome == absent)
-	}},
-	{"a 240 ends nothing and resolves nothing", func(c cell) bool { return filled(c) && c.answer.notFound() }, func(c cell) bool {
-		return c.step.next == c.outcome && (c.step.do == nothing || c.step.do == tellMissing)
-	}},
-	{"a person is told of the first 240 about an order that the exchange had taken, and of no other", filled, func(c cell) bool {
-		return (c.step.do == tellMissing) == (c.answer == notFound && (c.outcome.taken() || c.outcome == ended))
-	}},
+	{"a place is absent where, after its window, two 240s lie apart and then neither list knows it, and never else",
+		filled, func(c cell) bool {
+			proven := c.outcome == placeUnresolved && c.answer == listsNothing && c.moment == after
+			if proven {
+				return c.step == step{absent, endAbsent, never}
+			}
+			return c.step.do != endAbsent && (c.step.next != absent || c.outcome == absent)
+		}},
+	{"a 240 ends nothing and resolves nothing", func(c cell) bool { return filled(c) && c.answer.notFound() },
+		func(c cell) bool {
+			return c.step.next == c.outcome && (c.step.do == nothing || c.step.do == tellMissing)
+		}},
+	{"a person is told of the first 240 about an order that the exchange had taken, and of no other", filled,
+		func(c cell) bool {
+			return (c.step.do == tellMissing) == (c.answer == notFound && (c.outcome.taken() || c.outcome == ended))
+		}},
 	{"the lists are asked after 240s that lie apart, of a place after its window alone", filled, func(c cell) bool {
 		due := c.answer == notFoundLong && (c.outcome.taken() || c.outcome == placeUnresolved && c.moment == after)
 		return (c.step.then == askLists) == due
@@ -144,19 +150,20 @@ var rules = []rule{
 		}
 		return c.answer == notFoundLong || c.step.then == inSecond
 	}},
-	{"an order that is not found is queried often, one that has ended seldom, one that is absent no more", func(c cell) bool {
-		return c.answer.notFound() && c.outcome != placeUnresolved
-	}, func(c cell) bool {
-		switch c.outcome {
-		case ended:
-			return c.step.then == inMinute
-		case absent:
-			return c.step.then == never
-		case placeInFlight, endedListed, endedCancelling:
-			return c.step.then == inTurn
-		}
-		return c.answer == notFoundLong || c.step.then == inFive
-	}},
+	{"an order that is not found is queried often, one that has ended seldom, one that is absent no more",
+		func(c cell) bool {
+			return c.answer.notFound() && c.outcome != placeUnresolved
+		}, func(c cell) bool {
+			switch c.outcome {
+			case ended:
+				return c.step.then == inMinute
+			case absent:
+				return c.step.then == never
+			case placeInFlight, endedListed, endedCancelling:
+				return c.step.then == inTurn
+			}
+			return c.answer == notFoundLong || c.step.then == inFive
+		}},
 	{"while a place is in flight no query tells more than its own answer will", func(c cell) bool {
 		return c.outcome == placeInFlight && (c.answer.found() || c.answer.notFound()) && filled(c)
 	}, func(c cell) bool { return c.stays(inTurn) }},
@@ -185,7 +192,8 @@ var rules = []rule{
 		}
 		return c.step == step{ended, fold, never}
 	}},
-	{"an update is resolved by the values it asked for, or by the end of its window, and not by an answer older than itself", func(c cell) bool {
+	{"an update is resolved by the values it asked for, or by the end of its window, and not by an answer older than " +
+		"itself", func(c cell) bool {
 		return c.outcome.is(updateUnresolved, oldUpdateUnresolved) && c.answer.is(foundOpen, foundChanged)
 	}, func(c cell) bool {
 		shown := c.answer == foundChanged && c.moment != early
@@ -200,9 +208,11 @@ var rules = []rule{
 		return c.step == step{c.outcome, fold, byEnd}
 	}},
 	{"an order that ends under an update shows whether the update came first", func(c cell) bool {
-		return c.outcome.is(updateUnresolved, oldUpdateUnresolved) && c.answer.is(foundEnded, foundChangedEnded) && filled(c)
+		return c.outcome.is(updateUnresolved, oldUpdateUnresolved) && c.answer.is(foundEnded, foundChangedEnded) &&
+			filled(c)
 	}, func(c cell) bool {
-		did := c.answer == foundChangedEnded && c.moment != early || c.outcome == oldUpdateUnresolved && c.moment == after
+		did := c.answer == foundChangedEnded && c.moment != early || c.outcome == oldUpdateUnresolved &&
+			c.moment == after
 		return c.step == step{ended, map[bool]effect{true: foldUpdated, false: fold}[did], inTurn}
 	}},
 	{"a cancel is resolved by the end of the order, or by an order that is open after the window", func(c cell) bool {
@@ -217,69 +227,77 @@ var rules = []rule{
 		return c.step == step{cancelUnresolved, fold, byEnd}
 	}},
 	{"lists that know an unresolved place, or were asked too early, have its 240s counted anew", func(c cell) bool {
-		return c.outcome == placeUnresolved && c.answer.is(listsOpen, listsTrades, listsNothing) && (c.answer != listsNothing || c.moment != after)
+		return c.outcome == placeUnresolved && c.answer.is(listsOpen, listsTrades, listsNothing) &&
+			(c.answer != listsNothing || c.moment != after)
 	}, func(c cell) bool { return c.stays(anew) }},
-	{"an order that the exchange had taken stays open where it is listed, and ends with its trades where it is not", func(c cell) bool {
-		return c.outcome.taken() && c.answer.is(listsOpen, listsTrades, listsNothing)
-	}, func(c cell) bool {
-		if c.answer == listsOpen {
-			return c.step == step{c.outcome, tellListed, laterList}
-		}
-		return c.step == step{ended, endByTrades, inTurn}
-	}},
+	{"an order that the exchange had taken stays open where it is listed, and ends with its trades where it is not",
+		func(c cell) bool {
+			return c.outcome.taken() && c.answer.is(listsOpen, listsTrades, listsNothing)
+		}, func(c cell) bool {
+			if c.answer == listsOpen {
+				return c.step == step{c.outcome, tellListed, laterList}
+			}
+			return c.step == step{ended, endByTrades, inTurn}
+		}},
 	{"the lists change nothing of an order that ended while they were asked", func(c cell) bool {
 		return c.outcome == ended && c.answer.lists()
 	}, func(c cell) bool { return c.stays(inFive) }},
 	{"nor of one that the list of each minute shows open after its end", func(c cell) bool {
 		return c.outcome.listed() && c.answer.lists()
 	}, func(c cell) bool { return c.stays(inTurn) }},
-	{"an order that two lists show open after its end is queried, then cancelled; a fifth list halts", func(c cell) bool {
-		return c.answer.listed() && filled(c)
-	}, func(c cell) bool {
-		do := map[answer]effect{listedOpen: tellListedEnded, listedAgain: cancelListed, listedLong: haltListed}[c.answer]
-		next := endedCancelling
-		switch {
-		case c.answer == listedOpen && c.outcome.listed(): // it is told already
-			do, next = nothing, c.outcome
-		case c.answer == listedOpen:
-			next = endedListed
-		case c.answer == listedAgain && c.outcome == endedCancelling: // the cancel is on its way already
-			do = nothing
-		}
-		return c.step == step{next, do, soon}
-	}},
+	{"an order that two lists show open after its end is queried, then cancelled; a fifth list halts",
+		func(c cell) bool {
+			return c.answer.listed() && filled(c)
+		}, func(c cell) bool {
+			do := map[answer]effect{listedOpen: tellListedEnded, listedAgain: cancelListed,
+				listedLong: haltListed}[c.answer]
+			next := endedCancelling
+			switch {
+			case c.answer == listedOpen && c.outcome.listed(): // it is told already
+				do, next = nothing, c.outcome
+			case c.answer == listedOpen:
+				next = endedListed
+			case c.answer == listedAgain && c.outcome == endedCancelling: // the cancel is on its way already
+				do = nothing
+			}
+			return c.step == step{next, do, soon}
+		}},
 	{"an order is taken back where a query finds it after lists have shown it open", filled, func(c cell) bool {
 		switch {
 		case c.outcome.listed() && c.answer == foundEnded:
 			return c.step == step{ended, reopen, inTurn}
 		case c.outcome.listed() && c.answer == foundOpen:
-			return c.step == step{map[outcome]outcome{endedListed: resolved, endedCancelling: cancelInFlight}[c.outcome], reopen, inTurn}
+			return c.step == step{map[outcome]outcome{endedListed: resolved,
+				endedCancelling: cancelInFlight}[c.outcome], reopen, inTurn}
 		}
 		return c.step.do != reopen
 	}},
-	{"a write is sent, a cancel alone, where lists show an order open that the books cannot take back", filled, func(c cell) bool {
-		sends := c.step.do == cancelListed || c.step.do == haltListed
-		return sends == (c.answer == listedLong || c.answer == listedAgain && c.outcome != endedCancelling)
-	}},
-	{"the answer to the cancel of an order that the books do not have open is told, and resolves nothing but by an end", func(c cell) bool {
-		return c.outcome.listed() && c.answer >= accepted
-	}, func(c cell) bool {
-		switch c.answer {
-		case accepted:
-			return c.step == step{c.outcome, foldUpdated, inTurn}
-		case acceptedEnded:
-			return c.step == step{ended, foldUpdated, inTurn}
-		case refused, refusedNotFound:
-			return c.step == step{endedListed, tellRefused, inTurn}
-		}
-		return c.step == step{endedListed, nothing, soon}
-	}},
-	{"trades by themselves are booked and resolve nothing", func(c cell) bool { return c.answer == tradesTold }, func(c cell) bool {
-		if c.outcome == absent {
-			return c.stays(soon)
-		}
-		return c.step == step{c.outcome, foldTrades, inTurn}
-	}},
+	{"a write is sent, a cancel alone, where lists show an order open that the books cannot take back", filled,
+		func(c cell) bool {
+			sends := c.step.do == cancelListed || c.step.do == haltListed
+			return sends == (c.answer == listedLong || c.answer == listedAgain && c.outcome != endedCancelling)
+		}},
+	{"the answer to the cancel of an order that the books do not have open is told, and resolves nothing but by an end",
+		func(c cell) bool {
+			return c.outcome.listed() && c.answer >= accepted
+		}, func(c cell) bool {
+			switch c.answer {
+			case accepted:
+				return c.step == step{c.outcome, foldUpdated, inTurn}
+			case acceptedEnded:
+				return c.step == step{ended, foldUpdated, inTurn}
+			case refused, refusedNotFound:
+				return c.step == step{endedListed, tellRefused, inTurn}
+			}
+			return c.step == step{endedListed, nothing, soon}
+		}},
+	{"trades by themselves are booked and resolve nothing", func(c cell) bool { return c.answer == tradesTold },
+		func(c cell) bool {
+			if c.outcome == absent {
+				return c.stays(soon)
+			}
+			return c.step == step{c.outcome, foldTrades, inTurn}
+		}},
 	{"an accepted write is resolved, an accepted cancel not before its order is seen to have ended", func(c cell) bool {
 		return filled(c) && c.outcome.inFlight() && c.answer.is(accepted, acceptedEnded, acceptedCancel)
 	}, func(c cell) bool {
@@ -289,24 +307,27 @@ var rules = []rule{
 		case c.step.do != map[outcome]effect{placeInFlight: foldPlaced, updateInFlight: foldUpdated}[c.outcome]:
 			return false
 		}
-		return c.step.then == inTurn && c.step.next == map[answer]outcome{accepted: resolved, acceptedEnded: ended}[c.answer]
+		return c.step.then == inTurn &&
+			c.step.next == map[answer]outcome{accepted: resolved, acceptedEnded: ended}[c.answer]
 	}},
-	{"a refused write is resolved: it did nothing; where its order was not found, a query tells how that has ended", func(c cell) bool {
-		return c.outcome.inFlight() && c.answer.is(refused, refusedNotFound)
-	}, func(c cell) bool {
-		want := step{resolved, tellRefused, inTurn}
-		switch {
-		case c.outcome == placeInFlight:
-			want.next = ended
-		case c.answer == refusedNotFound:
-			want.then = soon
-		}
-		return c.step == want
-	}},
+	{"a refused write is resolved: it did nothing; where its order was not found, a query tells how that has ended",
+		func(c cell) bool {
+			return c.outcome.inFlight() && c.answer.is(refused, refusedNotFound)
+		}, func(c cell) bool {
+			want := step{resolved, tellRefused, inTurn}
+			switch {
+			case c.outcome == placeInFlight:
+				want.next = ended
+			case c.answer == refusedNotFound:
+				want.then = soon
+			}
+			return c.step == want
+		}},
 	{"a write without an answer that can be believed is unresolved, and queried at once", func(c cell) bool {
 		return c.outcome.inFlight() && c.answer.is(unanswered, writeRefuted)
 	}, func(c cell) bool {
-		unresolved := map[outcome]outcome{placeInFlight: placeUnresolved, updateInFlight: updateUnresolved, cancelInFlight: cancelUnresolved}
+		unresolved := map[outcome]outcome{placeInFlight: placeUnresolved, updateInFlight: updateUnresolved,
+			cancelInFlight: cancelUnresolved}
 		return c.step == step{unresolved[c.outcome], tellUnknown, soon}
 	}},
 	{"the answer to a write that the order's end has overtaken changes no outcome", func(c cell) bool {
@@ -340,7 +361,8 @@ func TestEveryOutcomeAndEveryAnswerAtEveryMomentKeepsTheRules(t *testing.T) {
 	}
 }
 
-// Each part of each cell, the empty ones included, is replaced by each other value that it could have.
+// Each part of each cell, the empty ones included, is replaced by each other value that it could
+// have.
 func TestNoCellCanBeAnotherWithoutBreakingARule(t *testing.T) {
 	flips := 0
 	for _, c := range cells() {
@@ -364,7 +386,8 @@ func TestNoCellCanBeAnotherWithoutBreakingARule(t *testing.T) {
 	t.Logf("%d cells, %d flips", len(cells()), flips)
 }
 
-// setting is a loop with one order of a known outcome, and the time at which its last write was sent.
+// setting is a loop with one order of a known outcome, and the time at which its last write was
+// sent.
 type setting struct {
 	*play
 	q    *query
@@ -381,7 +404,8 @@ const (
 func set(t *testing.T, o outcome) *setting {
 	p := playing(t, nil)
 	s := &setting{play: p, sent: p.loop.stamp()}
-	order := market.Order{ID: 1, ClientOrderID: uuid.UUID{1}, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{Amount: 8, Price: 80_00}, Created: s.sent}
+	order := market.Order{ID: 1, ClientOrderID: uuid.UUID{1}, Market: 1, Strategy: 1, Side: market.Buy,
+		Type: market.TypeLimit, OrderState: market.OrderState{Amount: 8, Price: 80_00}, Created: s.sent}
 	own := p.account.Send(&order, 0)
 	c := market.Command{Kind: market.CommandPlace, Order: order}
 	s.q = p.loop.queryOf(1)
@@ -406,7 +430,8 @@ func set(t *testing.T, o outcome) *setting {
 		}
 	}
 	if o.is(placeUnresolved, updateUnresolved, oldUpdateUnresolved, cancelUnresolved) {
-		s.q.unresolved = &unresolved{outcome: o, command: c, since: s.sent.Add(sinceAfter), until: s.sent.Add(untilAfter)}
+		s.q.unresolved = &unresolved{outcome: o, command: c, since: s.sent.Add(sinceAfter),
+			until: s.sent.Add(untilAfter)}
 	}
 	p.s.heard = nil
 	return s
@@ -429,7 +454,8 @@ func (s *setting) record(status market.Status, filled market.Qty) *exchange.Reco
 // reply makes a reply that reads as an answer.
 func (s *setting) reply(a answer, m moment, write outcome) *reply {
 	s.loop.verify = believe // its replies are about outcomes, and say little else
-	r := &reply{from: fromQuery, asked: s.sent.Add([moments]time.Duration{5 * time.Second, 15 * time.Second, 25 * time.Second}[m])}
+	r := &reply{from: fromQuery,
+		asked: s.sent.Add([moments]time.Duration{5 * time.Second, 15 * time.Second, 25 * time.Second}[m])}
 	status := market.StatusNew
 	if a.is(foundEnded, foundChangedEnded, acceptedEnded) {
 		status = market.StatusFilled
@@ -444,16 +470,19 @@ func (s *setting) reply(a answer, m moment, write outcome) *reply {
 	case a.listed():
 		r.from, r.record, r.shown = fromRegular, nil, map[answer]int{listedOpen: 2, listedAgain: 3, listedLong: 5}[a]
 	case a == tradesTold:
-		r.from, r.record, r.trades = fromTrades, nil, []exchange.Trade{{Fill: market.Fill{ID: uuid.UUID{7}, Price: 80_00, Amount: 1}}}
+		r.from, r.record, r.trades = fromTrades, nil, []exchange.Trade{{Fill: market.Fill{ID: uuid.UUID{7},
+			Price: 80_00, Amount: 1}}}
 	case a >= accepted:
-		r.from, r.write = fromSend, &outgoing{command: s.command(kindOf(a, write)), intent: exchange.Intent{Timestamp: s.sent.Millis(), Window: 20_000}}
+		r.from, r.write = fromSend, &outgoing{command: s.command(kindOf(a, write)),
+			intent: exchange.Intent{Timestamp: s.sent.Millis(), Window: 20_000}}
 	}
 	switch a {
 	case noAnswer, unanswered, listsFailed:
 		r.err = errLost
 	case notFound, notFoundAgain, notFoundLong, refusedNotFound:
 		r.err = exchange.ErrCode(exchange.CodeNotFound)
-		s.q.notFoundSince = map[answer]market.Time{notFoundAgain: r.asked - 1, notFoundLong: r.asked.Add(-takenPatience)}[a]
+		s.q.notFoundSince = map[answer]market.Time{notFoundAgain: r.asked - 1,
+			notFoundLong: r.asked.Add(-takenPatience)}[a]
 	case refused:
 		r.err = exchange.ErrCode(exchange.CodeHalted)
 	case foundChanged, foundChangedEnded:
@@ -478,10 +507,12 @@ func kindOf(a answer, o outcome) market.CommandKind {
 	return market.CommandUpdate
 }
 
-// Every cell is played in a loop with a real account: the reply is read as the answer that it is, what follows is what the cell says, and nothing is sent.
+// Every cell is played in a loop with a real account: the reply is read as the answer that it is,
+// what follows is what the cell says, and nothing is sent.
 func TestTheLoopCarriesOutWhatTheTableSays(t *testing.T) {
 	for _, c := range cells() {
-		if !filled(c) || c.moment != after && !c.outcome.is(placeUnresolved, updateUnresolved, oldUpdateUnresolved, cancelUnresolved) {
+		if !filled(c) || c.moment != after && !c.outcome.is(placeUnresolved, updateUnresolved, oldUpdateUnresolved,
+			cancelUnresolved) {
 			continue
 		}
 		s := set(t, c.outcome)
@@ -513,13 +544,15 @@ func (s *setting) requireHeard(c cell) {
 	heard := strings.Join(s.s.heard, ", ")
 	refused := slices.Contains([]effect{foldRefused, tellRefused, endAbsent}, c.step.do)
 	require.Equal(s.t, refused, strings.Contains(heard, "rejected"), "%v heard %q", c, heard)
-	require.Equal(s.t, c.step.do == tellUnknown || c.step.do == endAbsent, strings.Contains(heard, "unknown"), "%v heard %q", c, heard)
+	require.Equal(s.t, c.step.do == tellUnknown || c.step.do == endAbsent, strings.Contains(heard, "unknown"),
+		"%v heard %q", c, heard)
 	if slices.Contains([]effect{nothing, tellMissing, tellListed}, c.step.do) {
 		require.Empty(s.t, heard, c)
 	}
 	require.Equal(s.t, slices.Contains(s.journal.remarks, "missing: order 1"), c.step.do == tellMissing, c)
 	require.Equal(s.t, slices.Contains(s.journal.remarks, "gone: order 1"), c.step.do == endByTrades, c)
-	require.Equal(s.t, slices.Contains(s.journal.remarks, "open after its end: order 1"), c.step.do == tellListedEnded, c)
+	require.Equal(s.t, slices.Contains(s.journal.remarks, "open after its end: order 1"), c.step.do == tellListedEnded,
+		c)
 	_, halted := s.loop.Engine.Halted(1)
 	require.Equal(s.t, c.step.do == haltListed, halted, c)
 	booked := c.step.do == foldTrades || c.step.do == endByTrades && c.answer == listsTrades
@@ -529,8 +562,10 @@ func (s *setting) requireHeard(c cell) {
 // requireFollowUp requires that the next query comes when a cell says.
 func (s *setting) requireFollowUp(c cell, before *query, asked market.Time) {
 	now, q, until := s.loop.now, s.q, s.sent.Add(untilAfter)+1
-	want := map[followUp]market.Time{inTurn: before.next, inMinute: before.next, soon: now, askLists: now, byEnd: min(before.next, until), atEnd: max(before.next, until),
-		inSecond: now.Add(time.Second), anew: now.Add(time.Second), inFive: now.Add(5 * time.Second), laterList: now.Add(5 * time.Second), apart: asked.Add(2 * time.Second)}
+	want := map[followUp]market.Time{inTurn: before.next, inMinute: before.next, soon: now, askLists: now,
+		byEnd: min(before.next, until), atEnd: max(before.next, until),
+		inSecond: now.Add(time.Second), anew: now.Add(time.Second), inFive: now.Add(5 *
+			time.Second), laterList: now.Add(5 * time.Second), apart: asked.Add(2 * time.Second)}
 	require.Equal(s.t, want[c.step.then], q.next, c)
 	require.Equal(s.t, c.step.then == askLists, q.lists, c)
 	switch {

@@ -20,7 +20,8 @@ func (p *play) inFills(n int) *exchange.Record {
 	o.Status, o.FilledAmount, o.AmountRemaining, o.OnHold, o.Updated = market.StatusFilled, o.Amount, 0, 0, p.loop.now
 	o.FilledAmountQuote, _ = p.account.Catalog().Market(o.Market).Value(o.Price, o.Amount)
 	for i := range n {
-		f := market.Fill{Market: o.Market, Side: o.Side, Price: o.Price, Amount: o.Amount / market.Qty(n), Time: o.Updated, Settled: true}
+		f := market.Fill{Market: o.Market, Side: o.Side, Price: o.Price, Amount: o.Amount / market.Qty(n),
+			Time: o.Updated, Settled: true}
 		binary.BigEndian.PutUint64(f.ID[:], uint64(i+1))
 		r.Fills = append(r.Fills, f)
 	}
@@ -28,7 +29,8 @@ func (p *play) inFills(n int) *exchange.Record {
 	return r
 }
 
-// An answer brings twenty thousand fills of one order. They are booked in pages, and between two pages the loop hears what is asked of it.
+// An answer brings twenty thousand fills of one order. They are booked in pages, and between two
+// pages the loop hears what is asked of it.
 func TestManyFillsOfOneAnswerAreBookedInPages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		many := 20_000

@@ -7,8 +7,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// What is believed of market data. A price that is farther from the last one is let go by until the market has stood there for a while: then the
-// market has moved.
+// What is believed of market data. A price that is farther from the last one is let go by until the
+// market has stood there for a while: then the market has moved.
 const (
 	farFold      = 2                // times, or a part, of the last price
 	farBelieved  = 10 * time.Second // how long a far price has to stand
@@ -25,9 +25,11 @@ type marked struct {
 	said  market.Time
 }
 
-// believes reports whether a market event can be true: its prices are above 0, bid is not above ask, and it is not far from the last known price.
-// What is not believed is not delivered: the market is doubted in the account, where the gate refuses what depends on its prices, until the next
-// price that is believed. Meanwhile the strategies' prices grow old, and max_data_age refuses what would open on them.
+// believes reports whether a market event can be true: its prices are above 0, bid is not above
+// ask, and it is not far from the last known price. What is not believed is not delivered: the
+// market is doubted in the account, where the gate refuses what depends on its prices, until the
+// next price that is believed. Meanwhile the strategies' prices grow old, and max_data_age refuses
+// what would open on them.
 func (l *Loop) believes(ev *market.Event) bool {
 	var m market.ID
 	var problem string
@@ -65,14 +67,15 @@ func (l *Loop) tickerProblem(t *market.Ticker) string {
 		return "a price of 0"
 	case t.Bid > t.Ask && t.Ask != 0:
 		return "the bid is above the ask"
-	case recent && (bids && t.Bid != 0 && far(t.Bid, bid) && far(t.Bid, t.Last) || asks && t.Ask != 0 && far(t.Ask, ask) && far(t.Ask, t.Last)):
+	case recent && (bids && t.Bid != 0 && far(t.Bid, bid) && far(t.Bid, t.Last) || asks && t.Ask != 0 &&
+		far(t.Ask, ask) && far(t.Ask, t.Last)):
 		return farAway
 	}
 	return ""
 }
 
-// believesCandle reports whether a candle can be true: prices above 0 with high and low around them, and a close of just now not far from the last
-// known price.
+// believesCandle reports whether a candle can be true: prices above 0 with high and low around
+// them, and a close of just now not far from the last known price.
 func (l *Loop) believesCandle(c *market.Candle) bool {
 	problem := ""
 	if c.Low <= 0 || c.Low > min(c.Open, c.Close) || c.High < max(c.Open, c.Close) || c.Volume < 0 {
@@ -84,7 +87,8 @@ func (l *Loop) believesCandle(c *market.Candle) bool {
 	return l.marks(c.Market, c.Close, problem)
 }
 
-// far reports whether a price is more than twice, or less than half of another. 0 is far from nothing.
+// far reports whether a price is more than twice, or less than half of another. 0 is far from
+// nothing.
 func far(price, from market.Price) bool {
 	return from > 0 && price > 0 && (price/farFold > from || from/farFold > price)
 }
@@ -134,7 +138,8 @@ func (l *Loop) marks(m market.ID, price market.Price, problem string) bool {
 	if mark.said == 0 || l.now.Sub(mark.said) >= sayFarAgain {
 		mark.said = l.now
 		known := l.Account.Catalog().Market(m)
-		l.Log.Warn().Str("market", known.Name).Str("price", known.FormatPrice(price)).Str("last", known.FormatPrice(last)).Str("problem", problem).
+		l.Log.Warn().Str("market", known.Name).Str("price", known.FormatPrice(price)).
+			Str("last", known.FormatPrice(last)).Str("problem", problem).
 			Msg("prices of the exchange cannot be true: they are not delivered")
 	}
 	return false

@@ -15,12 +15,16 @@ func ticker(last, bid, ask market.Price) market.Event {
 }
 
 func bookOf(bid, ask market.Price) market.Event {
-	return market.Event{Kind: market.KindBook, Book: &market.OrderBook{Market: 1, Bids: []market.Level{{Price: bid, Amount: 1}}, Asks: []market.Level{{Price: ask, Amount: 1}}}}
+	return market.Event{Kind: market.KindBook,
+		Book: &market.OrderBook{Market: 1, Bids: []market.Level{{Price: bid, Amount: 1}},
+			Asks: []market.Level{{Price: ask, Amount: 1}}}}
 }
 
 func candleOf(open, high, low, last market.Price) market.Event {
 	start := market.FloorTo(boxNow(), market.Time(time.Minute)).Add(-time.Minute)
-	return market.Event{Kind: market.KindCandles, Candles: []market.Candle{{Market: 1, Interval: market.Interval1m, Start: start, Open: open, High: high, Low: low, Close: last}}}
+	return market.Event{Kind: market.KindCandles,
+		Candles: []market.Candle{{Market: 1, Interval: market.Interval1m, Start: start, Open: open, High: high,
+			Low: low, Close: last}}}
 }
 
 // doubted gives the loop an event and reports whether the gate is to trust no price after it.

@@ -37,8 +37,8 @@ func (p *priceLog) add(at market.Time, prices ...market.Price) {
 	}
 }
 
-// about is between which prices the market stood about a moment: in its minute, the one before and the one after. Where nothing is known of them it
-// is all that is known, last included.
+// about is between which prices the market stood about a moment: in its minute, the one before and
+// the one after. Where nothing is known of them it is all that is known, last included.
 func (p *priceLog) about(at market.Time, last market.Price) (about audit.Prices) {
 	all := audit.Prices{Low: last, High: last, Blind: true}
 	for i := range p.ring {

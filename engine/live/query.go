@@ -10,7 +10,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// query is how the loop asks the exchange about one order: when next, and what the answers are to resolve.
+// query is how the loop asks the exchange about one order: when next, and what the answers are to
+// resolve.
 type query struct {
 	id     market.OrderID
 	next   market.Time
@@ -62,7 +63,8 @@ func (l *Loop) queryOf(id market.OrderID) *query {
 	return q
 }
 
-// ownOf is the order of a query, as the account has it or had it; nil: it has ended, and nothing more is expected of it.
+// ownOf is the order of a query, as the account has it or had it; nil: it has ended, and nothing
+// more is expected of it.
 func (l *Loop) ownOf(q *query) *state.Order {
 	if own := l.Account.Known(q.id); own != nil {
 		return own

@@ -21,12 +21,15 @@ const (
 	fromSend                      // the answer to a place, an update or a cancel
 )
 
-// reply is what the exchange has said of one order. Nothing of it is believed before receive has seen it.
+// reply is what the exchange has said of one order. Nothing of it is believed before receive has
+// seen it.
 type reply struct {
-	from   source
-	asked  market.Time // when the question left
-	err    error
-	record *exchange.Record // of a query or a send without an error; of the lists, how the order has ended as far as they tell
+	from  source
+	asked market.Time // when the question left
+	err   error
+	// of a query or a send without an error; of the lists, how the order has ended as far as they
+	// tell
+	record *exchange.Record
 	open   bool             // the lists: it is among the open orders
 	trades []exchange.Trade // of this order alone
 	shown  int              // the regular lists: how many in a row show it open after its end
@@ -36,12 +39,12 @@ type reply struct {
 	trusted bool // a person has said that the exchange is right
 }
 
-// verify holds a reply without an error against the own order. Where the reply cannot be true it says which rule it breaks, with both values: then
-// the reply counts as no answer.
+// verify holds a reply without an error against the own order. Where the reply cannot be true it
+// says which rule it breaks, with both values: then the reply counts as no answer.
 type verify func(own *state.Order, r *reply) (problem string, ok bool)
 
-// receive is the one way of an answer about an order into the books, wherever it comes from: it is verified, read, and what transitions says of it
-// is carried out.
+// receive is the one way of an answer about an order into the books, wherever it comes from: it is
+// verified, read, and what transitions says of it is carried out.
 func (l *Loop) receive(q *query, r *reply) {
 	own := l.ownOf(q)
 	if own == nil && r.from != fromSend {
@@ -52,7 +55,8 @@ func (l *Loop) receive(q *query, r *reply) {
 	a := l.read(q, now, own, r)
 	s := transitions[now][a][q.moment(r.asked)]
 	if s.next == 0 {
-		l.Log.Error().Int64("order", int64(q.id)).Uint8("outcome", uint8(now)).Uint8("answer", uint8(a)).Msg("an answer came that cannot come: it is left out")
+		l.Log.Error().Int64("order", int64(q.id)).Uint8("outcome", uint8(now)).Uint8("answer", uint8(a)).
+			Msg("an answer came that cannot come: it is left out")
 		return
 	}
 	if a.finds() {
@@ -121,7 +125,8 @@ func (l *Loop) read(q *query, now outcome, own *state.Order, r *reply) answer {
 			problem, ok = l.canReopen(own, r)
 		}
 		if !ok {
-			l.Log.Debug().Int64("order", int64(q.id)).Str("problem", problem).Msg("an answer of the exchange counts as none")
+			l.Log.Debug().Int64("order", int64(q.id)).Str("problem", problem).
+				Msg("an answer of the exchange counts as none")
 			return refuted[r.from]
 		}
 	}
@@ -140,9 +145,11 @@ func (l *Loop) read(q *query, now outcome, own *state.Order, r *reply) answer {
 }
 
 // refuted is the answer that a reply is which cannot be true, by its source.
-var refuted = [...]answer{fromQuery: answerRefuted, fromLists: listsRefuted, fromTrades: answerRefuted, fromRegular: answerRefuted, fromSend: writeRefuted}
+var refuted = [...]answer{fromQuery: answerRefuted, fromLists: listsRefuted, fromTrades: answerRefuted,
+	fromRegular: answerRefuted, fromSend: writeRefuted}
 
-// readRegular reads how often the list of each minute has shown an order open that has ended by the books.
+// readRegular reads how often the list of each minute has shown an order open that has ended by the
+// books.
 func readRegular(r *reply) answer {
 	switch r.shown {
 	case listsToBelieve:
@@ -237,7 +244,8 @@ func shows(o *market.Order, c *market.Command) bool {
 	want, set := &c.Order, c.Changed
 	return (!set.Has(market.ChangeAmount) || o.Amount == want.Amount) &&
 		(!set.Has(market.ChangeAmountQuote) || o.AmountQuote == want.AmountQuote) &&
-		(!set.Has(market.ChangeAmountRemaining) || o.Amount == want.Amount) && // it is sent as the amount that it comes to: fills may follow
+		// it is sent as the amount that it comes to: fills may follow
+		(!set.Has(market.ChangeAmountRemaining) || o.Amount == want.Amount) &&
 		(!set.Has(market.ChangePrice) || o.Price == want.Price) &&
 		(!set.Has(market.ChangeTriggerAmount) || o.TriggerAmount == want.TriggerAmount) &&
 		(!set.Has(market.ChangeTimeInForce) || o.TimeInForce == want.TimeInForce) &&

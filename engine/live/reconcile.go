@@ -12,9 +12,10 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// reconcile brings the account up to what the exchange says before the strategies start: the trades since the last time, each open or
-// unsettled order by itself, the list of open orders. An order whose place never had an answer stays unknown, with its funds
-// reserved, until a query resolves it.
+// reconcile brings the account up to what the exchange says before the strategies start: the trades
+// since the last time, each open or unsettled order by itself, the list of open orders. An order
+// whose place never had an answer stays unknown, with its funds reserved, until a query resolves
+// it.
 func (l *Loop) reconcile(ctx context.Context) error {
 	own := l.Account.Pending(nil)
 	if err := l.insist(ctx, func() error { return l.catchUp(ctx, own) }); err != nil {
@@ -54,15 +55,18 @@ func (l *Loop) reconcileOrder(ctx context.Context, o *state.Order) error {
 	return nil
 }
 
-// longestWindow is how long after its timestamp the exchange may still take a request (specification 5).
+// longestWindow is how long after its timestamp the exchange may still take a request
+// (specification 5).
 const longestWindow = time.Minute
 
-// queryPending begins a query of every order of which something is expected. What was in flight when the last process died is not resolved.
+// queryPending begins a query of every order of which something is expected. What was in flight
+// when the last process died is not resolved.
 func (l *Loop) queryPending() {
 	for _, o := range l.Account.Pending(nil) {
 		q := l.queryOf(o.ID)
 		if before, inFlight := leftBehind(o.InFlight); inFlight {
-			q.unresolved = &unresolved{outcome: before, command: market.Command{Kind: o.InFlight, Order: o.Order}, until: l.lastChance(o).Add(l.Margin)}
+			q.unresolved = &unresolved{outcome: before, command: market.Command{Kind: o.InFlight, Order: o.Order},
+				until: l.lastChance(o).Add(l.Margin)}
 		}
 	}
 }
@@ -80,7 +84,8 @@ func leftBehind(kind market.CommandKind) (before outcome, inFlight bool) {
 	return 0, false
 }
 
-// lastChance is when the exchange could last take the write of an order that was in flight when the last process died.
+// lastChance is when the exchange could last take the write of an order that was in flight when the
+// last process died.
 func (l *Loop) lastChance(o *state.Order) market.Time {
 	if l.Sent != nil {
 		if until, known := l.Sent(o.ID, o.InFlight); known {
@@ -94,8 +99,8 @@ func (l *Loop) lastChance(o *state.Order) market.Time {
 	return sent.Add(longestWindow)
 }
 
-// catchUp pages through the trades since the oldest order that is open, so that fills are booked even of orders that the exchange has
-// forgotten meanwhile.
+// catchUp pages through the trades since the oldest order that is open, so that fills are booked
+// even of orders that the exchange has forgotten meanwhile.
 func (l *Loop) catchUp(ctx context.Context, own []*state.Order) error {
 	since := map[market.ID]market.Time{}
 	names := map[uuid.UUID]*state.Order{}

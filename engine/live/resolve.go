@@ -9,8 +9,9 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// ResolveAsExchange lets the next answer to a query of an own order be booked, whatever rules it breaks: a person has looked, and the exchange is
-// right. Names and holds that would harm the books stay as they are known. Call it within Do.
+// ResolveAsExchange lets the next answer to a query of an own order be booked, whatever rules it
+// breaks: a person has looked, and the exchange is right. Names and holds that would harm the books
+// stay as they are known. Call it within Do.
 func (l *Loop) ResolveAsExchange(id market.OrderID) error {
 	if l.Account.Known(id) == nil {
 		return nothingExpected(id)
@@ -21,7 +22,8 @@ func (l *Loop) ResolveAsExchange(id market.OrderID) error {
 	return nil
 }
 
-// ResolveAsAbsent ends an own order in the books with the fills that are booked: a person has looked, and the exchange does not have it. Call it within Do.
+// ResolveAsAbsent ends an own order in the books with the fills that are booked: a person has
+// looked, and the exchange does not have it. Call it within Do.
 func (l *Loop) ResolveAsAbsent(id market.OrderID) error {
 	own := l.Account.Known(id)
 	if own == nil {
@@ -36,7 +38,8 @@ func (l *Loop) ResolveAsAbsent(id market.OrderID) error {
 		l.endAbsent(q, &market.Command{Kind: market.CommandPlace, Order: own.Order})
 	} else {
 		record := exchange.Record{Order: own.Order}
-		record.Order.Status, record.Order.OnHold, record.Order.Updated = market.StatusCanceled, 0, max(own.Updated, l.now)
+		record.Order.Status, record.Order.OnHold, record.Order.Updated = market.StatusCanceled, 0, max(own.Updated,
+			l.now)
 		l.report(id, &record, market.ExecCanceled)
 	}
 	q.unresolved = nil
@@ -54,7 +57,8 @@ func nothingExpected(id market.OrderID) error {
 	return fmt.Errorf("nothing is expected of order %d any more; bot orders --all lists how it ended", id)
 }
 
-// believeAnyway makes a record that breaks rules one that can be booked, because a person says that the exchange is right.
+// believeAnyway makes a record that breaks rules one that can be booked, because a person says that
+// the exchange is right.
 func (l *Loop) believeAnyway(own *state.Order, r *reply, broken []audit.Broken) {
 	told := &r.record.Order
 	for i := range broken {
@@ -76,6 +80,8 @@ func (l *Loop) believeAnyway(own *state.Order, r *reply, broken []audit.Broken) 
 
 // tellResolved notes what a person has decided, with both values.
 func (l *Loop) tellResolved(own *state.Order, ours, theirs string) {
-	l.Log.Warn().Int64("order", int64(own.ID)).Str("books", ours).Str("exchange", theirs).Msg("an order is resolved as a person says")
-	l.Findings.Differs(l.now, &state.Discrepancy{What: "resolve", Ours: ours, Theirs: theirs, Conclusion: "resolved by the operator", Order: own.ID})
+	l.Log.Warn().Int64("order", int64(own.ID)).Str("books", ours).Str("exchange", theirs).
+		Msg("an order is resolved as a person says")
+	l.Findings.Differs(l.now, &state.Discrepancy{What: "resolve", Ours: ours, Theirs: theirs,
+		Conclusion: "resolved by the operator", Order: own.ID})
 }

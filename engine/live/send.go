@@ -9,7 +9,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// dispatch lets intents go, best rank first, as many of each rank at a time as there may be in flight.
+// dispatch lets intents go, best rank first, as many of each rank at a time as there may be in
+// flight.
 func (l *Loop) dispatch(work context.Context) {
 	for r := range ranks {
 		for l.sending[r] < inFlight {
@@ -35,11 +36,12 @@ func (l *Loop) send(work context.Context, r rank, o *outgoing) {
 	})
 }
 
-// dropUnwanted ends the writes that wait for a lane and whose order is to end: a halt, a stop or a cancel came before they left.
-// The books hear what they would hear of an exchange that refuses.
+// dropUnwanted ends the writes that wait for a lane and whose order is to end: a halt, a stop or a
+// cancel came before they left. The books hear what they would hear of an exchange that refuses.
 func (l *Loop) dropUnwanted() {
 	for _, o := range l.outbox.takeBack(l.unwantedWrite) {
-		l.Journal.Outcome(l.now, &o.intent, fmt.Errorf("%w: taken back, because the order is to end", exchange.ErrNotSent))
+		l.Journal.Outcome(l.now, &o.intent, fmt.Errorf("%w: taken back, because the order is to end",
+			exchange.ErrNotSent))
 		l.answer(&o.command, market.ExecRejected, 0)
 		l.follow(o.command.Order.ID)
 	}
@@ -51,7 +53,8 @@ func (l *Loop) unwantedWrite(o *outgoing) bool {
 	return own == nil || own.CancelWanted
 }
 
-// Waiting is the number of a strategy's writes that wait for a lane to the exchange. Call it within Look.
+// Waiting is the number of a strategy's writes that wait for a lane to the exchange. Call it within
+// Look.
 func (l *Loop) Waiting(s market.StrategyID) (count int) {
 	for i := range l.outbox.waiting {
 		if l.outbox.waiting[i].strategy == s {

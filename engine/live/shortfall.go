@@ -6,7 +6,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// askRest lets the trades be asked for that a record has left out. The answer to a write is then unresolved, and its order is queried first.
+// askRest lets the trades be asked for that a record has left out. The answer to a write is then
+// unresolved, and its order is queried first.
 func (l *Loop) askRest(id market.OrderID, r *reply) {
 	if q := l.queries[id]; q != nil && r.from == fromQuery {
 		q.short = r
@@ -14,7 +15,8 @@ func (l *Loop) askRest(id market.OrderID, r *reply) {
 	}
 }
 
-// askTrades asks for the market's trades since an order began, for those that its record has left out, and receives the record again with them.
+// askTrades asks for the market's trades since an order began, for those that its record has left
+// out, and receives the record again with them.
 func (l *Loop) askTrades(work context.Context, q *query) {
 	own, r := l.Account.Known(q.id), q.short
 	m, client, from := own.Market, own.ClientOrderID, own.Created.Add(-lastWait)

@@ -18,7 +18,8 @@ func (l *Loop) stop(work context.Context) error {
 	return l.end(work)
 }
 
-// stopEarly ends in good order what has not come so far as to trade: of what the strategies ask for, only cancels are sent.
+// stopEarly ends in good order what has not come so far as to trade: of what the strategies ask
+// for, only cancels are sent.
 func (l *Loop) stopEarly(work context.Context) error {
 	commands := slices.Clone(l.Config.Start(l.stamp()))
 	commands = append(commands, l.Engine.Stop(l.stamp())...)
@@ -41,7 +42,9 @@ func (l *Loop) end(work context.Context) error {
 			return err
 		}
 	}
-	next := l.now // at once, whatever is in flight, then again where a cancel was lost, or refused before it is known why
+	// at once, whatever is in flight, then again where a cancel was lost, or refused before it is
+	// known why
+	next := l.now
 	for l.failed == nil && !l.finished() && ctx.Err() == nil {
 		if next <= l.now && !(l.KeepOrders && l.ending == nil) {
 			next = l.now.Add(firstWait)
@@ -56,7 +59,8 @@ func (l *Loop) end(work context.Context) error {
 	return errors.Join(l.ending, l.unfinished())
 }
 
-// isLast reports whether a command is the first cancel of its order in a stop. It is tried in spite of a ban.
+// isLast reports whether a command is the first cancel of its order in a stop. It is tried in spite
+// of a ban.
 func (l *Loop) isLast(c *market.Command) bool {
 	if !l.stopped || c.Kind != market.CommandCancel || l.lastTried[c.Order.ID] {
 		return false
@@ -80,8 +84,8 @@ func (l *Loop) endOrders() []market.Command {
 	return l.Engine.Cancel(l.stamp(), ids)
 }
 
-// unwanted are the open orders that a stop is to end: all, unless they are kept, and where the loop ends by itself all but the exits of
-// brackets, as at a halt.
+// unwanted are the open orders that a stop is to end: all, unless they are kept, and where the loop
+// ends by itself all but the exits of brackets, as at a halt.
 func (l *Loop) unwanted() []*market.Order {
 	open := l.Account.Open(nil, 0, 0)
 	switch {
@@ -93,7 +97,8 @@ func (l *Loop) unwanted() []*market.Order {
 	return open
 }
 
-// giveUp answers commands that will never be sent as the exchange would that refuses them. Cancels are sent: they leave less behind.
+// giveUp answers commands that will never be sent as the exchange would that refuses them. Cancels
+// are sent: they leave less behind.
 func (l *Loop) giveUp(unsent []market.Command) {
 	for i := range unsent {
 		c := &unsent[i]
@@ -114,16 +119,18 @@ func (l *Loop) finished() bool {
 	return l.quiet() && len(l.unwanted()) == 0
 }
 
-// unfinished says what a stop has left behind that it should not have: open orders, or, where they are kept, those whose last write
-// is unresolved.
+// unfinished says what a stop has left behind that it should not have: open orders, or, where they
+// are kept, those whose last write is unresolved.
 func (l *Loop) unfinished() error {
 	if left := l.unwanted(); len(left) > 0 {
-		return fmt.Errorf("live: %d orders are still open after %s: %s", len(left), time.Duration(l.StopWithin), namesOf(left))
+		return fmt.Errorf("live: %d orders are still open after %s: %s", len(left), time.Duration(l.StopWithin),
+			namesOf(left))
 	}
 	left := l.Account.Open(nil, 0, 0)
 	left = slices.DeleteFunc(left, func(o *market.Order) bool { return l.Account.Own(o.ID).InFlight == 0 })
 	if len(left) > 0 {
-		return fmt.Errorf("live: the last write of %d orders is unresolved after %s: %s", len(left), time.Duration(l.StopWithin), namesOf(left))
+		return fmt.Errorf("live: the last write of %d orders is unresolved after %s: %s", len(left),
+			time.Duration(l.StopWithin), namesOf(left))
 	}
 	return nil
 }

@@ -38,7 +38,8 @@ func (r *rig) openInTheBox() (open []*market.Order) {
 	return open
 }
 
-// stopAfter runs the loop, asks it to stop after a while, and returns what it said and how long that took.
+// stopAfter runs the loop, asks it to stop after a while, and returns what it said and how long
+// that took.
 func (r *rig) stopAfter(d time.Duration) (took time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
@@ -134,7 +135,8 @@ func (s *eager) OnOrder(_ *strategy.Desk, _ market.Order, r market.Report) {
 	}
 }
 
-// What a strategy asks for when it is started, and when it is stopped, has no way out of a run that is stopped before it trades.
+// What a strategy asks for when it is started, and when it is stopped, has no way out of a run that
+// is stopped before it trades.
 func TestWhatWasDecidedBeforeTradingIsNotSentByARunThatIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, 1, 0)
@@ -171,8 +173,8 @@ func (s *mover) OnTicker(d *strategy.Desk, t market.Ticker) {
 	}
 }
 
-// A change that was on its way when the process died, and never arrived, is known to have come to nothing as soon as the exchange
-// can no longer take it, and no later.
+// A change that was on its way when the process died, and never arrived, is known to have come to
+// nothing as soon as the exchange can no longer take it, and no later.
 func TestAWriteThatWasInFlightAtAKillIsInDoubtForAsLongAsItWasSigned(t *testing.T) {
 	for _, kind := range []market.CommandKind{market.CommandUpdate, market.CommandCancel} {
 		synctest.Test(t, func(t *testing.T) {

@@ -22,12 +22,14 @@ func (p *play) commandsOf(kind market.CommandKind) (all []market.Command) {
 	return all
 }
 
-// An update that left out postOnly, selfTradePrevention or timeInForce would reset them, and one without a name or an operator
-// would be refused: the order that comes to Prepare is the whole one, as it shall be.
+// An update that left out postOnly, selfTradePrevention or timeInForce would reset them, and one
+// without a name or an operator would be refused: the order that comes to Prepare is the whole one,
+// as it shall be.
 func TestAnUpdateAndACancelNameTheWholeOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := playing(t, nil, func(d *strategy.Desk) {
-			_, err := d.Limit(1, market.Buy, 12500000, 80_00, strategy.PostOnly(), strategy.SelfTrade(market.CancelNewest))
+			_, err := d.Limit(1, market.Buy, 12500000, 80_00, strategy.PostOnly(),
+				strategy.SelfTrade(market.CancelNewest))
 			require.NoError(t, err)
 		}, nil, func(d *strategy.Desk) {
 			require.NoError(t, d.Update(1, strategy.At(79_00)))

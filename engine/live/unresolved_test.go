@@ -17,7 +17,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// actor does what it is told with its first, second, third … ticker, and notes what it hears of its orders.
+// actor does what it is told with its first, second, third … ticker, and notes what it hears of its
+// orders.
 type actor struct {
 	strategy.Base
 	acts  []func(*strategy.Desk)
@@ -89,7 +90,8 @@ func (p *play) run() {
 func (p *play) tick(seconds int) {
 	for range seconds {
 		time.Sleep(time.Second)
-		p.events <- market.Event{Kind: market.KindTicker, Ticker: &market.Ticker{Market: 1, Last: 100_00, Bid: 99_00, Ask: 101_00}}
+		p.events <- market.Event{Kind: market.KindTicker, Ticker: &market.Ticker{Market: 1, Last: 100_00, Bid: 99_00,
+			Ask: 101_00}}
 		synctest.Wait()
 	}
 }
@@ -151,10 +153,12 @@ func TestAnAbsenceTakesTwoAnswersThatLieApartAndComeAfterTheWindow(t *testing.T)
 
 // unresolvedPlace is the query of an order whose place the exchange may take until a time.
 func (p *play) unresolvedPlace(until market.Time) *query {
-	o := market.Order{ID: 1, ClientOrderID: uuid.UUID{1}, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{Amount: 8, Price: 1}}
+	o := market.Order{ID: 1, ClientOrderID: uuid.UUID{1}, Market: 1, Strategy: 1, Side: market.Buy,
+		Type: market.TypeLimit, OrderState: market.OrderState{Amount: 8, Price: 1}}
 	p.account.Send(&o, 0)
 	q := p.loop.queryOf(1)
-	q.unresolved = &unresolved{outcome: placeUnresolved, command: market.Command{Kind: market.CommandPlace, Order: o}, until: until}
+	q.unresolved = &unresolved{outcome: placeUnresolved, command: market.Command{Kind: market.CommandPlace, Order: o},
+		until: until}
 	return q
 }
 
@@ -206,7 +210,8 @@ func TestAnOrderThatWasTakenForAbsentAndIsOpenIsOursAgain(t *testing.T) {
 	})
 }
 
-// The process that sent the place has died; the next one takes the order for absent, and then it is open all the same.
+// The process that sent the place has died; the next one takes the order for absent, and then it is
+// open all the same.
 func TestAnOrderOfTheLastProcessThatWasTakenForAbsentIsOursAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := playing(t, first(market.CommandPlace, goesUnheard), bid(80_00))
@@ -256,7 +261,8 @@ func TestAChangeWhoseAnswerIsLostIsWhatTheExchangeMadeOfIt(t *testing.T) {
 	}
 }
 
-// An answer that was asked for before the change tells of the price that the change wants, because the order had it then.
+// An answer that was asked for before the change tells of the price that the change wants, because
+// the order had it then.
 func TestAnAnswerThatIsOlderThanAChangeSaysNothingOfIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		updates := 0
@@ -286,10 +292,16 @@ func TestAnAnswerThatIsOlderThanAChangeSaysNothingOfIt(t *testing.T) {
 }
 
 func TestEveryTermOfAChangeHasToShow(t *testing.T) {
-	whole := market.Order{OrderState: market.OrderState{Amount: 5, AmountQuote: 6, Price: 7, TriggerAmount: 8, TimeInForce: market.GTC, SelfTradePrevention: market.CancelBoth}}
+	whole := market.Order{OrderState: market.OrderState{Amount: 5, AmountQuote: 6, Price: 7, TriggerAmount: 8,
+		TimeInForce: market.GTC, SelfTradePrevention: market.CancelBoth}}
 	for change, other := range map[market.Change]market.Order{
-		market.ChangeAmount: {OrderState: market.OrderState{Amount: 4}}, market.ChangeAmountQuote: {OrderState: market.OrderState{AmountQuote: 4}}, market.ChangeAmountRemaining: {OrderState: market.OrderState{Amount: 4}}, market.ChangePrice: {OrderState: market.OrderState{Price: 4}},
-		market.ChangeTriggerAmount: {OrderState: market.OrderState{TriggerAmount: 4}}, market.ChangeTimeInForce: {OrderState: market.OrderState{TimeInForce: market.IOC}}, market.ChangePostOnly: {OrderState: market.OrderState{PostOnly: true}},
+		market.ChangeAmount:              {OrderState: market.OrderState{Amount: 4}},
+		market.ChangeAmountQuote:         {OrderState: market.OrderState{AmountQuote: 4}},
+		market.ChangeAmountRemaining:     {OrderState: market.OrderState{Amount: 4}},
+		market.ChangePrice:               {OrderState: market.OrderState{Price: 4}},
+		market.ChangeTriggerAmount:       {OrderState: market.OrderState{TriggerAmount: 4}},
+		market.ChangeTimeInForce:         {OrderState: market.OrderState{TimeInForce: market.IOC}},
+		market.ChangePostOnly:            {OrderState: market.OrderState{PostOnly: true}},
 		market.ChangeSelfTradePrevention: {OrderState: market.OrderState{SelfTradePrevention: market.CancelOldest}},
 	} {
 		c := market.Command{Order: whole, Changed: change}
@@ -298,7 +310,8 @@ func TestEveryTermOfAChangeHasToShow(t *testing.T) {
 	}
 	filled := whole
 	filled.AmountRemaining = 1
-	require.True(t, shows(&filled, &market.Command{Order: whole, Changed: market.ChangeAmountRemaining}), "it has filled since")
+	require.True(t, shows(&filled, &market.Command{Order: whole, Changed: market.ChangeAmountRemaining}),
+		"it has filled since")
 }
 
 // The exchange says that it cancels, and does not.
@@ -431,7 +444,8 @@ func TestAListQueriesTheOrdersOfWhichItTellsSomethingNew(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := playing(t, nil)
-			own := p.account.Send(&market.Order{ID: 1, ClientOrderID: name, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{Amount: 8}}, 0)
+			own := p.account.Send(&market.Order{ID: 1, ClientOrderID: name, Market: 1, Strategy: 1, Side: market.Buy,
+				Type: market.TypeLimit, OrderState: market.OrderState{Amount: 8}}, 0)
 			own.InFlight, own.Status, own.Updated, own.State = 0, market.StatusNew, 60, state.Open
 			p.loop.now = 100
 			q := p.loop.queryOf(1)
@@ -452,7 +466,8 @@ func TestOrdersOfOthersAreCountedOneByOneAndOwnOnesThatHaveEndedAreNot(t *testin
 		require.NoError(t, p.loop.Look(t.Context(), func(at market.Time) {
 			stranger := exchange.Record{Order: market.Order{ClientOrderID: uuid.UUID{9}}}
 			nameless := exchange.Record{} // by hand: they have no client order id
-			p.loop.compareOrders(at, []exchange.Record{stranger, nameless, nameless, {Order: market.Order{ClientOrderID: own}}}, nil)
+			p.loop.compareOrders(at,
+				[]exchange.Record{stranger, nameless, nameless, {Order: market.Order{ClientOrderID: own}}}, nil)
 		}))
 		require.NoError(t, p.loop.Look(t.Context(), func(market.Time) { require.Equal(t, 3, p.loop.Foreign()) }))
 		require.True(t, slices.Contains(p.journal.remarks, "foreign orders: 3"))
@@ -472,7 +487,8 @@ func TestAStartReportsOrdersOfOthers(t *testing.T) {
 	})
 }
 
-// GET /order and the lists say for a while that nothing is there: an order that was taken is not given up by that, whatever is unresolved.
+// GET /order and the lists say for a while that nothing is there: an order that was taken is not
+// given up by that, whatever is unresolved.
 func TestAnOrderThatTheExchangeHadTakenIsNeverTakenForAbsent(t *testing.T) {
 	for _, act := range []func(*strategy.Desk){cancel, move(79_00)} {
 		synctest.Test(t, func(t *testing.T) {
@@ -506,14 +522,17 @@ func TestAWriteIsResolvedWithTheEndOfItsOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := playing(t, nil)
 		p.loop.stamp()
-		o := market.Order{ID: 1, ClientOrderID: uuid.UUID{1}, Market: 1, Strategy: 1, Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{Amount: 8, Price: 1}}
+		o := market.Order{ID: 1, ClientOrderID: uuid.UUID{1}, Market: 1, Strategy: 1, Side: market.Buy,
+			Type: market.TypeLimit, OrderState: market.OrderState{Amount: 8, Price: 1}}
 		p.account.Send(&o, 0)
 		q := p.loop.queryOf(1)
-		q.unresolved = &unresolved{outcome: cancelUnresolved, command: market.Command{Kind: market.CommandCancel, Order: o}, until: p.loop.now.Add(time.Minute)}
+		q.unresolved = &unresolved{outcome: cancelUnresolved,
+			command: market.Command{Kind: market.CommandCancel, Order: o}, until: p.loop.now.Add(time.Minute)}
 		o.Status, o.FilledAmount, o.AmountRemaining, o.Updated = market.StatusCanceled, 4, 4, p.loop.now
 		fill := market.Fill{ID: uuid.UUID{2}, Market: 1, Amount: 4, Price: 1, Time: p.loop.now}
 		p.loop.verify = believe
-		p.loop.receive(q, &reply{from: fromQuery, asked: p.loop.now, record: &exchange.Record{Order: o, Fills: []market.Fill{fill}}})
+		p.loop.receive(q, &reply{from: fromQuery, asked: p.loop.now,
+			record: &exchange.Record{Order: o, Fills: []market.Fill{fill}}})
 		require.NotNil(t, p.account.Known(1), "its fee is waited for")
 		require.True(t, p.loop.quiet())
 	})

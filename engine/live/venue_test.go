@@ -21,7 +21,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// box is an exchange in a box: the venue behind the port Trading, which loses requests and answers by chance. It counts what came to it.
+// box is an exchange in a box: the venue behind the port Trading, which loses requests and answers
+// by chance. It counts what came to it.
 type box struct {
 	t       testing.TB
 	catalog *market.Catalog
@@ -87,13 +88,21 @@ var errLost = errors.New("connection reset by peer")
 
 func newBox(t testing.TB, seed uint64, faults int) *box {
 	b := &box{t: t, catalog: &market.Catalog{}, chance: rand.New(rand.NewPCG(seed, 3)), faults: faults,
-		ids: map[uuid.UUID]market.OrderID{}, names: map[market.OrderID]uuid.UUID{}, records: map[uuid.UUID]*exchange.Record{}}
+		ids: map[uuid.UUID]market.OrderID{}, names: map[market.OrderID]uuid.UUID{},
+		records: map[uuid.UUID]*exchange.Record{}}
 	_, err := b.catalog.AddAsset("EUR", 2)
 	require.NoError(t, err)
 	_, err = b.catalog.AddAsset("BTC", 8)
 	require.NoError(t, err)
-	require.NoError(t, b.catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: 8, NotionalDecimals: 2, TickSize: 100, MaxOpenOrders: 50, MinOrderInQuote: 500}}))
-	b.venue = sim.New(b.catalog, sim.Config{Book: true, Fees: boxFees, House: func(*market.Market) sim.House { return sim.House{Levels: 10, Size: 1_00000000, HalfSpread: 10_000} }}, b.hear)
+	require.NoError(t, b.catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2,
+		Rules: market.Rules{QuantityDecimals: 8, NotionalDecimals: 2, TickSize: 100, MaxOpenOrders: 50,
+			MinOrderInQuote: 500}}))
+	b.venue = sim.New(b.catalog,
+		sim.Config{Book: true, Fees: boxFees,
+			House: func(*market.Market) sim.House {
+				return sim.House{Levels: 10, Size: 1_00000000,
+					HalfSpread: 10_000}
+			}}, b.hear)
 	require.NoError(t, b.venue.Deposit(1, 100_000_00))
 	require.NoError(t, b.venue.Deposit(2, 10_00000000))
 	b.move(100_00)
@@ -139,10 +148,12 @@ func (b *box) move(price market.Price) {
 
 // Prepare makes an intent; its body is what the box understands.
 func (b *box) Prepare(c *market.Command) (exchange.Intent, error) {
-	return exchange.Intent{Command: c.Kind, Order: c.Order.ID, Market: c.Order.Market, ClientOrderID: c.Order.ClientOrderID, Timestamp: boxNow().Millis(), Window: 10_000}, nil
+	return exchange.Intent{Command: c.Kind, Order: c.Order.ID, Market: c.Order.Market,
+		ClientOrderID: c.Order.ClientOrderID, Timestamp: boxNow().Millis(), Window: 10_000}, nil
 }
 
-// drop draws whether a request is lost on its way (before) or its answer (after), and how long it takes.
+// drop draws whether a request is lost on its way (before) or its answer (after), and how long it
+// takes.
 func (b *box) drop() (before, after bool, delay time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -379,7 +390,8 @@ func (b *box) Holdings(context.Context) (held []exchange.Holding, err error) {
 	defer b.mu.Unlock()
 	for _, asset := range b.catalog.Assets() {
 		balance := b.venue.Balance(asset.ID)
-		held = append(held, exchange.Holding{Asset: asset.ID, Available: balance.Total - balance.Held, Orders: balance.Held})
+		held = append(held, exchange.Holding{Asset: asset.ID, Available: balance.Total - balance.Held,
+			Orders: balance.Held})
 	}
 	if b.late > 0 {
 		b.mu.Unlock()
@@ -414,7 +426,8 @@ func (b *box) CancelAfter(_ context.Context, _ uint16, after market.Duration) er
 	return nil
 }
 
-// ledger is Journal and Findings in memory; it insists on the order of things: what is sent has been committed.
+// ledger is Journal and Findings in memory; it insists on the order of things: what is sent has
+// been committed.
 type ledger struct {
 	t         testing.TB
 	engine    *engine.Engine

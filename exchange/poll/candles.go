@@ -12,10 +12,12 @@ import (
 // page is how many candles one question asks for, at most.
 const page = 1440
 
-// nap is the longest wait at a time: a machine that slept meanwhile, or whose clock was wrong, looks at the exchange's time again.
+// nap is the longest wait at a time: a machine that slept meanwhile, or whose clock was wrong,
+// looks at the exchange's time again.
 const nap = 5 * time.Second
 
-// row is a series on its way: Last is the start of the last candle that was delivered or found to be without a trade.
+// row is a series on its way: Last is the start of the last candle that was delivered or found to
+// be without a trade.
 type row struct {
 	Series
 	absent  market.Time   // start of the newest interval that was asked for and not there; 0: none
@@ -24,10 +26,11 @@ type row struct {
 	silence *silence
 }
 
-// candles tells closed candles: each once, in the order of their close, those of one instant as one group. A candle is closed when the
-// exchange's time is past its end and Settle; what the exchange does not have is asked for once more and then had no trade. After an
-// outage everything since is told, the old ones marked late. A series that cannot be got within Grace does not hold up the others:
-// its candles come late then.
+// candles tells closed candles: each once, in the order of their close, those of one instant as one
+// group. A candle is closed when the exchange's time is past its end and Settle; what the exchange
+// does not have is asked for once more and then had no trade. After an outage everything since is
+// told, the old ones marked late. A series that cannot be got within Grace does not hold up the
+// others: its candles come late then.
 func (f *Feed) candles(ctx context.Context) {
 	for i := range f.rows {
 		if r := &f.rows[i]; r.Last == 0 {
@@ -65,8 +68,8 @@ func (r *row) due() market.Time {
 	return r.Interval.End(r.Interval.StartOf(r.Interval.Index(r.Last) + 1))
 }
 
-// collect asks for what has closed, all series in turn, until each has answered or Grace is over. It waits Settle before it asks again
-// for a candle that is absent.
+// collect asks for what has closed, all series in turn, until each has answered or Grace is over.
+// It waits Settle before it asks again for a candle that is absent.
 func (f *Feed) collect(ctx context.Context) (found []market.Candle) {
 	began := f.Data.Now()
 	for ctx.Err() == nil {
@@ -96,20 +99,24 @@ func (f *Feed) collect(ctx context.Context) (found []market.Candle) {
 	return found
 }
 
-// ask asks for a row's candles behind the last one, a page of them, and moves the row on past those that it got and past those that
-// were not there.
+// ask asks for a row's candles behind the last one, a page of them, and moves the row on past those
+// that it got and past those that were not there.
 func (f *Feed) ask(ctx context.Context, r *row) ([]market.Candle, error) {
 	first := r.Interval.StartOf(r.Interval.Index(r.Last) + 1)
 	end := r.Interval.Floor(f.Data.Now().Add(-f.Settle)) // exclusive: the candle that is open now does not count
 	if limit := r.Interval.StartOf(r.Interval.Index(first) + page - 1); end > limit {
 		end = limit
 	}
-	got, err := f.Data.Candles(ctx, f.Catalog.Market(r.Market), r.Interval, r.Last, end, page, nil) // one candle of overlap
+	// one candle of overlap
+	got, err := f.Data.Candles(ctx, f.Catalog.Market(r.Market), r.Interval, r.Last, end, page, nil)
 	if err != nil {
 		return nil, err
 	}
 	f.compare(r, got)
-	got = slices.DeleteFunc(got, func(c market.Candle) bool { return c.Start < first || c.Start >= end || c.Check() != nil })
+	got = slices.DeleteFunc(got, func(c market.Candle) bool {
+		return c.Start < first || c.Start >= end ||
+			c.Check() != nil
+	})
 	last := r.Interval.StartOf(r.Interval.Index(end) - 1)
 	if len(got) > 0 {
 		r.newest = got[len(got)-1]
@@ -125,13 +132,15 @@ func (f *Feed) ask(ctx context.Context, r *row) ([]market.Candle, error) {
 	return got, nil
 }
 
-// compare says where the exchange has changed its mind about the last candle that was delivered. It is not delivered again.
+// compare says where the exchange has changed its mind about the last candle that was delivered. It
+// is not delivered again.
 func (f *Feed) compare(r *row, got []market.Candle) {
 	for i := range got {
 		was, is := r.newest, got[i]
 		if was.Late = is.Late; was.Start == is.Start && was != is {
 			m := f.Catalog.Market(r.Market)
-			f.Log.Warn().Str("market", m.Name).Stringer("interval", r.Interval).Stringer("start", is.Start).Str("close_was", m.FormatPrice(was.Close)).Str("close_is", m.FormatPrice(is.Close)).
+			f.Log.Warn().Str("market", m.Name).Stringer("interval", r.Interval).Stringer("start", is.Start).
+				Str("close_was", m.FormatPrice(was.Close)).Str("close_is", m.FormatPrice(is.Close)).
 				Msg("the exchange has revised a candle that the strategies have seen")
 			r.newest = is
 		}
@@ -141,7 +150,8 @@ func (f *Feed) compare(r *row, got []market.Candle) {
 // deliver tells candles in the order in which they closed.
 func (f *Feed) deliver(ctx context.Context, found []market.Candle) {
 	slices.SortStableFunc(found, func(a, b market.Candle) int {
-		return cmp.Or(cmp.Compare(a.End(), b.End()), cmp.Compare(a.Interval, b.Interval), cmp.Compare(a.Market, b.Market))
+		return cmp.Or(cmp.Compare(a.End(), b.End()), cmp.Compare(a.Interval, b.Interval),
+			cmp.Compare(a.Market, b.Market))
 	})
 	now := f.Data.Now()
 	for from := 0; from < len(found); {
@@ -164,8 +174,8 @@ func (f *Feed) late(c *market.Candle, now market.Time) bool {
 	return now.Sub(c.End()) > limit
 }
 
-// History returns the closed candles of a series before a time, oldest first: the latest count of them, fewer where the exchange has no
-// more. It pages back, the newest page first.
+// History returns the closed candles of a series before a time, oldest first: the latest count of
+// them, fewer where the exchange has no more. It pages back, the newest page first.
 func (f *Feed) History(ctx context.Context, s Series, before market.Time, count int) ([]market.Candle, error) {
 	var all []market.Candle
 	end := s.Interval.Floor(before)

@@ -42,7 +42,8 @@ func ExampleFeed() {
 	}
 	client.Use(catalog)
 
-	feed := poll.New(poll.Config{Data: client, Catalog: catalog, Log: zerolog.Nop(), Tickers: []market.ID{1}, TickerEvery: 10 * time.Millisecond})
+	feed := poll.New(poll.Config{Data: client, Catalog: catalog, Log: zerolog.Nop(), Tickers: []market.ID{1},
+		TickerEvery: 10 * time.Millisecond})
 	done := make(chan struct{})
 	go func() { feed.Run(ctx); close(done) }()
 	for ev := range feed.Events() {

@@ -1,6 +1,7 @@
-// Package poll makes a stream of market events out of an exchange that has to be asked: tickers, order books, closed candles and the
-// status and rules of markets. It never trades and never decides what an event means. Start at Feed.Run; candles.go says what
-// "closed, in order, exactly once" takes.
+// Package poll makes a stream of market events out of an exchange that has to be asked: tickers,
+// order books, closed candles and the status and rules of markets. It never trades and never
+// decides what an event means. Start at Feed.Run; candles.go says what "closed, in order, exactly
+// once" takes.
 package poll
 
 import (
@@ -17,7 +18,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Config is what a Feed asks for, and how often. Zero durations take the default that stands behind each.
+// Config is what a Feed asks for, and how often. Zero durations take the default that stands behind
+// each.
 type Config struct {
 	Data    exchange.MarketData
 	Catalog *market.Catalog // its units; the feed reads nothing else of it
@@ -28,27 +30,31 @@ type Config struct {
 	Depth   int         // levels of each side; 0: 50
 	Series  []Series    // closed candles
 
-	TickerEvery  market.Duration              // a second
-	BookEvery    market.Duration              // two seconds
-	RulesEvery   market.Duration              // 30 s
-	Settle       market.Duration              // from a candle's close to the question; 2 s
-	Grace        market.Duration              // how long a group of candles waits for one that could not be got; 20 s
-	MaxCandleAge market.Duration              // older ones are marked late; 0: twice their interval
-	StaleAfter   market.Duration              // without a ticker for so long, Stale is called, and without an answer to anything else the log says so; 10 s
-	Stale        func(silent market.Duration) // nil: nobody is told
+	TickerEvery  market.Duration // a second
+	BookEvery    market.Duration // two seconds
+	RulesEvery   market.Duration // 30 s
+	Settle       market.Duration // from a candle's close to the question; 2 s
+	Grace        market.Duration // how long a group of candles waits for one that could not be got; 20 s
+	MaxCandleAge market.Duration // older ones are marked late; 0: twice their interval
+	// without a ticker for so long, Stale is called, and without an answer to anything else the log
+	// says so; 10 s
+	StaleAfter market.Duration
+	Stale      func(silent market.Duration) // nil: nobody is told
 }
 
 // Series is one row of candles that a strategy receives.
 type Series struct {
 	Market   market.ID
 	Interval market.Interval
-	Last     market.Time // start of the last candle that was delivered; the next one follows it. 0: begin with the one that is open now
+	// start of the last candle that was delivered; the next one follows it. 0: begin with the one
+	// that is open now
+	Last market.Time
 }
 
 // Feed asks an exchange for what Config names and tells it as events.
 //
-// Queue: the channel that Events returns. Candles and rules wait for room. Tickers and books do not: one that finds no room is dropped, for
-// the next is newer.
+// Queue: the channel that Events returns. Candles and rules wait for room. Tickers and books do
+// not: one that finds no room is dropped, for the next is newer.
 type Feed struct {
 	Config
 	out  chan market.Event
@@ -61,7 +67,8 @@ func New(c Config) *Feed {
 	for _, d := range [...]struct {
 		field     *market.Duration
 		otherwise market.Duration
-	}{{&c.TickerEvery, time.Second}, {&c.BookEvery, 2 * time.Second}, {&c.RulesEvery, 30 * time.Second}, {&c.Settle, 2 * time.Second}, {&c.Grace, 20 * time.Second}, {&c.StaleAfter, 10 * time.Second}} {
+	}{{&c.TickerEvery, time.Second}, {&c.BookEvery, 2 * time.Second}, {&c.RulesEvery, 30 * time.Second}, {&c.Settle,
+		2 * time.Second}, {&c.Grace, 20 * time.Second}, {&c.StaleAfter, 10 * time.Second}} {
 		if *d.field == 0 {
 			*d.field = d.otherwise
 		}
@@ -71,7 +78,8 @@ func New(c Config) *Feed {
 	}
 	f := &Feed{Config: c, out: make(chan market.Event, 256), poke: make(chan struct{}, 1)}
 	for _, s := range c.Series {
-		f.rows = append(f.rows, row{Series: s, silence: f.silence("candles " + c.Catalog.Market(s.Market).Name + " " + s.Interval.String())})
+		f.rows = append(f.rows, row{Series: s,
+			silence: f.silence("candles " + c.Catalog.Market(s.Market).Name + " " + s.Interval.String())})
 	}
 	return f
 }
@@ -79,7 +87,8 @@ func New(c Config) *Feed {
 // Events returns the channel of events. What they point to is the receiver's own.
 func (f *Feed) Events() <-chan market.Event { return f.out }
 
-// AskRules lets status and rules of the markets be asked for at once: an order was refused because of them.
+// AskRules lets status and rules of the markets be asked for at once: an order was refused because
+// of them.
 func (f *Feed) AskRules() {
 	select {
 	case f.poke <- struct{}{}:
@@ -120,9 +129,11 @@ func first(ask func(context.Context) error, done chan<- struct{}) func(context.C
 	}
 }
 
-// every calls ask at once and then again and again, a tenth of the period earlier or later so that many feeds do not beat in time, and
-// whenever poke says so. What fails is tried again with the next round.
-func (f *Feed) every(ctx context.Context, what string, period market.Duration, poke <-chan struct{}, ask func(context.Context) error) {
+// every calls ask at once and then again and again, a tenth of the period earlier or later so that
+// many feeds do not beat in time, and whenever poke says so. What fails is tried again with the
+// next round.
+func (f *Feed) every(ctx context.Context, what string, period market.Duration, poke <-chan struct{},
+	ask func(context.Context) error) {
 	quiet := f.silence(what)
 	for ctx.Err() == nil {
 		err := ask(ctx)
@@ -136,7 +147,8 @@ func (f *Feed) every(ctx context.Context, what string, period market.Duration, p
 	}
 }
 
-// tickers tells the wanted markets' tickers, each round all of them: a price that stands is news too.
+// tickers tells the wanted markets' tickers, each round all of them: a price that stands is news
+// too.
 func (f *Feed) tickers() func(context.Context) error {
 	var prices, books []market.Ticker
 	heard, stale := f.Data.Now(), false
@@ -176,7 +188,10 @@ var errNoPrices = errors.New("the exchange's tickers have no price of any market
 
 // priced reports whether a wanted market has a price, a bid or an ask.
 func (f *Feed) priced(tickers []market.Ticker) bool {
-	return slices.ContainsFunc(tickers, func(t market.Ticker) bool { return t.Last+t.Bid+t.Ask != 0 && slices.Contains(f.Tickers, t.Market) })
+	return slices.ContainsFunc(tickers, func(t market.Ticker) bool {
+		return t.Last+t.Bid+t.Ask != 0 &&
+			slices.Contains(f.Tickers, t.Market)
+	})
 }
 
 // whole takes tickers that are there although others do not fit their units.
@@ -204,7 +219,8 @@ func (f *Feed) book(id market.ID) func(context.Context) error {
 	}
 }
 
-// rules tells status and rules of markets that have changed since the last time, the first time all.
+// rules tells status and rules of markets that have changed since the last time, the first time
+// all.
 func (f *Feed) rules() func(context.Context) error {
 	known := map[market.ID]market.Market{}
 	return func(ctx context.Context) error {
@@ -220,7 +236,8 @@ func (f *Feed) rules() func(context.Context) error {
 				continue
 			}
 			known[m.ID] = m
-			f.send(ctx, market.Event{At: f.Data.Now(), Kind: market.KindMarketStatus, Market: m.ID, Status: m.Status, Rules: &m})
+			f.send(ctx, market.Event{At: f.Data.Now(), Kind: market.KindMarketStatus, Market: m.ID, Status: m.Status,
+				Rules: &m})
 		}
 		return nil
 	}

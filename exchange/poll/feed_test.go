@@ -19,8 +19,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// fake is an exchange whose candles are a function of time: a trade in most intervals, none in some. It is slow to show the newest, and
-// now and then does not answer.
+// fake is an exchange whose candles are a function of time: a trade in most intervals, none in
+// some. It is slow to show the newest, and now and then does not answer.
 type fake struct {
 	catalog *market.Catalog
 	mu      sync.Mutex
@@ -76,17 +76,20 @@ func traded(m market.ID, interval market.Interval, index int64) bool {
 
 func candleOf(m market.ID, interval market.Interval, index int64) market.Candle {
 	p := market.Price(100_00 + index%50)
-	return market.Candle{Open: p, High: p, Low: p, Close: p, Volume: 1, Start: interval.StartOf(index), Market: m, Interval: interval}
+	return market.Candle{Open: p, High: p, Low: p, Close: p, Volume: 1, Start: interval.StartOf(index), Market: m,
+		Interval: interval}
 }
 
 // Candles gives what has closed, and the one that is open.
-func (f *fake) Candles(_ context.Context, m *market.Market, interval market.Interval, start, end market.Time, limit int, dst []market.Candle) ([]market.Candle, error) {
+func (f *fake) Candles(_ context.Context, m *market.Market, interval market.Interval, start, end market.Time, limit int,
+	dst []market.Candle) ([]market.Candle, error) {
 	if !f.answers() || m.ID == f.mute && f.Now() < f.down[1] {
 		return dst, errDown
 	}
 	var all []market.Candle
 	for i := interval.Index(start); interval.StartOf(i) < min(end, f.Now().Add(-f.lag)); i++ {
-		if c := candleOf(m.ID, interval, i); c.Start >= start && traded(m.ID, interval, i) && c.End().Add(f.lag) <= f.Now() {
+		if c := candleOf(m.ID, interval, i); c.Start >= start && traded(m.ID, interval, i) &&
+			c.End().Add(f.lag) <= f.Now() {
 			all = append(all, c)
 		}
 	}
@@ -150,7 +153,8 @@ func (f *fake) Rules(context.Context) ([]market.Market, error) {
 	return slices.Clone(f.rules), nil
 }
 
-var bothSeries = []Series{{Market: 1, Interval: market.Interval1m}, {Market: 2, Interval: market.Interval1m}, {Market: 1, Interval: market.Interval5m}}
+var bothSeries = []Series{{Market: 1, Interval: market.Interval1m}, {Market: 2, Interval: market.Interval1m},
+	{Market: 1, Interval: market.Interval5m}}
 
 // listen runs a feed for a while and returns what it told.
 func listen(t *testing.T, c Config, d time.Duration) (told []market.Event) {
@@ -169,7 +173,8 @@ func listen(t *testing.T, c Config, d time.Duration) (told []market.Event) {
 	}
 }
 
-// candlesIn requires that groups are in order and none is told twice, and returns the candles of a series.
+// candlesIn requires that groups are in order and none is told twice, and returns the candles of a
+// series.
 func candlesIn(t *testing.T, told []market.Event, s Series) (list []market.Candle) {
 	var before *market.Candle
 	for _, ev := range told {
@@ -181,7 +186,8 @@ func candlesIn(t *testing.T, told []market.Event, s Series) (list []market.Candl
 			require.Equal(t, ev.Candles[0].End(), c.End(), "a group closes at one instant")
 			if i > 0 {
 				last := &ev.Candles[i-1]
-				require.True(t, last.Interval < c.Interval || last.Interval == c.Interval && last.Market < c.Market, "shorter ones first, then by market")
+				require.True(t, last.Interval < c.Interval || last.Interval == c.Interval && last.Market < c.Market,
+					"shorter ones first, then by market")
 			}
 			require.GreaterOrEqual(t, ev.At, c.End().Add(2*time.Second), "told before it was settled")
 			if c.Market == s.Market && c.Interval == s.Interval {
@@ -225,7 +231,8 @@ func TestClosedCandlesComeOnceAndInOrderWhateverFails(t *testing.T) {
 			f.faults, f.lag = int(seed*3), market.Duration(seed%3)*time.Second/2
 			f.down = [2]market.Time{f.Now().Add(40 * time.Minute), f.Now().Add(50 * time.Minute)}
 			start := f.Now()
-			told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Series: bothSeries}, 2*time.Hour+30*time.Second)
+			told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Series: bothSeries},
+				2*time.Hour+30*time.Second)
 			for _, s := range bothSeries {
 				same(t, whole(s, s.Interval.Floor(start), start.Add(2*time.Hour-time.Minute)), candlesIn(t, told, s))
 			}
@@ -237,7 +244,9 @@ func TestAFeedGoesOnBehindTheLastCandleThatWasDelivered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t, 1)
 		start := f.Now()
-		s := Series{Market: 1, Interval: market.Interval1m, Last: market.Interval1m.StartOf(market.Interval1m.Index(start) - 3000)} // two days ago
+		// two days ago
+		s := Series{Market: 1, Interval: market.Interval1m,
+			Last: market.Interval1m.StartOf(market.Interval1m.Index(start) - 3000)}
 		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Series: []Series{s}}, 90*time.Second)
 		got := candlesIn(t, told, s)
 		same(t, whole(s, s.Interval.End(s.Last), start), got) // over several pages
@@ -249,7 +258,8 @@ func TestAFeedGoesOnBehindTheLastCandleThatWasDelivered(t *testing.T) {
 func TestTickersTellPriceBidAndAskOfTheWantedMarkets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t, 1)
-		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Tickers: []market.ID{1}}, 10*time.Second)
+		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Tickers: []market.ID{1}},
+			10*time.Second)
 		tickers := 0
 		for _, ev := range told {
 			if ev.Kind == market.KindTicker {
@@ -266,7 +276,8 @@ func TestSilenceIsToldOnceAndEndsWithTheNextTicker(t *testing.T) {
 		f := newFake(t, 1)
 		f.down = [2]market.Time{f.Now().Add(5 * time.Second), f.Now().Add(35 * time.Second)}
 		silent := 0
-		listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Tickers: []market.ID{1}, Stale: func(market.Duration) { silent++ }}, time.Minute)
+		listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Tickers: []market.ID{1},
+			Stale: func(market.Duration) { silent++ }}, time.Minute)
 		require.Equal(t, 1, silent)
 	})
 }
@@ -276,9 +287,11 @@ func TestWhateverIsNotAnsweredIsSaidOnceAndSoIsItsEnd(t *testing.T) {
 		f := newFake(t, 1)
 		f.down = [2]market.Time{f.Now().Add(5 * time.Second), f.Now().Add(5 * time.Minute)}
 		var log lines
-		listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.New(&log), Tickers: []market.ID{1}, Books: []market.ID{2}, Series: []Series{{Market: 1, Interval: market.Interval1m}}}, 7*time.Minute)
+		listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.New(&log), Tickers: []market.ID{1},
+			Books: []market.ID{2}, Series: []Series{{Market: 1, Interval: market.Interval1m}}}, 7*time.Minute)
 		for _, feed := range [...]string{"tickers", "book ETH-EUR", "markets", "candles BTC-EUR 1m"} {
-			require.Equal(t, 1, log.count(`"warn"`, `"`+feed+`"`, "does not answer", errDown.Error()), "%s: %s", feed, log.text.String())
+			require.Equal(t, 1, log.count(`"warn"`, `"`+feed+`"`, "does not answer", errDown.Error()), "%s: %s", feed,
+				log.text.String())
 			require.Equal(t, 1, log.count(`"info"`, `"`+feed+`"`, "answers again"), "%s: %s", feed, log.text.String())
 		}
 	})
@@ -360,7 +373,8 @@ func TestBooksAreToldWhenTheyChange(t *testing.T) {
 func TestBooksBeginBehindTheFirstPrices(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t, 1)
-		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Tickers: []market.ID{1}, Books: []market.ID{1}}, 10*time.Second)
+		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Tickers: []market.ID{1},
+			Books: []market.ID{1}}, 10*time.Second)
 		prices := func(ev market.Event) bool { return ev.Kind == market.KindTicker }
 		books := func(ev market.Event) bool { return ev.Kind == market.KindBook }
 		require.Positive(t, slices.IndexFunc(told, books))
@@ -386,7 +400,8 @@ func TestTickersWithoutAnyPriceAreASilence(t *testing.T) {
 		f := newFake(t, 1)
 		f.empty = [2]market.Time{f.Now().Add(5 * time.Second), f.Now().Add(35 * time.Second)}
 		silent := 0
-		listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Tickers: []market.ID{1}, Stale: func(market.Duration) { silent++ }}, time.Minute)
+		listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Tickers: []market.ID{1},
+			Stale: func(market.Duration) { silent++ }}, time.Minute)
 		require.Equal(t, 1, silent)
 	})
 }
@@ -406,7 +421,8 @@ func TestACandleThatIsRevisedIsToldOnceAndTheRevisionLogged(t *testing.T) {
 		}
 		var log lines
 		start, s := f.Now(), Series{Market: 1, Interval: market.Interval1m}
-		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.New(&log), Series: []Series{s}}, 15*time.Minute)
+		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.New(&log), Series: []Series{s}},
+			15*time.Minute)
 		same(t, whole(s, s.Interval.Floor(start), start.Add(14*time.Minute)), candlesIn(t, told, s))
 		require.Equal(t, 1, log.count(`"warn"`, "revised", `"close_is":"200"`), "%s", log.text.String())
 	})
@@ -424,7 +440,8 @@ func TestACandleThatCannotBeIsNotTold(t *testing.T) {
 	})
 }
 
-// Between the two questions for a candle the exchange is down, until another candle has closed: that one has two questions of its own.
+// Between the two questions for a candle the exchange is down, until another candle has closed:
+// that one has two questions of its own.
 func TestEveryCandleThatIsAbsentIsAskedForTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t, 1)
@@ -434,15 +451,19 @@ func TestEveryCandleThatIsAbsentIsAskedForTwice(t *testing.T) {
 			i := minute.Index(c.Start)
 			return i == next || i == next+1 && f.Now() < c.End().Add(3*time.Second)
 		}
-		f.down = [2]market.Time{minute.StartOf(next + 1).Add(2500 * time.Millisecond), minute.StartOf(next + 2).Add(2100 * time.Millisecond)}
+		f.down = [2]market.Time{minute.StartOf(next + 1).Add(2500 * time.Millisecond), minute.StartOf(next + 2).
+			Add(2100 * time.Millisecond)}
 		f.told = func(c *market.Candle) bool { return !hidden(c) }
 		for !traded(1, minute, next+1) {
 			next++
-			f.down = [2]market.Time{minute.StartOf(next + 1).Add(2500 * time.Millisecond), minute.StartOf(next + 2).Add(2100 * time.Millisecond)}
+			f.down = [2]market.Time{minute.StartOf(next + 1).Add(2500 * time.Millisecond), minute.StartOf(next + 2).
+				Add(2100 * time.Millisecond)}
 		}
-		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Series: []Series{{Market: 1, Interval: minute}}}, time.Duration(next-minute.Index(f.Now())+4)*time.Minute)
+		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(),
+			Series: []Series{{Market: 1, Interval: minute}}}, time.Duration(next-minute.Index(f.Now())+4)*time.Minute)
 		got := candlesIn(t, told, Series{Market: 1, Interval: minute})
-		require.True(t, slices.ContainsFunc(got, func(c market.Candle) bool { return minute.Index(c.Start) == next+1 }), "it was slow, and came with the second question")
+		require.True(t, slices.ContainsFunc(got, func(c market.Candle) bool { return minute.Index(c.Start) == next+1 }),
+			"it was slow, and came with the second question")
 		require.False(t, slices.ContainsFunc(got, func(c market.Candle) bool { return minute.Index(c.Start) == next }))
 	})
 }
@@ -472,7 +493,8 @@ func TestACandleIsLateWhenItIsOlderThanTwiceItsIntervalOrThanTheConfigSays(t *te
 func TestTickersWaitForNobodyAndCandlesForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t, 1)
-		feed := New(Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Tickers: []market.ID{1}, Series: bothSeries[:1], RulesEvery: 24 * time.Hour})
+		feed := New(Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Tickers: []market.ID{1},
+			Series: bothSeries[:1], RulesEvery: 24 * time.Hour})
 		ctx, cancel := context.WithCancel(t.Context())
 		done, began := make(chan struct{}), f.Now()
 		go func() { feed.Run(ctx); close(done) }()
@@ -496,7 +518,8 @@ func TestEverySilenceIsTold(t *testing.T) {
 		f.down = [2]market.Time{f.Now().Add(5 * time.Second), f.Now().Add(35 * time.Second)}
 		f.empty = [2]market.Time{f.Now().Add(65 * time.Second), f.Now().Add(95 * time.Second)}
 		silent := 0
-		listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Tickers: []market.ID{1}, Stale: func(market.Duration) { silent++ }}, 2*time.Minute)
+		listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Tickers: []market.ID{1},
+			Stale: func(market.Duration) { silent++ }}, 2*time.Minute)
 		require.Equal(t, 2, silent)
 	})
 }
@@ -505,7 +528,8 @@ func TestTickersThatFitAreToldBesideOthersThatDoNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t, 1)
 		f.unfit = true
-		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Tickers: []market.ID{1}}, 10*time.Second)
+		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Tickers: []market.ID{1}},
+			10*time.Second)
 		require.True(t, slices.ContainsFunc(told, func(ev market.Event) bool { return ev.Kind == market.KindTicker }))
 	})
 }
@@ -520,13 +544,15 @@ func TestAnExchangeThatIsSlowToShowACandleLosesNone(t *testing.T) {
 	})
 }
 
-// Of one market there are no candles for ten minutes. The others wait for it for Grace; its own come late in the end, all of them.
+// Of one market there are no candles for ten minutes. The others wait for it for Grace; its own
+// come late in the end, all of them.
 func TestASeriesThatIsMissingHoldsUpTheOthersForItsGraceAndNoLonger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t, 1)
 		start := f.Now()
 		f.mute, f.down = 2, [2]market.Time{start.Add(10 * time.Minute), start.Add(10 * time.Minute)}
-		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Series: bothSeries[:2]}, 15*time.Minute)
+		told := listen(t, Config{Data: f, Catalog: f.catalog, Log: zerolog.Nop(), Series: bothSeries[:2]},
+			15*time.Minute)
 		for _, s := range bothSeries[:2] {
 			same(t, whole(s, s.Interval.Floor(start), start.Add(14*time.Minute)), candlesIn(t, told, s))
 		}
@@ -541,14 +567,16 @@ func TestASeriesThatIsMissingHoldsUpTheOthersForItsGraceAndNoLonger(t *testing.T
 					late++
 					require.Equal(t, f.mute, c.Market)
 				}
-				require.True(t, c.Market == f.mute || ev.At.Sub(c.End()) <= 30*time.Second, "%s came at %s", c.Start, ev.At)
+				require.True(t, c.Market == f.mute || ev.At.Sub(c.End()) <= 30*time.Second, "%s came at %s", c.Start,
+					ev.At)
 			}
 		}
 		require.Positive(t, late)
 	})
 }
 
-// The machine slept for an hour, in which no timer of its goes on, and then knows the exchange's time again.
+// The machine slept for an hour, in which no timer of its goes on, and then knows the exchange's
+// time again.
 func TestAfterASleepCandlesComeAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake(t, 1)

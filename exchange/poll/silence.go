@@ -9,8 +9,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// silence says when something that is asked for again and again is not answered any more: once after a while, then now and then as
-// long as that lasts, and once when it is over. Each feed has one of its own.
+// silence says when something that is asked for again and again is not answered any more: once
+// after a while, then now and then as long as that lasts, and once when it is over. Each feed has
+// one of its own.
 type silence struct {
 	log   zerolog.Logger
 	after market.Duration // how long is too long
@@ -39,6 +40,7 @@ func (s *silence) note(ctx context.Context, now market.Time, err error) {
 		s.log.Debug().Err(err).Msg("the exchange did not answer")
 	case now.Sub(s.since) >= s.after && (s.told == 0 || now.Sub(s.told) >= remind):
 		s.told = now
-		s.log.Warn().Err(err).Stringer("silent_for", now.Sub(s.since)).Msg("the exchange does not answer: strategies that need this wait for it")
+		s.log.Warn().Err(err).Stringer("silent_for", now.Sub(s.since)).
+			Msg("the exchange does not answer: strategies that need this wait for it")
 	}
 }

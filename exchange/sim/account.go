@@ -7,7 +7,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// AccountID names an account of a venue. New opens account 0; over Path liquidity it is the only one.
+// AccountID names an account of a venue. New opens account 0; over Path liquidity it is the only
+// one.
 type AccountID int32
 
 // account is one client of the venue.
@@ -34,7 +35,8 @@ func (o *order) fees() exchange.Fees { return o.account.markets[o.Market].fees }
 // OpenAccount opens one more account, with its fees by market; nil: none.
 func (v *Venue) OpenAccount(fees func(*market.Market) exchange.Fees) AccountID {
 	a := &account{
-		id: AccountID(len(v.accounts)), balances: make([]Balance, len(v.catalog.Assets())+1), markets: make([]inAccount, len(v.catalog.Markets())+1),
+		id: AccountID(len(v.accounts)), balances: make([]Balance, len(v.catalog.Assets())+1), markets: make([]inAccount,
+			len(v.catalog.Markets())+1),
 	}
 	v.accounts = append(v.accounts, a)
 	v.SetFees(a.id, fees)
@@ -51,7 +53,8 @@ func (v *Venue) SetFees(id AccountID, fees func(*market.Market) exchange.Fees) {
 	}
 }
 
-// Transfer adds money to an account's balance, or takes it where negative; what orders hold cannot be taken.
+// Transfer adds money to an account's balance, or takes it where negative; what orders hold cannot
+// be taken.
 func (v *Venue) Transfer(id AccountID, asset market.AssetID, money market.Money) error {
 	balance := &v.accounts[id].balances[asset]
 	total, err := market.Add(balance.Total, money)
@@ -59,7 +62,8 @@ func (v *Venue) Transfer(id AccountID, asset market.AssetID, money market.Money)
 	case err != nil:
 		return fmt.Errorf("transfer: %w", err)
 	case total < balance.Held && money < 0:
-		return fmt.Errorf("transfer of %d: only %d of %d are not held", money, balance.Total-balance.Held, balance.Total)
+		return fmt.Errorf("transfer of %d: only %d of %d are not held", money, balance.Total-balance.Held,
+			balance.Total)
 	}
 	balance.Total = total
 	return nil
@@ -70,8 +74,8 @@ func (v *Venue) BalanceOf(id AccountID, asset market.AssetID) Balance {
 	return v.accounts[id].balances[asset]
 }
 
-// Order returns an order while it is open, and within the sink also one that has just ended; otherwise nil. It is the venue's
-// own: read it, and copy it to keep it.
+// Order returns an order while it is open, and within the sink also one that has just ended;
+// otherwise nil. It is the venue's own: read it, and copy it to keep it.
 func (v *Venue) Order(id market.OrderID) *market.Order {
 	if o := v.orders.Get(id); o != nil {
 		return &o.Order

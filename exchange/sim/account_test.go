@@ -30,7 +30,8 @@ func (s *stage) tell(ev *market.Event) {
 		if f.Taker {
 			who = "taker"
 		}
-		fmt.Fprintf(&s.heard, "       fill %s @ %s, fee %s (%s)\n", m.FormatQty(f.Amount), m.FormatPrice(f.Price), m.FormatValue(f.Fee), who)
+		fmt.Fprintf(&s.heard, "       fill %s @ %s, fee %s (%s)\n", m.FormatQty(f.Amount), m.FormatPrice(f.Price),
+			m.FormatValue(f.Fee), who)
 	}
 }
 
@@ -57,7 +58,8 @@ func (s *stage) state(m *market.Market, r *market.Report) string {
 func (s *stage) size(m *market.Market, r *market.Report) string {
 	text := m.FormatQty(r.FilledAmount) + " of " + m.FormatQty(r.Amount)
 	if r.AmountQuote != 0 {
-		text = m.FormatQty(r.FilledAmount) + " for " + m.FormatMoney(r.AmountQuote-r.AmountQuoteRemaining) + " of " + m.FormatMoney(r.AmountQuote) + " EUR"
+		text = m.FormatQty(r.FilledAmount) + " for " + m.FormatMoney(r.AmountQuote-r.AmountQuoteRemaining) + " of " +
+			m.FormatMoney(r.AmountQuote) + " EUR"
 	}
 	if r.Price != 0 {
 		text += " @ " + m.FormatPrice(r.Price)

@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// arrive takes in the commands that are due at a point, in the order cancel, update, place, and among equals as they were handed over: so
-// they wait, and so they mostly are in order.
+// arrive takes in the commands that are due at a point, in the order cancel, update, place, and
+// among equals as they were handed over: so they wait, and so they mostly are in order.
 func (v *Venue) arrive(point int) {
 	if len(v.waiting) == 0 {
 		return
@@ -33,8 +33,8 @@ func (v *Venue) arrive(point int) {
 
 func byKind(a, b *arrival) int { return int(a.command.Kind) - int(b.command.Kind) }
 
-// isDue reports whether a command arrives at a point of the candles under way. What was decided during their own path, other
-// than by a bracket, waits for the next.
+// isDue reports whether a command arrives at a point of the candles under way. What was decided
+// during their own path, other than by a bracket, waits for the next.
 func (v *Venue) isDue(a *arrival, point int) bool {
 	if a.movement == v.movement && !a.command.Attached {
 		return false
@@ -42,8 +42,8 @@ func (v *Venue) isDue(a *arrival, point int) bool {
 	return a.book.movement == v.movement && a.at <= a.book.times[point]
 }
 
-// arriveAttached takes in the commands of brackets at once, where there is no latency; with latency they arrive at the next
-// point that is late enough.
+// arriveAttached takes in the commands of brackets at once, where there is no latency; with latency
+// they arrive at the next point that is late enough.
 func (v *Venue) arriveAttached(b *book) {
 	for b.attached && v.config.Latency == 0 && v.err == nil {
 		b.attached = false

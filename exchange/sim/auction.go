@@ -2,8 +2,8 @@ package sim
 
 import "github.com/tidemark-trading/tidemark/market"
 
-// status sets a market's status (specification 3.2). auctionMatching matches what rests at the opening price; trading lets
-// happen what the price reached in the meantime.
+// status sets a market's status (specification 3.2). auctionMatching matches what rests at the
+// opening price; trading lets happen what the price reached in the meantime.
 func (v *Venue) status(ev *market.Event) {
 	b := &v.books[ev.Market]
 	b.time = ev.At
@@ -32,8 +32,8 @@ func (v *Venue) status(ev *market.Event) {
 	}
 }
 
-// matchAuction fills the limit orders of one side that accept the opening price, best first; post-only orders that would
-// match are cancelled instead.
+// matchAuction fills the limit orders of one side that accept the opening price, best first;
+// post-only orders that would match are cancelled instead.
 func (v *Venue) matchAuction(b *book, l *ladder) {
 	for at := len(l.entries) - 1; at >= 0 && v.err == nil; at-- {
 		e := &l.entries[at]

@@ -24,8 +24,10 @@ func newBench(t testing.TB) *bench {
 	require.NoError(t, err)
 	_, err = catalog.AddAsset("EUR", 2)
 	require.NoError(t, err)
-	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: 8, NotionalDecimals: 2}}))
-	b := &bench{candle: [1]market.Candle{{Open: 100_00, High: 103_00, Low: 99_00, Close: 101_00, Market: 1, Interval: market.Interval1m}}}
+	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2,
+		Rules: market.Rules{QuantityDecimals: 8, NotionalDecimals: 2}}))
+	b := &bench{candle: [1]market.Candle{{Open: 100_00, High: 103_00, Low: 99_00, Close: 101_00, Market: 1,
+		Interval: market.Interval1m}}}
 	b.venue = New(catalog, Config{}, func(ev *market.Event) { b.fills += len(ev.Fills) })
 	for asset := range market.AssetID(2) {
 		require.NoError(t, b.venue.Deposit(asset+1, 1e15))
@@ -56,7 +58,8 @@ func (b *bench) rest(count int) {
 		o := market.Order{Side: market.Buy, Type: market.TypeLimit,
 			OrderState: market.OrderState{Price: 90_00 - market.Price(i), Amount: 1e6}}
 		if i%2 == 1 {
-			o = market.Order{Side: market.Buy, Type: market.TypeStopLoss, OrderState: market.OrderState{TriggerAmount: 110_00 + market.Price(i), Amount: 1e6}}
+			o = market.Order{Side: market.Buy, Type: market.TypeStopLoss,
+				OrderState: market.OrderState{TriggerAmount: 110_00 + market.Price(i), Amount: 1e6}}
 		}
 		b.place(o)
 	}
@@ -77,7 +80,8 @@ func BenchmarkQuietCandle(b *testing.B) {
 	}
 }
 
-// BenchmarkMarketOrder is an order's way through the venue: handed over, arrived, checked, filled, told, forgotten.
+// BenchmarkMarketOrder is an order's way through the venue: handed over, arrived, checked, filled,
+// told, forgotten.
 func BenchmarkMarketOrder(b *testing.B) {
 	bench := newBench(b)
 	b.ReportAllocs()

@@ -14,8 +14,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// TestABookWithAnEndlessHouseDoesTheSame plays the scenarios of candle filling over a Book whose house offers without end: an order
-// lives the same life over both. Those that begin with "only path" say why they do not.
+// TestABookWithAnEndlessHouseDoesTheSame plays the scenarios of candle filling over a Book whose
+// house offers without end: an order lives the same life over both. Those that begin with "only
+// path" say why they do not.
 func TestABookWithAnEndlessHouseDoesTheSame(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	require.NoError(t, err)
@@ -53,9 +54,11 @@ func bookStage(t *testing.T) *stage {
 //	tick PRICE                          the market's tickSize is another
 //	book                                writes the book down
 //
-// and "ticker" and "trade" move the source's price. Lines about an order of another account than 0 do not name it: ids do.
+// and "ticker" and "trade" move the source's price. Lines about an order of another account than 0
+// do not name it: ids do.
 func TestABookBetweenAccounts(t *testing.T) {
-	playFiles(t, "testdata/book/*.txt", func(t *testing.T, script string) string { return playOver(t, accountStage(t), script) })
+	playFiles(t, "testdata/book/*.txt",
+		func(t *testing.T, script string) string { return playOver(t, accountStage(t), script) })
 }
 
 func accountStage(t *testing.T) *stage {
@@ -89,7 +92,8 @@ func (s *stage) among(words []string) {
 		refused, err := perform(AccountID(s.id(words[1])), s.now, &c)
 		require.NoError(s.t, err)
 		if refused != nil {
-			fmt.Fprintf(&s.heard, "%02d:%02d  order %d refused: %s, %d\n", s.now/60e9, s.now%60e9/1e9, c.Order.ID, c.Kind, refused.Code)
+			fmt.Fprintf(&s.heard, "%02d:%02d  order %d refused: %s, %d\n", s.now/60e9, s.now%60e9/1e9, c.Order.ID,
+				c.Kind, refused.Code)
 		}
 	case "release":
 		s.now = s.now.Add(time.Second)

@@ -12,8 +12,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// naiveBook is a list of orders and nothing else: whoever trades looks through all of it. It knows limit and market orders, time in
-// force, post-only and self-trade prevention; no money.
+// naiveBook is a list of orders and nothing else: whoever trades looks through all of it. It knows
+// limit and market orders, time in force, post-only and self-trade prevention; no money.
 type naiveBook struct {
 	orders []naiveOrder // in the order of their sequence
 	trades []string
@@ -74,7 +74,8 @@ func (n *naiveBook) place(o naiveOrder, tif market.TimeInForce) {
 	}
 }
 
-// offersWhole reports whether an order would trade whole: on a copy of the book, on which it must meet no own order but with cancelOldest.
+// offersWhole reports whether an order would trade whole: on a copy of the book, on which it must
+// meet no own order but with cancelOldest.
 func (n *naiveBook) offersWhole(o naiveOrder) bool {
 	paper := naiveBook{orders: slices.Clone(n.orders)}
 	for o.left > 0 {
@@ -151,7 +152,8 @@ func newTwins(t *testing.T, seed uint64) *twins {
 		_, err := catalog.AddAsset(symbol, 4)
 		require.NoError(t, err)
 	}
-	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: 4, NotionalDecimals: 4, TickSize: 5}}))
+	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2,
+		Rules: market.Rules{QuantityDecimals: 4, NotionalDecimals: 4, TickSize: 5}}))
 	w.venue = New(catalog, Config{Book: true}, w.hear)
 	for range 3 {
 		w.venue.OpenAccount(nil)
@@ -172,7 +174,8 @@ func (w *twins) hear(ev *market.Event) {
 			w.makers = append(w.makers, fmt.Sprint(f.Order))
 			continue
 		}
-		w.trades = append(w.trades, fmt.Sprint(w.makers[len(w.makers)-1], " ", int64(f.Order), " ", int64(f.Price), " ", int64(f.Amount)))
+		w.trades = append(w.trades, fmt.Sprint(w.makers[len(w.makers)-1], " ", int64(f.Order), " ", int64(f.Price), " ",
+			int64(f.Amount)))
 	}
 }
 
@@ -184,7 +187,8 @@ func (w *twins) command(account AccountID, c market.Command) {
 	require.Nil(w.t, refused, "%+v", c)
 }
 
-// step draws one operation: 60 % orders with a limit, 25 % cancels, 5 % updates, 10 % market orders.
+// step draws one operation: 60 % orders with a limit, 25 % cancels, 5 % updates, 10 % market
+// orders.
 func (w *twins) step() {
 	switch draw := w.chance.IntN(100); {
 	case draw < 60:
@@ -197,7 +201,8 @@ func (w *twins) step() {
 				price += 5
 			}
 			w.naive.reprice(o.id, price)
-			w.command(o.account, market.Command{Kind: market.CommandUpdate, Changed: market.ChangePrice, Order: market.Order{ID: o.id, OrderState: market.OrderState{Price: price}}})
+			w.command(o.account, market.Command{Kind: market.CommandUpdate, Changed: market.ChangePrice,
+				Order: market.Order{ID: o.id, OrderState: market.OrderState{Price: price}}})
 			return
 		}
 		require.True(w.t, w.naive.cancel(o.id))
@@ -212,7 +217,9 @@ func (w *twins) price() market.Price { return 100_00 + 5*market.Price(w.chance.I
 func (w *twins) place(kind market.OrderType) {
 	w.next++
 	o := market.Order{
-		ID: w.next, Type: kind, Side: market.Side(1 + w.chance.IntN(2)), OrderState: market.OrderState{Amount: market.Qty(1 + w.chance.IntN(5)*10_000), TimeInForce: market.GTC,
+		ID: w.next, Type: kind, Side: market.Side(1 +
+			w.chance.IntN(2)), OrderState: market.OrderState{Amount: market.Qty(1 + w.chance.IntN(5)*10_000),
+			TimeInForce:         market.GTC,
 			SelfTradePrevention: market.SelfTradePrevention(1 + w.chance.IntN(4))},
 	}
 	account := AccountID(w.chance.IntN(4))
@@ -227,11 +234,13 @@ func (w *twins) place(kind market.OrderType) {
 			o.PostOnly = true
 		}
 	}
-	w.naive.place(naiveOrder{id: o.ID, account: account, side: o.Side, price: o.Price, left: o.Amount, stp: o.SelfTradePrevention, post: o.PostOnly}, o.TimeInForce)
+	w.naive.place(naiveOrder{id: o.ID, account: account, side: o.Side, price: o.Price, left: o.Amount,
+		stp: o.SelfTradePrevention, post: o.PostOnly}, o.TimeInForce)
 	w.command(account, market.Command{Kind: market.CommandPlace, Order: o})
 }
 
-var operations = flag.Int("operations", 250_000, "how many operations TestTheBookTradesLikeANaiveOne does; with -short at most 50,000")
+var operations = flag.Int("operations", 250_000,
+	"how many operations TestTheBookTradesLikeANaiveOne does; with -short at most 50,000")
 
 // Four million operations:
 //

@@ -6,8 +6,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Calm returns the prices between which a candle of a market does nothing to anybody: one with low < Low and High < high
-// needs no Advance, only Pass. An order in flight leaves no such candle.
+// Calm returns the prices between which a candle of a market does nothing to anybody: one with low
+// < Low and High < high needs no Advance, only Pass. An order in flight leaves no such candle.
 func (v *Venue) Calm(id market.ID) (low, high market.Price) {
 	b := &v.books[id]
 	if *b.watch != (market.Watch{}) {

@@ -55,11 +55,13 @@ func openOf(v *Venue, id market.ID) (open int) {
 	return open
 }
 
-// checkDepth asserts that a side's levels stand best first, each with its orders by age and their sum.
+// checkDepth asserts that a side's levels stand best first, each with its orders by age and their
+// sum.
 func checkDepth(t require.TestingT, b *book, d *depth) {
 	levels, orders, before := 0, 0, (*level)(nil)
 	for l := d.first; l != nil; l = d.next(l) {
-		require.True(t, before == nil || (l.price < before.price) == d.bids, "levels of %s stand the wrong way round", b.market.Name)
+		require.True(t, before == nil || (l.price < before.price) == d.bids, "levels of %s stand the wrong way round",
+			b.market.Name)
 		require.Same(t, l, d.at(l.price))
 		var total market.Qty
 		for o := l.first; o != nil; o = o.behind {
@@ -118,7 +120,8 @@ func checkAmounts(t require.TestingT, o *order) {
 	require.Equal(t, o.Amount, o.FilledAmount+o.AmountRemaining, "order %d", o.ID)
 }
 
-// checkLadder asserts that the entries stand in the order in which they are reached, last first, and belong to open orders.
+// checkLadder asserts that the entries stand in the order in which they are reached, last first,
+// and belong to open orders.
 func checkLadder(t require.TestingT, v *Venue, b *book, l *ladder) {
 	for i := range l.entries {
 		e := &l.entries[i]
@@ -139,7 +142,8 @@ func inOrder(far, near *entry, down bool) bool {
 	return (far.level < near.level) == down
 }
 
-// checkHolds asserts that each asset holds exactly what its open orders hold, and no more than there is.
+// checkHolds asserts that each asset holds exactly what its open orders hold, and no more than
+// there is.
 func checkHolds(t require.TestingT, v *Venue) {
 	for _, a := range v.accounts {
 		held := make([]market.Money, len(a.balances))
@@ -165,7 +169,9 @@ func TestCheckSeesAHoldThatNobodyHas(t *testing.T) {
 func TestCheckSeesALadderInDisorder(t *testing.T) {
 	bench := newBench(t)
 	b := &bench.venue.books[1]
-	o := &order{Order: market.Order{ID: 1, Market: 1, Side: market.Buy, Type: market.TypeLimit, OrderState: market.OrderState{Status: market.StatusNew, Amount: 1, AmountRemaining: 1}}, life: life{account: bench.venue.solo, resting: true}}
+	o := &order{Order: market.Order{ID: 1, Market: 1, Side: market.Buy, Type: market.TypeLimit,
+		OrderState: market.OrderState{Status: market.StatusNew, Amount: 1, AmountRemaining: 1}},
+		life: life{account: bench.venue.solo, resting: true}}
 	bench.venue.orders.Put(1, o)
 	bench.venue.solo.markets[1].open = 1
 	b.above.entries = []entry{{order: o, action: actFill}} // a limit buy waits below

@@ -115,7 +115,8 @@ func (s *stage) change(c *market.Command, field, value string) {
 	case "tif":
 		o.TimeInForce, c.Changed = parsed(market.ParseTimeInForce(value)), c.Changed|market.ChangeTimeInForce
 	case "stp":
-		o.SelfTradePrevention, c.Changed = parsed(market.ParseSelfTradePrevention(value)), c.Changed|market.ChangeSelfTradePrevention
+		o.SelfTradePrevention, c.Changed = parsed(market.ParseSelfTradePrevention(value)),
+			c.Changed|market.ChangeSelfTradePrevention
 	case "postOnly":
 		o.PostOnly, c.Changed = value == "yes", c.Changed|market.ChangePostOnly
 	default:

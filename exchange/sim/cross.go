@@ -8,7 +8,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// offer is the best that a taker meets in a Book: an order of some account, or a level of the house.
+// offer is the best that a taker meets in a Book: an order of some account, or a level of the
+// house.
 type offer struct {
 	price   market.Price // 0: there is nothing
 	amount  market.Qty
@@ -24,7 +25,8 @@ func (b *book) opposite(taker market.Side) *depth {
 	return b.bids
 }
 
-// offered returns the best offer for a taker of that side: the better price, and at one price who was there first.
+// offered returns the best offer for a taker of that side: the better price, and at one price who
+// was there first.
 func (v *Venue) offered(b *book, taker market.Side) offer {
 	house := v.houseFrom(b, taker, 0)
 	l := b.opposite(taker).first
@@ -34,7 +36,8 @@ func (v *Venue) offered(b *book, taker market.Side) offer {
 	return offer{price: l.price, amount: l.first.AmountRemaining, resting: l.first}
 }
 
-// ahead reports whether a taker meets a resting order before the house's level at a price, 0 for none.
+// ahead reports whether a taker meets a resting order before the house's level at a price, 0 for
+// none.
 func (b *book) ahead(resting *order, house market.Price) bool {
 	if resting.Price == house {
 		return resting.sequence < b.house.sequence
@@ -42,8 +45,8 @@ func (b *book) ahead(resting *order, house market.Price) bool {
 	return house == 0 || crosses(resting.Side, resting.Price, house)
 }
 
-// takeBook lets an order trade against the book: price by price, at each price in the order of arrival. What remains rests, or
-// ends as its type and time in force demand.
+// takeBook lets an order trade against the book: price by price, at each price in the order of
+// arrival. What remains rests, or ends as its type and time in force demand.
 func (v *Venue) takeBook(b *book, o *order) {
 	best := v.offered(b, o.Side)
 	switch {
@@ -79,8 +82,8 @@ func (o *order) accepts(price market.Price) bool {
 	return price != 0 && (!o.Type.HasPrice() || crosses(o.Side, o.Price, price))
 }
 
-// meet trades with one offer and reports whether there was anything to do. Of two orders the one to which the trade would bring more than
-// can be counted expires.
+// meet trades with one offer and reports whether there was anything to do. Of two orders the one to
+// which the trade would bring more than can be counted expires.
 func (v *Venue) meet(b *book, o *order, at *offer) bool {
 	amount, err := v.wantedOf(b, o, at.price)
 	if err != nil {
@@ -123,7 +126,8 @@ func (v *Venue) give(b *book, resting *order, price market.Price, amount market.
 	return true
 }
 
-// room is how much more base a buyer's balance can count. Sellers, and the house, have room for everything.
+// room is how much more base a buyer's balance can count. Sellers, and the house, have room for
+// everything.
 func (v *Venue) room(b *book, o *order) market.Qty {
 	if o == nil || o.Side == market.Sell {
 		return noCap
@@ -131,8 +135,8 @@ func (v *Venue) room(b *book, o *order) market.Qty {
 	return noCap - market.Qty(o.account.balances[b.market.Base].Total)
 }
 
-// wantedOf is the base that a taker wants at a price and can pay for there: unlike a candle's, the next level is dearer than what
-// the hold was reckoned with.
+// wantedOf is the base that a taker wants at a price and can pay for there: unlike a candle's, the
+// next level is dearer than what the hold was reckoned with.
 func (v *Venue) wantedOf(b *book, o *order, price market.Price) (market.Qty, error) {
 	if o.Side == market.Sell || o.ByQuote() || o.Type.HasPrice() {
 		return v.wanted(b, o, price)
@@ -144,7 +148,8 @@ func (v *Venue) wantedOf(b *book, o *order, price market.Price) (market.Qty, err
 	return min(o.AmountRemaining, payable), nil
 }
 
-// finishDust fills an order over a quote amount of which less is left than the smallest amount costs at a price.
+// finishDust fills an order over a quote amount of which less is left than the smallest amount
+// costs at a price.
 func (v *Venue) finishDust(b *book, o *order, price market.Price) {
 	if o.Side == market.Sell {
 		if missing, err := o.convertible(b.market, price); err != nil || missing != 0 {
@@ -165,8 +170,8 @@ func (v *Venue) tooWide(b *book) bool {
 	return v.config.SpreadLimit != 0 && bid != 0 && ask-bid > exchange.Share(bid, v.config.SpreadLimit)
 }
 
-// protection returns why a taker may not go on to a price, or 0: it is too far from the best price that the taker met, or from
-// the market's last price before it (venue-facts 3.4).
+// protection returns why a taker may not go on to a price, or 0: it is too far from the best price
+// that the taker met, or from the market's last price before it (venue-facts 3.4).
 func (v *Venue) protection(side market.Side, best, reference, price market.Price) market.RestatementReason {
 	switch {
 	case beyond(side, best, price, v.config.ExecutionLimit):
@@ -177,7 +182,8 @@ func (v *Venue) protection(side market.Side, best, reference, price market.Price
 	return 0
 }
 
-// beyond reports whether a taker's price is worse than from by more than limit; a limit of 0 is none.
+// beyond reports whether a taker's price is worse than from by more than limit; a limit of 0 is
+// none.
 func beyond(side market.Side, from, price market.Price, limit market.Rate) bool {
 	if limit == 0 {
 		return false
@@ -188,8 +194,9 @@ func beyond(side market.Side, from, price market.Price, limit market.Rate) bool 
 	return price < from-exchange.Share(from, limit)
 }
 
-// stir lets happen what a change of a Book has caused: triggers that its last price, its bid or its ask has reached. All that are
-// met fire, also where the first of them moves the price back; what they cause comes after them.
+// stir lets happen what a change of a Book has caused: triggers that its last price, its bid or its
+// ask has reached. All that are met fire, also where the first of them moves the price back; what
+// they cause comes after them.
 func (v *Venue) stir(b *book) {
 	if b.bids == nil {
 		return
@@ -205,8 +212,8 @@ func (v *Venue) stir(b *book) {
 	}
 }
 
-// collect takes the triggers that are met from their ladders, in the order in which a falling price and then a rising one reaches
-// them.
+// collect takes the triggers that are met from their ladders, in the order in which a falling price
+// and then a rising one reaches them.
 func (v *Venue) collect(b *book) {
 	if len(b.below.entries)+len(b.above.entries) == 0 {
 		return

@@ -7,9 +7,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// depth is one side of a book: limit orders that rest, by price, and at one price by time. Levels stand in a tree of 64-way
-// nodes keyed by the price in ticks, with a bit for each child in use: adding, removing and finding the next level cost a few
-// steps, whatever the number of orders.
+// depth is one side of a book: limit orders that rest, by price, and at one price by time. Levels
+// stand in a tree of 64-way nodes keyed by the price in ticks, with a bit for each child in use:
+// adding, removing and finding the next level cost a few steps, whatever the number of orders.
 type depth struct {
 	bids   bool // the best level is the highest
 	unit   market.Price

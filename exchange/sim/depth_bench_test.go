@@ -26,8 +26,9 @@ func (p *pool[T]) cancel(chance *rand.Rand, drop func(T) bool) {
 	}
 }
 
-// integerLadder is the floor of BenchmarkBook: prices are places in an array, a bitmap says which have orders, orders are integers in
-// queues, and an order's number is its index. It has no accounts, no names, no lives.
+// integerLadder is the floor of BenchmarkBook: prices are places in an array, a bitmap says which
+// have orders, orders are integers in queues, and an order's number is its index. It has no
+// accounts, no names, no lives.
 type integerLadder struct {
 	heads, tails [2][ladderTicks]int32
 	used         [2][ladderTicks / 64]uint64
@@ -176,9 +177,10 @@ func (f *flow) limit() (side uint8, away int32, amount int64) {
 	return side, away, amount
 }
 
-// BenchmarkBook measures the book beside its floor, in turn, round by round, and tells the least of each in ns an operation: the integer
-// ladder, the matching core (queues, UUID index, self-trade prevention), and the whole order life at the venue (checks, holds, fees,
-// reports besides), with so many orders resting.
+// BenchmarkBook measures the book beside its floor, in turn, round by round, and tells the least of
+// each in ns an operation: the integer ladder, the matching core (queues, UUID index, self-trade
+// prevention), and the whole order life at the venue (checks, holds, fees, reports besides), with
+// so many orders resting.
 func BenchmarkBook(b *testing.B) {
 	for _, resting := range [...]int{10_000, 1_000_000} {
 		b.Run(fmt.Sprint(resting), func(b *testing.B) {
@@ -186,7 +188,8 @@ func BenchmarkBook(b *testing.B) {
 			var least [len(play)]float64
 			for b.Loop() {
 				for i := range play {
-					const operations = 20_000 // a few milliseconds: of many rounds some have the processor to themselves
+					// a few milliseconds: of many rounds some have the processor to themselves
+					const operations = 20_000
 					began := time.Now()
 					play[i](operations)
 					if took := float64(time.Since(began)) / operations; least[i] == 0 || took < least[i] {
@@ -225,7 +228,8 @@ func playLadder(resting int) func(operations int) {
 	})
 }
 
-// core is the matching without the money: both sides of a book, orders found by their UUID, self-trades prevented.
+// core is the matching without the money: both sides of a book, orders found by their UUID,
+// self-trades prevented.
 type core struct {
 	sides    [2]depth            // by side, less one
 	index    market.Index[order] // by the counter in an order's name, as the exchange over HTTP finds it
@@ -328,7 +332,8 @@ func playVenue(b *testing.B, resting int) func(operations int) {
 			b.Fatal(err)
 		}
 	}
-	if err := catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: 4, NotionalDecimals: 4, TickSize: 5}}); err != nil {
+	if err := catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2,
+		Rules: market.Rules{QuantityDecimals: 4, NotionalDecimals: 4, TickSize: 5}}); err != nil {
 		b.Fatal(err)
 	}
 	var fills int
@@ -350,8 +355,13 @@ func playVenue(b *testing.B, resting int) func(operations int) {
 	f := &flow{chance: rand.New(rand.NewPCG(1, 2))}
 	var alive pool[uuid.UUID]
 	next := market.OrderID(0)
-	limit := market.Command{Kind: market.CommandPlace, Order: market.Order{Market: 1, Type: market.TypeLimit, OrderState: market.OrderState{TimeInForce: market.GTC, SelfTradePrevention: market.CancelOldest}}}
-	atMarket := market.Command{Kind: market.CommandPlace, Order: market.Order{Market: 1, Type: market.TypeMarket, OrderState: market.OrderState{Amount: taken, TimeInForce: market.GTC, SelfTradePrevention: market.CancelOldest}}}
+	limit := market.Command{Kind: market.CommandPlace,
+		Order: market.Order{Market: 1, Type: market.TypeLimit,
+			OrderState: market.OrderState{TimeInForce: market.GTC, SelfTradePrevention: market.CancelOldest}}}
+	atMarket := market.Command{Kind: market.CommandPlace,
+		Order: market.Order{Market: 1, Type: market.TypeMarket,
+			OrderState: market.OrderState{Amount: taken, TimeInForce: market.GTC,
+				SelfTradePrevention: market.CancelOldest}}}
 	cancel := market.Command{Kind: market.CommandCancel, Order: market.Order{Market: 1}}
 	place := func() {
 		side, away, amount := f.limit()
@@ -360,7 +370,8 @@ func playVenue(b *testing.B, resting int) func(operations int) {
 			price = 100_005 + 5*market.Price(away)
 		}
 		next++
-		limit.Order.ID, limit.Order.Side, limit.Order.Price, limit.Order.Amount = next, market.Side(side+1), price, market.Qty(amount)
+		limit.Order.ID, limit.Order.Side, limit.Order.Price, limit.Order.Amount = next, market.Side(side+1), price,
+			market.Qty(amount)
 		v.Perform(AccountID(next&7), 1, &limit)
 		if last.Order == next && !last.Status.Terminal() {
 			alive = append(alive, last.ExchangeID)

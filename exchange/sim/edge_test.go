@@ -12,7 +12,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// edge is a venue whose accounts have next to all that an int64 can count. It keeps their balances in 128 bits beside the venue's.
+// edge is a venue whose accounts have next to all that an int64 can count. It keeps their balances
+// in 128 bits beside the venue's.
 type edge struct {
 	t        *rapid.T
 	venue    *Venue
@@ -27,12 +28,15 @@ type edge struct {
 
 func newEdge(t *rapid.T, config Config, accounts int) *edge {
 	e := &edge{t: t, catalog: &market.Catalog{}, accounts: accounts, owner: map[market.OrderID]AccountID{}}
-	digits := rapid.SampledFrom([]struct{ base, quote, price uint8 }{{8, 2, 2}, {8, 2, 10}, {0, 0, 0}, {10, 2, 10}, {18, 8, 6}, {2, 8, 2}}).Draw(t, "digits")
+	digits := rapid.SampledFrom([]struct{ base, quote, price uint8 }{{8, 2, 2}, {8, 2, 10}, {0, 0, 0}, {10, 2, 10},
+		{18, 8, 6}, {2, 8, 2}}).Draw(t, "digits")
 	must(e.catalog.AddAsset("BTC", digits.base))
 	must(e.catalog.AddAsset("EUR", digits.quote))
-	m := &market.Market{Name: "BTC-EUR", PriceDigits: digits.price, Rules: market.Rules{QuantityDecimals: digits.base, NotionalDecimals: digits.quote, TickSize: 1}}
+	m := &market.Market{Name: "BTC-EUR", PriceDigits: digits.price,
+		Rules: market.Rules{QuantityDecimals: digits.base, NotionalDecimals: digits.quote, TickSize: 1}}
 	require.NoError(t, e.catalog.AddMarket(m))
-	fees := exchange.Fees{Maker: market.Rate(rapid.Int64Range(-100_000, 300_000).Draw(t, "maker")), Taker: market.Rate(rapid.Int64Range(0, 300_000).Draw(t, "taker"))}
+	fees := exchange.Fees{Maker: market.Rate(rapid.Int64Range(-100_000, 300_000).Draw(t, "maker")),
+		Taker: market.Rate(rapid.Int64Range(0, 300_000).Draw(t, "taker"))}
 	config.Fees = func(*market.Market) exchange.Fees { return fees }
 	config.FeeRounding = exchange.FeeRounding(rapid.IntRange(0, 2).Draw(t, "rounding"))
 	e.venue = New(e.catalog, config, e.hear)
@@ -101,7 +105,8 @@ func (e *edge) hear(ev *market.Event) {
 	}
 }
 
-// check holds every balance against what the fills and transfers make it: one that has wrapped, or was moved by half a trade, differs.
+// check holds every balance against what the fills and transfers make it: one that has wrapped, or
+// was moved by half a trade, differs.
 func (e *edge) check() {
 	for a := range e.accounts {
 		for asset := market.AssetID(1); asset <= 2; asset++ {
@@ -122,8 +127,12 @@ func (e *edge) check() {
 func (e *edge) command() *market.Command {
 	o := market.Order{
 		Market: 1, Side: market.Side(rapid.IntRange(1, 2).Draw(e.t, "side")),
-		Type:       market.OrderType(rapid.IntRange(int(market.TypeMarket), int(market.TypeTakeProfitLimit)).Draw(e.t, "type")),
-		OrderState: market.OrderState{TimeInForce: rapid.SampledFrom([]market.TimeInForce{market.GTC, market.GTC, market.IOC, market.FOK}).Draw(e.t, "tif"), SelfTradePrevention: rapid.SampledFrom([]market.SelfTradePrevention{market.DecrementAndCancel, market.CancelOldest, market.CancelNewest, market.CancelBoth}).Draw(e.t, "stp")},
+		Type: market.OrderType(rapid.IntRange(int(market.TypeMarket), int(market.TypeTakeProfitLimit)).Draw(e.t,
+			"type")),
+		OrderState: market.OrderState{TimeInForce: rapid.SampledFrom([]market.TimeInForce{market.GTC, market.GTC,
+			market.IOC, market.FOK}).Draw(e.t, "tif"),
+			SelfTradePrevention: rapid.SampledFrom([]market.SelfTradePrevention{market.DecrementAndCancel,
+				market.CancelOldest, market.CancelNewest, market.CancelBoth}).Draw(e.t, "stp")},
 	}
 	c := &market.Command{Kind: market.CommandPlace, At: e.at, Order: o}
 	if kind := rapid.IntRange(0, 9).Draw(e.t, "kind"); kind > 6 && e.next > 0 {
@@ -144,12 +153,14 @@ func (e *edge) command() *market.Command {
 		c.Order.Price = e.price("price")
 	}
 	if o.Type.HasTrigger() {
-		c.Order.TriggerAmount, c.Order.TriggerType, c.Order.TriggerReference = e.price("trigger"), market.TriggerPrice, market.LastTrade
+		c.Order.TriggerAmount, c.Order.TriggerType, c.Order.TriggerReference = e.price("trigger"), market.TriggerPrice,
+			market.LastTrade
 	}
 	return c
 }
 
-// A book whose accounts own all that can be counted refuses, or ends orders; it never wraps, and never stands still.
+// A book whose accounts own all that can be counted refuses, or ends orders; it never wraps, and
+// never stands still.
 func TestABookAtTheEndOfItsNumbersGoesOn(t *testing.T) {
 	var fills, rounds int
 	rapid.Check(t, func(t *rapid.T) {
@@ -159,13 +170,17 @@ func TestABookAtTheEndOfItsNumbersGoesOn(t *testing.T) {
 			e.at++
 			switch rapid.IntRange(0, 9).Draw(t, "step") {
 			case 0:
-				e.transfer(AccountID(rapid.IntRange(0, 2).Draw(t, "account")), market.AssetID(rapid.IntRange(1, 2).Draw(t, "asset")), e.much("transfer")*market.Money(1-2*rapid.IntRange(0, 1).Draw(t, "sign")))
+				e.transfer(AccountID(rapid.IntRange(0, 2).Draw(t, "account")),
+					market.AssetID(rapid.IntRange(1, 2).
+						Draw(t, "asset")), e.much("transfer")*market.Money(1-2*rapid.IntRange(0, 1).Draw(t, "sign")))
 			case 1:
-				require.NoError(t, e.venue.Advance(&market.Event{At: e.at, Kind: market.KindTrade, Trade: &market.Trade{Market: 1, Price: e.price("traded")}}))
+				require.NoError(t, e.venue.Advance(&market.Event{At: e.at, Kind: market.KindTrade,
+					Trade: &market.Trade{Market: 1, Price: e.price("traded")}}))
 			case 2:
 				for _, status := range []market.MarketStatus{market.Auction, market.AuctionMatching, market.Trading} {
 					e.perform()
-					require.NoError(t, e.venue.Advance(&market.Event{At: e.at, Kind: market.KindMarketStatus, Market: 1, Status: status}))
+					require.NoError(t, e.venue.Advance(&market.Event{At: e.at, Kind: market.KindMarketStatus, Market: 1,
+						Status: status}))
 				}
 			default:
 				e.perform()
@@ -173,7 +188,8 @@ func TestABookAtTheEndOfItsNumbersGoesOn(t *testing.T) {
 			e.check()
 		}
 		bid, ask := e.venue.Best(1)
-		require.False(t, bid.Price != 0 && ask.Price != 0 && bid.Price >= ask.Price && levels == 0, "the book is crossed: %d, %d", bid.Price, ask.Price)
+		require.False(t, bid.Price != 0 && ask.Price != 0 && bid.Price >= ask.Price && levels == 0,
+			"the book is crossed: %d, %d", bid.Price, ask.Price)
 		fills, rounds = fills+e.fills, rounds+1
 	})
 	require.Greater(t, fills, rounds/4, "hardly anything was traded")
@@ -192,7 +208,8 @@ func (e *edge) perform() {
 	require.NoError(e.t, err)
 }
 
-// A backtest at the end of its numbers ends with an error that says so; what it has booked until then is right.
+// A backtest at the end of its numbers ends with an error that says so; what it has booked until
+// then is right.
 func TestAPathAtTheEndOfItsNumbersEndsWithAnError(t *testing.T) {
 	var fills, ended int
 	rapid.Check(t, func(t *rapid.T) {
@@ -203,8 +220,10 @@ func TestAPathAtTheEndOfItsNumbersEndsWithAnError(t *testing.T) {
 				e.venue.Do(e.command())
 			}
 			a, b, c, d := e.price("a"), e.price("b"), e.price("c"), e.price("d")
-			candle := market.Candle{Market: 1, Interval: market.Interval1m, Start: e.at, Open: a, Close: b, High: max(a, b, c, d), Low: min(a, b, c, d), Volume: 1}
-			err := e.venue.Advance(&market.Event{At: candle.End(), Kind: market.KindCandles, Candles: []market.Candle{candle}})
+			candle := market.Candle{Market: 1, Interval: market.Interval1m, Start: e.at, Open: a, Close: b,
+				High: max(a, b, c, d), Low: min(a, b, c, d), Volume: 1}
+			err := e.venue.Advance(&market.Event{At: candle.End(), Kind: market.KindCandles,
+				Candles: []market.Candle{candle}})
 			e.check()
 			if err != nil {
 				require.ErrorIs(t, err, market.ErrOverflow)

@@ -8,8 +8,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// House is what the exchange itself offers in a Book, around the price that its source moves: so many levels on each side. What
-// the price runs through it takes, whatever the amount. Where the source is a ticker with bid and ask, they are its best levels.
+// House is what the exchange itself offers in a Book, around the price that its source moves: so
+// many levels on each side. What the price runs through it takes, whatever the amount. Where the
+// source is a ticker with bid and ask, they are its best levels.
 type House struct {
 	Levels     int          // of each side; 0: it offers nothing and takes nothing
 	HalfSpread market.Rate  // from the price to its best levels, as a fraction; 0: Config.HalfSpread
@@ -28,8 +29,9 @@ type anchor struct {
 	taken    [2][]market.Qty
 }
 
-// follow lets the house of a Book quote what a ticker tells, until the next, or until a trade outside of it. A ticker that tells only one
-// side, or a bid that is not below its ask, lets the house make its own.
+// follow lets the house of a Book quote what a ticker tells, until the next, or until a trade
+// outside of it. A ticker that tells only one side, or a bid that is not below its ask, lets the
+// house make its own.
 func (b *book) follow(bid, ask market.Price) {
 	b.house.quoted = [2]market.Price{}
 	if b.bids != nil && 0 < bid && bid < ask {
@@ -44,13 +46,15 @@ func (b *book) doubt(traded market.Price) {
 	}
 }
 
-// takeCrossed lets the house take, at their limits, the orders that its quote has come to or gone beyond: somebody offers what they want.
+// takeCrossed lets the house take, at their limits, the orders that its quote has come to or gone
+// beyond: somebody offers what they want.
 func (v *Venue) takeCrossed(b *book) {
 	if b.bids == nil || b.house.Levels == 0 || b.house.quoted[0] == 0 || b.market.Status != market.Trading {
 		return
 	}
 	for _, side := range [...]*depth{b.bids, b.asks} {
-		for l := side.first; v.err == nil && l != nil && crosses(l.first.Side, l.price, b.house.quoted[l.first.Side-1]); l = side.first {
+		for l := side.first; v.err == nil && l != nil &&
+			crosses(l.first.Side, l.price, b.house.quoted[l.first.Side-1]); l = side.first {
 			v.happen(b, l.first, false)
 		}
 	}
@@ -79,8 +83,8 @@ func (v *Venue) anchorAt(b *book, price market.Price) {
 	clear(b.house.taken[1])
 }
 
-// Requote lets the house of a market's Book offer anew around the price where it stands: the market's tickSize has changed. Resting
-// orders stay as they are, on a tick or not.
+// Requote lets the house of a market's Book offer anew around the price where it stands: the
+// market's tickSize has changed. Resting orders stay as they are, on a tick or not.
 func (v *Venue) Requote(id market.ID) {
 	b := &v.books[id]
 	if b.house.price == 0 {
@@ -90,8 +94,9 @@ func (v *Venue) Requote(id market.ID) {
 	v.stir(b)
 }
 
-// houseLevel returns one of the house's levels for a taker of that side: what is left of it and its price, 0 where there is none.
-// Prices are multiples of the tick, away from the anchor; the size is drawn from the price itself, so that it stays when the anchor moves.
+// houseLevel returns one of the house's levels for a taker of that side: what is left of it and its
+// price, 0 where there is none. Prices are multiples of the tick, away from the anchor; the size is
+// drawn from the price itself, so that it stays when the anchor moves.
 func (v *Venue) houseLevel(b *book, taker market.Side, i int) market.Level {
 	h := &b.house
 	if h.price == 0 || i >= h.Levels {
@@ -119,10 +124,12 @@ func (v *Venue) houseSize(b *book, price market.Price) market.Qty {
 	hi, lo := bits.Mul64(uint64(b.house.Size), 512+mixed>>54)
 	size, _ := bits.Div64(hi, lo, 1024) // the factor is below 1.5: hi is far below 1024
 	floor := market.FloorDigits(market.Qty(size), b.market.AmountDigits, b.market.QuantityDecimals)
-	return max(floor, market.Qty(market.Pow10(b.market.AmountDigits-min(b.market.AmountDigits, b.market.QuantityDecimals))))
+	return max(floor, market.Qty(market.Pow10(b.market.AmountDigits-min(b.market.AmountDigits,
+		b.market.QuantityDecimals))))
 }
 
-// houseFrom returns the house's best level from a place on of which something is left, for a taker of that side.
+// houseFrom returns the house's best level from a place on of which something is left, for a taker
+// of that side.
 func (v *Venue) houseFrom(b *book, taker market.Side, place int) offer {
 	for i := place; i < b.house.Levels; i++ {
 		if l := v.houseLevel(b, taker, i); l.Price == 0 || l.Amount > 0 {

@@ -60,8 +60,8 @@ type entry struct {
 	action   action
 }
 
-// ladder holds entries so that the next to be reached is the last: the highest level of those below the price, the lowest of
-// those above, and of equal levels the oldest.
+// ladder holds entries so that the next to be reached is the last: the highest level of those below
+// the price, the lowest of those above, and of equal levels the oldest.
 type ladder struct {
 	entries []entry
 	down    bool // reached by a falling price
@@ -105,7 +105,8 @@ func (b *book) reaches(l *ladder, p market.Price) bool {
 	return l.reached(p) || b.sooner(l, nil, p) != nil
 }
 
-// sooner returns what a price on its way to p reaches first: the trigger o, or the first order of a Book, which the house takes.
+// sooner returns what a price on its way to p reaches first: the trigger o, or the first order of a
+// Book, which the house takes.
 func (b *book) sooner(l *ladder, o *order, p market.Price) *order {
 	if b.bids == nil || b.house.Levels == 0 {
 		return o
@@ -119,7 +120,8 @@ func (b *book) sooner(l *ladder, o *order, p market.Price) *order {
 		return o
 	}
 	resting := first.first
-	if o == nil || o.level == first.price && resting.sequence < o.sequence || o.level != first.price && (o.level < first.price) == l.down {
+	if o == nil || o.level == first.price && resting.sequence < o.sequence || o.level != first.price &&
+		(o.level < first.price) == l.down {
 		return resting
 	}
 	return o
@@ -222,8 +224,8 @@ func (v *Venue) fillLevel(o *order) market.Price {
 // waitsForTrigger reports whether the order still waits for its trigger.
 func waitsForTrigger(o *market.Order) bool { return o.Type.HasTrigger() && !o.Triggered }
 
-// firesBelow reports whether the order triggers at a price equal to or below its trigger: a stop that sells, a take-profit
-// that buys (specification 4.1 rule 3).
+// firesBelow reports whether the order triggers at a price equal to or below its trigger: a stop
+// that sells, a take-profit that buys (specification 4.1 rule 3).
 func firesBelow(o *market.Order) bool { return o.Type.IsStop() == (o.Side == market.Sell) }
 
 // fireLevel is the price of the path at which the order's reference reaches its trigger.
@@ -265,7 +267,8 @@ func (v *Venue) fires(o *market.Order, p market.Price) bool {
 	return reference >= o.TriggerAmount
 }
 
-// quotes reports whether a ticker tells the reference of the order's trigger, which then does not follow from the path.
+// quotes reports whether a ticker tells the reference of the order's trigger, which then does not
+// follow from the path.
 func (b *book) quotes(o *order) bool {
 	return (b.bid != 0 || b.ask != 0 || b.bids != nil) && o.TriggerReference > market.LastTrade
 }

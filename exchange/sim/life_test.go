@@ -26,7 +26,8 @@ func TestAnUpdatedOrderKeepsItsNameAndItsBirthday(t *testing.T) {
 		OrderState: market.OrderState{Price: 90_00, Amount: 1e6}})
 	b.advance()
 	before := b.venue.orders.Get(1).Order
-	b.venue.Do(&market.Command{Kind: market.CommandUpdate, At: b.event.At, Changed: market.ChangePrice, Order: market.Order{ID: 1, OrderState: market.OrderState{Price: 91_00}}})
+	b.venue.Do(&market.Command{Kind: market.CommandUpdate, At: b.event.At, Changed: market.ChangePrice,
+		Order: market.Order{ID: 1, OrderState: market.OrderState{Price: 91_00}}})
 	b.advance()
 	after := b.venue.orders.Get(1).Order
 	require.Equal(t, before.ExchangeID, after.ExchangeID)
@@ -60,7 +61,8 @@ func TestFillsCarryWhoTradedAndWhere(t *testing.T) {
 	b.advance()
 	f := (*fills)[0]
 	f.ID = [16]byte{}
-	want := market.Fill{Order: 1, Market: 1, Strategy: 3, Side: market.Sell, Settled: true, FeeCurrency: 2, Price: 102_00, Amount: 1e6, Time: f.Time}
+	want := market.Fill{Order: 1, Market: 1, Strategy: 3, Side: market.Sell, Settled: true, FeeCurrency: 2,
+		Price: 102_00, Amount: 1e6, Time: f.Time}
 	require.Equal(t, want, f)
 	require.Equal(t, market.Time(0).Add(35*time.Second), f.Time) // 99 at 20 s, 103 at 40 s, 102 on the way
 }
@@ -69,7 +71,8 @@ func TestFillsCarryWhoTradedAndWhere(t *testing.T) {
 func TestTheFourPointsOfAFollowedPathAreToldBetweenItsFills(t *testing.T) {
 	var heard []string
 	b := newBench(t)
-	b.venue.config.Followed, b.venue.config.Point = []bool{false, true}, func(c *market.Candle, at market.Time, price market.Price) {
+	b.venue.config.Followed, b.venue.config.Point = []bool{false, true}, func(c *market.Candle, at market.Time,
+		price market.Price) {
 		require.Equal(t, b.candle[0], *c)
 		heard = append(heard, fmt.Sprint(at.Sub(c.Start), " ", price))
 	}
@@ -156,14 +159,16 @@ func TestFireLevelIsWhereTheReferenceTurns(t *testing.T) {
 		b.venue.config.HalfSpread = half
 		for reference := market.LastTrade; reference <= market.MidPrice; reference++ {
 			for _, side := range [...]market.Side{market.Buy, market.Sell} {
-				o := market.Order{Side: side, Type: market.TypeStopLoss, OrderState: market.OrderState{TriggerAmount: 500}, TriggerReference: reference}
+				o := market.Order{Side: side, Type: market.TypeStopLoss,
+					OrderState: market.OrderState{TriggerAmount: 500}, TriggerReference: reference}
 				level := b.venue.fireLevel(book, &o)
 				for p := market.Price(400); p <= 600; p++ {
 					reached := p >= level
 					if firesBelow(&o) {
 						reached = p <= level
 					}
-					require.Equal(t, reached, b.venue.fires(&o, p), "%s %s, half spread %d, at %d", side, reference, half, p)
+					require.Equal(t, reached, b.venue.fires(&o, p), "%s %s, half spread %d, at %d", side, reference,
+						half, p)
 				}
 			}
 		}

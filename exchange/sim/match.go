@@ -7,7 +7,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// perform carries out a command that has arrived. point is where the path stands, -1 for anywhere between.
+// perform carries out a command that has arrived. point is where the path stands, -1 for anywhere
+// between.
 func (v *Venue) perform(b *book, c *market.Command, from *origin, point int) {
 	switch c.Kind {
 	case market.CommandPlace:
@@ -41,8 +42,8 @@ func (v *Venue) place(b *book, c *market.Command, from *origin, point int) {
 	v.accept(b, o, market.ExecNew)
 }
 
-// accept gives an admitted or updated order its place: it waits for its trigger, rests while nothing matches, or takes. exec
-// is what to report when it comes to rest, 0 for nothing.
+// accept gives an admitted or updated order its place: it waits for its trigger, rests while
+// nothing matches, or takes. exec is what to report when it comes to rest, 0 for nothing.
 func (v *Venue) accept(b *book, o *order, exec market.ExecutionType) {
 	o.aside, o.Visible = false, true
 	trading := b.market.Status == market.Trading
@@ -74,7 +75,8 @@ func (v *Venue) accept(b *book, o *order, exec market.ExecutionType) {
 	}
 }
 
-// enqueue gives an order a place among the takers; one that is updated twice at an instant has one place.
+// enqueue gives an order a place among the takers; one that is updated twice at an instant has one
+// place.
 func (b *book) enqueue(o *order) {
 	if !o.taking {
 		o.taking = true
@@ -95,7 +97,8 @@ func (v *Venue) restOpen(b *book, o *order, exec market.ExecutionType) {
 	}
 }
 
-// tooFar reports whether placement price protection cancels the order: it is priced through the market by too much.
+// tooFar reports whether placement price protection cancels the order: it is priced through the
+// market by too much.
 func (v *Venue) tooFar(b *book, o *order) bool {
 	limit := v.config.PlacementLimit
 	if limit == 0 || !o.Type.HasPrice() || b.last == 0 {
@@ -111,11 +114,13 @@ func (v *Venue) tooFar(b *book, o *order) bool {
 func (v *Venue) facts(b *book, o *order, reference market.Price) *exchange.Facts {
 	balance, in := &o.account.balances[exchange.HoldAsset(b.market, o.Side)], &o.account.markets[b.market.ID]
 	f := &v.fact
-	f.Reference, f.Open, f.Available, f.Fees, f.HoldLater = reference, in.open, balance.Total-balance.Held, in.fees, v.config.HoldLater
+	f.Reference, f.Open, f.Available, f.Fees, f.HoldLater = reference, in.open, balance.Total-balance.Held, in.fees,
+		v.config.HoldLater
 	return f
 }
 
-// update changes an open order (specification 4.4): it keeps id and created, leaves the book, and comes back as the youngest.
+// update changes an open order (specification 4.4): it keeps id and created, leaves the book, and
+// comes back as the youngest.
 func (v *Venue) update(b *book, c *market.Command, from *origin) {
 	o := v.orderIn(b, c, from.account)
 	if o == nil {
@@ -138,7 +143,8 @@ func (v *Venue) update(b *book, c *market.Command, from *origin) {
 	v.accept(b, o, market.ExecUpdated)
 }
 
-// orderIn returns the open order that a command names if it is one of the account's in the book's market, or nil.
+// orderIn returns the open order that a command names if it is one of the account's in the book's
+// market, or nil.
 func (v *Venue) orderIn(b *book, c *market.Command, a *account) *order {
 	if o := v.orders.Get(c.Order.ID); o != nil && o.Market == b.market.ID && o.account == a {
 		return o
@@ -160,8 +166,9 @@ func (v *Venue) cancel(b *book, c *market.Command, from *origin) {
 	v.end(b, o, market.StatusCanceled, 0)
 }
 
-// Cancel ends an open order for a reason of the service's own: maintenance, disconnect, delisting, a request of the
-// administrator. at is when, as far as the market's time has not passed it. It reports whether the order was open.
+// Cancel ends an open order for a reason of the service's own: maintenance, disconnect, delisting,
+// a request of the administrator. at is when, as far as the market's time has not passed it. It
+// reports whether the order was open.
 func (v *Venue) Cancel(id market.OrderID, at market.Time, reason market.RestatementReason) bool {
 	o := v.orders.Get(id)
 	if o == nil {
@@ -208,8 +215,8 @@ func (v *Venue) fire(b *book, o *order, price market.Price) {
 	v.take(b, o, price)
 }
 
-// take lets an order trade against the market with the path at price; what remains rests, or ends as its type and time in
-// force demand.
+// take lets an order trade against the market with the path at price; what remains rests, or ends
+// as its type and time in force demand.
 func (v *Venue) take(b *book, o *order, price market.Price) {
 	if o.Done() { // ended by another order of the same moment
 		return
@@ -230,7 +237,8 @@ func (v *Venue) take(b *book, o *order, price market.Price) {
 	v.settleRest(b, o)
 }
 
-// takeMarket trades what it can with what the house offers and reports whether something of the order is left to deal with.
+// takeMarket trades what it can with what the house offers and reports whether something of the
+// order is left to deal with.
 func (v *Venue) takeMarket(b *book, o *order, offered market.Price) bool {
 	if !v.preventSelfTrade(b, o, offered) {
 		return false
@@ -254,8 +262,9 @@ func (v *Venue) takeMarket(b *book, o *order, offered market.Price) bool {
 	return !o.Done()
 }
 
-// wanted is the base that an order still wants at a price; a buy of the market kind that the balance no longer covers wants
-// nothing (it was held at its trigger price, and the market has run away).
+// wanted is the base that an order still wants at a price; a buy of the market kind that the
+// balance no longer covers wants nothing (it was held at its trigger price, and the market has run
+// away).
 func (v *Venue) wanted(b *book, o *order, price market.Price) (market.Qty, error) {
 	switch {
 	case o.ByQuote() && o.Side == market.Buy:

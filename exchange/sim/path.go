@@ -4,8 +4,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// candles moves the markets of a group of candles that close at one instant. A candle is four points, at 0, ⅓, ⅔ and 1 of
-// its interval; all markets of the group reach a point before any goes on to the next.
+// candles moves the markets of a group of candles that close at one instant. A candle is four
+// points, at 0, ⅓, ⅔ and 1 of its interval; all markets of the group reach a point before any goes
+// on to the next.
 func (v *Venue) candles(group []market.Candle) {
 	v.active = v.active[:0]
 	for i := range group {
@@ -42,7 +43,8 @@ func (v *Venue) activate(b *book) {
 	v.active = append(v.active, b)
 }
 
-// stirred reports whether any of the active markets still waits for something that the rest of its candle does.
+// stirred reports whether any of the active markets still waits for something that the rest of its
+// candle does.
 func (v *Venue) stirred() bool {
 	for _, b := range v.active {
 		if !b.quiet(&b.candle) || v.follows(b) {
@@ -57,7 +59,8 @@ func (v *Venue) follows(b *book) bool {
 	return v.config.Followed != nil && v.config.Followed[b.market.ID]
 }
 
-// begin lays out a candle's points; the two in the middle are chosen once the open has been matched.
+// begin lays out a candle's points; the two in the middle are chosen once the open has been
+// matched.
 func (v *Venue) begin(b *book, c *market.Candle) {
 	b.candle = *c
 	b.bid, b.ask = 0, 0
@@ -92,9 +95,10 @@ func (v *Venue) volumeCap(m *market.Market, volume market.Volume) market.Qty {
 // noCap is more than any order's amount.
 const noCap = market.Qty(1<<63 - 1)
 
-// point brings all active books to the next point: what the price meets on the way happens first, then arrive the commands
-// that are due, cancels before updates before new orders, then the new orders match. At the open the arrivals come first,
-// then matching: so a cancel in time prevents a fill at the open.
+// point brings all active books to the next point: what the price meets on the way happens first,
+// then arrive the commands that are due, cancels before updates before new orders, then the new
+// orders match. At the open the arrivals come first, then matching: so a cancel in time prevents a
+// fill at the open.
 func (v *Venue) point(point int) {
 	for _, b := range v.active {
 		if point > 0 {
@@ -129,8 +133,8 @@ func (v *Venue) beginPath(b *book) {
 	b.topHit = b.reached(&b.above, b.candle.High) || b.watchedAbove(b.candle.High)
 }
 
-// Points returns the four prices of a candle in the order in which the path visits them. long says whether base is held, which Pessimistic and
-// Optimistic depend on.
+// Points returns the four prices of a candle in the order in which the path visits them. long says
+// whether base is held, which Pessimistic and Optimistic depend on.
 func (p Path) Points(c *market.Candle, long bool) [4]market.Price {
 	first, second := p.extremes(c, long)
 	return [4]market.Price{c.Open, first, second, c.Close}
@@ -156,9 +160,9 @@ func (p Path) extremes(c *market.Candle, long bool) (first, second market.Price)
 	return c.High, c.Low
 }
 
-// open does what the first price of a candle does to orders that rest: those it has reached fill there, at the open where
-// that is better than their limit; triggers it has reached fire there. Only then does the engine hear of the price: what it
-// sends to rest has no part in the gap.
+// open does what the first price of a candle does to orders that rest: those it has reached fill
+// there, at the open where that is better than their limit; triggers it has reached fire there.
+// Only then does the engine hear of the price: what it sends to rest has no part in the gap.
 func (v *Venue) open(b *book) {
 	if !b.empty() {
 		v.reach(b, true)

@@ -26,9 +26,10 @@ func (v *Venue) furnish(b *book) {
 	}
 }
 
-// Perform carries out an account's command at once, at a time that never decreases: it arrives, matches, and rests or ends. The
-// command names the market. The sink hears what became of the order and of those it met. refused says why the exchange did not take
-// the command, the sink then hears nothing; err is the first arithmetic error, after which the venue stands still. The venue must
+// Perform carries out an account's command at once, at a time that never decreases: it arrives,
+// matches, and rests or ends. The command names the market. The sink hears what became of the order
+// and of those it met. refused says why the exchange did not take the command, the sink then hears
+// nothing; err is the first arithmetic error, after which the venue stands still. The venue must
 // have a Book.
 func (v *Venue) Perform(id AccountID, at market.Time, c *market.Command) (refused *exchange.Error, err error) {
 	v.recycle()
@@ -42,7 +43,8 @@ func (v *Venue) Perform(id AccountID, at market.Time, c *market.Command) (refuse
 	return v.refused, v.err
 }
 
-// Best returns the best bid and ask of a market's Book with what is there at these prices; a zero price where a side is empty.
+// Best returns the best bid and ask of a market's Book with what is there at these prices; a zero
+// price where a side is empty.
 func (v *Venue) Best(id market.ID) (bid, ask market.Level) {
 	b := &v.books[id]
 	return v.bestLevel(b, market.Sell), v.bestLevel(b, market.Buy)
@@ -56,8 +58,8 @@ func (v *Venue) bestLevel(b *book, taker market.Side) market.Level {
 	return market.Level{}
 }
 
-// AppendDepth appends up to levels of each side of a market's Book, best first, those of the house included. A level's amount is
-// what rests there in all.
+// AppendDepth appends up to levels of each side of a market's Book, best first, those of the house
+// included. A level's amount is what rests there in all.
 func (v *Venue) AppendDepth(id market.ID, levels int, bids, asks []market.Level) ([]market.Level, []market.Level) {
 	b := &v.books[id]
 	return v.appendSide(bids, b, market.Sell, levels), v.appendSide(asks, b, market.Buy, levels)
@@ -99,7 +101,8 @@ func sum(a, b market.Qty) market.Qty {
 	return noCap
 }
 
-// NextTradeID names a trade that happened outside the venue, the house with itself, in the sequence of the market's trades.
+// NextTradeID names a trade that happened outside the venue, the house with itself, in the sequence
+// of the market's trades.
 func (v *Venue) NextTradeID(id market.ID) (name uuid.UUID) {
 	v.books[id].filled++
 	setName(&name, id, 0, v.books[id].filled)

@@ -8,15 +8,16 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// TestMoneyThatBuysMoreThanThereIsOfACoinStopsNothing is a coin of tiny price: what a balance would buy of it is beyond int64, but
-// not what is offered.
+// TestMoneyThatBuysMoreThanThereIsOfACoinStopsNothing is a coin of tiny price: what a balance would
+// buy of it is beyond int64, but not what is offered.
 func TestMoneyThatBuysMoreThanThereIsOfACoinStopsNothing(t *testing.T) {
 	catalog := &market.Catalog{}
 	_, err := catalog.AddAsset("SHIB", 8)
 	require.NoError(t, err)
 	_, err = catalog.AddAsset("EUR", 2)
 	require.NoError(t, err)
-	require.NoError(t, catalog.AddMarket(&market.Market{Name: "SHIB-EUR", PriceDigits: 10, Rules: market.Rules{QuantityDecimals: 2, NotionalDecimals: 2, TickSize: 1}}))
+	require.NoError(t, catalog.AddMarket(&market.Market{Name: "SHIB-EUR", PriceDigits: 10,
+		Rules: market.Rules{QuantityDecimals: 2, NotionalDecimals: 2, TickSize: 1}}))
 	shib, eur := catalog.AssetNamed("SHIB").ID, catalog.AssetNamed("EUR").ID
 	v := New(catalog, Config{Book: true}, func(*market.Event) {})
 	rich := v.OpenAccount(nil)
@@ -51,7 +52,8 @@ func TestDustOfAnAmountQuoteFillsTheOrderOnce(t *testing.T) {
 		_, err := catalog.AddAsset(symbol, 2)
 		require.NoError(t, err)
 	}
-	require.NoError(t, catalog.AddMarket(&market.Market{Name: "ADA-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: 0, NotionalDecimals: 2}}))
+	require.NoError(t, catalog.AddMarket(&market.Market{Name: "ADA-EUR", PriceDigits: 2,
+		Rules: market.Rules{QuantityDecimals: 0, NotionalDecimals: 2}}))
 	var told []market.Status
 	v := New(catalog, Config{Book: true}, func(ev *market.Event) {
 		if ev.Report.Order == 3 {
@@ -64,7 +66,8 @@ func TestDustOfAnAmountQuoteFillsTheOrderOnce(t *testing.T) {
 	for _, o := range []market.Order{
 		{ID: 1, Side: market.Sell, Type: market.TypeLimit, OrderState: market.OrderState{Amount: 2_00, Price: 3_00}},
 		{ID: 2, Side: market.Sell, Type: market.TypeLimit, OrderState: market.OrderState{Amount: 2_00, Price: 5_00}},
-		{ID: 3, Side: market.Buy, Type: market.TypeMarket, OrderState: market.OrderState{AmountQuote: 10_00}}, // two at 3; the 4 EUR that are left do not buy one at 5
+		// two at 3; the 4 EUR that are left do not buy one at 5
+		{ID: 3, Side: market.Buy, Type: market.TypeMarket, OrderState: market.OrderState{AmountQuote: 10_00}},
 	} {
 		o.Market, o.TimeInForce, o.SelfTradePrevention = 1, market.GTC, market.CancelOldest
 		account := AccountID(0)
@@ -79,15 +82,18 @@ func TestDustOfAnAmountQuoteFillsTheOrderOnce(t *testing.T) {
 	require.Equal(t, Balance{Total: 4_00}, v.BalanceOf(other, 1))
 }
 
-// A balance that is as large as a number can be takes no more base: the orders that would bring it end, and nothing else does.
+// A balance that is as large as a number can be takes no more base: the orders that would bring it
+// end, and nothing else does.
 func TestABalanceThatCanCountNoMoreEndsTheOrderAndNotTheExchange(t *testing.T) {
 	catalog := &market.Catalog{}
 	for _, symbol := range [...]string{"EUR", "BTC"} {
 		_, err := catalog.AddAsset(symbol, 2)
 		require.NoError(t, err)
 	}
-	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: 2, NotionalDecimals: 2}}))
-	v := New(catalog, Config{Book: true, House: func(*market.Market) House { return House{Levels: 1} }}, func(*market.Event) {})
+	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2,
+		Rules: market.Rules{QuantityDecimals: 2, NotionalDecimals: 2}}))
+	v := New(catalog, Config{Book: true, House: func(*market.Market) House { return House{Levels: 1} }},
+		func(*market.Event) {})
 	other := v.OpenAccount(nil)
 	require.NoError(t, v.Transfer(0, 2, 1<<63-1-100)) // room for one coin
 	require.NoError(t, v.Transfer(0, 1, 1000_00))
@@ -103,8 +109,10 @@ func TestABalanceThatCanCountNoMoreEndsTheOrderAndNotTheExchange(t *testing.T) {
 	place(other, market.Order{ID: 2, Side: market.Sell, Type: market.TypeMarket,
 		OrderState: market.OrderState{Amount: 2_00}})
 	require.Equal(t, market.Money(1<<63-1), v.BalanceOf(0, 2).Total, "one coin")
-	require.NoError(t, v.Advance(&market.Event{At: 2, Kind: market.KindTrade, Trade: &market.Trade{Market: 1, Price: 20_00}}))
-	require.NoError(t, v.Advance(&market.Event{At: 3, Kind: market.KindTrade, Trade: &market.Trade{Market: 1, Price: 5_00}}))
+	require.NoError(t, v.Advance(&market.Event{At: 2, Kind: market.KindTrade,
+		Trade: &market.Trade{Market: 1, Price: 20_00}}))
+	require.NoError(t, v.Advance(&market.Event{At: 3, Kind: market.KindTrade,
+		Trade: &market.Trade{Market: 1, Price: 5_00}}))
 	require.Nil(t, v.Order(1), "it has ended")
 	require.NoError(t, v.Err())
 }

@@ -40,8 +40,10 @@ type ledger struct {
 
 func newLedger(w *world) *ledger {
 	return &ledger{
-		w: w, base: make([]market.Money, 4), quote: make([]market.Value, 3), placed: map[market.OrderID]*market.Command{},
-		latest: map[market.OrderID]market.Report{}, nominal: map[market.OrderID]market.Value{}, paid: map[market.OrderID]market.Value{},
+		w: w, base: make([]market.Money, 4), quote: make([]market.Value,
+			3), placed: map[market.OrderID]*market.Command{},
+		latest: map[market.OrderID]market.Report{}, nominal: map[market.OrderID]market.Value{},
+		paid: map[market.OrderID]market.Value{},
 	}
 }
 
@@ -69,15 +71,21 @@ func (l *ledger) hear(ev *market.Event) {
 	}
 }
 
-// next lists the statuses that may follow each (venue-facts 3.7); zero is an order nobody has heard of.
+// next lists the statuses that may follow each (venue-facts 3.7); zero is an order nobody has heard
+// of.
 var next = [...][]market.Status{
-	0:                            {market.StatusNew, market.StatusAwaitingTrigger, market.StatusPartiallyFilled, market.StatusFilled, market.StatusCanceled, market.StatusExpired},
-	market.StatusAwaitingTrigger: {market.StatusAwaitingTrigger, market.StatusNew, market.StatusPartiallyFilled, market.StatusFilled, market.StatusCanceled, market.StatusExpired},
-	market.StatusNew:             {market.StatusNew, market.StatusPartiallyFilled, market.StatusFilled, market.StatusCanceled, market.StatusExpired}, // expired: an update to IOC
-	market.StatusPartiallyFilled: {market.StatusPartiallyFilled, market.StatusFilled, market.StatusCanceled, market.StatusExpired},
-	market.StatusFilled:          nil,
-	market.StatusCanceled:        nil,
-	market.StatusExpired:         nil,
+	0: {market.StatusNew, market.StatusAwaitingTrigger, market.StatusPartiallyFilled,
+		market.StatusFilled, market.StatusCanceled, market.StatusExpired},
+	market.StatusAwaitingTrigger: {market.StatusAwaitingTrigger, market.StatusNew, market.StatusPartiallyFilled,
+		market.StatusFilled, market.StatusCanceled, market.StatusExpired},
+	// expired: an update to IOC
+	market.StatusNew: {market.StatusNew, market.StatusPartiallyFilled, market.StatusFilled,
+		market.StatusCanceled, market.StatusExpired},
+	market.StatusPartiallyFilled: {market.StatusPartiallyFilled, market.StatusFilled, market.StatusCanceled,
+		market.StatusExpired},
+	market.StatusFilled:   nil,
+	market.StatusCanceled: nil,
+	market.StatusExpired:  nil,
 }
 
 func (l *ledger) report(r *market.Report) {
@@ -101,7 +109,8 @@ func (l *ledger) fill(f *market.Fill, r *market.Report) {
 	require.Equal(t, command.Order.Side, f.Side)
 	require.GreaterOrEqual(t, f.Time, command.At.Add(l.w.config.Latency), "order %d fills before it arrives", f.Order)
 	if r.Price != 0 {
-		require.True(t, crosses(f.Side, r.Price, f.Price), "order %d fills at %d, its limit is %d", f.Order, f.Price, r.Price)
+		require.True(t, crosses(f.Side, r.Price, f.Price), "order %d fills at %d, its limit is %d", f.Order, f.Price,
+			r.Price)
 	}
 	if r.PostOnly {
 		require.False(t, f.Taker, "order %d is post-only", f.Order)

@@ -23,7 +23,8 @@ type world struct {
 	book      *ledger
 }
 
-// newWorld draws markets, settings and balances. plain leaves out what moves fills off the path and orders off their time.
+// newWorld draws markets, settings and balances. plain leaves out what moves fills off the path and
+// orders off their time.
 func newWorld(t *rapid.T, plain bool) *world {
 	w := &world{t: t, catalog: &market.Catalog{}}
 	quoteDigits := rapid.SampledFrom([]uint8{0, 2, 6, 8}).Draw(t, "quote digits")
@@ -31,7 +32,8 @@ func newWorld(t *rapid.T, plain bool) *world {
 	w.asset("BTC", rapid.SampledFrom([]uint8{0, 3, 8}).Draw(t, "btc digits"))
 	w.asset("ETH", 8)
 	for _, name := range [...]string{"BTC-EUR", "ETH-EUR"} {
-		m := &market.Market{Name: name, PriceDigits: 2, VolumeDigits: 2, Rules: market.Rules{QuantityDecimals: 8, NotionalDecimals: 8, MaxOpenOrders: 20}}
+		m := &market.Market{Name: name, PriceDigits: 2, VolumeDigits: 2,
+			Rules: market.Rules{QuantityDecimals: 8, NotionalDecimals: 8, MaxOpenOrders: 20}}
 		if err := w.catalog.AddMarket(m); err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +64,8 @@ func (w *world) settings(plain bool) {
 	w.config.Path = Path(rapid.IntRange(0, int(Optimistic)).Draw(t, "path"))
 	w.config.LimitFill = LimitFill(rapid.IntRange(0, 1).Draw(t, "limit fill"))
 	w.config.FeeRounding = exchange.FeeRounding(rapid.IntRange(0, 2).Draw(t, "rounding"))
-	w.config.Latency = rapid.SampledFrom([]time.Duration{0, 0, time.Second, 20 * time.Second, 70 * time.Second}).Draw(t, "latency")
+	w.config.Latency = rapid.SampledFrom([]time.Duration{0, 0, time.Second, 20 * time.Second, 70 * time.Second}).Draw(t,
+		"latency")
 	w.fees.Maker = market.Rate(rapid.Int64Range(-10_000, 300_000).Draw(t, "maker"))
 	w.fees.Taker = market.Rate(rapid.Int64Range(0, 300_000).Draw(t, "taker"))
 	if rapid.Bool().Draw(t, "cap") {
@@ -76,7 +79,8 @@ func (w *world) settings(plain bool) {
 	w.config.PlacementLimit = market.Rate(rapid.SampledFrom([]int64{0, 5_000_000}).Draw(t, "protection"))
 }
 
-// live gives commands and moves the markets some times; after each movement everything has to be right.
+// live gives commands and moves the markets some times; after each movement everything has to be
+// right.
 func (w *world) live(move func()) {
 	move()
 	for range rapid.IntRange(1, 12).Draw(w.t, "movements") {
@@ -98,7 +102,8 @@ func (w *world) candles() {
 		if which&int(id) == 0 {
 			continue
 		}
-		c := market.Candle{Open: w.price("open"), Close: w.price("close"), Start: start, Market: id, Interval: market.Interval1m}
+		c := market.Candle{Open: w.price("open"), Close: w.price("close"), Start: start, Market: id,
+			Interval: market.Interval1m}
 		c.High = max(c.Open, c.Close) + market.Price(rapid.IntRange(0, 5).Draw(w.t, "above"))
 		c.Low = min(c.Open, c.Close) - market.Price(rapid.IntRange(0, 5).Draw(w.t, "below"))
 		c.Volume = market.Volume(rapid.Int64Range(0, 5000).Draw(w.t, "volume"))
@@ -120,14 +125,17 @@ func (w *world) anything() {
 	case 0:
 		p := w.price("last")
 		w.moved = w.moved[:0]
-		w.advance(&market.Event{At: at, Kind: market.KindTicker, Market: id, Ticker: &market.Ticker{Market: id, Last: p, Bid: p - 1, Ask: p + 2}})
+		w.advance(&market.Event{At: at, Kind: market.KindTicker, Market: id,
+			Ticker: &market.Ticker{Market: id, Last: p, Bid: p - 1, Ask: p + 2}})
 	case 1:
 		w.moved = w.moved[:0]
-		w.advance(&market.Event{At: at, Kind: market.KindTrade, Market: id, Trade: &market.Trade{Market: id, Price: w.price("trade")}})
+		w.advance(&market.Event{At: at, Kind: market.KindTrade, Market: id,
+			Trade: &market.Trade{Market: id, Price: w.price("trade")}})
 	case 2:
 		w.moved = w.moved[:0]
 		status := market.MarketStatus(rapid.IntRange(int(market.Trading), int(market.CancelOnly)).Draw(w.t, "status"))
-		w.advance(&market.Event{At: at, Kind: market.KindMarketStatus, Market: id, Status: status, Price: w.price("opening")})
+		w.advance(&market.Event{At: at, Kind: market.KindMarketStatus, Market: id, Status: status,
+			Price: w.price("opening")})
 	default:
 		w.candles()
 	}
@@ -150,8 +158,9 @@ func (w *world) command() {
 	w.give(market.Command{At: w.now}, w.now)
 }
 
-// react answers a fill at once, as a strategy does or as a bracket, in the fill's own market. The markets of a group walk a
-// leg one after the other: the clock of events never runs back, so the fill itself may be earlier than its event.
+// react answers a fill at once, as a strategy does or as a bracket, in the fill's own market. The
+// markets of a group walk a leg one after the other: the clock of events never runs back, so the
+// fill itself may be earlier than its event.
 func (w *world) react(at market.Time, f *market.Fill) {
 	if rapid.IntRange(0, 2).Draw(w.t, "reaction") != 0 {
 		return
@@ -181,7 +190,8 @@ func (w *world) give(c market.Command, decided market.Time) {
 
 func (w *world) changes(c *market.Command) {
 	c.Changed = market.Change(rapid.SampledFrom([]market.Change{
-		market.ChangePrice, market.ChangeAmount, market.ChangeAmountRemaining, market.ChangeTriggerAmount, market.ChangePostOnly,
+		market.ChangePrice, market.ChangeAmount, market.ChangeAmountRemaining, market.ChangeTriggerAmount,
+		market.ChangePostOnly,
 		market.ChangeAmountQuote, market.ChangePrice | market.ChangeAmount, market.ChangeTimeInForce,
 	}).Draw(w.t, "changed"))
 	m := w.catalog.Market(1)
@@ -203,7 +213,8 @@ func (w *world) order(o *market.Order, own market.ID) {
 	o.ID, o.Market = w.next, m.ID
 	o.Side = market.Side(rapid.IntRange(1, 2).Draw(t, "side"))
 	o.Type = market.OrderType(rapid.IntRange(1, 6).Draw(t, "type"))
-	o.TimeInForce = rapid.SampledFrom([]market.TimeInForce{market.GTC, market.GTC, market.IOC, market.FOK}).Draw(t, "tif")
+	o.TimeInForce = rapid.SampledFrom([]market.TimeInForce{market.GTC, market.GTC, market.IOC, market.FOK}).Draw(t,
+		"tif")
 	o.SelfTradePrevention = market.SelfTradePrevention(rapid.IntRange(1, 4).Draw(t, "stp"))
 	o.Amount = w.amount(m)
 	if o.Type.HasPrice() {

@@ -7,7 +7,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Resting is all that a venue with a Book knows of an open order between two commands: what Restore needs.
+// Resting is all that a venue with a Book knows of an open order between two commands: what Restore
+// needs.
 type Resting struct {
 	Order      market.Order
 	Settlement exchange.Settlement
@@ -24,9 +25,10 @@ func (v *Venue) Snapshot(id market.OrderID) (Resting, bool) {
 	return Resting{Order: o.Order, Settlement: o.settlement, Sequence: o.sequence, Aside: o.aside}, true
 }
 
-// Restore puts an open order of another venue's Snapshot into a Book, where it has the place that it had there; the sink hears
-// nothing. Accounts and balances must be there already, and of the orders at one price the one with the lowest Sequence comes
-// first. What cannot be is an error, and the venue is as before.
+// Restore puts an open order of another venue's Snapshot into a Book, where it has the place that
+// it had there; the sink hears nothing. Accounts and balances must be there already, and of the
+// orders at one price the one with the lowest Sequence comes first. What cannot be is an error, and
+// the venue is as before.
 func (v *Venue) Restore(a AccountID, r *Resting) error {
 	if err := v.restorable(a, r); err != nil {
 		return fmt.Errorf("restore order %d: %w", r.Order.ID, err)
@@ -60,13 +62,15 @@ func (v *Venue) restorable(a AccountID, r *Resting) error {
 		return fmt.Errorf("the id is none, or taken")
 	case o.Side != market.Buy && o.Side != market.Sell:
 		return fmt.Errorf("side %d", o.Side)
-	case o.Done() || o.Status == 0 || !o.Type.HasPrice() && !waitsForTrigger(o) && !r.Aside || waitsForTrigger(o) != (o.Status == market.StatusAwaitingTrigger):
+	case o.Done() || o.Status == 0 || !o.Type.HasPrice() && !waitsForTrigger(o) && !r.Aside ||
+		waitsForTrigger(o) != (o.Status == market.StatusAwaitingTrigger):
 		return fmt.Errorf("a %s order with status %s does not rest", o.Type, o.Status)
 	case o.AmountRemaining < 0 || o.AmountQuoteRemaining < 0 || o.AmountRemaining == 0 && o.AmountQuoteRemaining == 0:
 		return fmt.Errorf("nothing of it is left")
 	case o.Type.HasPrice() && o.Price <= 0 || waitsForTrigger(o) && o.TriggerAmount <= 0:
 		return fmt.Errorf("it has no price")
-	case o.OnHoldCurrency != exchange.HoldAsset(b.market, o.Side) || o.OnHold < 0 || balance[o.OnHoldCurrency].Total-balance[o.OnHoldCurrency].Held < o.OnHold:
+	case o.OnHoldCurrency != exchange.HoldAsset(b.market, o.Side) || o.OnHold < 0 ||
+		balance[o.OnHoldCurrency].Total-balance[o.OnHoldCurrency].Held < o.OnHold:
 		return fmt.Errorf("it holds %d of asset %d, more than there is", o.OnHold, o.OnHoldCurrency)
 	}
 	if !waitsForTrigger(o) && !r.Aside {
@@ -134,8 +138,8 @@ func (v *Venue) BookState(id market.ID) BookState {
 	return s
 }
 
-// Resume brings a market's Book to where another venue's stood. A house that has other levels now has taken nothing of those that
-// are new. Restore brings the orders, before or after.
+// Resume brings a market's Book to where another venue's stood. A house that has other levels now
+// has taken nothing of those that are new. Restore brings the orders, before or after.
 func (v *Venue) Resume(id market.ID, s *BookState) {
 	b := &v.books[id]
 	b.last, b.bid, b.ask, b.time, b.placed, b.filled = s.Last, s.Bid, s.Ask, s.Time, s.Placed, s.Filled

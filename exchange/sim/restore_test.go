@@ -35,9 +35,12 @@ func newLived(t require.TestingT, c livedConfig) *lived {
 		_, err := l.catalog.AddAsset(symbol, 4)
 		require.NoError(t, err)
 	}
-	require.NoError(t, l.catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: 4, NotionalDecimals: 4, TickSize: 5}}))
+	require.NoError(t, l.catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2,
+		Rules: market.Rules{QuantityDecimals: 4, NotionalDecimals: 4, TickSize: 5}}))
 	fees := func(*market.Market) exchange.Fees { return c.fees }
-	l.venue = New(l.catalog, Config{Book: true, Fees: fees, FeeRounding: c.rounding, House: func(*market.Market) House { return c.house }}, l.hear)
+	l.venue = New(l.catalog,
+		Config{Book: true, Fees: fees, FeeRounding: c.rounding,
+			House: func(*market.Market) House { return c.house }}, l.hear)
 	for range 2 {
 		l.venue.OpenAccount(fees)
 	}
@@ -82,7 +85,8 @@ func (l *lived) again(t require.TestingT, c livedConfig) *lived {
 // view is everything that can be seen of a venue.
 func (l *lived) view() string {
 	bids, asks := l.venue.AppendDepth(1, 100, nil, nil)
-	text := fmt.Sprintln(bids, asks, l.venue.AppendCounts(1, market.Buy, bids, nil), l.venue.Last(1), l.catalog.Market(1).Status)
+	text := fmt.Sprintln(bids, asks, l.venue.AppendCounts(1, market.Buy, bids, nil), l.venue.Last(1),
+		l.catalog.Market(1).Status)
 	for a := range AccountID(3) {
 		text += fmt.Sprintln(l.venue.BalanceOf(a, 1), l.venue.BalanceOf(a, 2), l.venue.accounts[a].markets[1].open)
 	}
@@ -97,7 +101,8 @@ func (l *lived) view() string {
 // move is one thing that happens to a venue.
 type move func(v *Venue) (*exchange.Error, error)
 
-// drawMove draws a command of some account, a movement of the price, or another status of the market.
+// drawMove draws a command of some account, a movement of the price, or another status of the
+// market.
 func drawMove(t *rapid.T, at market.Time, next *market.OrderID) move {
 	price := func() market.Price { return 100_00 + 5*market.Price(rapid.IntRange(-15, 15).Draw(t, "price")) }
 	event := &market.Event{At: at, Market: 1}
@@ -109,7 +114,8 @@ func drawMove(t *rapid.T, at market.Time, next *market.OrderID) move {
 		return func(v *Venue) (*exchange.Error, error) { return nil, v.Advance(event) }
 	case draw < 25:
 		event.Kind, event.Price = market.KindMarketStatus, price()
-		event.Status = rapid.SampledFrom([]market.MarketStatus{market.Trading, market.Trading, market.Halted, market.Auction, market.AuctionMatching, market.CancelOnly}).Draw(t, "status")
+		event.Status = rapid.SampledFrom([]market.MarketStatus{market.Trading, market.Trading, market.Halted,
+			market.Auction, market.AuctionMatching, market.CancelOnly}).Draw(t, "status")
 		return func(v *Venue) (*exchange.Error, error) { return nil, v.Advance(event) }
 	case draw < 30 && *next > 0:
 		id := market.OrderID(rapid.Int64Range(1, int64(*next)).Draw(t, "order"))
@@ -117,7 +123,8 @@ func drawMove(t *rapid.T, at market.Time, next *market.OrderID) move {
 	case draw < 40 && *next > 0:
 		c.Kind, c.Order.ID = market.CommandCancel, market.OrderID(rapid.Int64Range(1, int64(*next)).Draw(t, "order"))
 	case draw < 55 && *next > 0:
-		c.Kind, c.Order.ID, c.Changed = market.CommandUpdate, market.OrderID(rapid.Int64Range(1, int64(*next)).Draw(t, "order")), market.ChangePrice
+		c.Kind, c.Order.ID, c.Changed = market.CommandUpdate, market.OrderID(rapid.Int64Range(1, int64(*next)).Draw(t,
+			"order")), market.ChangePrice
 		c.Order.Price = price()
 	default:
 		*next++
@@ -130,8 +137,11 @@ func drawMove(t *rapid.T, at market.Time, next *market.OrderID) move {
 }
 
 func drawOrder(t *rapid.T, id market.OrderID, price func() market.Price) market.Order {
-	o := market.Order{ID: id, Market: 1, Side: market.Side(rapid.IntRange(1, 2).Draw(t, "side")), OrderState: market.OrderState{TimeInForce: market.GTC}}
-	o.Type = rapid.SampledFrom([]market.OrderType{market.TypeLimit, market.TypeLimit, market.TypeMarket, market.TypeStopLoss, market.TypeStopLossLimit, market.TypeTakeProfit, market.TypeTakeProfitLimit}).Draw(t, "type")
+	o := market.Order{ID: id, Market: 1, Side: market.Side(rapid.IntRange(1, 2).Draw(t, "side")),
+		OrderState: market.OrderState{TimeInForce: market.GTC}}
+	o.Type = rapid.SampledFrom([]market.OrderType{market.TypeLimit, market.TypeLimit, market.TypeMarket,
+		market.TypeStopLoss, market.TypeStopLossLimit, market.TypeTakeProfit, market.TypeTakeProfitLimit}).Draw(t,
+		"type")
 	o.SelfTradePrevention = market.SelfTradePrevention(rapid.IntRange(1, 4).Draw(t, "self-trade prevention"))
 	if o.Type.HasPrice() {
 		o.Price = price()
@@ -141,7 +151,8 @@ func drawOrder(t *rapid.T, id market.OrderID, price func() market.Price) market.
 		o.TriggerType, o.TriggerAmount = market.TriggerPrice, price()
 		o.TriggerReference = market.TriggerReference(rapid.IntRange(1, 4).Draw(t, "reference"))
 	}
-	if o.Amount = market.Qty(rapid.Int64Range(1, 50_000).Draw(t, "amount")); !o.Type.HasPrice() && rapid.Bool().Draw(t, "by quote") {
+	if o.Amount = market.Qty(rapid.Int64Range(1, 50_000).Draw(t, "amount")); !o.Type.HasPrice() &&
+		rapid.Bool().Draw(t, "by quote") {
 		o.AmountQuote, o.Amount = market.Money(o.Amount)*50, 0
 	}
 	return o
@@ -149,7 +160,8 @@ func drawOrder(t *rapid.T, id market.OrderID, price func() market.Price) market.
 
 func TestARestoredVenueLivesOnLikeTheOneItWasTakenFrom(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := livedConfig{rounding: exchange.FeeRounding(rapid.IntRange(0, 2).Draw(t, "rounding")), fees: exchange.Fees{Maker: 150_000, Taker: 250_000}}
+		c := livedConfig{rounding: exchange.FeeRounding(rapid.IntRange(0, 2).Draw(t, "rounding")),
+			fees: exchange.Fees{Maker: 150_000, Taker: 250_000}}
 		if rapid.Bool().Draw(t, "house") {
 			c.house = House{Levels: 3, Step: 5, HalfSpread: 50_000, Size: 20_000}
 		}
@@ -183,8 +195,10 @@ func TestWhatCannotRestIsNotRestored(t *testing.T) {
 	fresh := newLived(t, livedConfig{})
 	require.NoError(t, fresh.venue.Transfer(0, 1, 1_000_0000))
 	fresh.venue.Resume(1, &BookState{Last: 100_00, Placed: 3})
-	good := Resting{Sequence: 3, Order: market.Order{ID: 7, Market: 1, Side: market.Buy, Type: market.TypeLimit, OnHoldCurrency: 1,
-		OrderState: market.OrderState{TimeInForce: market.GTC, Status: market.StatusNew, Price: 99_00, Amount: 10, AmountRemaining: 10, OnHold: 100}}}
+	good := Resting{Sequence: 3, Order: market.Order{ID: 7, Market: 1, Side: market.Buy, Type: market.TypeLimit,
+		OnHoldCurrency: 1,
+		OrderState: market.OrderState{TimeInForce: market.GTC, Status: market.StatusNew, Price: 99_00, Amount: 10,
+			AmountRemaining: 10, OnHold: 100}}}
 	for what, spoil := range map[string]func(r *Resting){
 		"an order of no market":        func(r *Resting) { r.Order.Market = 2 },
 		"one without an id":            func(r *Resting) { r.Order.ID = 0 },
@@ -211,15 +225,16 @@ func TestWhatCannotRestIsNotRestored(t *testing.T) {
 	check(t, fresh.venue)
 }
 
-// At one price the house stands behind the orders that were there before it came, and before those that came later; what was taken
-// of its levels stays taken.
+// At one price the house stands behind the orders that were there before it came, and before those
+// that came later; what was taken of its levels stays taken.
 func TestARestoredHouseKeepsItsPlaceInTheQueue(t *testing.T) {
 	c := livedConfig{house: House{Levels: 3, Step: 5, Size: 20_000}}
 	one := newLived(t, c)
 	require.NoError(t, one.venue.Transfer(0, 1, 50_000_0000))
 	require.NoError(t, one.venue.Transfer(1, 2, 50_0000))
 	price := func(at market.Time, p market.Price) {
-		require.NoError(t, one.venue.Advance(&market.Event{At: at, Kind: market.KindTrade, Market: 1, Trade: &market.Trade{Market: 1, Price: p, Time: at}}))
+		require.NoError(t, one.venue.Advance(&market.Event{At: at, Kind: market.KindTrade, Market: 1,
+			Trade: &market.Trade{Market: 1, Price: p, Time: at}}))
 	}
 	perform := func(v *Venue, a AccountID, o market.Order) {
 		o.Market, o.Amount, o.SelfTradePrevention, o.TimeInForce = 1, 10_000, market.CancelBoth, market.GTC

@@ -49,14 +49,16 @@ func TestTheTableOfRulesNamesEveryScenario(t *testing.T) {
 	require.NoError(t, err)
 	all := titles(t)
 	named := map[string]bool{}
-	for _, row := range regexp.MustCompile("`((?:book/)?[a-z]+\\.txt)` ([^;|]+)").FindAllStringSubmatch(string(page), -1) {
+	for _, row := range regexp.MustCompile("`((?:book/)?[a-z]+\\.txt)` ([^;|]+)").FindAllStringSubmatch(string(page),
+		-1) {
 		file, beginning, found := row[1], strings.TrimSpace(row[2]), false
 		for _, title := range all[file] {
 			if strings.HasPrefix(title, beginning) {
 				found, named[file+title] = true, true
 			}
 		}
-		require.True(t, found, "docs/venue.md names a scenario of %s that begins with %q: there is none", file, beginning)
+		require.True(t, found, "docs/venue.md names a scenario of %s that begins with %q: there is none", file,
+			beginning)
 	}
 	for file, list := range all {
 		for _, title := range list {
@@ -70,9 +72,12 @@ func TestTheTableOfRulesCoversTheSpecification(t *testing.T) {
 	page, err := os.ReadFile("../../docs/venue.md")
 	require.NoError(t, err)
 	for _, section := range []string{
-		"2.1 restatementReason", "2.1 triggerReference", "2.2 taker", "3.1 expired", "3.2 halted", "3.2 auction", "3.2 auctionMatching",
-		"3.2 cancelOnly", "4.1 rule 3", "4.1 rule 4", "4.1 rule 5", "4.1 codGroupId", "4.1 postOnly", "4.4 amount", "4.4 amountQuote",
-		"4.4 triggerAmount", "4.4 timeInForce", "4.4 selfTradePrevention", "4.4 postOnly", "venue-facts 3.3", "venue-facts 3.4", "venue-facts 3.6",
+		"2.1 restatementReason", "2.1 triggerReference", "2.2 taker", "3.1 expired", "3.2 halted", "3.2 auction",
+		"3.2 auctionMatching",
+		"3.2 cancelOnly", "4.1 rule 3", "4.1 rule 4", "4.1 rule 5", "4.1 codGroupId", "4.1 postOnly", "4.4 amount",
+		"4.4 amountQuote",
+		"4.4 triggerAmount", "4.4 timeInForce", "4.4 selfTradePrevention", "4.4 postOnly", "venue-facts 3.3",
+		"venue-facts 3.4", "venue-facts 3.6",
 	} {
 		require.Contains(t, string(page), "\n| "+section, section)
 	}

@@ -14,15 +14,18 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-var update = flag.Bool("update", false, "write what the scenarios did into testdata; read the difference before you keep it")
+var update = flag.Bool("update", false,
+	"write what the scenarios did into testdata; read the difference before you keep it")
 
-// TestVenueDoesWhatTheScenariosSay plays testdata/*.txt. A scenario is a title ("# …"), commands, a line "----" and what happened. The script's
-// words are explained in script_test.go, the answers in account_test.go; after every line the venue is checked.
+// TestVenueDoesWhatTheScenariosSay plays testdata/*.txt. A scenario is a title ("# …"), commands, a
+// line "----" and what happened. The script's words are explained in script_test.go, the answers in
+// account_test.go; after every line the venue is checked.
 func TestVenueDoesWhatTheScenariosSay(t *testing.T) {
 	playFiles(t, "testdata/*.txt", play)
 }
 
-// playFiles plays the scenarios of all files that a pattern names; with -update it writes down what happened.
+// playFiles plays the scenarios of all files that a pattern names; with -update it writes down what
+// happened.
 func playFiles(t *testing.T, pattern string, play func(*testing.T, string) string) {
 	files, err := filepath.Glob(pattern)
 	require.NoError(t, err)
@@ -62,7 +65,8 @@ func split(text string) (scenarios []string) {
 	return scenarios
 }
 
-// play runs a script and returns what happened, one line an event, and what the account has at the end.
+// play runs a script and returns what happened, one line an event, and what the account has at the
+// end.
 func play(t *testing.T, script string) string { return playOver(t, newStage(t), script) }
 
 func playOver(t *testing.T, s *stage, script string) string {
@@ -94,7 +98,8 @@ type stage struct {
 	heard     strings.Builder
 }
 
-// reaction is a command that the script gives the moment an order fills or is cancelled, or a watched price is told: at once.
+// reaction is a command that the script gives the moment an order fills or is cancelled, or a
+// watched price is told: at once.
 type reaction struct {
 	order market.OrderID // 0: a watched price
 	end   bool           // its cancel, not its fill
@@ -112,7 +117,8 @@ func newStage(t *testing.T) *stage {
 		require.NoError(t, err)
 	}
 	for _, name := range [...]string{"BTC-EUR", "ETH-EUR"} {
-		m := &market.Market{Name: name, PriceDigits: 2, VolumeDigits: 4, Rules: market.Rules{QuantityDecimals: 8, NotionalDecimals: 2, MaxOpenOrders: 100}}
+		m := &market.Market{Name: name, PriceDigits: 2, VolumeDigits: 4,
+			Rules: market.Rules{QuantityDecimals: 8, NotionalDecimals: 2, MaxOpenOrders: 100}}
 		require.NoError(t, s.catalog.AddMarket(m))
 	}
 	s.watches = make([]market.Watch, 3)

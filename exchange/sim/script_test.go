@@ -67,7 +67,8 @@ func (s *stage) move(verb string, words []string) {
 		}
 		s.advance(&market.Event{At: s.now.Add(10 * time.Second), Kind: market.KindTicker, Market: 1, Ticker: ticker})
 	case "trade":
-		s.advance(&market.Event{At: s.now.Add(10 * time.Second), Kind: market.KindTrade, Market: 1, Trade: &market.Trade{Market: 1, Price: s.price(words[0])}})
+		s.advance(&market.Event{At: s.now.Add(10 * time.Second), Kind: market.KindTrade, Market: 1,
+			Trade: &market.Trade{Market: 1, Price: s.price(words[0])}})
 	case "status":
 		s.status(words)
 	case "wait":
@@ -96,7 +97,8 @@ func (s *stage) candles(words []string) {
 	for _, text := range strings.Split(strings.Join(words, " "), " | ") {
 		w := strings.Fields(text)
 		c := market.Candle{
-			Open: s.price(w[0]), High: s.price(w[1]), Low: s.price(w[2]), Close: s.price(w[3]), Start: start, Market: 1, Interval: market.Interval1m,
+			Open: s.price(w[0]), High: s.price(w[1]), Low: s.price(w[2]), Close: s.price(w[3]), Start: start, Market: 1,
+			Interval: market.Interval1m,
 		}
 		for i := 4; i < len(w); i += 2 {
 			switch w[i] {

@@ -2,9 +2,9 @@ package sim
 
 import "github.com/tidemark-trading/tidemark/market"
 
-// preventSelfTrade resolves what stands between an incoming order and the price best: own orders on the other side that are
-// at least as good. The incoming order's mode decides (specification 4.4). It reports whether the incoming order is still
-// alive.
+// preventSelfTrade resolves what stands between an incoming order and the price best: own orders on
+// the other side that are at least as good. The incoming order's mode decides (specification 4.4).
+// It reports whether the incoming order is still alive.
 func (v *Venue) preventSelfTrade(b *book, o *order, best market.Price) bool {
 	for !o.Done() {
 		resting := v.crossing(b, o, best)
@@ -31,7 +31,8 @@ func (v *Venue) resolve(b *book, o, resting *order) {
 	}
 }
 
-// crossing returns the best own resting order that an order would meet at prices up to best, or nil.
+// crossing returns the best own resting order that an order would meet at prices up to best, or
+// nil.
 func (v *Venue) crossing(b *book, o *order, best market.Price) *order {
 	entries := b.above.entries
 	if o.Side == market.Sell {
@@ -50,8 +51,8 @@ func (v *Venue) crossing(b *book, o *order, best market.Price) *order {
 	return nil
 }
 
-// decrement reduces both orders by the smaller one; what reaches zero is cancelled. An incoming order that cannot pay for
-// anything at that price takes nothing off the other: it expires.
+// decrement reduces both orders by the smaller one; what reaches zero is cancelled. An incoming
+// order that cannot pay for anything at that price takes nothing off the other: it expires.
 func (v *Venue) decrement(b *book, o, resting *order) {
 	wanted, err := v.wanted(b, o, resting.Price)
 	if err != nil {
@@ -87,7 +88,8 @@ func (v *Venue) reduce(b *book, o *order, amount market.Qty, price market.Price,
 	}
 }
 
-// shrink takes an amount, or what it is worth at a price, off the size of an order; something of it stays.
+// shrink takes an amount, or what it is worth at a price, off the size of an order; something of it
+// stays.
 func (o *order) shrink(m *market.Market, amount market.Qty, price market.Price) error {
 	if !o.ByQuote() {
 		o.Amount -= amount

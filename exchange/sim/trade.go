@@ -7,8 +7,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// trade executes amount of an order at a price, or stops the venue where the numbers do not allow it. The fill bears the market's present
-// count of trades: both sides of a trade share its name.
+// trade executes amount of an order at a price, or stops the venue where the numbers do not allow
+// it. The fill bears the market's present count of trades: both sides of a trade share its name.
 func (v *Venue) trade(b *book, o *order, price market.Price, amount market.Qty, taker bool) {
 	d := deal{price: price, amount: amount, taker: taker}
 	if err := v.agree(b, o, &d); err != nil {
@@ -18,7 +18,8 @@ func (v *Venue) trade(b *book, o *order, price market.Price, amount market.Qty, 
 	v.close(b, o, &d)
 }
 
-// tradeOrEnd executes amount of a resting order whose other side is the house. An order that brings more than can be counted expires.
+// tradeOrEnd executes amount of a resting order whose other side is the house. An order that brings
+// more than can be counted expires.
 func (v *Venue) tradeOrEnd(b *book, o *order, price market.Price, amount market.Qty) {
 	d := deal{price: price, amount: amount}
 	if err := v.agree(b, o, &d); err != nil {
@@ -43,8 +44,8 @@ type deal struct {
 	feePaid     market.Value
 }
 
-// agree works out what one side of a trade changes. It changes nothing yet; what is too large for its number is an error that wraps
-// market.ErrOverflow.
+// agree works out what one side of a trade changes. It changes nothing yet; what is too large for
+// its number is an error that wraps market.ErrOverflow.
 func (v *Venue) agree(b *book, o *order, d *deal) error {
 	gross, err := b.market.Value(d.price, d.amount)
 	if err == nil {
@@ -72,7 +73,8 @@ func (v *Venue) agree(b *book, o *order, d *deal) error {
 	return err
 }
 
-// close carries out one side of a trade: money and base change hands, the fee is taken, the hold follows, and the sink hears of it.
+// close carries out one side of a trade: money and base change hands, the fee is taken, the hold
+// follows, and the sink hears of it.
 func (v *Venue) close(b *book, o *order, d *deal) {
 	o.account.balances[b.market.Quote].Total, o.account.balances[b.market.Base].Total = d.quote, d.base
 	o.settlement = d.settlement
@@ -147,11 +149,13 @@ func (v *Venue) book(b *book, o *order, d *deal) error {
 	return nil
 }
 
-// bookByQuote finds out whether an order over a quote amount is done: a buy when its money is spent, a sell when what is left
-// is worth less than the smallest amount or the smallest unit of money.
+// bookByQuote finds out whether an order over a quote amount is done: a buy when its money is
+// spent, a sell when what is left is worth less than the smallest amount or the smallest unit of
+// money.
 func (v *Venue) bookByQuote(b *book, o *order, price market.Price) error {
 	if o.Side == market.Sell {
-		proceeds, err := o.FilledAmountQuote.CeilMoney(b.market.MoneyDrop()) // up: what is below a unit of money is no rest
+		// up: what is below a unit of money is no rest
+		proceeds, err := o.FilledAmountQuote.CeilMoney(b.market.MoneyDrop())
 		if err != nil {
 			return err
 		}
@@ -169,8 +173,9 @@ func (v *Venue) bookByQuote(b *book, o *order, price market.Price) error {
 	return nil
 }
 
-// convertible returns the base that a sell over a quote amount still has to sell at a price. It goes by what its fills were worth
-// to the last digit: AmountQuoteRemaining is rounded, and would leave a crumb to be sold again at the same price.
+// convertible returns the base that a sell over a quote amount still has to sell at a price. It
+// goes by what its fills were worth to the last digit: AmountQuoteRemaining is rounded, and would
+// leave a crumb to be sold again at the same price.
 func (o *order) convertible(m *market.Market, price market.Price) (market.Qty, error) {
 	rest, err := m.MoneyValue(o.AmountQuote).Sub(o.FilledAmountQuote)
 	return exchange.Convertible(m, rest, price), err
@@ -182,7 +187,8 @@ func (v *Venue) bookRest(b *book, o *order, price market.Price) {
 	v.holdRest(b, o, price)
 }
 
-// holdRest holds what the rest of an order needs, as far as it is there: what was rounded up before may be missing now.
+// holdRest holds what the rest of an order needs, as far as it is there: what was rounded up before
+// may be missing now.
 func (v *Venue) holdRest(b *book, o *order, price market.Price) {
 	hold, err := exchange.Hold(b.market, &o.Order, o.fees(), price)
 	if err != nil { // more than can be counted: more than there is

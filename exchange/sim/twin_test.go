@@ -12,8 +12,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// twin is the venue done again without a clever thought: one list of orders, looked through at every price of the path, one
-// unit after the other. It knows limit orders, market orders and stops, the adaptive path, and nothing of money.
+// twin is the venue done again without a clever thought: one list of orders, looked through at
+// every price of the path, one unit after the other. It knows limit orders, market orders and
+// stops, the adaptive path, and nothing of money.
 type twin struct {
 	orders []*market.Order // open ones
 	place  map[market.OrderID]int64
@@ -87,7 +88,8 @@ func (p *pair) candle(t *rapid.T) {
 func (p *pair) command(t *rapid.T) {
 	price := market.Price(rapid.Int64Range(80, 120).Draw(t, "price"))
 	c := market.Command{At: p.now, Kind: market.CommandKind(rapid.IntRange(1, 5).Draw(t, "kind"))}
-	c.Order = market.Order{ID: market.OrderID(rapid.Int64Range(1, int64(p.next)+1).Draw(t, "order")), Market: 1, OrderState: market.OrderState{Price: price, TriggerAmount: price}}
+	c.Order = market.Order{ID: market.OrderID(rapid.Int64Range(1, int64(p.next)+1).Draw(t, "order")), Market: 1,
+		OrderState: market.OrderState{Price: price, TriggerAmount: price}}
 	switch {
 	case c.Kind == market.CommandUpdate:
 		c.Changed = market.ChangePrice
@@ -107,8 +109,10 @@ func (p *pair) command(t *rapid.T) {
 
 func randomOrder(t *rapid.T, id market.OrderID, price market.Price) market.Order {
 	o := market.Order{
-		ID: id, Market: 1, Side: market.Side(rapid.IntRange(1, 2).Draw(t, "side")), OrderState: market.OrderState{TimeInForce: market.GTC, SelfTradePrevention: market.CancelNewest},
-		Type: rapid.SampledFrom([]market.OrderType{market.TypeMarket, market.TypeLimit, market.TypeLimit, market.TypeStopLoss}).Draw(t, "type"),
+		ID: id, Market: 1, Side: market.Side(rapid.IntRange(1, 2).Draw(t,
+			"side")), OrderState: market.OrderState{TimeInForce: market.GTC, SelfTradePrevention: market.CancelNewest},
+		Type: rapid.SampledFrom([]market.OrderType{market.TypeMarket, market.TypeLimit, market.TypeLimit,
+			market.TypeStopLoss}).Draw(t, "type"),
 	}
 	o.Amount = market.Qty(rapid.IntRange(1, 900).Draw(t, "amount"))
 	switch o.Type {
@@ -150,7 +154,8 @@ func (d *twin) candle(c *market.Candle, commands []market.Command) {
 	}
 }
 
-// arrive lets cancels, then updates, then new orders in. What is new or changed waits in arrived for the open to be over.
+// arrive lets cancels, then updates, then new orders in. What is new or changed waits in arrived
+// for the open to be over.
 func (d *twin) arrive(commands []market.Command) (arrived []*market.Order) {
 	slices.SortStableFunc(commands, func(a, b market.Command) int { return int(a.Kind) - int(b.Kind) })
 	for i := range commands {
@@ -175,7 +180,8 @@ func (d *twin) arrive(commands []market.Command) (arrived []*market.Order) {
 	return arrived
 }
 
-// change carries out a cancel or an update and reports whether the order has a new place in the queue.
+// change carries out a cancel or an update and reports whether the order has a new place in the
+// queue.
 func (d *twin) change(o *market.Order, c *market.Command) bool {
 	switch {
 	case c.Kind == market.CommandCancel:
@@ -192,7 +198,8 @@ func (d *twin) change(o *market.Order, c *market.Command) bool {
 	return false
 }
 
-// gap lets happen at the open what the price has reached: first what waits below, highest first, then what waits above.
+// gap lets happen at the open what the price has reached: first what waits below, highest first,
+// then what waits above.
 func (d *twin) gap() {
 	for _, falling := range [...]bool{true, false} {
 		for o := d.reached(falling); o != nil; o = d.reached(falling) {
@@ -235,7 +242,8 @@ func (d *twin) met(o *market.Order) bool {
 	return d.last >= levelOf(o)
 }
 
-// reached returns the order that a falling or rising price meets first, the oldest at a price; nil where it meets none.
+// reached returns the order that a falling or rising price meets first, the oldest at a price; nil
+// where it meets none.
 func (d *twin) reached(falling bool) (first *market.Order) {
 	for _, o := range d.orders {
 		if waitsBelow(o) != falling || !d.met(o) {
@@ -264,7 +272,8 @@ func (d *twin) happen(o *market.Order, price market.Price) {
 	d.take(o)
 }
 
-// take lets an order take at the price of the path, unless an own order is in its way or it has to wait.
+// take lets an order take at the price of the path, unless an own order is in its way or it has to
+// wait.
 func (d *twin) take(o *market.Order) {
 	switch {
 	case o.Type != market.TypeMarket && !d.met(o):

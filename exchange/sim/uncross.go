@@ -6,9 +6,10 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// uncross matches the orders that an auction has gathered in a Book, all at the opening price: the one given, or the one at which
-// most is traded (specification 3.2). Better prices first, older orders first; what is left over at that price the house takes.
-// Post-only orders that would match are cancelled, orders of one account are kept apart by the younger one's mode.
+// uncross matches the orders that an auction has gathered in a Book, all at the opening price: the
+// one given, or the one at which most is traded (specification 3.2). Better prices first, older
+// orders first; what is left over at that price the house takes. Post-only orders that would match
+// are cancelled, orders of one account are kept apart by the younger one's mode.
 func (v *Venue) uncross(b *book, given market.Price) {
 	price := given
 	if price == 0 {
@@ -62,7 +63,8 @@ func (v *Venue) meetInAuction(b *book, bid, ask *order, price market.Price) {
 	}
 }
 
-// tradeInAuction trades between two orders as much as both want. One that would bring more than can be counted expires.
+// tradeInAuction trades between two orders as much as both want. One that would bring more than can
+// be counted expires.
 func (v *Venue) tradeInAuction(b *book, older, younger *order, price market.Price) {
 	both := deal{price: price, amount: min(older.AmountRemaining, younger.AmountRemaining)}
 	deals := [2]deal{both, both}
@@ -88,8 +90,8 @@ func (v *Venue) sellRestToHouse(b *book, side *depth, price market.Price) {
 	}
 }
 
-// openingPrice returns the price at which most is traded; of several the one that leaves least over, then the one nearest to the
-// last price, then the lowest. 0: no two orders cross.
+// openingPrice returns the price at which most is traded; of several the one that leaves least
+// over, then the one nearest to the last price, then the lowest. 0: no two orders cross.
 func (b *book) openingPrice() market.Price {
 	if b.bids.first == nil || b.asks.first == nil || b.bids.first.price < b.asks.first.price {
 		return 0
@@ -101,8 +103,10 @@ func (b *book) openingPrice() market.Price {
 	consider := func(price market.Price) {
 		bought, sold := b.bids.volumeAt(price), b.asks.volumeAt(price)
 		traded, left := min(bought, sold), max(bought, sold)-min(bought, sold)
-		nearer := distance(price, b.last) < distance(best.price, b.last) || distance(price, b.last) == distance(best.price, b.last) && price < best.price
-		if best.price == 0 || traded > best.traded || traded == best.traded && (left < best.left || left == best.left && nearer) {
+		nearer := distance(price, b.last) < distance(best.price, b.last) ||
+			distance(price, b.last) == distance(best.price, b.last) && price < best.price
+		if best.price == 0 || traded > best.traded || traded == best.traded &&
+			(left < best.left || left == best.left && nearer) {
 			best.price, best.traded, best.left = price, traded, left
 		}
 	}

@@ -1,19 +1,22 @@
-// Package sim is the simulated exchange: the life of an order (states, holds, fees, refusals, triggers, self-trade
-// prevention) over one of two sources of liquidity, the path of candles, tickers or trades, or a book between accounts. It reads no clock, starts no goroutine and draws no
-// random number: the same commands and movements give the same events. Start at Venue; docs/venue.md names every rule, where it
-// comes from and the scenario in testdata that shows it.
+// Package sim is the simulated exchange: the life of an order (states, holds, fees, refusals,
+// triggers, self-trade prevention) over one of two sources of liquidity, the path of candles,
+// tickers or trades, or a book between accounts. It reads no clock, starts no goroutine and draws
+// no random number: the same commands and movements give the same events. Start at Venue;
+// docs/venue.md names every rule, where it comes from and the scenario in testdata that shows it.
 //
-// A command waits in arrive.go until it is due; match.go admits it (by the rules of package exchange) and lets it take what
-// there is, past own orders (selftrade.go); what is left rests in a ladder of prices (ladder.go). A candle becomes a path
-// (path.go), and the path is walked from one rung to the next (walk.go); auction.go is what a market's status changes, trade.go
-// moves the money, calm.go says which candles need no walk at all. With Config.Book commands come through perform.go, meet each other in
-// depth.go and cross.go, and house.go is who else offers.
+// A command waits in arrive.go until it is due; match.go admits it (by the rules of package
+// exchange) and lets it take what there is, past own orders (selftrade.go); what is left rests in a
+// ladder of prices (ladder.go). A candle becomes a path (path.go), and the path is walked from one
+// rung to the next (walk.go); auction.go is what a market's status changes, trade.go moves the
+// money, calm.go says which candles need no walk at all. With Config.Book commands come through
+// perform.go, meet each other in depth.go and cross.go, and house.go is who else offers.
 //
-// Ordering invariant: what a command does is decided by when it arrives, never by when it was handed over. A command decided
-// on a candle arrives at the next candle's open or later; only commands of a bracket (Command.Attached) act inside a path.
+// Ordering invariant: what a command does is decided by when it arrives, never by when it was
+// handed over. A command decided on a candle arrives at the next candle's open or later; only
+// commands of a bracket (Command.Attached) act inside a path.
 //
-// Known limitation: fills are settled at once; of the exchange's price protections only that at placement acts on a path, all of them in a
-// book.
+// Known limitation: fills are settled at once; of the exchange's price protections only that at
+// placement acts on a path, all of them in a book.
 package sim
 
 import (
@@ -27,39 +30,48 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Config is how the venue behaves. The zero value is the plain venue: the adaptive path, fills on touch, no spread, no
-// slippage, no latency, no volume cap, no price protection, no fees.
+// Config is how the venue behaves. The zero value is the plain venue: the adaptive path, fills on
+// touch, no spread, no slippage, no latency, no volume cap, no price protection, no fees.
 type Config struct {
-	Path           Path
-	LimitFill      LimitFill
-	FeeRounding    exchange.FeeRounding               // when what an order pays is rounded
-	Fees           func(*market.Market) exchange.Fees // nil: no fees
-	HalfSpread     market.Rate                        // half the distance between bid and ask, as a fraction of the price
-	Slippage       market.Rate                        // what a taker pays beyond bid or ask, as a fraction of the price
-	Latency        market.Duration                    // from decision to arrival
-	VolumeShare    market.Rate                        // share of a candle's volume that own orders may take; 0: no cap
-	Watches        []market.Watch                     // by market.ID, the engine's own slice: prices to tell it of; nil: none
-	Followed       []bool                             // by market.ID: whose paths Point hears of; nil: none
-	Point          Point                              // hears of the points of followed paths; nil: nobody
-	PlacementLimit market.Rate                        // a limit order priced through the market by more than this is cancelled (venue-facts 3.4); 0: off
+	Path        Path
+	LimitFill   LimitFill
+	FeeRounding exchange.FeeRounding               // when what an order pays is rounded
+	Fees        func(*market.Market) exchange.Fees // nil: no fees
+	// half the distance between bid and ask, as a fraction of the price
+	HalfSpread  market.Rate
+	Slippage    market.Rate     // what a taker pays beyond bid or ask, as a fraction of the price
+	Latency     market.Duration // from decision to arrival
+	VolumeShare market.Rate     // share of a candle's volume that own orders may take; 0: no cap
+	// by market.ID, the engine's own slice: prices to tell it of; nil: none
+	Watches  []market.Watch
+	Followed []bool // by market.ID: whose paths Point hears of; nil: none
+	Point    Point  // hears of the points of followed paths; nil: nobody
+	// a limit order priced through the market by more than this is cancelled (venue-facts 3.4); 0:
+	// off
+	PlacementLimit market.Rate
 
-	Book           bool                       // liquidity is a book between accounts and the house, not the path alone
-	House          func(*market.Market) House // of a Book; nil: no house
-	ExecutionLimit market.Rate                // of a Book: a taker goes no farther than this from the best price it met; 0: off
-	SpreadLimit    market.Rate                // of a Book: orders without a limit are cancelled at a wider spread; 0: off
-	HoldLater      bool                       // exchange.Facts.HoldLater
-	ReferenceLimit market.Rate                // of a Book: a taker goes no farther than this from the last price before it; 0: off
+	Book  bool                       // liquidity is a book between accounts and the house, not the path alone
+	House func(*market.Market) House // of a Book; nil: no house
+	// of a Book: a taker goes no farther than this from the best price it met; 0: off
+	ExecutionLimit market.Rate
+	// of a Book: orders without a limit are cancelled at a wider spread; 0: off
+	SpreadLimit market.Rate
+	HoldLater   bool // exchange.Facts.HoldLater
+	// of a Book: a taker goes no farther than this from the last price before it; 0: off
+	ReferenceLimit market.Rate
 }
 
-// Point hears of each of the four points of a candle's path when the path stands there and everything that waited for it has happened. The
-// candle is valid until it returns; like the sink it may call Do, nothing else of the venue.
+// Point hears of each of the four points of a candle's path when the path stands there and
+// everything that waited for it has happened. The candle is valid until it returns; like the sink
+// it may call Do, nothing else of the venue.
 type Point func(c *market.Candle, at market.Time, price market.Price)
 
 // Path is the order in which a candle visits its prices.
 type Path uint8
 
-// The paths. Adaptive is open → nearer extreme → farther extreme → close; of two extremes equally near, the one against the
-// candle's direction comes first. Pessimistic visits first the extreme that hurts: the low when base is held, else the high.
+// The paths. Adaptive is open → nearer extreme → farther extreme → close; of two extremes equally
+// near, the one against the candle's direction comes first. Pessimistic visits first the extreme
+// that hurts: the low when base is held, else the high.
 const (
 	Adaptive Path = iota
 	OHLC
@@ -118,7 +130,9 @@ type Venue struct {
 	solo     *account            // account 0
 	orders   market.Index[order] // open, by our id
 	spare    []*order
-	done     []*order   // ended during this movement: spare from the next one on, so that no pointer meets another order
+	// ended during this movement: spare from the next one on, so that no pointer meets another
+	// order
+	done     []*order
 	waiting  []*arrival // commands that have not arrived
 	due      []*arrival // scratch: those that arrive now
 	arrived  []*arrival // spare
@@ -179,11 +193,13 @@ type origin struct {
 	sequence int64
 }
 
-// New returns a venue for the markets of the catalog. sink receives every event at the moment it happens; the event and what
-// it points to are valid until sink returns. sink may call Do, nothing else of the venue.
+// New returns a venue for the markets of the catalog. sink receives every event at the moment it
+// happens; the event and what it points to are valid until sink returns. sink may call Do, nothing
+// else of the venue.
 func New(catalog *market.Catalog, config Config, sink func(*market.Event)) *Venue {
 	v := &Venue{
-		catalog: catalog, config: config, sink: sink, spread: exchange.Spread{Half: config.HalfSpread, Slippage: config.Slippage},
+		catalog: catalog, config: config, sink: sink, spread: exchange.Spread{Half: config.HalfSpread,
+			Slippage: config.Slippage},
 		books: make([]book, len(catalog.Markets())+1),
 	}
 	v.solo = v.accounts[v.OpenAccount(config.Fees)]
@@ -213,14 +229,15 @@ func (v *Venue) Balance(asset market.AssetID) Balance { return v.solo.balances[a
 // Last returns the latest price of a market, 0 before the first.
 func (v *Venue) Last(id market.ID) market.Price { return v.books[id].last }
 
-// Ambiguous returns the number of candles so far in which own orders could have filled in either order.
+// Ambiguous returns the number of candles so far in which own orders could have filled in either
+// order.
 func (v *Venue) Ambiguous() int64 { return v.ambiguous }
 
 // Open returns the number of open orders of account 0 in a market.
 func (v *Venue) Open(id market.ID) int { return v.solo.markets[id].open }
 
-// Do hands over a command; it arrives at Command.At plus the latency, at the first point of a path that is not before. What
-// becomes of it is told to the sink by a later Advance.
+// Do hands over a command; it arrives at Command.At plus the latency, at the first point of a path
+// that is not before. What becomes of it is told to the sink by a later Advance.
 func (v *Venue) Do(c *market.Command) {
 	b := v.bookOf(c)
 	a := v.envelope()
@@ -263,8 +280,9 @@ func (v *Venue) bookOf(c *market.Command) *book {
 	return nil
 }
 
-// Advance moves markets: by candles (of one instant, one per market), a ticker, a trade, or a market's status. It lets
-// commands arrive and orders fill on the way, and returns the first arithmetic error; after one, the venue stands still.
+// Advance moves markets: by candles (of one instant, one per market), a ticker, a trade, or a
+// market's status. It lets commands arrive and orders fill on the way, and returns the first
+// arithmetic error; after one, the venue stands still.
 func (v *Venue) Advance(ev *market.Event) error {
 	v.movement++
 	v.recycle()
@@ -357,7 +375,8 @@ func (v *Venue) forget(b *book, o *order) {
 	v.done = append(v.done, o)
 }
 
-// blank returns memory for an order whose life has not begun; its market.Order is left over from another.
+// blank returns memory for an order whose life has not begun; its market.Order is left over from
+// another.
 func (v *Venue) blank() *order {
 	if n := len(v.spare); n > 0 {
 		o := v.spare[n-1]
@@ -378,7 +397,8 @@ func (v *Venue) hold(o *order, money market.Money) {
 	o.OnHold = money
 }
 
-// setName makes an identifier in the exchange's form: market number, kind (0 a fill, 1 an order), counter.
+// setName makes an identifier in the exchange's form: market number, kind (0 a fill, 1 an order),
+// counter.
 func setName(name *uuid.UUID, id market.ID, kind byte, count uint64) {
 	binary.BigEndian.PutUint64(name[:8], uint64(id))
 	binary.BigEndian.PutUint64(name[8:], uint64(kind)<<56|count&(1<<48-1))

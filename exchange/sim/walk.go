@@ -54,9 +54,9 @@ func (b *book) watchedBelow(p market.Price) bool { return b.watch.Below != 0 && 
 
 func (b *book) watchedAbove(p market.Price) bool { return b.watch.Above != 0 && p >= b.watch.Above }
 
-// reachedEntry returns the order whose entry a price at p reaches next, or nil. Limit orders are passed over once the candle's
-// volume is used up, triggers where the ticker tells their reference. In a market that is not trading the price reaches nothing
-// (specification 3.2).
+// reachedEntry returns the order whose entry a price at p reaches next, or nil. Limit orders are
+// passed over once the candle's volume is used up, triggers where the ticker tells their reference.
+// In a market that is not trading the price reaches nothing (specification 3.2).
 func (b *book) reachedEntry(l *ladder, p market.Price) *order {
 	if b.market.Status != market.Trading {
 		return nil
@@ -76,8 +76,8 @@ func (b *book) reachedEntry(l *ladder, p market.Price) *order {
 	return b.sooner(l, nil, p)
 }
 
-// traded returns the order of an entry, or, where that is a trigger on bid, ask or their middle, a limit order of the same level: those follow
-// what is traded, as they do in a Book.
+// traded returns the order of an entry, or, where that is a trigger on bid, ask or their middle, a
+// limit order of the same level: those follow what is traded, as they do in a Book.
 func (b *book) traded(l *ladder, at int) *order {
 	e := &l.entries[at]
 	if e.action == actFire && e.order.TriggerReference > market.LastTrade && b.volume > 0 {
@@ -90,8 +90,9 @@ func (b *book) traded(l *ladder, at int) *order {
 	return e.order
 }
 
-// happen lets one entry happen where the path stands; gap says that the price jumped there, so that a limit order fills at the
-// price itself where that is better than its limit. In a Book the house takes it at its limit, whatever it jumped to.
+// happen lets one entry happen where the path stands; gap says that the price jumped there, so that
+// a limit order fills at the price itself where that is better than its limit. In a Book the house
+// takes it at its limit, whatever it jumped to.
 func (v *Venue) happen(b *book, o *order, gap bool) {
 	if waitsForTrigger(&o.Order) {
 		v.anchorAt(b, b.last)
@@ -109,7 +110,8 @@ func (v *Venue) happen(b *book, o *order, gap bool) {
 	v.arriveAttached(b)
 }
 
-// better returns the price more to the liking of a resting order's side: a gap through its limit fills at the open.
+// better returns the price more to the liking of a resting order's side: a gap through its limit
+// fills at the open.
 func better(side market.Side, a, b market.Price) market.Price {
 	if side == market.Buy {
 		return min(a, b)
@@ -117,8 +119,8 @@ func better(side market.Side, a, b market.Price) market.Price {
 	return max(a, b)
 }
 
-// tellHere tells the engine where the path stands if that is at or beyond a price it watches, and reports whether it did.
-// Each watched price is told once in a row.
+// tellHere tells the engine where the path stands if that is at or beyond a price it watches, and
+// reports whether it did. Each watched price is told once in a row.
 func (v *Venue) tellHere(b *book) bool {
 	switch {
 	case b.watch.Below != 0 && b.last <= b.watch.Below && b.told != b.watch.Below:
@@ -132,8 +134,8 @@ func (v *Venue) tellHere(b *book) bool {
 	return true
 }
 
-// tellOnTheWay walks to the watched price that comes before stop, if there is one, and tells the engine. It reports whether
-// it did: the engine may have changed what waits on the way.
+// tellOnTheWay walks to the watched price that comes before stop, if there is one, and tells the
+// engine. It reports whether it did: the engine may have changed what waits on the way.
 func (v *Venue) tellOnTheWay(b *book, stop market.Price) bool {
 	level := b.watch.Above
 	if stop < b.last {
@@ -155,8 +157,8 @@ func (v *Venue) tellPrice(b *book) {
 	v.arriveAttached(b)
 }
 
-// jump moves one market to a price seen on a ticker or in a trade: what the price passes happens at its level. A price that
-// stays reaches what waits there only if somebody traded at it.
+// jump moves one market to a price seen on a ticker or in a trade: what the price passes happens at
+// its level. A price that stays reaches what waits there only if somebody traded at it.
 func (v *Venue) jump(id market.ID, price market.Price, at market.Time, traded bool) {
 	b := &v.books[id]
 	if price == 0 {
@@ -202,7 +204,8 @@ func interpolate(span market.Time, part, whole market.Price) market.Time {
 	return market.Time(quotient)
 }
 
-// priceAt is the path's price at a moment between two points, rounded to the unit against the order's side.
+// priceAt is the path's price at a moment between two points, rounded to the unit against the
+// order's side.
 func (b *book) priceAt(at market.Time, point int, side market.Side) market.Price {
 	if point == 0 || at <= b.times[point-1] || at >= b.times[point] {
 		return b.points[point]

@@ -7,14 +7,16 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// trial is a taker on paper: what it would have left after each offer. It is a copy, and nothing at the venue changes.
+// trial is a taker on paper: what it would have left after each offer. It is a copy, and nothing at
+// the venue changes.
 type trial struct {
 	order
 	purse market.Money // what it may still spend, or sell
 }
 
-// endsUnfilled ends a FOK order of which the book does not offer the whole, and reports whether it did: expired, or cancelled where a
-// price protection would stop it on the way. Nothing of it trades (specification 4.4).
+// endsUnfilled ends a FOK order of which the book does not offer the whole, and reports whether it
+// did: expired, or cancelled where a price protection would stop it on the way. Nothing of it
+// trades (specification 4.4).
 func (v *Venue) endsUnfilled(b *book, o *order) bool {
 	whole, reason := v.fillsWhole(b, o)
 	switch {
@@ -28,8 +30,9 @@ func (v *Venue) endsUnfilled(b *book, o *order) bool {
 	return true
 }
 
-// fillsWhole reports whether the whole of an order would trade now, and if not, which price protection would stop it, 0 for none. Where
-// an own order stands in the way only cancelOldest leads past it: every other mode would take something off the order.
+// fillsWhole reports whether the whole of an order would trade now, and if not, which price
+// protection would stop it, 0 for none. Where an own order stands in the way only cancelOldest
+// leads past it: every other mode would take something off the order.
 func (v *Venue) fillsWhole(b *book, o *order) (whole bool, reason market.RestatementReason) {
 	t := trial{order: *o, purse: v.own(o)}
 	best := v.offered(b, o.Side).price
@@ -53,7 +56,8 @@ func (v *Venue) fillsWhole(b *book, o *order) (whole bool, reason market.Restate
 	return false, 0
 }
 
-// take trades with an offer on paper. done: the order wants nothing more. able is false where its money or its base does not reach.
+// take trades with an offer on paper. done: the order wants nothing more. able is false where its
+// money or its base does not reach.
 func (t *trial) take(v *Venue, m *market.Market, at *offer) (done, able bool) {
 	wanted, payable := t.wants(m, at.price)
 	if wanted == 0 { // dust fills an order of which something has traded
@@ -74,7 +78,8 @@ func (t *trial) take(v *Venue, m *market.Market, at *offer) (done, able bool) {
 	if err != nil {
 		return false, false
 	}
-	t.AmountRemaining, t.FilledAmount, t.AmountQuoteRemaining = t.AmountRemaining-amount, t.FilledAmount+amount, t.AmountQuoteRemaining-cash
+	t.AmountRemaining, t.FilledAmount, t.AmountQuoteRemaining = t.AmountRemaining-amount, t.FilledAmount+amount,
+		t.AmountQuoteRemaining-cash
 	if t.Side == market.Buy {
 		t.purse -= cash
 	} else {
@@ -110,7 +115,8 @@ func (t *trial) sold(m *market.Market) bool {
 	return err == nil && proceeds >= t.AmountQuote
 }
 
-// offers goes through all that a taker of that side meets: price by price, and at each price in the order of arrival.
+// offers goes through all that a taker of that side meets: price by price, and at each price in the
+// order of arrival.
 func (v *Venue) offers(b *book, taker market.Side) iter.Seq[offer] {
 	return func(yield func(offer) bool) {
 		house, side := v.houseFrom(b, taker, 0), b.opposite(taker)

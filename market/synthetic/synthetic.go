@@ -1,12 +1,14 @@
-// Package synthetic makes up candles that behave like a market's: fat tails, calm and wild spells, trends, jumps, missing
-// candles and a daily rhythm of volume. It never claims that they are real, and never reads a clock: a seed gives the same
-// candles on every machine. Start at New, or at BTCEUR for three ready years.
+// Package synthetic makes up candles that behave like a market's: fat tails, calm and wild spells,
+// trends, jumps, missing candles and a daily rhythm of volume. It never claims that they are real,
+// and never reads a clock: a seed gives the same candles on every machine. Start at New, or at
+// BTCEUR for three ready years.
 //
-// Ordering invariant: the random draws of a candle are made in a fixed order and in a fixed number of sequences, so a change
-// there changes every series.
+// Ordering invariant: the random draws of a candle are made in a fixed order and in a fixed number
+// of sequences, so a change there changes every series.
 //
-// Only +, −, ×, ÷ and square root are used on floats, which IEEE 754 fixes to the last bit, and every product is converted
-// explicitly before it is added to something, which forbids the compiler to fuse the two on machines that could.
+// Only +, −, ×, ÷ and square root are used on floats, which IEEE 754 fixes to the last bit, and
+// every product is converted explicitly before it is added to something, which forbids the compiler
+// to fuse the two on machines that could.
 package synthetic
 
 import (
@@ -26,7 +28,8 @@ type Config struct {
 	First    market.Price  // first open; must be positive
 	Volume   market.Volume // of an average candle; must be positive
 
-	// Low and High are a band that the price is drawn back to when it leaves it: ⅓ and 3 times First. It can go beyond.
+	// Low and High are a band that the price is drawn back to when it leaves it: ⅓ and 3 times
+	// First. It can go beyond.
 	Low, High market.Price
 
 	DailyVolatility float64 // standard deviation of a day's return: 0.03
@@ -49,8 +52,8 @@ type Generator struct {
 	weight   [24]float64
 }
 
-// hours is the share of a day's volume that each UTC hour takes, in thousandths: quiet nights, busiest when Europe and
-// America are both awake.
+// hours is the share of a day's volume that each UTC hour takes, in thousandths: quiet nights,
+// busiest when Europe and America are both awake.
 var hours = [24]int64{33, 29, 26, 24, 23, 24, 28, 36, 43, 45, 44, 43, 44, 52, 62, 65, 61, 54, 49, 46, 45, 44, 42, 38}
 
 // New checks the config and returns a generator that stands before the first candle.
@@ -59,7 +62,8 @@ func New(config Config) (*Generator, error) {
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("synthetic candles: %w", err)
 	}
-	g := &Generator{config: c, random: rand.New(rand.NewPCG(c.Seed, 0x7469_6465_6d61_726b)), index: c.Interval.Index(c.Start), price: float64(c.First), variance: 1}
+	g := &Generator{config: c, random: rand.New(rand.NewPCG(c.Seed, 0x7469_6465_6d61_726b)),
+		index: c.Interval.Index(c.Start), price: float64(c.First), variance: 1}
 	g.perDay = float64(24*3600) / (float64(g.length()) / 1e9)
 	g.sigma = c.DailyVolatility / math.Sqrt(g.perDay)
 	for hour, share := range hours {
@@ -93,9 +97,11 @@ func (c *Config) check() error {
 	case c.Market == nil || c.Interval < market.Interval1m || c.Interval > market.Interval1M:
 		return fmt.Errorf("want a market and an interval")
 	case c.First <= 0 || c.Volume <= 0 || c.Volume > maxPrice:
-		return fmt.Errorf("first price %d and average volume %d must be positive, volume at most 2^50", c.First, c.Volume)
+		return fmt.Errorf("first price %d and average volume %d must be positive, volume at most 2^50", c.First,
+			c.Volume)
 	case c.Low <= 0 || c.High < c.Low || c.First > maxPrice || c.High > maxPrice:
-		return fmt.Errorf("band %d to %d and first price %d: want 0 < low ≤ high, all at most 2^50", c.Low, c.High, c.First)
+		return fmt.Errorf("band %d to %d and first price %d: want 0 < low ≤ high, all at most 2^50", c.Low, c.High,
+			c.First)
 	case !(c.DailyVolatility > 0 && c.DailyVolatility <= 0.5):
 		return fmt.Errorf("daily volatility %g: want one above 0 and 0.5 at most", c.DailyVolatility)
 	case !(c.GapChance < 1) || !(c.JumpChance < 1):
@@ -112,7 +118,8 @@ func (g *Generator) length() market.Duration {
 	return 30 * market.Interval1d.Fixed()
 }
 
-// Next writes the next candle into c; every field is set. Candles come in order of time and pass market.Candle.Check.
+// Next writes the next candle into c; every field is set. Candles come in order of time and pass
+// market.Candle.Check.
 func (g *Generator) Next(c *market.Candle) {
 	g.index += g.missing()
 	g.trend()
@@ -126,7 +133,8 @@ func (g *Generator) Next(c *market.Candle) {
 	low := min(open, last) - float64(reach*g.wick())
 	g.cluster(step)
 
-	*c = market.Candle{Start: g.config.Interval.StartOf(g.index), Market: g.config.Market.ID, Interval: g.config.Interval}
+	*c = market.Candle{Start: g.config.Interval.StartOf(g.index), Market: g.config.Market.ID,
+		Interval: g.config.Interval}
 	c.Open, c.Close = units(open), units(last)
 	c.High, c.Low = max(units(high), c.Open, c.Close), min(units(low), c.Open, c.Close)
 	c.Volume = g.volume(c.Start, step)
@@ -188,7 +196,8 @@ func (g *Generator) cluster(step float64) {
 	g.variance = min(g.variance, 40)
 }
 
-// student draws from Student's t with four degrees of freedom by Bailey's polar method, scaled to a variance of one.
+// student draws from Student's t with four degrees of freedom by Bailey's polar method, scaled to a
+// variance of one.
 func (g *Generator) student() float64 {
 	for {
 		u, v := 2*g.random.Float64()-1, 2*g.random.Float64()-1
@@ -199,7 +208,8 @@ func (g *Generator) student() float64 {
 	}
 }
 
-// wick draws how far a candle reaches beyond its body, in standard deviations: never negative, 0.45 on average.
+// wick draws how far a candle reaches beyond its body, in standard deviations: never negative, 0.45
+// on average.
 func (g *Generator) wick() float64 {
 	u, v := g.random.Float64(), g.random.Float64()
 	return 1.8 * u * v

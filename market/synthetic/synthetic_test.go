@@ -29,12 +29,14 @@ func fingerprint(candles []market.Candle) string {
 	hash := sha256.New()
 	for i := range candles {
 		c := &candles[i]
-		_ = binary.Write(hash, binary.LittleEndian, []int64{int64(c.Open), int64(c.High), int64(c.Low), int64(c.Close), int64(c.Volume), int64(c.Start)})
+		_ = binary.Write(hash, binary.LittleEndian, []int64{int64(c.Open), int64(c.High), int64(c.Low), int64(c.Close),
+			int64(c.Volume), int64(c.Start)})
 	}
 	return hex.EncodeToString(hash.Sum(nil))[:16]
 }
 
-// TestTheBuiltInMarketNeverChanges pins seed 1: results quoted anywhere depend on it. A change must be meant.
+// TestTheBuiltInMarketNeverChanges pins seed 1: results quoted anywhere depend on it. A change must
+// be meant.
 func TestTheBuiltInMarketNeverChanges(t *testing.T) {
 	require.Equal(t, "cd81a82f3ca7e130", fingerprint(threeYears(t, 1)))
 	require.NotEqual(t, fingerprint(threeYears(t, 1)), fingerprint(threeYears(t, 2)))
@@ -42,10 +44,13 @@ func TestTheBuiltInMarketNeverChanges(t *testing.T) {
 
 func TestEveryCandleIsPossibleAndInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := synthetic.Config{Seed: rapid.Uint64().Draw(t, "seed"), Market: btceur(), Interval: rapid.SampledFrom(market.Intervals()).Draw(t, "interval"),
-			Start: market.Time(rapid.Int64Range(-1e18, 2e18).Draw(t, "start")), First: market.Price(rapid.Int64Range(1, 1<<50).Draw(t, "first")),
-			Volume: market.Volume(rapid.Int64Range(1, 1<<50).Draw(t, "volume")), DailyVolatility: rapid.Float64Range(0.001, 0.5).Draw(t, "volatility"),
-			Low: 1, High: 1 << 50, GapChance: rapid.Float64Range(-1, 0.9).Draw(t, "gaps")}
+		c := synthetic.Config{Seed: rapid.Uint64().Draw(t, "seed"), Market: btceur(),
+			Interval: rapid.SampledFrom(market.Intervals()).Draw(t, "interval"),
+			Start: market.Time(rapid.Int64Range(-1e18, 2e18).
+				Draw(t, "start")), First: market.Price(rapid.Int64Range(1, 1<<50).Draw(t, "first")),
+			Volume:          market.Volume(rapid.Int64Range(1, 1<<50).Draw(t, "volume")),
+			DailyVolatility: rapid.Float64Range(0.001, 0.5).Draw(t, "volatility"),
+			Low:             1, High: 1 << 50, GapChance: rapid.Float64Range(-1, 0.9).Draw(t, "gaps")}
 		g, err := synthetic.New(c)
 		require.NoError(t, err)
 		var last, k market.Candle
@@ -142,7 +147,8 @@ func BenchmarkBTCEUR(b *testing.B) {
 
 func ExampleGenerator() {
 	m := &market.Market{ID: 1, Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 4}
-	g, err := synthetic.New(synthetic.Config{Seed: 7, Market: m, Interval: market.Interval1d, Start: synthetic.BTCEURStart, First: 20_000_00, Volume: 500_0000})
+	g, err := synthetic.New(synthetic.Config{Seed: 7, Market: m, Interval: market.Interval1d,
+		Start: synthetic.BTCEURStart, First: 20_000_00, Volume: 500_0000})
 	if err != nil {
 		fmt.Println(err)
 		return

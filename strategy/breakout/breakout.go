@@ -1,32 +1,37 @@
-// Package breakout buys strength: a close above everything of the last candles, with a stop and a target attached and the
-// stop moved up behind the price. It never lowers a stop and sells by itself only where both exits are lost. Start at Kind.
+// Package breakout buys strength: a close above everything of the last candles, with a stop and a
+// target attached and the stop moved up behind the price. It never lowers a stop and sells by
+// itself only where both exits are lost. Start at Kind.
 //
 // # Rules
 //
-// The channel is that of the `channel` candles before the one that closes; the reach is Wilder's average true range of `atr`
-// candles, this one included.
+// The channel is that of the `channel` candles before the one that closes; the reach is Wilder's
+// average true range of `atr` candles, this one included.
 //
-//   - Entry. Without a position and without open orders, a close above the channel's highest high buys at market, with a
-//     stop `stop_atr` reaches below the close and, unless target_atr is 0, a target `target_atr` reaches above it
-//     (Desk.Bracket). Where the stop would stand at zero or below, nothing is bought.
-//   - Size. The amount uses at most `share` of the cash; with a risk above 0 also at most the amount that loses `risk` of
-//     the cash between close and stop. It is rounded down to what the market allows, and nothing is bought below the
-//     market's minimum.
-//   - Trail. At each close with a position, the stop that the entry rule would set now is compared with the one that stands:
-//     a higher one replaces it (Desk.Update with Exits), a lower one is ignored. The target stays where it is. A move that
-//     was refused is asked for again at the next close.
-//   - Lost exits. A position at a close without any open order in its market has no exit left: the exchange refused them, or
-//     it was left over by an earlier run. It is sold at market.
-//   - After the exits sold everything, the next entry waits for a new close above the channel. Dust below the market's
-//     minimum does not keep it waiting.
+//   - Entry. Without a position and without open orders, a close above the channel's highest high
+//     buys at market, with a stop `stop_atr` reaches below the close and, unless target_atr is 0, a
+//     target `target_atr` reaches above it (Desk.Bracket). Where the stop would stand at zero or
+//     below, nothing is bought.
+//   - Size. The amount uses at most `share` of the cash; with a risk above 0 also at most the
+//     amount that loses `risk` of the cash between close and stop. It is rounded down to what the
+//     market allows, and nothing is bought below the market's minimum.
+//   - Trail. At each close with a position, the stop that the entry rule would set now is compared
+//     with the one that stands: a higher one replaces it (Desk.Update with Exits), a lower one is
+//     ignored. The target stays where it is. A move that was refused is asked for again at the next
+//     close.
+//   - Lost exits. A position at a close without any open order in its market has no exit left: the
+//     exchange refused them, or it was left over by an earlier run. It is sold at market.
+//   - After the exits sold everything, the next entry waits for a new close above the channel. Dust
+//     below the market's minimum does not keep it waiting.
 //
-// An entry that fills in parts is trailed like a whole one: the exits belong to the entry and cover what has filled. Each
-// market is traded for itself; markets with the same quote asset share its cash.
+// An entry that fills in parts is trailed like a whole one: the exits belong to the entry and cover
+// what has filled. Each market is traded for itself; markets with the same quote asset share its
+// cash.
 //
 // # Parameters
 //
-// channel and atr count candles; stop_atr and target_atr are multiples of the reach; share and risk are fractions of the
-// cash. Prices of stops are whole ticks below and of targets whole ticks above what the multiples give.
+// channel and atr count candles; stop_atr and target_atr are multiples of the reach; share and risk
+// are fractions of the cash. Prices of stops are whole ticks below and of targets whole ticks above
+// what the multiples give.
 package breakout
 
 import (
@@ -47,7 +52,8 @@ const (
 )
 
 // Kind is the strategy as bot.Main takes it.
-var Kind = strategy.Define("breakout", "buys a close above the highest high, with a trailing stop and a target", needs, build)
+var Kind = strategy.Define("breakout", "buys a close above the highest high, with a trailing stop and a target", needs,
+	build)
 
 // Params are the parameters.
 type Params struct {
@@ -89,7 +95,8 @@ func build(p Params, s strategy.Setup) (strategy.Strategy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parameter risk: %w", err)
 	}
-	b := &breakout{setup: s, stop: p.StopATR, target: p.TargetATR, share: share, risk: risk, trades: make([]trade, s.Slots())}
+	b := &breakout{setup: s, stop: p.StopATR, target: p.TargetATR, share: share, risk: risk,
+		trades: make([]trade, s.Slots())}
 	for _, m := range s.Markets {
 		b.trades[m.ID] = trade{channel: indicator.NewDonchian(p.Channel), atr: indicator.NewATR(p.ATR)}
 	}
@@ -150,8 +157,8 @@ func (b *breakout) trail(d *strategy.Desk, c *market.Candle, t *trade) {
 	t.stop = stop
 }
 
-// exits are the stop and the target of an entry at the close, on the ticks beyond what the multiples give: in whatever units the prices are
-// kept, they are the same prices.
+// exits are the stop and the target of an entry at the close, on the ticks beyond what the
+// multiples give: in whatever units the prices are kept, they are the same prices.
 func (b *breakout) exits(m market.Market, close market.Price, reach float64) (stop, target market.Price) {
 	stop = strategy.RoundPrice(m, market.Buy, close-max(1, market.Price(math.Ceil(b.stop*reach))))
 	if b.target > 0 {

@@ -12,7 +12,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/strategytest"
 )
 
-// stage has a market with 1000 EUR and the strategy over three candles, the stop one true range away and the target two.
+// stage has a market with 1000 EUR and the strategy over three candles, the stop one true range
+// away and the target two.
 type stage struct {
 	*testing.T
 	strategytest.Bench
@@ -24,7 +25,8 @@ type stage struct {
 func start(t *testing.T, more map[string]any) *stage {
 	s := &stage{T: t}
 	s.market = s.Market("BTC-EUR", 0, 2, 1000_00)
-	values := map[string]any{"channel": int64(3), "atr": int64(2), "stop_atr": 1.0, "target_atr": 2.0, "share": "1", "risk": "0"}
+	values := map[string]any{"channel": int64(3), "atr": int64(2), "stop_atr": 1.0, "target_atr": 2.0, "share": "1",
+		"risk": "0"}
 	for name, value := range more {
 		values[name] = value
 	}
@@ -37,7 +39,8 @@ func start(t *testing.T, more map[string]any) *stage {
 // bar closes a candle of ±5 around the price.
 func (s *stage) bar(price market.Price, want ...string) {
 	s.Helper()
-	s.Bar(s.strategy, s.desk, market.Candle{Open: price, High: price + 5, Low: price - 5, Close: price, Market: s.market.ID})
+	s.Bar(s.strategy, s.desk, market.Candle{Open: price, High: price + 5, Low: price - 5, Close: price,
+		Market: s.market.ID})
 	require.Equal(s, want, s.Asked())
 }
 
@@ -180,20 +183,22 @@ func TestTheWarmupCoversChannelAndReach(t *testing.T) {
 	require.Greater(t, needs.Warmup, 300)
 }
 
-// The exits are on the ticks beyond what the multiples give, in whatever units the prices are kept: a backtest keeps them in those that its
-// candles need, a live bot in those of the exchange.
+// The exits are on the ticks beyond what the multiples give, in whatever units the prices are kept:
+// a backtest keeps them in those that its candles need, a live bot in those of the exchange.
 func TestTheExitsAreTheSamePricesInFinerUnits(t *testing.T) {
 	for _, digits := range []uint8{0, 2} {
 		s := &stage{T: t}
 		s.market = s.Market("BTC-EUR", digits, 2, 1000_00)
 		unit := market.Price(market.Pow10(digits))
 		s.market.TickSize = unit
-		made, err := breakout.Kind.New(map[string]any{"channel": int64(3), "atr": int64(2), "stop_atr": 1.05, "target_atr": 2.1, "share": "1", "risk": "0"}, s.Setup(market.Interval1h))
+		made, err := breakout.Kind.New(map[string]any{"channel": int64(3), "atr": int64(2), "stop_atr": 1.05,
+			"target_atr": 2.1, "share": "1", "risk": "0"}, s.Setup(market.Interval1h))
 		require.NoError(t, err)
 		s.strategy, s.desk = made, s.Bench.Desk()
 		var asked []string
 		for _, close := range []market.Price{100, 100, 100, 105, 111} { // the reach is 10.5 then
-			s.Bar(s.strategy, s.desk, market.Candle{Open: close * unit, High: (close + 5) * unit, Low: (close - 5) * unit, Close: close * unit, Market: s.market.ID})
+			s.Bar(s.strategy, s.desk, market.Candle{Open: close * unit, High: (close + 5) * unit,
+				Low: (close - 5) * unit, Close: close * unit, Market: s.market.ID})
 			asked = append(asked, s.Asked()...)
 		}
 		require.Equal(t, []string{"buy 9 stop 99 target 134 (breakout)"}, asked, "%d decimals", digits)

@@ -5,7 +5,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// savedTrade is a trade as it outlives the process; channel and reach come from the candles of the warm-up.
+// savedTrade is a trade as it outlives the process; channel and reach come from the candles of the
+// warm-up.
 type savedTrade struct {
 	Entry  market.OrderID `json:"entry"`
 	Stop   market.Price   `json:"stop"`

@@ -1,25 +1,27 @@
-// Package dca buys for a fixed amount of money at fixed times and never sells. It never looks at a price and keeps no order
-// resting. Start at Kind.
+// Package dca buys for a fixed amount of money at fixed times and never sells. It never looks at a
+// price and keeps no order resting. Start at Kind.
 //
 // # Rules
 //
-// Time is cut into periods: of `every_candles` candles of the main interval or, where `every` is set, of that duration, in
-// both cases counted from 1970-01-01 UTC (weeks from the Monday after). The schedule thus depends neither on when the run
-// started nor on candles that are missing.
+// Time is cut into periods: of `every_candles` candles of the main interval or, where `every` is
+// set, of that duration, in both cases counted from 1970-01-01 UTC (weeks from the Monday after).
+// The schedule thus depends neither on when the run started nor on candles that are missing.
 //
-//   - By candles: the first candle that starts in a new period buys `money` at market, fee included (Desk.BuyQuote), when it
-//     closes. The first candle of a run buys only if it is the first of its period.
-//   - By duration: a timer at the start of each period buys the same. The first period is the one after the first candle of
-//     the run; a timer that comes late buys once and keeps the schedule.
-//   - Where the available cash is below `money`, the purchase is skipped, not made smaller and not made up for later. So is
-//     one that the gate refuses.
+//   - By candles: the first candle that starts in a new period buys `money` at market, fee included
+//     (Desk.BuyQuote), when it closes. The first candle of a run buys only if it is the first of
+//     its period.
+//   - By duration: a timer at the start of each period buys the same. The first period is the one
+//     after the first candle of the run; a timer that comes late buys once and keeps the schedule.
+//   - Where the available cash is below `money`, the purchase is skipped, not made smaller and not
+//     made up for later. So is one that the gate refuses.
 //
-// Several markets each buy for `money`; those that share a quote asset use its cash in the order of their candles.
+// Several markets each buy for `money`; those that share a quote asset use its cash in the order of
+// their candles.
 //
 // # Parameters
 //
-// money is an amount of the market's quote asset as people write it, with no more decimals than the asset has. every, where
-// it is not 0, replaces every_candles.
+// money is an amount of the market's quote asset as people write it, with no more decimals than the
+// asset has. every, where it is not 0, replaces every_candles.
 package dca
 
 import (

@@ -17,7 +17,8 @@ const hour = market.Time(time.Hour)
 
 // hourly closes the candle that starts n hours after 1970.
 func hourly(b *strategytest.Bench, s strategy.Strategy, d *strategy.Desk, m *market.Market, n int) []string {
-	c := market.Candle{Open: 100, High: 100, Low: 100, Close: 100, Market: m.ID, Interval: market.Interval1h, Start: market.Time(n) * hour}
+	c := market.Candle{Open: 100, High: 100, Low: 100, Close: 100, Market: m.ID, Interval: market.Interval1h,
+		Start: market.Time(n) * hour}
 	b.At = c.End()
 	b.Bar(s, d, c)
 	return b.Asked()

@@ -7,7 +7,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
-// savedPlan is a schedule as it outlives the process; the timer of a schedule by duration is the engine's.
+// savedPlan is a schedule as it outlives the process; the timer of a schedule by duration is the
+// engine's.
 type savedPlan struct {
 	Known    bool            `json:"known"`
 	Period   int64           `json:"period"`
@@ -20,16 +21,19 @@ type savedPlan struct {
 func (x *dca) Save() ([]byte, error) {
 	return strategy.SaveMarkets(x.setup, func(m market.ID) savedPlan {
 		p := &x.plans[m]
-		return savedPlan{Known: p.known, Period: p.period, Timer: x.every != 0, Candles: x.candles, Interval: x.setup.Interval}
+		return savedPlan{Known: p.known, Period: p.period, Timer: x.every != 0, Candles: x.candles,
+			Interval: x.setup.Interval}
 	})
 }
 
-// Load reads what Save wrote. Other periods of candles than then begin as in a new run. A schedule by duration does not become one by candles, nor the other way round: its timer would go on
+// Load reads what Save wrote. Other periods of candles than then begin as in a new run. A schedule
+// by duration does not become one by candles, nor the other way round: its timer would go on
 // ringing, or never.
 func (x *dca) Load(data []byte) error {
 	return strategy.LoadMarkets(x.setup, data, func(m market.ID, saved savedPlan) error {
 		if saved.Timer != (x.every != 0) {
-			return errors.New("the schedule went by duration and now by candles, or the other way round; set it back, or give it another name")
+			return errors.New("the schedule went by duration and now by candles, or the other way round; set it back, " +
+				"or give it another name")
 		}
 		if x.every != 0 || saved.Candles == x.candles && saved.Interval == x.setup.Interval {
 			x.plans[m].known, x.plans[m].period = saved.Known, saved.Period

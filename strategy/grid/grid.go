@@ -1,26 +1,30 @@
-// Package grid keeps a ladder of post-only limit orders around a centre: buys below it, sells above it. It never takes
-// liquidity and never sells more than it holds. Start at Kind.
+// Package grid keeps a ladder of post-only limit orders around a centre: buys below it, sells above
+// it. It never takes liquidity and never sells more than it holds. Start at Kind.
 //
 // # Rules
 //
-// The centre is the first close. A close further from it than `recentre_bps` becomes the new centre. At each close:
+// The centre is the first close. A close further from it than `recentre_bps` becomes the new
+// centre. At each close:
 //
 //   - Buys stand at centre − k·spacing for k = 1 … levels, each over `money` at its price.
-//   - Sells stand at centre + k·spacing, the nearest first, each over the amount that `money` buys at its price or what is
-//     left of the position. Without a position there are none.
-//   - A rung whose order is gone, filled or cancelled, gets a new one, unless the close has passed its price: a post-only
-//     order there would match and be cancelled. Where the cash does not cover a buy, or a sell would be below the market's
-//     minimum, the rung stays empty.
-//   - When the centre has moved, the orders that rest move with it (Desk.Update), those on the side it moves towards first,
-//     so that the ladder does not cross itself. Nobody cancels and places. A rung that the exchange has not answered yet is
-//     left for the next close; so is a move that was refused.
+//   - Sells stand at centre + k·spacing, the nearest first, each over the amount that `money` buys
+//     at its price or what is left of the position. Without a position there are none.
+//   - A rung whose order is gone, filled or cancelled, gets a new one, unless the close has passed
+//     its price: a post-only order there would match and be cancelled. Where the cash does not
+//     cover a buy, or a sell would be below the market's minimum, the rung stays empty.
+//   - When the centre has moved, the orders that rest move with it (Desk.Update), those on the side
+//     it moves towards first, so that the ladder does not cross itself. Nobody cancels and places.
+//     A rung that the exchange has not answered yet is left for the next close; so is a move that
+//     was refused.
 //
-// A partly filled order keeps its remainder. Each market has its own ladder; those that share a quote asset share its cash.
+// A partly filled order keeps its remainder. Each market has its own ladder; those that share a
+// quote asset share its cash.
 //
 // # Parameters
 //
-// levels counts the rungs of a side; spacing_bps and recentre_bps are hundredths of a percent of the centre; money is an
-// amount of the market's quote asset. All rungs must stand above zero: levels·spacing_bps stays below 10000.
+// levels counts the rungs of a side; spacing_bps and recentre_bps are hundredths of a percent of
+// the centre; money is an amount of the market's quote asset. All rungs must stand above zero:
+// levels·spacing_bps stays below 10000.
 package grid
 
 import (
@@ -168,7 +172,8 @@ func move(d *strategy.Desk, o *market.Order, price market.Price) {
 }
 
 // place returns the order's id, or 0 where the gate refused it.
-func place(d *strategy.Desk, m market.ID, side market.Side, amount market.Qty, price market.Price, tag string) market.OrderID {
+func place(d *strategy.Desk, m market.ID, side market.Side, amount market.Qty, price market.Price,
+	tag string) market.OrderID {
 	id, err := d.Limit(m, side, amount, price, strategy.PostOnly(), strategy.Tag(tag))
 	if err != nil {
 		d.Log().Debug().Err(err).Msg("rung refused")

@@ -12,7 +12,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/strategytest"
 )
 
-// stage has a market and two rungs a side, 1 % apart, that follow a close 2 % away; each is over 100 EUR.
+// stage has a market and two rungs a side, 1 % apart, that follow a close 2 % away; each is over
+// 100 EUR.
 type stage struct {
 	*testing.T
 	strategytest.Bench
@@ -24,7 +25,8 @@ type stage struct {
 func start(t *testing.T, cash market.Money) *stage {
 	s := &stage{T: t}
 	s.market = s.Market("BTC-EUR", 1, 2, cash)
-	made, err := grid.Kind.New(map[string]any{"levels": int64(2), "spacing_bps": "100", "recentre_bps": "200", "money": "100"}, s.Setup(market.Interval1h))
+	made, err := grid.Kind.New(map[string]any{"levels": int64(2), "spacing_bps": "100", "recentre_bps": "200",
+		"money": "100"}, s.Setup(market.Interval1h))
 	require.NoError(t, err)
 	s.strategy, s.desk = made, s.Bench.Desk()
 	return s
@@ -61,8 +63,10 @@ func TestTheLadderMovesByUpdate(t *testing.T) {
 	s.Fill(1, 99_0, 1_01)
 	s.closeAt(100_0, "buy 1.01 at 99 post-only (rung below)",
 		"sell 0.99 at 101 post-only (rung above)", "sell 0.02 at 102 post-only (rung above)")
-	s.closeAt(110_0, "update 4 price 111.1", "update 5 price 112.2", "update 3 price 108.9", "update 2 price 107.8") // upwards: sells first
-	s.closeAt(100_0, "update 3 price 99", "update 2 price 98", "update 4 price 101", "update 5 price 102")           // downwards: buys first
+	// upwards: sells first
+	s.closeAt(110_0, "update 4 price 111.1", "update 5 price 112.2", "update 3 price 108.9", "update 2 price 107.8")
+	// downwards: buys first
+	s.closeAt(100_0, "update 3 price 99", "update 2 price 98", "update 4 price 101", "update 5 price 102")
 }
 
 func TestAnOrderWithoutAnAnswerIsLeftAlone(t *testing.T) {
@@ -96,8 +100,10 @@ func TestARefusedRungIsTriedAgain(t *testing.T) {
 func TestRungsStandOnTheTick(t *testing.T) {
 	s := start(t, 1000_00)
 	s.market.TickSize = 5
-	s.closeAt(103_0, "buy 0.98 at 101.5 post-only (rung below)", "buy 0.99 at 100.5 post-only (rung below)") // 101.97 and 100.94 down
-	s.closeAt(103_0)                                                                                         // they stand where they should
+	// 101.97 and 100.94 down
+	s.closeAt(103_0, "buy 0.98 at 101.5 post-only (rung below)", "buy 0.99 at 100.5 post-only (rung below)")
+	// they stand where they should
+	s.closeAt(103_0)
 }
 
 func TestRungsBelowZeroAreNoParameters(t *testing.T) {

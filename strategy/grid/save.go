@@ -22,12 +22,14 @@ func (g *grid) Save() ([]byte, error) {
 	})
 }
 
-// Load reads what Save wrote. Another number of levels is an error: nobody would look after the rungs beyond.
+// Load reads what Save wrote. Another number of levels is an error: nobody would look after the
+// rungs beyond.
 func (g *grid) Load(data []byte) error {
 	return strategy.LoadMarkets(g.setup, data, func(m market.ID, saved savedLadder) error {
 		l := &g.ladders[m]
 		if len(saved.Buys) != len(l.buys) || len(saved.Sells) != len(l.sells) {
-			return fmt.Errorf("saved with levels = %d, now it is %d; set it back, or cancel its orders and give it another name", len(saved.Buys), len(l.buys))
+			return fmt.Errorf("saved with levels = %d, now it is %d; set it back, or cancel its orders and give it "+
+				"another name", len(saved.Buys), len(l.buys))
 		}
 		l.centre, l.buys, l.sells = saved.Centre, saved.Buys, saved.Sells
 		return nil

@@ -7,9 +7,10 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Cross follows a fast and a slow simple average of the same closes and says when one crosses the other. Their difference is
-// fastSum·slow − slowSum·fast in whole ticks, both sides divided by what the lengths have in common: its sign is exact, so
-// that equal averages are equal and no rounding makes a cross.
+// Cross follows a fast and a slow simple average of the same closes and says when one crosses the
+// other. Their difference is fastSum·slow − slowSum·fast in whole ticks, both sides divided by what
+// the lengths have in common: its sign is exact, so that equal averages are equal and no rounding
+// makes a cross.
 type Cross struct {
 	ring    []market.Price // the last slow closes
 	at, lag int            // where the next close goes; where the oldest of the fast average is
@@ -37,17 +38,20 @@ func NewCross(fast, slow int) Cross {
 		panic(fmt.Sprintf("indicator: a cross of averages over %d and %d closes", fast, slow))
 	}
 	common := divisor(fast, slow)
-	x := Cross{ring: make([]market.Price, slow), lag: slow - fast, byFast: market.Price(fast / common), bySlow: market.Price(slow / common)}
+	x := Cross{ring: make([]market.Price, slow), lag: slow - fast, byFast: market.Price(fast / common),
+		bySlow: market.Price(slow / common)}
 	x.byBoth = x.bySlow - x.byFast
 	x.highest = math.MaxInt64 / (market.Price(fast) * x.bySlow)
 	return x
 }
 
-// Push takes the next close and reports a cross. The first can come with close slow+1, when there is a difference to compare
-// with. It panics where a close is so high that the difference could leave an int64.
+// Push takes the next close and reports a cross. The first can come with close slow+1, when there
+// is a difference to compare with. It panics where a close is so high that the difference could
+// leave an int64.
 func (x *Cross) Push(close market.Price) Direction {
 	if close > x.highest {
-		panic(fmt.Sprintf("indicator: a close of %d ticks is above %d, up to which averages of these lengths compare exactly", close, x.highest))
+		panic(fmt.Sprintf("indicator: a close of %d ticks is above %d, up to which averages of these lengths compare "+
+			"exactly", close, x.highest))
 	}
 	is := x.after(close)
 	direction := Direction(0)
@@ -65,8 +69,8 @@ func (x *Cross) Push(close market.Price) Direction {
 	return direction
 }
 
-// Quiet takes the next close where Push would report no cross, and returns true. It returns false, and has changed nothing,
-// where Push would report one or panic, and before the first difference.
+// Quiet takes the next close where Push would report no cross, and returns true. It returns false,
+// and has changed nothing, where Push would report one or panic, and before the first difference.
 func (x *Cross) Quiet(close market.Price) bool {
 	is := x.after(close)
 	if close > x.calm || (x.was <= 0 && is > 0) || (x.was >= 0 && is < 0) {
@@ -76,8 +80,8 @@ func (x *Cross) Quiet(close market.Price) bool {
 	return true
 }
 
-// after is the difference with one close more: the close comes into both sums, the oldest of each leaves it. What lies between
-// may wrap, the difference itself does not.
+// after is the difference with one close more: the close comes into both sums, the oldest of each
+// leaves it. What lies between may wrap, the difference itself does not.
 func (x *Cross) after(close market.Price) market.Price {
 	return x.was + close*x.byBoth - x.ring[x.lag]*x.bySlow + x.ring[x.at]*x.byFast
 }

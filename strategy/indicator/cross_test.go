@@ -16,7 +16,8 @@ func TestCrossSaysWhatTwoAveragesSay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		fast := rapid.IntRange(1, 6).Draw(t, "fast")
 		slow := rapid.IntRange(fast+1, 12).Draw(t, "slow")
-		closes := rapid.SliceOfN(rapid.Int64Range(1, 5), 0, 80).Draw(t, "closes") // few values: equal averages are common
+		// few values: equal averages are common
+		closes := rapid.SliceOfN(rapid.Int64Range(1, 5), 0, 80).Draw(t, "closes")
 		x := indicator.NewCross(fast, slow)
 		a, b := indicator.NewSMA(fast), indicator.NewSMA(slow)
 		was, has := market.Price(0), false

@@ -2,7 +2,8 @@ package indicator
 
 import "github.com/tidemark-trading/tidemark/market"
 
-// EMA is the exponential moving average of weight 2/(n+1), which starts with the simple average of the first n prices.
+// EMA is the exponential moving average of weight 2/(n+1), which starts with the simple average of
+// the first n prices.
 type EMA struct {
 	smooth smooth
 }
@@ -32,7 +33,8 @@ type smooth struct {
 
 func newSmooth(n int, weight float64) smooth { return smooth{n: window(n), weight: weight} }
 
-// push rounds the product before the sum by converting it: a processor that fuses both would print other results.
+// push rounds the product before the sum by converting it: a processor that fuses both would print
+// other results.
 func (s *smooth) push(x float64) {
 	if s.seen == s.n {
 		s.value += float64(s.weight * (x - s.value))

@@ -31,13 +31,16 @@ func figures() []figure {
 		{"RSI", rsi.Warmup(), func(c market.Candle) { rsi.Push(c.Close) }, one(rsi.Value)},
 		{"ATR", atr.Warmup(), atr.Push, one(atr.Value)},
 		{"StdDev", deviation.Warmup(), func(c market.Candle) { deviation.Push(c.Close) }, one(deviation.Value)},
-		{"Bollinger", band.Warmup(), func(c market.Candle) { band.Push(c.Close) }, func() []float64 { return []float64{band.Lower(), band.Middle(), band.Upper()} }},
-		{"Donchian", channel.Warmup(), channel.Push, func() []float64 { return []float64{float64(channel.Low()), float64(channel.High())} }},
+		{"Bollinger", band.Warmup(), func(c market.Candle) { band.Push(c.Close) },
+			func() []float64 { return []float64{band.Lower(), band.Middle(), band.Upper()} }},
+		{"Donchian", channel.Warmup(), channel.Push,
+			func() []float64 { return []float64{float64(channel.Low()), float64(channel.High())} }},
 		{"VWAP", vwap.Warmup(), vwap.Push, one(vwap.Value)},
 	}
 }
 
-// walk is a seeded path of candles whose moves are wild in its first half and a thousand times smaller after it.
+// walk is a seeded path of candles whose moves are wild in its first half and a thousand times
+// smaller after it.
 func walk(count int) []market.Candle {
 	random := rand.New(rand.NewPCG(7, 11))
 	price, all := int64(5_000_000_000), make([]market.Candle, count)
@@ -49,7 +52,8 @@ func walk(count int) []market.Candle {
 		open := price
 		price = max(1_000_000, price+int64(random.NormFloat64()*reach))
 		high, low := max(open, price)+random.Int64N(1000), max(1, min(open, price)-random.Int64N(1000))
-		all[i] = market.Candle{Open: market.Price(open), High: market.Price(high), Low: market.Price(low), Close: market.Price(price), Volume: market.Volume(random.Int64N(1_000_000))}
+		all[i] = market.Candle{Open: market.Price(open), High: market.Price(high), Low: market.Price(low),
+			Close: market.Price(price), Volume: market.Volume(random.Int64N(1_000_000))}
 	}
 	return all
 }
@@ -71,7 +75,8 @@ func TestStartingBeforeTheWarmupChangesNothing(t *testing.T) {
 				}
 				want, have := early[i].values(), late[i].values()
 				for v := range want {
-					require.LessOrEqual(t, math.Abs(want[v]-have[v]), 1e-9*math.Abs(want[v]), "candle %d after the late start", c-from+1)
+					require.LessOrEqual(t, math.Abs(want[v]-have[v]), 1e-9*math.Abs(want[v]),
+						"candle %d after the late start", c-from+1)
 				}
 			}
 		})
@@ -133,7 +138,8 @@ func TestRSIForgetsInAStillMarket(t *testing.T) {
 	require.Equal(t, 50.0, rsi.Value())
 }
 
-// A sum of floats would leave about 1e-3 here: that is a deviation where there is none, and a cross that never was.
+// A sum of floats would leave about 1e-3 here: that is a deviation where there is none, and a cross
+// that never was.
 func TestEqualPricesAfterHugeOnesHaveNoDeviation(t *testing.T) {
 	deviation, sma := indicator.NewStdDev(10), indicator.NewSMA(10)
 	for i := range 1000 {

@@ -2,8 +2,9 @@ package indicator
 
 import "github.com/tidemark-trading/tidemark/market"
 
-// RSI is Wilder's relative strength index of the last closes: 100·gain ÷ (gain+loss), where gain and loss are Wilder's
-// averages (weight 1/n, started with the mean of the first n changes) of the moves up and down.
+// RSI is Wilder's relative strength index of the last closes: 100·gain ÷ (gain+loss), where gain
+// and loss are Wilder's averages (weight 1/n, started with the mean of the first n changes) of the
+// moves up and down.
 type RSI struct {
 	gain smooth
 	loss smooth
@@ -29,10 +30,12 @@ func (r *RSI) Push(p market.Price) {
 // Ready reports whether n+1 closes were pushed.
 func (r *RSI) Ready() bool { return r.gain.ready() }
 
-// still is the part of the price below which moves count as none: hundreds of equal closes leave nothing else.
+// still is the part of the price below which moves count as none: hundreds of equal closes leave
+// nothing else.
 const still = 1e-9
 
-// Value is the index, from 0 (only losses) to 100 (only gains). It is 50 where the price stands still.
+// Value is the index, from 0 (only losses) to 100 (only gains). It is 50 where the price stands
+// still.
 func (r *RSI) Value() float64 {
 	moves := r.gain.value + r.loss.value
 	if moves <= still*float64(r.last) {

@@ -7,7 +7,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// StdDev is the standard deviation of the last n prices, divided by n (of the window as a whole, not of a sample).
+// StdDev is the standard deviation of the last n prices, divided by n (of the window as a whole,
+// not of a sample).
 type StdDev struct {
 	ring    []market.Price
 	at      uint
@@ -36,7 +37,8 @@ func (s *StdDev) Ready() bool { return s.full }
 // Mean is the simple average of the same prices.
 func (s *StdDev) Mean() float64 { return float64(s.sum) / float64(len(s.ring)) }
 
-// Value is √(n·Σx² − (Σx)²) ÷ n. The difference is taken of integers: it is 0 for equal prices and never below.
+// Value is √(n·Σx² − (Σx)²) ÷ n. The difference is taken of integers: it is 0 for equal prices and
+// never below.
 func (s *StdDev) Value() float64 {
 	n := uint64(len(s.ring))
 	spread := s.squares.times(n).minus(product(s.sum, s.sum))
@@ -46,8 +48,8 @@ func (s *StdDev) Value() float64 {
 // Warmup is n.
 func (s *StdDev) Warmup() int { return len(s.ring) }
 
-// uint128 is an unsigned integer that wraps at 2^128. Sums of squares stay below it wherever the sum of the prices fits an
-// int64.
+// uint128 is an unsigned integer that wraps at 2^128. Sums of squares stay below it wherever the
+// sum of the prices fits an int64.
 type uint128 struct {
 	hi, lo uint64
 }

@@ -33,7 +33,8 @@ func candles(t *rapid.T, atLeast int) []market.Candle {
 		high := max(open, price) + rapid.Int64Range(0, step).Draw(t, "up")
 		low := max(1, min(open, price)-rapid.Int64Range(0, step).Draw(t, "down"))
 		volume := max(0, rapid.Int64Range(-10, 1_000_000).Draw(t, "volume"))
-		all[i] = market.Candle{Open: market.Price(open), High: market.Price(high), Low: market.Price(low), Close: market.Price(price), Volume: market.Volume(volume)}
+		all[i] = market.Candle{Open: market.Price(open), High: market.Price(high), Low: market.Price(low),
+			Close: market.Price(price), Volume: market.Volume(volume)}
 	}
 	return all
 }
@@ -140,7 +141,8 @@ func TestATREqualsItsTwin(t *testing.T) {
 			reach := float64(c.High - c.Low)
 			if i > 0 {
 				before := float64(all[i-1].Close)
-				reach = slices.Max([]float64{reach, math.Abs(float64(c.High) - before), math.Abs(float64(c.Low) - before)})
+				reach = slices.Max([]float64{reach, math.Abs(float64(c.High) - before),
+					math.Abs(float64(c.Low) - before)})
 			}
 			ranges = append(ranges, reach)
 			require.Equal(t, i >= n-1, atr.Ready())

@@ -2,7 +2,8 @@ package indicator
 
 import "github.com/tidemark-trading/tidemark/market"
 
-// VWAP is the average price of the last n candles, weighted by volume; a candle's price is (high+low+close) ÷ 3.
+// VWAP is the average price of the last n candles, weighted by volume; a candle's price is
+// (high+low+close) ÷ 3.
 type VWAP struct {
 	ring   []traded
 	at     uint

@@ -1,35 +1,40 @@
-// Package maker quotes both sides of a market with post-only limit orders around the middle of its order book. It never
-// takes liquidity, never sells more than it holds and holds no more than its limit. Start at Kind.
+// Package maker quotes both sides of a market with post-only limit orders around the middle of its
+// order book. It never takes liquidity, never sells more than it holds and holds no more than its
+// limit. Start at Kind.
 //
 // # Rules
 //
-// At each order book (or ticker, in a market whose book was never seen) that shows both a bid and an ask:
+// At each order book (or ticker, in a market whose book was never seen) that shows both a bid and
+// an ask:
 //
-//   - The middle between best bid and best ask is shifted by `skew_bps` times a factor that falls evenly from +1 without a
-//     position to −1 at the limit of `max_money`: with little in hand both quotes stand higher, to buy; with much, lower, to
-//     sell. At half the limit nothing is shifted.
-//   - The buy stands `half_spread_bps` below the shifted middle, the sell as far above it. Neither reaches the other side of
-//     the book: the buy stays below the best ask, the sell above the best bid.
-//   - Each quote is over `money`; the buy at most over what is missing to the limit and what 99 % of the available cash pays
-//     (the fee is held too), the sell at most over the position. Below the market's minimum a side has no quote.
-//   - A quote that rests moves by Desk.Update, and only when it would move by `move_bps` or more; the same update puts back
-//     what partial fills took, and takes away what is too much. The quote on the side towards which prices move goes first,
-//     so that the two do not cross.
-//   - A quote is cancelled where the limit or the position leaves nothing to quote, and where its move was refused: it would
-//     rest at an old price.
-//   - A quote that gate or exchange refused is asked for again when its price has moved by `move_bps`. While the exchange has
-//     not answered a quote, its move or its cancel, it is left alone; what the exchange refused to move or cancel is asked
-//     for again.
+//   - The middle between best bid and best ask is shifted by `skew_bps` times a factor that falls
+//     evenly from +1 without a position to −1 at the limit of `max_money`: with little in hand both
+//     quotes stand higher, to buy; with much, lower, to sell. At half the limit nothing is shifted.
+//   - The buy stands `half_spread_bps` below the shifted middle, the sell as far above it. Neither
+//     reaches the other side of the book: the buy stays below the best ask, the sell above the best
+//     bid.
+//   - Each quote is over `money`; the buy at most over what is missing to the limit and what 99 %
+//     of the available cash pays (the fee is held too), the sell at most over the position. Below
+//     the market's minimum a side has no quote.
+//   - A quote that rests moves by Desk.Update, and only when it would move by `move_bps` or more;
+//     the same update puts back what partial fills took, and takes away what is too much. The quote
+//     on the side towards which prices move goes first, so that the two do not cross.
+//   - A quote is cancelled where the limit or the position leaves nothing to quote, and where its
+//     move was refused: it would rest at an old price.
+//   - A quote that gate or exchange refused is asked for again when its price has moved by
+//     `move_bps`. While the exchange has not answered a quote, its move or its cancel, it is left
+//     alone; what the exchange refused to move or cancel is asked for again.
 //
-// When one side of the book is empty, the quotes stay. On candles alone the strategy does nothing: a backtest must make
-// tickers or books, and the report says that they were made.
+// When one side of the book is empty, the quotes stay. On candles alone the strategy does nothing:
+// a backtest must make tickers or books, and the report says that they were made.
 //
-// Known limitation: a live book contains the own quotes. They move the middle only where they are the best prices.
+// Known limitation: a live book contains the own quotes. They move the middle only where they are
+// the best prices.
 //
 // # Parameters
 //
-// All …_bps are hundredths of a percent of the middle, money and max_money amounts of the market's quote asset. book = false
-// quotes from tickers alone and asks for no order book.
+// All …_bps are hundredths of a percent of the middle, money and max_money amounts of the market's
+// quote asset. book = false quotes from tickers alone and asks for no order book.
 package maker
 
 import (

@@ -12,8 +12,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/strategytest"
 )
 
-// stage has a market with 1000 EUR. Quotes of 100 EUR stand 1 % around the middle, shifted by at most 0.5 %, and move by
-// 0.1 %; the position may be worth 400 EUR.
+// stage has a market with 1000 EUR. Quotes of 100 EUR stand 1 % around the middle, shifted by at
+// most 0.5 %, and move by 0.1 %; the position may be worth 400 EUR.
 type stage struct {
 	*testing.T
 	strategytest.Bench
@@ -25,7 +25,8 @@ type stage struct {
 func start(t *testing.T, more map[string]any) *stage {
 	s := &stage{T: t}
 	s.market = s.Market("BTC-EUR", 2, 2, 1000_00)
-	values := map[string]any{"half_spread_bps": "100", "skew_bps": "50", "move_bps": "10", "money": "100", "max_money": "400"}
+	values := map[string]any{"half_spread_bps": "100", "skew_bps": "50", "move_bps": "10", "money": "100",
+		"max_money": "400"}
 	for name, value := range more {
 		values[name] = value
 	}
@@ -37,7 +38,8 @@ func start(t *testing.T, more map[string]any) *stage {
 
 func (s *stage) book(bid, ask market.Price, want ...string) {
 	s.Helper()
-	s.Book(s.strategy, s.desk, market.OrderBook{Market: s.market.ID, Bids: []market.Level{{Price: bid}}, Asks: []market.Level{{Price: ask}}})
+	s.Book(s.strategy, s.desk, market.OrderBook{Market: s.market.ID, Bids: []market.Level{{Price: bid}},
+		Asks: []market.Level{{Price: ask}}})
 	require.Equal(s, want, s.Asked())
 }
 
@@ -58,7 +60,8 @@ func TestWithoutAPositionOnlyTheBuyIsQuoted(t *testing.T) {
 func TestAtHalfTheLimitNothingIsShifted(t *testing.T) {
 	s := start(t, nil)
 	s.hold(2_00)
-	s.book(99_90, 100_10, "sell 1 at 101 post-only (ask)", "buy 1 at 99 post-only (bid)") // upwards from nothing: the sell first
+	// upwards from nothing: the sell first
+	s.book(99_90, 100_10, "sell 1 at 101 post-only (ask)", "buy 1 at 99 post-only (bid)")
 }
 
 func TestAtTheLimitBothQuotesLeanDownAndNothingIsBought(t *testing.T) {
@@ -71,9 +74,11 @@ func TestQuotesMoveByUpdateFromTheThresholdOn(t *testing.T) {
 	s := start(t, nil)
 	s.hold(2_00)
 	s.book(99_90, 100_10, "sell 1 at 101 post-only (ask)", "buy 1 at 99 post-only (bid)")
-	s.book(99_95, 100_15)                                                                           // 0.05 %
-	s.book(100_90, 101_10, "update 2 price 102.01 amount 0.99", "update 3 price 99.99 amount 0.99") // 100 EUR are less base now
-	s.book(98_90, 99_10, "update 3 price 98.01", "update 2 price 99.99")                            // downwards: the buy first
+	s.book(99_95, 100_15) // 0.05 %
+	// 100 EUR are less base now
+	s.book(100_90, 101_10, "update 2 price 102.01 amount 0.99", "update 3 price 99.99 amount 0.99")
+	// downwards: the buy first
+	s.book(98_90, 99_10, "update 3 price 98.01", "update 2 price 99.99")
 }
 
 func TestAMovePutsBackWhatPartialFillsTook(t *testing.T) {
@@ -139,7 +144,8 @@ func TestAQuoteWithoutAnAnswerIsLeftAlone(t *testing.T) {
 func (s *stage) answer(id market.OrderID, command market.CommandKind) {
 	o, open := s.desk.Order(id)
 	require.True(s, open)
-	s.strategy.(strategy.OrderHandler).OnOrder(s.desk, o, market.Report{Exec: market.ExecRejected, Order: o.ID, Market: o.Market, Command: command})
+	s.strategy.(strategy.OrderHandler).OnOrder(s.desk, o,
+		market.Report{Exec: market.ExecRejected, Order: o.ID, Market: o.Market, Command: command})
 }
 
 func TestAMoveOnItsWayIsWaitedForUntilItIsRejected(t *testing.T) {
@@ -156,9 +162,11 @@ func TestAMoveThatTheExchangeNeverHeardOfIsAskedForAgainAfterARestart(t *testing
 	s := start(t, nil)
 	s.book(99_90, 100_10, "buy 1 at 99.49 post-only (bid)")
 	s.book(98_90, 99_10, "update 1 price 98.49")
-	s.Change(1, func(o *market.Order) { o.Price = 99_49 }) // the bot was killed; in the end the order is told as it is, and it is as it was
+	// the bot was killed; in the end the order is told as it is, and it is as it was
+	s.Change(1, func(o *market.Order) { o.Price = 99_49 })
 	o, _ := s.desk.Order(1)
-	s.strategy.(strategy.OrderHandler).OnOrder(s.desk, o, market.Report{Exec: market.ExecUpdated, Order: o.ID, Market: o.Market})
+	s.strategy.(strategy.OrderHandler).OnOrder(s.desk, o,
+		market.Report{Exec: market.ExecUpdated, Order: o.ID, Market: o.Market})
 	s.book(98_90, 99_10, "update 1 price 98.49")
 }
 

@@ -24,7 +24,8 @@ func (q *quote) resting(d *strategy.Desk) market.Qty {
 	return 0
 }
 
-// want is what a quote should be: at most this amount, at this price unless it rests less than least away from it.
+// want is what a quote should be: at most this amount, at this price unless it rests less than
+// least away from it.
 type want struct {
 	amount market.Qty
 	price  market.Price
@@ -58,7 +59,8 @@ func (q *quote) place(d *strategy.Desk, m market.ID, w want) {
 	q.order, q.price, q.refused = id, w.price, err != nil
 }
 
-// move changes the price; where the remainder is no longer whole, or too much, it becomes the amount that is wanted.
+// move changes the price; where the remainder is no longer whole, or too much, it becomes the
+// amount that is wanted.
 func (q *quote) move(d *strategy.Desk, m *market.Market, o *market.Order, w want) {
 	var err error
 	filled := o.Amount - o.AmountRemaining
@@ -76,8 +78,8 @@ func (q *quote) move(d *strategy.Desk, m *market.Market, o *market.Order, w want
 	q.price, q.moving = w.price, true
 }
 
-// settled ends the wait for a move. The order may stand where it stood: of a move that was on its way when the bot was killed nobody can
-// say more than how the order is now.
+// settled ends the wait for a move. The order may stand where it stood: of a move that was on its
+// way when the bot was killed nobody can say more than how the order is now.
 func (q *quote) settled(o *market.Order) {
 	if q.order == o.ID {
 		q.price, q.moving = o.Price, false

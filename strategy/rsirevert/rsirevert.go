@@ -1,28 +1,30 @@
-// Package rsirevert buys weakness and sells its recovery with limit orders that expire after some candles. It never sends a
-// market order and keeps at most one order open in each market. Start at Kind.
+// Package rsirevert buys weakness and sells its recovery with limit orders that expire after some
+// candles. It never sends a market order and keeps at most one order open in each market. Start at
+// Kind.
 //
 // # Rules
 //
 // The RSI is Wilder's over `period` closes.
 //
-//   - Entry. Without a position and without an open order, an RSI below `low` places a limit buy `offset_bps` below the
-//     close, over `share` of the cash at that price.
-//   - Exit. With a position and without an open order, a limit sell over all of it: at the close where the RSI is above
-//     `high`, else `target_bps` above what a unit of the position cost, fees included.
-//   - Expiry. An order that has not filled whole at the close of the `expire`-th candle after the one on which it was placed
-//     is cancelled. The rules above are applied again at the first close after the cancel is confirmed; an exit is thus
-//     placed anew.
-//   - A sell that rests above the close while the RSI is above `high` is moved down to the close (Desk.Update), and its
-//     candles are counted anew.
-//   - An entry that filled in part and expired leaves a smaller position, which is sold by the same rules. Dust below the
-//     market's minimum counts as no position.
+//   - Entry. Without a position and without an open order, an RSI below `low` places a limit buy
+//     `offset_bps` below the close, over `share` of the cash at that price.
+//   - Exit. With a position and without an open order, a limit sell over all of it: at the close
+//     where the RSI is above `high`, else `target_bps` above what a unit of the position cost, fees
+//     included.
+//   - Expiry. An order that has not filled whole at the close of the `expire`-th candle after the
+//     one on which it was placed is cancelled. The rules above are applied again at the first close
+//     after the cancel is confirmed; an exit is thus placed anew.
+//   - A sell that rests above the close while the RSI is above `high` is moved down to the close
+//     (Desk.Update), and its candles are counted anew.
+//   - An entry that filled in part and expired leaves a smaller position, which is sold by the same
+//     rules. Dust below the market's minimum counts as no position.
 //
 // Each market is traded for itself; markets with the same quote asset share its cash.
 //
 // # Parameters
 //
-// period and expire count candles; low and high are RSI values, low below high; offset_bps and target_bps are hundredths of
-// a percent of a price; share is a fraction of the cash.
+// period and expire count candles; low and high are RSI values, low below high; offset_bps and
+// target_bps are hundredths of a percent of a price; share is a fraction of the cash.
 package rsirevert
 
 import (
@@ -43,7 +45,8 @@ const (
 )
 
 // Kind is the strategy as bot.Main takes it.
-var Kind = strategy.Define("rsirevert", "buys below the close when the RSI is low, sells at a target or when it is high", needs, build)
+var Kind = strategy.Define("rsirevert",
+	"buys below the close when the RSI is low, sells at a target or when it is high", needs, build)
 
 // Params are the parameters.
 type Params struct {

@@ -12,7 +12,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/strategytest"
 )
 
-// stage has a market with 1000 EUR and the strategy over two changes; an order expires after two candles.
+// stage has a market with 1000 EUR and the strategy over two changes; an order expires after two
+// candles.
 type stage struct {
 	*testing.T
 	strategytest.Bench
@@ -25,7 +26,8 @@ func start(t *testing.T) *stage {
 	s := &stage{T: t}
 	s.market = s.Market("BTC-EUR", 2, 2, 1000_00)
 	made, err := rsirevert.Kind.New(map[string]any{
-		"period": int64(2), "low": 20.0, "high": 80.0, "offset_bps": "100", "target_bps": "500", "expire": int64(2), "share": "1",
+		"period": int64(2), "low": 20.0, "high": 80.0, "offset_bps": "100", "target_bps": "500", "expire": int64(2),
+		"share": "1",
 	}, s.Setup(market.Interval1h))
 	require.NoError(t, err)
 	s.strategy, s.desk = made, s.Bench.Desk()

@@ -8,7 +8,8 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/strategytest"
 )
 
-// BenchmarkCandle is a candle without a cross: two averages and one comparison, called through the interface.
+// BenchmarkCandle is a candle without a cross: two averages and one comparison, called through the
+// interface.
 func BenchmarkCandle(b *testing.B) {
 	var bench strategytest.Bench
 	m := bench.Market("BTC-EUR", 2, 8, 0)

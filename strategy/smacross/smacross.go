@@ -1,30 +1,36 @@
-// Package smacross trades the cross of two simple moving averages with market orders, long only. It never looks at a price
-// other than closes and keeps no order resting. Start at Kind; this is the shortest complete strategy.
+// Package smacross trades the cross of two simple moving averages with market orders, long only. It
+// never looks at a price other than closes and keeps no order resting. Start at Kind; this is the
+// shortest complete strategy.
 //
 // # Rules
 //
-// The fast average is over the last `fast` closes, the slow one over the last `slow`. At each close their difference is
-// compared with that of the close before:
+// The fast average is over the last `fast` closes, the slow one over the last `slow`. At each close
+// their difference is compared with that of the close before:
 //
-//   - it was zero or below and is above: the averages crossed upwards. Without a position and without an open order, buy
-//     ⌊share · cash ÷ close⌋ at market, rounded down to the amounts that the market allows. Cash is what is available in the
-//     quote asset; share leaves room for the fee and for the price until the order is filled.
-//   - it was zero or above and is below: they crossed downwards. With a position, sell all of it at market. A buy that still
-//     waits is cancelled; while a sell waits, nothing is asked.
-//   - otherwise nothing happens. A cross that was missed, for want of cash or because an order was open, is not made up for.
+//   - it was zero or below and is above: the averages crossed upwards. Without a position and
+//     without an open order, buy ⌊share · cash ÷ close⌋ at market, rounded down to the amounts that
+//     the market allows. Cash is what is available in the quote asset; share leaves room for the
+//     fee and for the price until the order is filled.
+//   - it was zero or above and is below: they crossed downwards. With a position, sell all of it at
+//     market. A buy that still waits is cancelled; while a sell waits, nothing is asked.
+//   - otherwise nothing happens. A cross that was missed, for want of cash or because an order was
+//     open, is not made up for.
 //
-// The first decision is made on candle slow+1, when there is a difference to compare with. Each market is traded for itself;
-// markets with the same quote asset share its cash, and the one that closes first in a group takes its share first.
+// The first decision is made on candle slow+1, when there is a difference to compare with. Each
+// market is traded for itself; markets with the same quote asset share its cash, and the one that
+// closes first in a group takes its share first.
 //
 // # Numbers
 //
-// The difference is fastSum·slow − slowSum·fast in whole ticks, both sides divided by what fast and slow have in common: the
-// sign is exact, so that equal averages are equal and no rounding makes a cross. A close so high that the products would
-// leave an int64 stops the strategy with a panic that names it.
+// The difference is fastSum·slow − slowSum·fast in whole ticks, both sides divided by what fast and
+// slow have in common: the sign is exact, so that equal averages are equal and no rounding makes a
+// cross. A close so high that the products would leave an int64 stops the strategy with a panic
+// that names it.
 //
 // # Parameters
 //
-// fast and slow count candles, with fast below slow; share is a fraction of the cash above 0 and up to 1.
+// fast and slow count candles, with fast below slow; share is a fraction of the cash above 0 and up
+// to 1.
 package smacross
 
 import (
@@ -44,7 +50,8 @@ const (
 )
 
 // Kind is the strategy as bot.Main takes it.
-var Kind = strategy.Define("smacross", "buys when a fast average of closes crosses above a slow one, sells when it crosses below", needs, build)
+var Kind = strategy.Define("smacross",
+	"buys when a fast average of closes crosses above a slow one, sells when it crosses below", needs, build)
 
 // Params are the parameters.
 type Params struct {

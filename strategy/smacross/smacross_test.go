@@ -144,9 +144,11 @@ func TestACandleWithoutACrossAllocatesNothing(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(200, func() { c.Close++; s.OnCandle(d, c) }))
 }
 
-// A run on real candles against the trades of two independent engines. Orders fill at the next open, each fill pays 0.25 %.
+// A run on real candles against the trades of two independent engines. Orders fill at the next
+// open, each fill pays 0.25 %.
 func TestTheReferenceRun(t *testing.T) {
-	rows, want := table(t, "data/bitvavo_BTC-EUR_1h_2020-2024.csv"), table(t, "reference/sma-cross_btc-eur-1h_trades.csv")
+	rows, want := table(t, "data/bitvavo_BTC-EUR_1h_2020-2024.csv"), table(t,
+		"reference/sma-cross_btc-eur-1h_trades.csv")
 	var b strategytest.Bench
 	m := b.Market("BTC-EUR", 2, 0, 0)
 	s, d := start(t, &b, map[string]any{"fast": int64(10), "slow": int64(20), "share": "0.99"})
@@ -158,7 +160,8 @@ func TestTheReferenceRun(t *testing.T) {
 	}
 	require.Len(t, run.trades, len(want))
 	for i := range want {
-		require.Equal(t, []string{want[i][1], want[i][4], want[i][5]}, run.trades[i], "trade %d: entry bar, size, exit bar", i+1)
+		require.Equal(t, []string{want[i][1], want[i][4], want[i][5]}, run.trades[i],
+			"trade %d: entry bar, size, exit bar", i+1)
 	}
 	require.Equal(t, "295028.42425", market.FormatFixed(run.cash, 5))
 }
@@ -198,7 +201,8 @@ func (r *reference) open(t *testing.T, i int, at market.Price, waiting bool) {
 	r.trades = append(r.trades, []string{strconv.Itoa(r.entry), strconv.FormatInt(amount, 10), strconv.Itoa(i)})
 }
 
-// pay makes the bench's cash equal to the exact one, rounded down to cents: no share of it in whole units differs.
+// pay makes the bench's cash equal to the exact one, rounded down to cents: no share of it in whole
+// units differs.
 func (r *reference) pay() {
 	have := r.bench.Cash(r.market)
 	r.bench.Deposit(r.market, market.Money(r.cash/(unit/100))-have)

@@ -1,6 +1,6 @@
-// Package strategytest puts a strategy on a Desk without an engine, to test what it asks for at which candle. It never
-// matches an order by itself: the test says what fills; there are no fees, no gate and no latency, which a backtest has.
-// Start at Bench.
+// Package strategytest puts a strategy on a Desk without an engine, to test what it asks for at
+// which candle. It never matches an order by itself: the test says what fills; there are no fees,
+// no gate and no latency, which a backtest has. Start at Bench.
 package strategytest
 
 import (
@@ -16,13 +16,14 @@ import (
 // owner is the only strategy on a Bench.
 const owner = market.StrategyID(1)
 
-// Bench is what a Desk stands on in a test: it writes down every ask as a line of text and keeps the orders open until the
-// test fills or drops them. An update changes its order at once.
+// Bench is what a Desk stands on in a test: it writes down every ask as a line of text and keeps
+// the orders open until the test fills or drops them. An update changes its order at once.
 type Bench struct {
-	At      market.Time                   // what Desk.Now returns
-	Refuse  func(c *market.Command) error // the gate; nil lets everything pass
-	Pending bool                          // true leaves a cancelled order open until it is dropped; false ends it at once
-	Timers  []Timer                       // asked for, in order
+	At     market.Time                   // what Desk.Now returns
+	Refuse func(c *market.Command) error // the gate; nil lets everything pass
+	// true leaves a cancelled order open until it is dropped; false ends it at once
+	Pending bool
+	Timers  []Timer // asked for, in order
 
 	catalog   market.Catalog
 	last      []market.Price    // by market
@@ -41,8 +42,9 @@ type Timer struct {
 	Name int64
 }
 
-// Market adds a market with these decimals of price and amount, two decimals of quote, and cash to trade it. Its rules are
-// those of a Market that was given none, except that amounts may have all their decimals.
+// Market adds a market with these decimals of price and amount, two decimals of quote, and cash to
+// trade it. Its rules are those of a Market that was given none, except that amounts may have all
+// their decimals.
 func (b *Bench) Market(name string, price, amount uint8, cash market.Money) *market.Market {
 	base, quote, err := market.SplitName(name)
 	must(err)
@@ -73,8 +75,8 @@ func (b *Bench) Setup(interval market.Interval) strategy.Setup {
 // Desk returns a desk on the bench.
 func (b *Bench) Desk() *strategy.Desk { return strategy.NewDesk((*engine)(b), owner, zerolog.Nop()) }
 
-// Asked returns what was asked for since the last call, one line an ask, such as "buy 2 at 99.5 (entry)" or "update 1 price
-// 99". What the gate refused is in it, marked.
+// Asked returns what was asked for since the last call, one line an ask, such as "buy 2 at 99.5
+// (entry)" or "update 1 price 99". What the gate refused is in it, marked.
 func (b *Bench) Asked() []string {
 	asked := b.asked
 	b.asked = nil
@@ -83,7 +85,8 @@ func (b *Bench) Asked() []string {
 
 // Candle closes a candle of m at a price for the strategy. All four prices are the close.
 func (b *Bench) Candle(s strategy.Strategy, d *strategy.Desk, m *market.Market, price market.Price) {
-	b.Bar(s, d, market.Candle{Open: price, High: price, Low: price, Close: price, Market: m.ID, Interval: market.Interval1h})
+	b.Bar(s, d, market.Candle{Open: price, High: price, Low: price, Close: price, Market: m.ID,
+		Interval: market.Interval1h})
 }
 
 // Bar closes the candle c for the strategy.
@@ -98,9 +101,10 @@ func (b *Bench) Book(s strategy.Strategy, d *strategy.Desk, book market.OrderBoo
 	s.OnBook(d, b.window.Open(&book))
 }
 
-// Restart makes fresh, a strategy of the kind of old, know what old knows, the way a live bot does after it was killed: fresh is started
-// and sees the candles again (those of its warm-up at least), every ask refused, no timer set and nothing written down; then it
-// loads what old saves, if their kind can. The error is that of Save or Load.
+// Restart makes fresh, a strategy of the kind of old, know what old knows, the way a live bot does
+// after it was killed: fresh is started and sees the candles again (those of its warm-up at least),
+// every ask refused, no timer set and nothing written down; then it loads what old saves, if their
+// kind can. The error is that of Save or Load.
 func (b *Bench) Restart(old, fresh strategy.Strategy, history []market.Candle) error {
 	b.recalling = true
 	defer func(at market.Time) { b.recalling, b.At = false, at }(b.At)

@@ -59,8 +59,10 @@ func TestAsksSayEverythingThatIsNotTheDefault(t *testing.T) {
 		ask  func() (market.OrderID, error)
 		want string
 	}{
-		{func() (market.OrderID, error) { return d.Limit(m.ID, market.Sell, 1, 5, strategy.InForce(market.FOK)) }, "sell 0.0001 at 0.05 FOK"},
-		{func() (market.OrderID, error) { return d.Stop(m.ID, market.Sell, 2_0000, 95_00) }, "sell 2 stopLoss 95 on lastTrade"},
+		{func() (market.OrderID, error) { return d.Limit(m.ID, market.Sell, 1, 5, strategy.InForce(market.FOK)) },
+			"sell 0.0001 at 0.05 FOK"},
+		{func() (market.OrderID, error) { return d.Stop(m.ID, market.Sell, 2_0000, 95_00) },
+			"sell 2 stopLoss 95 on lastTrade"},
 		{func() (market.OrderID, error) {
 			return d.Stop(m.ID, market.Sell, 2_0000, 95_00, strategy.At(94_00), strategy.Reference(market.BestBid))
 		}, "sell 2 at 94 stopLossLimit 95 on bestBid"},

@@ -38,7 +38,8 @@ var kinds = []seated{
 
 func TestARestartedStrategyAsksWhatItWouldHaveAsked(t *testing.T) {
 	for _, kind := range shipped.Kinds() {
-		require.True(t, slices.ContainsFunc(kinds, func(one seated) bool { return one.kind.Name == kind.Name }), "%s has no row in kinds", kind.Name)
+		require.True(t, slices.ContainsFunc(kinds, func(one seated) bool { return one.kind.Name == kind.Name }),
+			"%s has no row in kinds", kind.Name)
 	}
 	for i, one := range kinds {
 		t.Run(fmt.Sprint(one.kind.Name, i), func(t *testing.T) {
@@ -49,7 +50,8 @@ func TestARestartedStrategyAsksWhatItWouldHaveAsked(t *testing.T) {
 	}
 }
 
-// life is what a strategy asks for in a while in which it is killed on every so many candles; 0: never.
+// life is what a strategy asks for in a while in which it is killed on every so many candles; 0:
+// never.
 func life(t *testing.T, kind strategy.Kind, values map[string]any, every int) (asked []string) {
 	var b strategytest.Bench
 	m := b.Market("BTC-EUR", 2, 4, 10_000_00)
@@ -63,17 +65,20 @@ func life(t *testing.T, kind strategy.Kind, values map[string]any, every int) (a
 	var history []market.Candle
 	for i := range 120 {
 		price := market.Price(9_000 + r.IntN(2000))
-		c := market.Candle{Open: price, High: price + 50, Low: price - 50, Close: price, Start: market.Time(i) * hour, Market: m.ID, Interval: market.Interval1h}
+		c := market.Candle{Open: price, High: price + 50, Low: price - 50, Close: price, Start: market.Time(i) * hour,
+			Market: m.ID, Interval: market.Interval1h}
 		b.At = c.End()
 		history = append(history, c)
 		b.Bar(s, b.Desk(), c)
-		b.Book(s, b.Desk(), market.OrderBook{Market: m.ID, Bids: []market.Level{{Price: price - 5, Amount: 1}}, Asks: []market.Level{{Price: price + 5, Amount: 1}}})
+		b.Book(s, b.Desk(), market.OrderBook{Market: m.ID, Bids: []market.Level{{Price: price - 5, Amount: 1}},
+			Asks: []market.Level{{Price: price + 5, Amount: 1}}})
 		for _, timer := range b.Timers {
 			s.(strategy.TimerHandler).OnTimer(b.Desk(), timer.Name)
 		}
 		b.Timers = b.Timers[:0]
 		for _, o := range b.Desk().OpenOrders(m.ID) {
-			if amount := o.AmountRemaining; r.IntN(3) == 0 && amount > 0 && (o.Side == market.Buy || b.Position(m).Amount >= amount) {
+			if amount := o.AmountRemaining; r.IntN(3) == 0 && amount > 0 &&
+				(o.Side == market.Buy || b.Position(m).Amount >= amount) {
 				b.Fill(o.ID, price, amount)
 			}
 		}

@@ -1,13 +1,6 @@
 package journal
 
-import (
-	"cmp"
-	"fmt"
-	"os"
-
-	"github.com/tidemark-trading/tidemark/state/boltfile"
-	"go.etcd.io/bbolt"
-)
+import "go.etcd.io/bbolt"
 
 // copier writes into a new file, a bounded number of bytes a transaction.
 type copier struct {
@@ -70,21 +63,4 @@ func (c *copier) drop() {
 		_ = c.tx.Rollback()
 		c.tx = nil
 	}
-}
-
-// rewrite makes a new database in the place of path, whole or not at all. The path may be the store's own: then nothing more can be
-// committed.
-func (s *Store) rewrite(path string, write func(into *bbolt.DB) error) error {
-	err := replaceFile(path, func(file *os.File) error {
-		into, err := bbolt.Open(file.Name(), 0o600, &bbolt.Options{Timeout: boltfile.LockWait, NoSync: true}) // replaceFile syncs once, at the end
-		if err != nil {
-			return err
-		}
-		into.AllocSize = boltfile.GrowStep
-		return cmp.Or(write(into), into.Close())
-	})
-	if err == nil && path == s.path {
-		s.doubt = fmt.Errorf("%s: a compact file took its place; open it again", path)
-	}
-	return err
 }
