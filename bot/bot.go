@@ -106,7 +106,7 @@ func (a *app) root() *cobra.Command {
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
-	root.AddCommand(a.backtestCommand(), a.candlesCommand(), a.stateCommand(), a.strategiesCommand(), a.initCommand(), a.exchangeCommand(), a.runCommand(), a.doctorCommand(), a.versionCommand())
+	root.AddCommand(a.backtestCommand(), newCandles(candleStreams{Stdin: a.Stdin, Stdout: a.Stdout, Stderr: a.Stderr}, a.enter), a.stateCommand(), a.strategiesCommand(), a.initCommand(), a.exchangeCommand(), a.runCommand(), a.doctorCommand(), a.versionCommand())
 	root.AddCommand(a.operatorCommands()...)
 	return root
 }

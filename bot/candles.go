@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
@@ -20,8 +21,24 @@ type storeFlags struct {
 	json               bool
 }
 
-func (a *app) candlesCommand() *cobra.Command {
-	f := &storeFlags{}
+// candleCommands are the commands of the candle store, with what they have of the program.
+type candleCommands struct {
+	candleStreams
+	enter enterFunc
+}
+
+// candleStreams is what the commands read and print.
+type candleStreams struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+}
+
+// enterFunc makes a command's run of what the command does: it notes that its arguments were right.
+type enterFunc func(run func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error
+
+// newCandles returns `bot candles` with its commands.
+func newCandles(s candleStreams, enter enterFunc) *cobra.Command {
+	a, f := &candleCommands{s, enter}, &storeFlags{}
 	c := &cobra.Command{
 		Use: "candles", Short: "Import, fetch, list, verify, export and resample stored candles", Args: cobra.NoArgs,
 		Example: "  bot candles import --market BTC-EUR --interval 1h FILE.csv\n  bot candles list",
@@ -100,7 +117,7 @@ func (f *storeFlags) with(open func(path string) (*candles.Store, error)) (*cand
 	return open(path)
 }
 
-func (a *app) listCommand(f *storeFlags) *cobra.Command {
+func (a *candleCommands) listCommand(f *storeFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "Show what is stored: ranges, candles, gaps", Args: cobra.NoArgs, Example: "  bot candles list\n  bot candles list --json",
 		RunE: a.enter(func(context.Context, []string) error { return a.listCandles(f) }),
@@ -109,7 +126,7 @@ func (a *app) listCommand(f *storeFlags) *cobra.Command {
 	return c
 }
 
-func (a *app) listCandles(f *storeFlags) error {
+func (a *candleCommands) listCandles(f *storeFlags) error {
 	store, err := f.read()
 	if err != nil {
 		return err
@@ -120,7 +137,7 @@ func (a *app) listCandles(f *storeFlags) error {
 		return err
 	}
 	if f.json {
-		return a.printJSON(seriesInfos(list))
+		return console.PrintJSON(a.Stdout, seriesInfos(list))
 	}
 	return printSeries(a.Stdout, list)
 }
