@@ -1,4 +1,4 @@
-package bot
+package candles
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
-func (a *candleCommands) verifyCommand(f *storeFlags) *cobra.Command {
+func (a *commands) verifyCommand(f *storeFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "verify", Short: "Read everything that is stored and check it", Args: cobra.NoArgs, Example: "  bot candles verify",
 		RunE: a.enter(func(context.Context, []string) error { return a.verifyCandles(f) }),
@@ -20,7 +20,7 @@ func (a *candleCommands) verifyCommand(f *storeFlags) *cobra.Command {
 	return c
 }
 
-func (a *candleCommands) verifyCandles(f *storeFlags) error {
+func (a *commands) verifyCandles(f *storeFlags) error {
 	store, err := f.read()
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ type verifyInfo struct {
 	Problems []string `json:"problems"`
 }
 
-func (a *candleCommands) printVerify(r *candles.VerifyReport, asJSON bool) error {
+func (a *commands) printVerify(r *candles.VerifyReport, asJSON bool) error {
 	info := verifyInfo{Series: r.Series, Chunks: r.Chunks, Candles: r.Candles, Problems: []string{}}
 	for i := range r.Problems {
 		info.Problems = append(info.Problems, r.Problems[i].String())

@@ -1,4 +1,4 @@
-package bot
+package candles
 
 import (
 	"cmp"
@@ -36,7 +36,7 @@ type fetchFlags struct {
 	from, to, baseURL, prefix string
 }
 
-func (a *candleCommands) fetchCommand(store *storeFlags) *cobra.Command {
+func (a *commands) fetchCommand(store *storeFlags) *cobra.Command {
 	f := &fetchFlags{storeFlags: store}
 	c := &cobra.Command{
 		Use: "fetch", Short: "Download candles from an exchange", Long: fetchHelp, Args: cobra.NoArgs,
@@ -53,7 +53,7 @@ func (a *candleCommands) fetchCommand(store *storeFlags) *cobra.Command {
 	return c
 }
 
-func (a *candleCommands) fetchCandles(ctx context.Context, f *fetchFlags) error {
+func (a *commands) fetchCandles(ctx context.Context, f *fetchFlags) error {
 	name, interval, err := f.series()
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (a *candleCommands) fetchCandles(ctx context.Context, f *fetchFlags) error 
 	defer w.bar.End()
 	report, err := w.run(ctx)
 	if err != nil {
-		return resumableError{err}
+		return ResumableError{err}
 	}
 	w.bar.End()
 	if f.json {
@@ -96,16 +96,16 @@ func (a *candleCommands) fetchCandles(ctx context.Context, f *fetchFlags) error 
 	return err
 }
 
-// resumableError is the end of a download of which a part is stored.
-type resumableError struct{ error }
+// ResumableError is the end of a download of which a part is stored.
+type ResumableError struct{ error }
 
 // Error says how to go on.
-func (e resumableError) Error() string {
+func (e ResumableError) Error() string {
 	return e.error.Error() + "; what came before is stored: the same command goes on from there"
 }
 
 // Unwrap returns the error itself.
-func (e resumableError) Unwrap() error { return e.error }
+func (e ResumableError) Unwrap() error { return e.error }
 
 // remote is the exchange that is meant: flags stand over the config, the config over defaults.
 func (f *fetchFlags) remote() (*config.ExchangeSection, error) {
@@ -127,7 +127,7 @@ func (f *fetchFlags) remote() (*config.ExchangeSection, error) {
 
 // publicClient returns a client without a key that keeps to the budget of this machine's IP address. What the ledger has to say goes
 // to the standard error.
-func (a *candleCommands) publicClient(remote *config.ExchangeSection) (*rest.Client, error) {
+func (a *commands) publicClient(remote *config.ExchangeSection) (*rest.Client, error) {
 	var client *rest.Client
 	ledger := plan.NewLedger(remote, func() market.Time { return client.Now() }, func(w rest.Warning) { console.Tell(a.Stderr, w.String()) })
 	client, err := rest.New(rest.Config{BaseURL: remote.BaseURL, Prefix: remote.Prefix, Budget: ledger})

@@ -1,4 +1,4 @@
-package bot
+package candles
 
 import (
 	"context"
@@ -27,7 +27,7 @@ type importFlags struct {
 	priceDigits, volumeDigits  uint8
 }
 
-func (a *candleCommands) importCommand(store *storeFlags) *cobra.Command {
+func (a *commands) importCommand(store *storeFlags) *cobra.Command {
 	f := &importFlags{storeFlags: store}
 	c := &cobra.Command{
 		Use: "import FILE|-", Short: "Read candles from CSV", Long: importHelp, Args: cobra.ExactArgs(1),
@@ -44,7 +44,7 @@ func (a *candleCommands) importCommand(store *storeFlags) *cobra.Command {
 	return c
 }
 
-func (a *candleCommands) importCandles(ctx context.Context, f *importFlags, file string) error {
+func (a *commands) importCandles(ctx context.Context, f *importFlags, file string) error {
 	name, interval, err := f.series()
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (a *candleCommands) importCandles(ctx context.Context, f *importFlags, file
 }
 
 // input is the file to read, "-" being the standard input.
-func (a *candleCommands) input(file string) (io.ReadCloser, error) {
+func (a *commands) input(file string) (io.ReadCloser, error) {
 	if file == "-" {
 		return io.NopCloser(a.Stdin), nil
 	}

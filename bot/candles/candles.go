@@ -1,4 +1,6 @@
-package bot
+// Package candles is the commands of the candle store: import, fetch, list, verify, export and resample. It never decides how candles are
+// stored: package state/candles does. Start at Command.
+package candles
 
 import (
 	"context"
@@ -21,24 +23,24 @@ type storeFlags struct {
 	json               bool
 }
 
-// candleCommands are the commands of the candle store, with what they have of the program.
-type candleCommands struct {
-	candleStreams
-	enter enterFunc
+// commands are the commands of the candle store, with what they have of the program.
+type commands struct {
+	Streams
+	enter Enter
 }
 
-// candleStreams is what the commands read and print.
-type candleStreams struct {
+// Streams is what the commands read and print.
+type Streams struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 }
 
-// enterFunc makes a command's run of what the command does: it notes that its arguments were right.
-type enterFunc func(run func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error
+// Enter makes a command's run of what the command does: it notes that its arguments were right.
+type Enter func(run func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error
 
-// newCandles returns `bot candles` with its commands.
-func newCandles(s candleStreams, enter enterFunc) *cobra.Command {
-	a, f := &candleCommands{s, enter}, &storeFlags{}
+// Command returns `bot candles` with its commands.
+func Command(s Streams, enter Enter) *cobra.Command {
+	a, f := &commands{s, enter}, &storeFlags{}
 	c := &cobra.Command{
 		Use: "candles", Short: "Import, fetch, list, verify, export and resample stored candles", Args: cobra.NoArgs,
 		Example: "  bot candles import --market BTC-EUR --interval 1h FILE.csv\n  bot candles list",
@@ -117,7 +119,7 @@ func (f *storeFlags) with(open func(path string) (*candles.Store, error)) (*cand
 	return open(path)
 }
 
-func (a *candleCommands) listCommand(f *storeFlags) *cobra.Command {
+func (a *commands) listCommand(f *storeFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "Show what is stored: ranges, candles, gaps", Args: cobra.NoArgs, Example: "  bot candles list\n  bot candles list --json",
 		RunE: a.enter(func(context.Context, []string) error { return a.listCandles(f) }),
@@ -126,7 +128,7 @@ func (a *candleCommands) listCommand(f *storeFlags) *cobra.Command {
 	return c
 }
 
-func (a *candleCommands) listCandles(f *storeFlags) error {
+func (a *commands) listCandles(f *storeFlags) error {
 	store, err := f.read()
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package bot
+package candles
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
-func (a *candleCommands) exportCommand(f *storeFlags) *cobra.Command {
+func (a *commands) exportCommand(f *storeFlags) *cobra.Command {
 	var from, to, out string
 	c := &cobra.Command{
 		Use: "export", Short: "Write candles as CSV", Args: cobra.NoArgs,
@@ -29,7 +29,7 @@ func (a *candleCommands) exportCommand(f *storeFlags) *cobra.Command {
 	return c
 }
 
-func (a *candleCommands) exportCandles(f *storeFlags, from, to, out string) error {
+func (a *commands) exportCandles(f *storeFlags, from, to, out string) error {
 	name, interval, err := f.series()
 	if err != nil {
 		return err
