@@ -62,6 +62,7 @@ var mayImport = map[string][]string{
 	"bot/runner":             {"market", "strategy", "risk", "state", "state/boltfile", "state/journal", "state/recording", "engine", "engine/goroutine", "engine/live", "exchange", "exchange/poll", "exchange/rest", "exchange/sandbox", "direct", "backtest", "bot/alert", "bot/config", "bot/folder", "bot/host", "bot/operator", "bot/plan", "bot/version"},
 	"bot/doctor":             {"market", "strategy", "risk", "state", "state/boltfile", "state/journal", "exchange", "exchange/poll", "exchange/rest", "backtest", "bot/config", "bot/folder", "bot/plan"},
 	"bot/server":             {"market", "state/candles", "exchange", "exchange/sandbox", "exchange/sandbox/price", "bot/config", "bot/host", "bot/plan"},
+	"bot/candles":            {"market", "state/boltfile", "state/candles", "exchange", "exchange/rest", "bot/config", "bot/console", "bot/plan"},
 	"bot/console":            {"market"},
 	"bot/host":               nil,
 	"bot/version":            nil,
