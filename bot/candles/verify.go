@@ -1,0 +1,63 @@
+package candles
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark-trading/tidemark/bot/console"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/candles"
+)
+
+func (a *commands) verifyCommand(f *storeFlags) *cobra.Command {
+	c := &cobra.Command{
+		Use: "verify", Short: "Read everything that is stored and check it", Args: cobra.NoArgs, Example: "  bot candles verify",
+		RunE: a.enter(func(context.Context, []string) error { return a.verifyCandles(f) }),
+	}
+	f.jsonFlag(c)
+	return c
+}
+
+func (a *commands) verifyCandles(f *storeFlags) error {
+	store, err := f.read()
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	report, err := store.Verify()
+	if err != nil {
+		return err
+	}
+	if err := a.printVerify(&report, f.json); err != nil {
+		return err
+	}
+	if n := len(report.Problems); n > 0 {
+		return fmt.Errorf("%s: %d problems: %w; import the damaged ranges again, into a new file when the store does not take them", store.Path(), n, boltfile.ErrCorrupt)
+	}
+	return nil
+}
+
+// verifyInfo is the report as a program reads it.
+type verifyInfo struct {
+	Series   int64    `json:"series"`
+	Chunks   int64    `json:"chunks"`
+	Candles  int64    `json:"candles"`
+	Problems []string `json:"problems"`
+}
+
+func (a *commands) printVerify(r *candles.VerifyReport, asJSON bool) error {
+	info := verifyInfo{Series: r.Series, Chunks: r.Chunks, Candles: r.Candles, Problems: []string{}}
+	for i := range r.Problems {
+		info.Problems = append(info.Problems, r.Problems[i].String())
+	}
+	if asJSON {
+		return console.PrintJSON(a.Stdout, info)
+	}
+	for _, problem := range info.Problems {
+		fmt.Fprintln(a.Stdout, problem)
+	}
+	_, err := fmt.Fprintf(a.Stdout, "%d series, %d chunks, %d candles read; %d problems\n", info.Series, info.Chunks, info.Candles, len(info.Problems))
+	return err
+}
