@@ -188,9 +188,9 @@ func Open(path string) (*Log, error) {
 	return l, nil
 }
 
-// Take opens the log of a path for reading, so that no other process appends to it meanwhile. nil:
+// OpenExisting opens the log of a path for reading, so that no other process appends to it meanwhile. nil:
 // there is none.
-func Take(path string) (*Log, error) {
+func OpenExisting(path string) (*Log, error) {
 	l, err := open(path, os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

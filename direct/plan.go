@@ -82,7 +82,7 @@ func (s *Switch) Settle(ctx context.Context) (unknown map[string]bool, err error
 			continue
 		}
 		s.Say("asking what became of an earlier sale of %s %s (%s)", l.Amount, l.Market, l.Client)
-		_, certain, err := s.settle(ctx, &l)
+		_, certain, err := s.resolve(ctx, &l)
 		if err != nil {
 			return nil, err
 		}
@@ -118,16 +118,16 @@ func (s *Switch) Wants(ctx context.Context, n *Names, operator func(strategy str
 				Operator: operator(p.Strategy)})
 		}
 	}
-	if err := s.lessOrders(ctx, n, wants); err != nil {
+	if err := s.subtractOrders(ctx, n, wants); err != nil {
 		return nil, err
 	}
-	s.lessSales(wants, n)
-	return wants, s.lessTrades(ctx, n, wants)
+	s.subtractSales(wants, n)
+	return wants, s.subtractTrades(ctx, n, wants)
 }
 
-// take takes what was sold out of a strategy's wants in a market, and what it does not have out of
+// reduce takes what was sold out of a strategy's wants in a market, and what it does not have out of
 // the others'.
-func take(wants []Want, strategy string, m market.ID, sold market.Qty) {
+func reduce(wants []Want, strategy string, m market.ID, sold market.Qty) {
 	for _, own := range [...]bool{true, false} {
 		for i := range wants {
 			w := &wants[i]
@@ -139,8 +139,8 @@ func take(wants []Want, strategy string, m market.ID, sold market.Qty) {
 	}
 }
 
-// lessOrders takes out what the sells among the bot's orders have filled since.
-func (s *Switch) lessOrders(ctx context.Context, n *Names, wants []Want) error {
+// subtractOrders takes out what the sells among the bot's orders have filled since.
+func (s *Switch) subtractOrders(ctx context.Context, n *Names, wants []Want) error {
 	for i := range n.holdings.Orders {
 		o := &n.holdings.Orders[i]
 		m := s.Catalog.MarketNamed(o.Market)
@@ -152,7 +152,7 @@ func (s *Switch) lessOrders(ctx context.Context, n *Names, wants []Want) error {
 			return fmt.Errorf("%s: order %s: %w", HoldingsFile, o.Client, err)
 		}
 		var record exchange.Record
-		err = insist(ctx, func() (err error) {
+		err = retry(ctx, func() (err error) {
 			record, err = s.Exchange.Order(ctx, m.ID, o.Client, uuid.Nil)
 			return err
 		})
@@ -168,27 +168,27 @@ func (s *Switch) lessOrders(ctx context.Context, n *Names, wants []Want) error {
 				record = *found
 			}
 		}
-		take(wants, o.Strategy, m.ID, max(0, record.Order.FilledAmount-before))
+		reduce(wants, o.Strategy, m.ID, max(0, record.Order.FilledAmount-before))
 	}
 	return nil
 }
 
-// lessSales takes out what the log's sales have sold that the holdings do not know of.
-func (s *Switch) lessSales(wants []Want, n *Names) {
+// subtractSales takes out what the log's sales have sold that the holdings do not know of.
+func (s *Switch) subtractSales(wants []Want, n *Names) {
 	for _, l := range s.Log.Lines() {
 		m := s.Catalog.MarketNamed(l.Market)
 		if l.Kind != KindEnd || m == nil || !n.sales[l.Client] || n.listed[l.Client] != nil {
 			continue
 		}
 		if sold, err := m.ParseQty(l.Amount); err == nil {
-			take(wants, l.Strategy, m.ID, sold)
+			reduce(wants, l.Strategy, m.ID, sold)
 		}
 	}
 }
 
-// lessTrades takes out what trades since have sold: of orders that the holdings do not list yet,
+// subtractTrades takes out what trades since have sold: of orders that the holdings do not list yet,
 // and of others.
-func (s *Switch) lessTrades(ctx context.Context, n *Names, wants []Want) error {
+func (s *Switch) subtractTrades(ctx context.Context, n *Names, wants []Want) error {
 	from, err := market.TimeOfMillis(n.holdings.AtMS)
 	if err != nil {
 		return fmt.Errorf("%s: %w", HoldingsFile, err)
@@ -214,7 +214,7 @@ func (s *Switch) lessTrades(ctx context.Context, n *Names, wants []Want) error {
 		}
 		if sold > 0 {
 			s.Say("%s %s were sold since the bot left its holdings: that much less is sold", m.FormatQty(sold), m.Name)
-			take(wants, "", m.ID, sold)
+			reduce(wants, "", m.ID, sold)
 		}
 	}
 	return nil

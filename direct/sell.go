@@ -11,9 +11,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// rounds is how many sales follow each other for one position, at most: the exchange may end one
+// maxSales is how many sales follow each other for one position, at most: the exchange may end one
 // before it is whole.
-const rounds = 5
+const maxSales = 5
 
 // Want is something to be sold.
 type Want struct {
@@ -38,7 +38,7 @@ func (s *Switch) Sell(ctx context.Context, wants []Want) error {
 // sell sells one position in as many sales as that takes.
 func (s *Switch) sell(ctx context.Context, w *Want) error {
 	m, left := s.Catalog.Market(w.Market), w.Amount
-	for range rounds {
+	for range maxSales {
 		o, dust, why := s.order(ctx, w, left)
 		if why != "" {
 			s.unsold(w, left, why)
@@ -60,7 +60,7 @@ func (s *Switch) sell(ctx context.Context, w *Want) error {
 		}
 		s.Say("%s of %s %s are left to sell", m.FormatQty(left), m.FormatQty(w.Amount), m.Name)
 	}
-	s.unsold(w, left, fmt.Sprintf("not all could be sold in %d sales", rounds))
+	s.unsold(w, left, fmt.Sprintf("not all could be sold in %d sales", maxSales))
 	s.report.Done = false
 	return nil
 }
@@ -84,7 +84,7 @@ func (s *Switch) order(ctx context.Context, w *Want, left market.Qty) (o *market
 	m := s.Catalog.Market(w.Market)
 	var held []exchange.Holding
 	var prices []market.Ticker
-	err := insist(ctx, func() (err error) {
+	err := retry(ctx, func() (err error) {
 		if held, err = s.Exchange.Holdings(ctx); err == nil {
 			prices, err = s.Exchange.TickerPrices(ctx, prices[:0])
 		}
@@ -149,12 +149,12 @@ func (s *Switch) sellOnce(ctx context.Context, w *Want, o *market.Order) (filled
 		return 0, true, s.note(&Line{Kind: KindEnd, AtMS: s.Exchange.Now().Millis(), Client: o.ClientOrderID,
 			Market: m.Name, Strategy: w.Strategy, Answer: "rejected", Amount: "0"})
 	}
-	return s.settle(ctx, &line)
+	return s.resolve(ctx, &line)
 }
 
-// settle waits until it is certain how a sale has ended, or that it never reached the exchange, and
+// resolve waits until it is certain how a sale has ended, or that it never reached the exchange, and
 // notes it.
-func (s *Switch) settle(ctx context.Context, sale *Line) (filled market.Qty, certain bool, err error) {
+func (s *Switch) resolve(ctx context.Context, sale *Line) (filled market.Qty, certain bool, err error) {
 	m := s.Catalog.MarketNamed(sale.Market)
 	if m == nil {
 		return 0, false, nil
@@ -229,7 +229,7 @@ func (s *Switch) trades(ctx context.Context, m *market.Market, from market.Time,
 	seen := map[uuid.UUID]bool{}
 	for more := true; more; {
 		var trades []exchange.Trade
-		err := insist(ctx, func() (err error) {
+		err := retry(ctx, func() (err error) {
 			trades, more, err = s.Exchange.Trades(ctx, m.ID, max(from, 1))
 			return err
 		})

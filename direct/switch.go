@@ -137,7 +137,7 @@ func (s *Switch) Cancel(ctx context.Context) error {
 // open lists the orders that are to end.
 func (s *Switch) open(ctx context.Context) (open []market.Order, err error) {
 	var records []exchange.Record
-	err = insist(ctx, func() (err error) {
+	err = retry(ctx, func() (err error) {
 		records, err = s.Exchange.OpenOrders(ctx)
 		return err
 	})
@@ -233,9 +233,9 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// insist asks until there is an answer, a refusal that would be the same the next time, or ctx
+// retry asks until there is an answer, a refusal that would be the same the next time, or ctx
 // ends.
-func insist(ctx context.Context, ask func() error) error {
+func retry(ctx context.Context, ask func() error) error {
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
 		err := ask()
 		if err == nil || refused(err) || !pause(ctx, wait) {

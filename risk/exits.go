@@ -13,7 +13,7 @@ type Exits struct {
 	Strategy market.StrategyID
 	Market   market.ID
 	Levels   market.Bracket // CheckExits rounds them to the tick, to the side where they fire sooner
-	Stands   market.Bracket // the levels so far: a level that stays as it is was checked before
+	Current  market.Bracket // the levels so far: a level that stays as it is was checked before
 	// the entry as it shall be, held against its worst price; nil: the levels are held against the
 	// latest price
 	Entry  *market.Order
@@ -51,7 +51,7 @@ func (g *Gate) CheckExits(a *state.Account, x *Exits) error {
 
 func (x *Exits) stopFault(m *market.Market, low market.Price) Fault {
 	stop := x.Levels.Stop
-	if stop == 0 || stop == x.Stands.Stop {
+	if stop == 0 || stop == x.Current.Stop {
 		return Fault{}
 	}
 	if x.Entry != nil && x.Entry.Side == market.Sell {
@@ -70,7 +70,7 @@ func (x *Exits) stopFault(m *market.Market, low market.Price) Fault {
 
 func (x *Exits) targetFault(m *market.Market, high market.Price) Fault {
 	target := x.Levels.Target
-	if target == 0 || target == x.Stands.Target {
+	if target == 0 || target == x.Current.Target {
 		return Fault{}
 	}
 	if x.Entry != nil && x.Entry.Side == market.Sell {
@@ -133,7 +133,7 @@ func (g *Gate) entryPrices(a *state.Account, m *market.Market, o *market.Order) 
 	case waits:
 		return o.TriggerAmount, g.spread.Taken(o.Side, g.spread.Offered(o.Side, o.TriggerAmount))
 	}
-	offered, known := a.Quote(m.ID, o.Side)
+	offered, known := a.BestPrice(m.ID, o.Side)
 	if !known {
 		offered = g.spread.Offered(o.Side, last)
 	}
@@ -164,7 +164,7 @@ func (g *Gate) bought(m *market.Market, o *market.Order, worst market.Price) mar
 
 // refuseExit counts the refusal of a level and returns it.
 func (g *Gate) refuseExit(m *market.Market, x *Exits, f Fault) error {
-	s, reason := &g.seats[x.Strategy], ReasonStop
+	s, reason := &g.slots[x.Strategy], ReasonStop
 	if f.leg == market.KeepTarget {
 		reason = ReasonTarget
 	}
@@ -224,10 +224,10 @@ func LevelFault(m *market.Market, leg market.Leg, level market.Price, amount mar
 	case m.MinOrderInQuote == 0 && m.MaxOrderInQuote == 0:
 		return Fault{}
 	}
-	return worthFault(m, leg, level, amount)
+	return notionalFault(m, leg, level, amount)
 }
 
-func worthFault(m *market.Market, leg market.Leg, level market.Price, amount market.Qty) Fault {
+func notionalFault(m *market.Market, leg market.Leg, level market.Price, amount market.Qty) Fault {
 	value, err := m.Value(level, amount)
 	if err != nil {
 		return Fault{leg, faultMaxBase, int64(amount), int64(m.MaxOrderInBase)}
@@ -241,7 +241,7 @@ func worthFault(m *market.Market, leg market.Leg, level market.Price, amount mar
 	default:
 		return Fault{}
 	}
-	worth, _ := m.Worth(level, amount)
+	worth, _ := m.Notional(level, amount)
 	return Fault{leg, rule, int64(worth), int64(limit)}
 }
 

@@ -19,18 +19,18 @@ type Gate struct {
 	spread   exchange.Spread
 	rounding bool
 	fees     []exchange.Fees // by market
-	seats    []seat          // by strategy
+	slots    []slot          // by strategy
 	equity   equityWatch
 	now      market.Time
 	changed  bool // since the last Saved
 
-	currency *market.Asset  // of the account; nil: none
-	asked    *market.Market // of the last Check, once it is known
-	refusal  Refusal        // reused
-	updated  market.Order
-	exits    Exits
-	facts    exchange.Facts
-	open     []*market.Order
+	currency      *market.Asset  // of the account; nil: none
+	checkedMarket *market.Market // of the last Check, once it is known
+	refusal       Refusal        // reused
+	updated       market.Order
+	exits         Exits
+	facts         exchange.Facts
+	open          []*market.Order
 
 	explain bool
 	figures []state.Figure // of the last Check
@@ -65,7 +65,7 @@ func New(catalog *market.Catalog, config Config) *Gate {
 		catalog: catalog, account: config.Account, spread: config.Spread, rounding: !config.NoRounding,
 		explain: config.Explain,
 		fees:    make([]exchange.Fees, markets),
-		seats:   make([]seat, len(config.Strategies)+1),
+		slots:   make([]slot, len(config.Strategies)+1),
 	}
 	if config.Account.Currency != 0 {
 		g.currency = catalog.Asset(config.Account.Currency)
@@ -76,7 +76,7 @@ func New(catalog *market.Catalog, config Config) *Gate {
 		}
 	}
 	for i, limits := range config.Strategies {
-		g.seats[i+1] = seat{
+		g.slots[i+1] = slot{
 			limits: limits, sent: make([]market.Time, limits.OrdersPerMinute),
 			realised: make([]market.Value, markets), codes: make(map[int]int64),
 		}
@@ -94,7 +94,7 @@ func New(catalog *market.Catalog, config Config) *Gate {
 // error is a *Refusal, valid until the next Check.
 func (g *Gate) Check(a *state.Account, c *market.Command) (Approved, error) {
 	g.now = c.At
-	g.figures, g.asked = g.figures[:0], nil
+	g.figures, g.checkedMarket = g.figures[:0], nil
 	switch c.Kind {
 	case market.CommandPlace:
 		return g.checkPlace(a, c)
@@ -106,15 +106,15 @@ func (g *Gate) Check(a *state.Account, c *market.Command) (Approved, error) {
 
 func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error) {
 	o := &c.Order
-	s := &g.seats[o.Strategy]
+	s := &g.slots[o.Strategy]
 	if int(o.Market) >= len(g.fees) || o.Market == 0 {
-		return g.refuse(s, ReasonUnknownMarket, 0, 0)
+		return g.refuseWith(s, ReasonUnknownMarket, 0, 0)
 	}
 	m := g.catalog.Market(o.Market)
-	g.asked = m
+	g.checkedMarket = m
 	g.round(m, o)
 	if o.Amount == 0 && o.AmountQuote == 0 {
-		return g.refuse(s, ReasonTooSmall, 0, 0)
+		return g.refuseWith(s, ReasonTooSmall, 0, 0)
 	}
 	if o.Type != market.TypeMarket && o.CodGroupID == 0 && !c.Attached { // an exit that rests is to outlive a dead bot
 		o.CodGroupID = s.limits.CodGroupID
@@ -122,7 +122,7 @@ func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error)
 	o.OperatorID = s.limits.OperatorID
 	o.AmountRemaining, o.AmountQuoteRemaining = o.Amount, o.AmountQuote
 	if !c.Attached {
-		if refused := g.checkSeat(a, s, o, o.Side == market.Buy); refused != nil {
+		if refused := g.checkSlot(a, s, o, o.Side == market.Buy); refused != nil {
 			return Approved{}, refused
 		}
 	}
@@ -132,7 +132,7 @@ func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error)
 		return g.refuseCode(s, refused)
 	}
 	if c.Attached {
-		g.figure(a, s, m, o, ask{hold: hold, attached: true})
+		g.recordFigures(a, s, m, o, ask{hold: hold, attached: true})
 		return Approved{command: c, hold: hold}, nil
 	}
 	if o.Bracket != (market.Bracket{}) {
@@ -143,22 +143,22 @@ func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error)
 	if r := g.checkLimits(a, s, m, o, o.AmountRemaining, hold); r != nil {
 		return Approved{}, r
 	}
-	g.figure(a, s, m, o, ask{added: o.AmountRemaining, hold: hold})
+	g.recordFigures(a, s, m, o, ask{added: o.AmountRemaining, hold: hold})
 	g.count(s)
 	return Approved{command: c, hold: hold}, nil
 }
 
 func (g *Gate) checkUpdate(a *state.Account, c *market.Command) (Approved, error) {
 	old := a.Own(c.Order.ID)
-	s := &g.seats[c.Order.Strategy]
+	s := &g.slots[c.Order.Strategy]
 	if old == nil || old.Strategy != c.Order.Strategy {
-		return g.refuse(s, ReasonNoSuchOrder, int64(c.Order.ID), 0)
+		return g.refuseWith(s, ReasonNoSuchOrder, int64(c.Order.ID), 0)
 	}
 	if old.InFlight != 0 {
-		return g.refuse(s, ReasonInFlight, int64(c.Order.ID), 0)
+		return g.refuseWith(s, ReasonInFlight, int64(c.Order.ID), 0)
 	}
 	m := g.catalog.Market(old.Market)
-	g.asked = m
+	g.checkedMarket = m
 	c.Order.Market, c.Order.Side, c.Order.Type = old.Market, old.Side, old.Type
 	g.round(m, &c.Order)
 	facts := g.factsOf(a, m, &old.Order)
@@ -167,20 +167,20 @@ func (g *Gate) checkUpdate(a *state.Account, c *market.Command) (Approved, error
 		return g.refuseCode(s, refused)
 	}
 	if c.Attached {
-		g.figure(a, s, m, &g.updated, ask{hold: g.updated.OnHold - old.OnHold, attached: true})
+		g.recordFigures(a, s, m, &g.updated, ask{hold: g.updated.OnHold - old.OnHold, attached: true})
 		return Approved{command: c, hold: g.updated.OnHold}, nil
 	}
 	if r := g.checkUpdatedExits(a, c, c.Order.Bracket); r != nil {
 		return Approved{}, r
 	}
 	more := g.updated.AmountRemaining - old.AmountRemaining
-	if r := g.checkSeat(a, s, &g.updated, old.Side == market.Buy && opens(&old.Order, &g.updated)); r != nil {
+	if r := g.checkSlot(a, s, &g.updated, old.Side == market.Buy && opens(&old.Order, &g.updated)); r != nil {
 		return Approved{}, r
 	}
 	if r := g.checkLimits(a, s, m, &g.updated, max(0, more), max(0, g.updated.OnHold-old.OnHold)); r != nil {
 		return Approved{}, r
 	}
-	g.figure(a, s, m, &g.updated, ask{added: more, hold: g.updated.OnHold - old.OnHold})
+	g.recordFigures(a, s, m, &g.updated, ask{added: more, hold: g.updated.OnHold - old.OnHold})
 	g.count(s)
 	return Approved{command: c, hold: g.updated.OnHold}, nil
 }
@@ -240,7 +240,7 @@ func (g *Gate) reference(a *state.Account, m *market.Market, o *market.Order) ma
 	if o.Type != market.TypeMarket || last == 0 {
 		return last
 	}
-	offered, known := a.Quote(m.ID, o.Side)
+	offered, known := a.BestPrice(m.ID, o.Side)
 	if !known {
 		offered = g.spread.Offered(o.Side, last)
 	}
@@ -254,10 +254,10 @@ func (g *Gate) factsOf(a *state.Account, m *market.Market, o *market.Order) *exc
 	return f
 }
 
-// checkSeat applies what does not depend on the order's size. opening says that the order can add
+// checkSlot applies what does not depend on the order's size. opening says that the order can add
 // to a position.
-func (g *Gate) checkSeat(a *state.Account, s *seat, o *market.Order, opening bool) error {
-	seen, late := a.Seen(o.Market)
+func (g *Gate) checkSlot(a *state.Account, s *slot, o *market.Order, opening bool) error {
+	seen, late := a.PriceArrived(o.Market)
 	switch {
 	case s.halted:
 		return g.objection(s, ReasonHalted, 0, 0)
@@ -273,8 +273,8 @@ func (g *Gate) checkSeat(a *state.Account, s *seat, o *market.Order, opening boo
 		return g.objection(s, ReasonReduceOnly, 0, 0)
 	case late, s.limits.MaxDataAge > 0 && g.now.Sub(seen) > s.limits.MaxDataAge:
 		return g.objection(s, ReasonStale, int64(g.now.Sub(seen)), int64(s.limits.MaxDataAge))
-	case !o.Type.HasPrice() && a.Doubted(o.Market): // price_collar is for those that have one
-		return g.doubts(s, ReasonStale, int64(g.now.Sub(seen)), int64(s.limits.MaxDataAge))
+	case !o.Type.HasPrice() && a.Unreliable(o.Market): // price_collar is for those that have one
+		return g.refuseUnreliable(s, ReasonStale, int64(g.now.Sub(seen)), int64(s.limits.MaxDataAge))
 	case g.now < s.coolTill:
 		return g.objection(s, ReasonCoolDown, int64(s.coolTill.Sub(g.now)), int64(s.limits.CoolDown))
 	case g.equity.lost:
@@ -286,13 +286,13 @@ func (g *Gate) checkSeat(a *state.Account, s *seat, o *market.Order, opening boo
 }
 
 // full reports whether the ring of sends is used up within the last minute.
-func (s *seat) full(now market.Time) bool {
+func (s *slot) full(now market.Time) bool {
 	n := len(s.sent)
 	return n > 0 && s.sent[s.sentAt] != 0 && now.Sub(s.sent[s.sentAt]) < time.Minute
 }
 
 // count notes a send.
-func (g *Gate) count(s *seat) {
+func (g *Gate) count(s *slot) {
 	if len(s.sent) == 0 {
 		return
 	}

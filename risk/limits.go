@@ -13,7 +13,7 @@ type Limits struct {
 	CodGroupID    uint16 // 1…1000, given to every order but market orders and exits of brackets; 0: none
 	MaxOpenOrders int
 	MaxOrderValue market.Money
-	MaxPosition   market.Money // worth of position and open buys, in each market
+	MaxPosition   market.Money // notional of position and open buys, in each market
 	// how far through the best price on the other side, or the latest one, or its own trigger, a
 	// limit may be set
 	PriceCollar     market.Rate
@@ -21,14 +21,14 @@ type Limits struct {
 	MaxInFlight     int // orders with a command that the exchange has not answered
 	CoolDownLosses  int // after so many losing exits in a row …
 	CoolDown        market.Duration
-	MaxDataAge      market.Duration // refuse to open on prices older than this
+	MaxDataAge      market.Duration // refuseWith to open on prices older than this
 	ReduceOnly      bool
 }
 
 // AccountLimits are the rules for the whole account.
 type AccountLimits struct {
 	Currency    market.AssetID
-	MaxExposure market.Money // worth of all positions and open buys
+	MaxExposure market.Money // notional of all positions and open buys
 	// since the last equity of the UTC day before; opening orders are refused until the next
 	MaxDailyLoss   market.Money
 	MaxDrawdown    market.Rate // from the high-water mark; opening orders are refused from then on, until Resume
@@ -69,7 +69,7 @@ func unset(limits []limit) (names []string) {
 
 // checkLimits applies the rules that depend on size and price: added is the base that the order
 // adds to what is open, more what it adds to the holds.
-func (g *Gate) checkLimits(a *state.Account, s *seat, m *market.Market, o *market.Order, added market.Qty,
+func (g *Gate) checkLimits(a *state.Account, s *slot, m *market.Market, o *market.Order, added market.Qty,
 	more market.Money) error {
 	l := &s.limits
 	if l.MaxOpenOrders > 0 && a.Own(o.ID) == nil && a.OpenBy(o.Strategy) >= l.MaxOpenOrders {
@@ -79,8 +79,8 @@ func (g *Gate) checkLimits(a *state.Account, s *seat, m *market.Market, o *marke
 		touch := a.Touch(m.ID, o.Side)
 		if o.Type.HasTrigger() && !o.Triggered {
 			touch = o.TriggerAmount // where the market will be when the order gets there
-		} else if a.Doubted(m.ID) {
-			return g.doubts(s, ReasonPriceCollar, int64(o.Price), int64(touch))
+		} else if a.Unreliable(m.ID) {
+			return g.refuseUnreliable(s, ReasonPriceCollar, int64(o.Price), int64(touch))
 		}
 		if edge, outside := collar(o, touch, l.PriceCollar); outside {
 			return g.objection(s, ReasonPriceCollar, int64(o.Price), int64(edge))
@@ -106,14 +106,14 @@ func (g *Gate) checkLimits(a *state.Account, s *seat, m *market.Market, o *marke
 }
 
 // checkValue compares the order, and the position that it could lead to, with their largest values.
-func (g *Gate) checkValue(a *state.Account, s *seat, m *market.Market, o *market.Order, added market.Qty) error {
+func (g *Gate) checkValue(a *state.Account, s *slot, m *market.Market, o *market.Order, added market.Qty) error {
 	price := priceOf(a, o)
 	value, err := valueOf(m, o, price)
 	if limit := s.limits.MaxOrderValue; limit > 0 && (err != nil || value > limit) {
 		return g.objection(s, ReasonMaxOrderValue, int64(value), int64(limit))
 	}
 	if limit := s.limits.MaxPosition; limit > 0 && o.Side == market.Buy {
-		total, err := g.reach(a, m, o, added, max(price, a.Last(m.ID)))
+		total, err := g.positionValue(a, m, o, added, max(price, a.Last(m.ID)))
 		if err != nil || total > limit {
 			return g.objection(s, ReasonMaxPosition, int64(total), int64(limit))
 		}
@@ -137,12 +137,12 @@ func valueOf(m *market.Market, o *market.Order, price market.Price) (market.Mone
 	if o.ByQuote() {
 		return o.AmountQuoteRemaining, nil
 	}
-	return worth(m, price, o.AmountRemaining)
+	return notional(m, price, o.AmountRemaining)
 }
 
-// reach is what the strategy's position could become worth at a price: what it holds, what its open
+// positionValue is what the strategy's position could become worth at a price: what it holds, what its open
 // buys may add and what the order adds to them.
-func (g *Gate) reach(a *state.Account, m *market.Market, o *market.Order, added market.Qty,
+func (g *Gate) positionValue(a *state.Account, m *market.Market, o *market.Order, added market.Qty,
 	price market.Price) (market.Money, error) {
 	held, err := g.openBuys(a, o.Strategy, m.ID)
 	for _, more := range [...]market.Qty{a.Position(o.Strategy, m.ID).Amount, added} {
@@ -153,7 +153,7 @@ func (g *Gate) reach(a *state.Account, m *market.Market, o *market.Order, added 
 	if err != nil {
 		return 0, err
 	}
-	total, err := worth(m, price, held)
+	total, err := notional(m, price, held)
 	if err != nil || !o.ByQuote() {
 		return total, err
 	}
@@ -164,7 +164,7 @@ func (g *Gate) reach(a *state.Account, m *market.Market, o *market.Order, added 
 	return market.Add(total, more)
 }
 
-func worth(m *market.Market, price market.Price, amount market.Qty) (market.Money, error) {
+func notional(m *market.Market, price market.Price, amount market.Qty) (market.Money, error) {
 	value, err := m.Value(price, amount)
 	if err != nil {
 		return 0, err

@@ -90,24 +90,24 @@ func (r *Refusal) Error() string {
 }
 
 // objection counts a refusal and returns it.
-func (g *Gate) objection(s *seat, reason Reason, have, limit int64) error {
+func (g *Gate) objection(s *slot, reason Reason, have, limit int64) error {
 	s.refused[reason]++
-	g.refusal = Refusal{Reason: reason, Have: have, Limit: limit, market: g.asked, currency: g.currency}
+	g.refusal = Refusal{Reason: reason, Have: have, Limit: limit, market: g.checkedMarket, currency: g.currency}
 	return &g.refusal
 }
 
-// doubts is objection where the market's latest prices cannot be true.
-func (g *Gate) doubts(s *seat, reason Reason, have, limit int64) error {
+// refuseUnreliable is objection where the market's latest prices cannot be true.
+func (g *Gate) refuseUnreliable(s *slot, reason Reason, have, limit int64) error {
 	refused := g.objection(s, reason, have, limit)
 	g.refusal.Message = "the latest prices of the market cannot be true"
 	return refused
 }
 
-func (g *Gate) refuse(s *seat, reason Reason, have, limit int64) (Approved, error) {
+func (g *Gate) refuseWith(s *slot, reason Reason, have, limit int64) (Approved, error) {
 	return Approved{}, g.objection(s, reason, have, limit)
 }
 
-func (g *Gate) refuseCode(s *seat, e *exchange.Error) (Approved, error) {
+func (g *Gate) refuseCode(s *slot, e *exchange.Error) (Approved, error) {
 	s.refused[ReasonExchange]++
 	s.codes[e.Code]++
 	g.refusal = Refusal{Reason: ReasonExchange, Code: e.Code, Message: e.Message}
@@ -122,7 +122,7 @@ type Count struct {
 
 // Refused returns the refusals of a strategy, most frequent first.
 func (g *Gate) Refused(id market.StrategyID) (counts []Count) {
-	s := &g.seats[id]
+	s := &g.slots[id]
 	for reason, n := range s.refused {
 		if n > 0 && Reason(reason) != ReasonExchange {
 			counts = append(counts, Count{Reason(reason).String(), n})

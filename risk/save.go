@@ -19,7 +19,7 @@ type SavedGate struct {
 	Digits     uint8                   `json:"digits,omitempty"` // of Currency
 	Now        market.Time             `json:"now,omitzero"`
 	Equity     SavedEquity             `json:"equity,omitzero"`
-	Strategies map[string]SavedSeat    `json:"strategies,omitempty"`
+	Strategies map[string]SavedSlot    `json:"strategies,omitempty"`
 }
 
 // SavedEquity is how far the limits on the account's equity are used, in units of the account's
@@ -33,8 +33,8 @@ type SavedEquity struct {
 	Drawn     bool         `json:"drawn,omitzero"` // the drawdown was reached
 }
 
-// SavedSeat is what the gate remembers of a strategy.
-type SavedSeat struct {
+// SavedSlot is what the gate remembers of a strategy.
+type SavedSlot struct {
 	Halted bool `json:"halted,omitzero"`
 	// places and updates that count towards the orders of a minute, oldest first
 	Sent     []market.Time           `json:"sent,omitempty"`
@@ -48,7 +48,7 @@ type SavedSeat struct {
 // Save appends what the gate remembers, in a form that Restore reads and a person can. strategies
 // are the names of the strategies by StrategyID − 1. The same memory gives the same bytes.
 func (g *Gate) Save(dst []byte, strategies []string) ([]byte, error) {
-	s := SavedGate{Markets: map[string]market.Units{}, Strategies: map[string]SavedSeat{}, Now: g.now}
+	s := SavedGate{Markets: map[string]market.Units{}, Strategies: map[string]SavedSlot{}, Now: g.now}
 	if w := &g.equity; w.started {
 		currency := g.catalog.Asset(g.account.Currency)
 		s.Currency, s.Digits = currency.Symbol, currency.Digits
@@ -56,20 +56,20 @@ func (g *Gate) Save(dst []byte, strategies []string) ([]byte, error) {
 			Drawn: w.drawn}
 	}
 	for i, name := range strategies {
-		seat := &g.seats[i+1]
-		saved := SavedSeat{Halted: seat.halted, Losses: seat.losses, CoolTill: seat.coolTill,
-			Realised: map[string]market.Value{}, Refused: map[string]int64{}, Codes: seat.codes}
-		for at := range seat.sent {
-			if sent := seat.sent[(seat.sentAt+at)%len(seat.sent)]; sent != 0 {
+		slot := &g.slots[i+1]
+		saved := SavedSlot{Halted: slot.halted, Losses: slot.losses, CoolTill: slot.coolTill,
+			Realised: map[string]market.Value{}, Refused: map[string]int64{}, Codes: slot.codes}
+		for at := range slot.sent {
+			if sent := slot.sent[(slot.sentAt+at)%len(slot.sent)]; sent != 0 {
 				saved.Sent = append(saved.Sent, sent)
 			}
 		}
 		for _, m := range g.catalog.Markets() {
-			if seat.realised[m.ID].Sign() != 0 {
-				saved.Realised[m.Name], s.Markets[m.Name] = seat.realised[m.ID], m.Units()
+			if slot.realised[m.ID].Sign() != 0 {
+				saved.Realised[m.Name], s.Markets[m.Name] = slot.realised[m.ID], m.Units()
 			}
 		}
-		for reason, n := range seat.refused {
+		for reason, n := range slot.refused {
 			if n > 0 {
 				saved.Refused[Reason(reason).String()] = n
 			}
@@ -105,7 +105,7 @@ func (g *Gate) Restore(data []byte, strategies []string) error {
 	}
 	for i, name := range strategies {
 		if saved, known := s.Strategies[name]; known {
-			g.restoreSeat(&g.seats[i+1], &saved)
+			g.restoreSlot(&g.slots[i+1], &saved)
 		}
 	}
 	return nil
@@ -113,8 +113,8 @@ func (g *Gate) Restore(data []byte, strategies []string) error {
 
 // checkSaved finds what keeps s from being restored.
 func (g *Gate) checkSaved(s *SavedGate, strategies []string) error {
-	if len(strategies) != len(g.seats)-1 {
-		return fmt.Errorf("%d strategies have %d names", len(g.seats)-1, len(strategies))
+	if len(strategies) != len(g.slots)-1 {
+		return fmt.Errorf("%d strategies have %d names", len(g.slots)-1, len(strategies))
 	}
 	if currency := g.account.Currency; s.Currency != "" {
 		if currency == 0 {
@@ -141,25 +141,25 @@ func (g *Gate) checkSaved(s *SavedGate, strategies []string) error {
 	return g.catalog.CheckUnits(s.Markets)
 }
 
-func (g *Gate) restoreSeat(seat *seat, s *SavedSeat) {
-	seat.halted, seat.losses, seat.coolTill = s.Halted, s.Losses, s.CoolTill
-	clear(seat.sent)
-	seat.sentAt = 0
-	if n := len(seat.sent); n > 0 {
-		seat.sentAt = copy(seat.sent, s.Sent[max(0, len(s.Sent)-n):]) % n
+func (g *Gate) restoreSlot(slot *slot, s *SavedSlot) {
+	slot.halted, slot.losses, slot.coolTill = s.Halted, s.Losses, s.CoolTill
+	clear(slot.sent)
+	slot.sentAt = 0
+	if n := len(slot.sent); n > 0 {
+		slot.sentAt = copy(slot.sent, s.Sent[max(0, len(s.Sent)-n):]) % n
 	}
-	clear(seat.realised)
+	clear(slot.realised)
 	for name, realised := range s.Realised {
 		if m := g.catalog.MarketNamed(name); m != nil {
-			seat.realised[m.ID] = realised
+			slot.realised[m.ID] = realised
 		}
 	}
-	seat.refused = [reasons]int64{}
+	slot.refused = [reasons]int64{}
 	for reason, n := range s.Refused {
-		seat.refused[reasonNamed(reason)] = n
+		slot.refused[reasonNamed(reason)] = n
 	}
-	clear(seat.codes)
-	maps.Copy(seat.codes, s.Codes)
+	clear(slot.codes)
+	maps.Copy(slot.codes, s.Codes)
 }
 
 // reasonNamed is the Reason of a name, 0 where it names none.

@@ -18,25 +18,25 @@ import (
 // Balances are kept in purses: one for each strategy that has an allotment of its own, and purse 0
 // for all others together.
 type Account struct {
-	catalog   *market.Catalog
-	purses    [][]Balance         // by purse, by asset
-	purseOf   []int               // by strategy
-	wallets   [][]Balance         // by strategy: its purse
-	positions [][]market.Position // by strategy, by market
-	recents   [][]*recent         // the same; nil: no position has a history that can change
-	window    market.Duration     // of KeepRecent
-	marks     []mark              // by market
-	quotes    []quote             // by market
-	orders    market.Index[Order] // open or unsettled
-	open      []*Order            // by id
-	openIn    []int               // by market: what counts against maxOpenOrders
-	openBy    []int               // by strategy
-	spare     []*Order
-	closed    []*Order       // closed by the last Apply: spare from the next one on
-	absent    []*Order       // refused as far as could be inferred, the latest: the exchange may still show one
-	foreign   int64          // reports and fills of orders that are not ours
-	changed   bool           // since the last Saved
-	released  []market.Money // by asset: what Restore moved to the pool
+	catalog      *market.Catalog
+	allocations  [][]Balance         // by purse, by asset
+	allocationOf []int               // by strategy
+	balances     [][]Balance         // by strategy: its purse
+	positions    [][]market.Position // by strategy, by market
+	histories    [][]*history        // the same; nil: no position has a history that can change
+	window       market.Duration     // of KeepRecent
+	marks        []mark              // by market
+	quotes       []quote             // by market
+	orders       market.Index[Order] // open or unsettled
+	open         []*Order            // by id
+	openIn       []int               // by market: what counts against maxOpenOrders
+	openBy       []int               // by strategy
+	spare        []*Order
+	closed       []*Order       // closed by the last Apply: spare from the next one on
+	absent       []*Order       // refused as far as could be inferred, the latest: the exchange may still show one
+	foreign      int64          // reports and fills of orders that are not ours
+	changed      bool           // since the last Saved
+	released     []market.Money // by asset: what Restore moved to the pool
 }
 
 // mark is the latest that is known of a market's price.
@@ -45,7 +45,7 @@ type mark struct {
 	at    market.Time // its arrival
 	late  bool        // it came on a candle that arrived after its time
 
-	doubted bool // what the exchange has told of the market since cannot be true
+	unreliable bool // what the exchange has told of the market since cannot be true
 }
 
 // quote is the best bid and ask last seen on a ticker or a book, 0 where there was none.
@@ -77,10 +77,10 @@ type tally struct {
 	extra market.Money // part of OnHold: what an update in flight may need more
 	fills []fillMark
 	// where a fill stands in fills, for many of them; nil: there are few, or it is not made yet
-	index     map[uuid.UUID]int
-	counted   market.Qty // of the fills
-	unsettled int
-	doubted   bool // its answer never came: a refusal was inferred and may be taken back
+	index      map[uuid.UUID]int
+	counted    market.Qty // of the fills
+	unsettled  int
+	unanswered bool // its answer never came: a refusal was inferred and may be taken back
 }
 
 // fillMark remembers a fill that was counted.
@@ -93,8 +93,8 @@ type fillMark struct {
 // which of them have an allotment of their own, by StrategyID; nil: none.
 func NewAccount(catalog *market.Catalog, strategies int, own []bool) *Account {
 	a := &Account{
-		catalog: catalog,
-		purseOf: make([]int, strategies+1), positions: make([][]market.Position, strategies+1),
+		catalog:      catalog,
+		allocationOf: make([]int, strategies+1), positions: make([][]market.Position, strategies+1),
 		marks:  make([]mark, len(catalog.Markets())+1),
 		quotes: make([]quote, len(catalog.Markets())+1),
 		openIn: make([]int, len(catalog.Markets())+1), openBy: make([]int, strategies+1),
@@ -103,15 +103,15 @@ func NewAccount(catalog *market.Catalog, strategies int, own []bool) *Account {
 	for s := range a.positions {
 		a.positions[s] = make([]market.Position, len(catalog.Markets())+1)
 		if s < len(own) && own[s] {
-			a.purseOf[s] = purses
+			a.allocationOf[s] = purses
 			purses++
 		}
 	}
 	for range purses {
-		a.purses = append(a.purses, make([]Balance, len(catalog.Assets())+1))
+		a.allocations = append(a.allocations, make([]Balance, len(catalog.Assets())+1))
 	}
-	for _, purse := range a.purseOf {
-		a.wallets = append(a.wallets, a.purses[purse])
+	for _, purse := range a.allocationOf {
+		a.balances = append(a.balances, a.allocations[purse])
 	}
 	a.released = make([]market.Money, len(catalog.Assets())+1)
 	return a
@@ -146,10 +146,10 @@ func (a *Account) Apply(ev *market.Event) (Applied, error) {
 		if ev.Ticker.Last != 0 {
 			a.marks[ev.Ticker.Market] = mark{price: ev.Ticker.Last, at: ev.At}
 		}
-		a.marks[ev.Ticker.Market].doubted = false
+		a.marks[ev.Ticker.Market].unreliable = false
 		a.quotes[ev.Ticker.Market] = quote{ev.Ticker.Bid, ev.Ticker.Ask}
 	case market.KindBook:
-		a.marks[ev.Book.Market].doubted = false
+		a.marks[ev.Book.Market].unreliable = false
 		a.quotes[ev.Book.Market] = quoteOf(ev.Book)
 	case market.KindTrade:
 		a.marks[ev.Trade.Market] = mark{price: ev.Trade.Price, at: ev.At}
@@ -180,7 +180,7 @@ func (a *Account) Mark(c *market.Candle, at market.Time) {
 // the owner, and a market without a price takes it for its latest. One that goes, with a market and
 // without a price, was a part of the owner's position there.
 func (a *Account) transfer(ev *market.Event) error {
-	balance := &a.wallets[ev.Owner][ev.Asset]
+	balance := &a.balances[ev.Owner][ev.Asset]
 	total, err := market.Add(balance.Total, ev.Money)
 	if err != nil {
 		return fmt.Errorf("transfer: %w", err)
@@ -200,17 +200,17 @@ func (a *Account) transfer(ev *market.Event) error {
 func (a *Account) movePosition(ev *market.Event) (err error) {
 	m := a.catalog.Market(ev.Market)
 	moved := step{at: ev.At, amount: market.Qty(ev.Money), price: ev.Price, settled: true}
-	position, r := a.positions[ev.Owner][ev.Market], a.recentOf(ev.Owner, ev.Market)
+	position, r := a.positions[ev.Owner][ev.Market], a.historyOf(ev.Owner, ev.Market)
 	if r != nil {
 		position, r, err = r.insert(m, moved)
 	} else {
-		err = moved.move(m, &position)
+		err = moved.apply(m, &position)
 	}
 	if err != nil {
 		return err
 	}
 	a.positions[ev.Owner][ev.Market] = position
-	a.keep(ev.Owner, ev.Market, r)
+	a.keepHistory(ev.Owner, ev.Market, r)
 	if a.marks[ev.Market].price == 0 && ev.Price != 0 {
 		a.marks[ev.Market] = mark{price: ev.Price, at: ev.At}
 	}
@@ -227,13 +227,13 @@ func (a *Account) Strategies() int { return len(a.positions) - 1 }
 
 // Balance is what a strategy may spend of an asset, and what its purse's open orders hold.
 func (a *Account) Balance(s market.StrategyID, asset market.AssetID) (available, inOrder market.Money) {
-	b := &a.wallets[s][asset]
+	b := &a.balances[s][asset]
 	return b.Available(), b.Held
 }
 
 // Total is the balance of an asset over all purses.
 func (a *Account) Total(asset market.AssetID) (total Balance) {
-	for _, purse := range a.purses {
+	for _, purse := range a.allocations {
 		total.Total += purse[asset].Total
 		total.Held += purse[asset].Held
 	}
@@ -256,15 +256,15 @@ func quoteOf(b *market.OrderBook) (q quote) {
 // Touch is the price that an order of that side would trade at now: the best ask for a buy, the
 // best bid for a sell, the latest price where neither ticker nor book has told.
 func (a *Account) Touch(m market.ID, side market.Side) market.Price {
-	if best, known := a.Quote(m, side); known {
+	if best, known := a.BestPrice(m, side); known {
 		return best
 	}
 	return a.marks[m].price
 }
 
-// Quote is the best price on the other side for an order of that side, and whether a ticker or a
+// BestPrice is the best price on the other side for an order of that side, and whether a ticker or a
 // book has told one.
-func (a *Account) Quote(m market.ID, side market.Side) (best market.Price, known bool) {
+func (a *Account) BestPrice(m market.ID, side market.Side) (best market.Price, known bool) {
 	best = a.quotes[m].ask
 	if side == market.Sell {
 		best = a.quotes[m].bid
@@ -272,17 +272,17 @@ func (a *Account) Quote(m market.ID, side market.Side) (best market.Price, known
 	return best, best != 0
 }
 
-// Seen is when the latest price of a market arrived, and whether it came late.
-func (a *Account) Seen(m market.ID) (at market.Time, late bool) {
+// PriceArrived is when the latest price of a market arrived, and whether it came late.
+func (a *Account) PriceArrived(m market.ID) (at market.Time, late bool) {
 	return a.marks[m].at, a.marks[m].late
 }
 
-// Doubt notes that what the exchange has told of a market cannot be true. The next price that Apply
+// MarkUnreliable notes that what the exchange has told of a market cannot be true. The next price that Apply
 // takes ends that.
-func (a *Account) Doubt(m market.ID) { a.marks[m].doubted = true }
+func (a *Account) MarkUnreliable(m market.ID) { a.marks[m].unreliable = true }
 
-// Doubted reports whether what the exchange has told last of a market cannot be true.
-func (a *Account) Doubted(m market.ID) bool { return a.marks[m].doubted }
+// Unreliable reports whether what the exchange has told last of a market cannot be true.
+func (a *Account) Unreliable(m market.ID) bool { return a.marks[m].unreliable }
 
 // Catalog lists markets and assets.
 func (a *Account) Catalog() *market.Catalog { return a.catalog }

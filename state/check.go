@@ -18,16 +18,16 @@ func (a *Account) Check() error {
 		if err := a.checkOrder(i, o); err != nil {
 			return err
 		}
-		held[a.purseOf[o.Strategy]][o.OnHoldCurrency] += o.OnHold
+		held[a.allocationOf[o.Strategy]][o.OnHoldCurrency] += o.OnHold
 		if o.counted > 0 {
-			partly[a.purseOf[o.Strategy]][o.OnHoldCurrency]++
+			partly[a.allocationOf[o.Strategy]][o.OnHoldCurrency]++
 		}
 		by[o.Strategy]++
 		if o.Type != market.TypeMarket {
 			in[o.Market]++
 		}
 	}
-	for p, purse := range a.purses {
+	for p, purse := range a.allocations {
 		for asset, b := range purse {
 			if b.Held != held[p][asset] {
 				return fmt.Errorf("purse %d asset %d holds %d, its open orders %d", p, asset, b.Held, held[p][asset])
@@ -52,7 +52,7 @@ func (a *Account) Check() error {
 
 // empty returns a zero for each purse and asset.
 func (a *Account) empty() [][]market.Money {
-	sums := make([][]market.Money, len(a.purses))
+	sums := make([][]market.Money, len(a.allocations))
 	for i := range sums {
 		sums[i] = make([]market.Money, len(a.catalog.Assets())+1)
 	}
@@ -80,7 +80,7 @@ func (a *Account) checkPositions() error {
 			if p.Amount < 0 || (p.Amount == 0 && p.Cost.Sign() != 0) {
 				return fmt.Errorf("strategy %d market %d: amount %d with cost %s", s, m, p.Amount, p.Cost)
 			}
-			r := a.recentOf(market.StrategyID(s), market.ID(m))
+			r := a.historyOf(market.StrategyID(s), market.ID(m))
 			if r == nil {
 				continue
 			}

@@ -13,7 +13,7 @@ import (
 func (a *Account) foldAlone(o *Order, ev *market.Event) (fresh int, err error) {
 	fresh, err = a.fold(o, ev)
 	if err == nil && o.State.Terminal() && o.complete() {
-		a.retire(o)
+		a.forget(o)
 	}
 	return fresh, err
 }
@@ -127,11 +127,11 @@ func (a *Account) applyFill(o *Order, f *market.Fill) error {
 	if o.Side == market.Sell {
 		amount = -amount
 	}
-	if err := a.move(o, m, amount, money); err != nil {
+	if err := a.book(o, m, amount, money); err != nil {
 		return err
 	}
 	a.positions[o.Strategy][o.Market] = position
-	a.keep(o.Strategy, o.Market, r)
+	a.keepHistory(o.Strategy, o.Market, r)
 	a.changed = true
 	o.counted += f.Amount
 	a.release(o, max(-amount, -money)) // a sell held the base that left, a buy the quote
@@ -144,16 +144,16 @@ func (a *Account) applyFill(o *Order, f *market.Fill) error {
 
 // traded returns the position after a fill, and its history where it has one or needs one from now
 // on.
-func (a *Account) traded(o *Order, m *market.Market, f *market.Fill, cash market.Value) (p market.Position, r *recent,
+func (a *Account) traded(o *Order, m *market.Market, f *market.Fill, cash market.Value) (p market.Position, r *history,
 	err error) {
-	if f.Settled && a.window == 0 && a.recents == nil {
+	if f.Settled && a.window == 0 && a.histories == nil {
 		p = a.positions[o.Strategy][o.Market]
 		err = bookFill(&p, o.Side, f.Amount, f.Time, f.Fee, cash)
 		return p, nil, err
 	}
 	now := step{order: o.ID, id: f.ID, at: f.Time, side: o.Side, amount: f.Amount, price: f.Price, fee: feeOf(f),
 		settled: f.Settled}
-	return a.recall(o.Strategy, o.Market).insert(m, now)
+	return a.ensureHistory(o.Strategy, o.Market).insert(m, now)
 }
 
 // cashOf is what a fill changes in quote: what it cost, or what it brought, less the fee.
@@ -165,9 +165,9 @@ func cashOf(side market.Side, gross, fee market.Value) (market.Value, error) {
 	return cost.Neg(), err
 }
 
-// move changes the purse: amount of base and money of quote.
-func (a *Account) move(o *Order, m *market.Market, amount, money market.Money) error {
-	purse := a.wallets[o.Strategy]
+// apply changes the purse: amount of base and money of quote.
+func (a *Account) book(o *Order, m *market.Market, amount, money market.Money) error {
+	purse := a.balances[o.Strategy]
 	quote, err := market.Add(purse[m.Quote].Total, money)
 	if err != nil {
 		return err
@@ -191,7 +191,7 @@ func (a *Account) applyFee(o *Order, f *market.Fill) error {
 	if err != nil {
 		return err
 	}
-	position, r := a.positions[o.Strategy][o.Market], a.recentOf(o.Strategy, o.Market)
+	position, r := a.positions[o.Strategy][o.Market], a.historyOf(o.Strategy, o.Market)
 	if r != nil {
 		position, r, err = r.settle(m, o.Side, f)
 	} else {
@@ -200,11 +200,11 @@ func (a *Account) applyFee(o *Order, f *market.Fill) error {
 	if err != nil {
 		return err
 	}
-	if err := a.move(o, m, 0, money); err != nil {
+	if err := a.book(o, m, 0, money); err != nil {
 		return err
 	}
 	a.positions[o.Strategy][o.Market] = position
-	a.keep(o.Strategy, o.Market, r)
+	a.keepHistory(o.Strategy, o.Market, r)
 	o.FeePaid = paid
 	return nil
 }

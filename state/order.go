@@ -147,7 +147,7 @@ func (a *Account) enter(o *Order, r *market.Report, to State) {
 		a.copyReport(o, r)
 	}
 	o.State, o.Code = to, r.Code
-	o.doubted = o.doubted || to == Unknown
+	o.unanswered = o.unanswered || to == Unknown
 }
 
 // countForeign counts what was told of an order that is not ours. What comes late of an own order

@@ -10,11 +10,11 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// recent is the end of a position's history: the position as it was before some steps, and the
+// history is the end of a position's history: the position as it was before some steps, and the
 // steps. While a fee is not settled, or a fill may still be told late, the position is worked out
 // anew from here. So cost and realised profit are those of the fills in the order in which they
 // happened, whatever the order in which the exchange told of fills, fees and ends.
-type recent struct {
+type history struct {
 	base  market.Position
 	steps []step
 }
@@ -33,35 +33,35 @@ type step struct {
 	settled bool
 }
 
-// mostSteps bounds the steps of one position. The fee of a fill that more than so many fills
+// maxSteps bounds the steps of one position. The fee of a fill that more than so many fills
 // followed is booked on the position as it is when the fee is settled.
-const mostSteps = 256
+const maxSteps = 256
 
 // KeepRecent lets the account work out positions anew when a fill is told late: after fills of
 // other orders that happened up to a time later. 0, the default, keeps only what waits for fees.
 func (a *Account) KeepRecent(window market.Duration) { a.window = window }
 
-// recentOf returns the history of a position, nil where it has none.
-func (a *Account) recentOf(s market.StrategyID, m market.ID) *recent {
-	if a.recents == nil {
+// historyOf returns the history of a position, nil where it has none.
+func (a *Account) historyOf(s market.StrategyID, m market.ID) *history {
+	if a.histories == nil {
 		return nil
 	}
-	return a.recents[s][m]
+	return a.histories[s][m]
 }
 
-// recall returns the history of a position, which begins with the position as it is where it has
+// ensureHistory returns the history of a position, which begins with the position as it is where it has
 // none.
-func (a *Account) recall(s market.StrategyID, m market.ID) *recent {
-	if a.recents == nil {
-		a.recents = make([][]*recent, len(a.positions))
-		for i := range a.recents {
-			a.recents[i] = make([]*recent, len(a.positions[i]))
+func (a *Account) ensureHistory(s market.StrategyID, m market.ID) *history {
+	if a.histories == nil {
+		a.histories = make([][]*history, len(a.positions))
+		for i := range a.histories {
+			a.histories[i] = make([]*history, len(a.positions[i]))
 		}
 	}
-	if r := a.recents[s][m]; r != nil {
+	if r := a.histories[s][m]; r != nil {
 		return r
 	}
-	return &recent{base: a.positions[s][m]}
+	return &history{base: a.positions[s][m]}
 }
 
 func (x *step) compare(y *step) int {
@@ -70,21 +70,21 @@ func (x *step) compare(y *step) int {
 
 // insert returns a history with one step more: the latest as a rule, an earlier one where the
 // exchange told of it late. The position is what the history makes it.
-func (r *recent) insert(m *market.Market, now step) (market.Position, *recent, error) {
+func (r *history) insert(m *market.Market, now step) (market.Position, *history, error) {
 	at := len(r.steps)
 	for at > 0 && r.steps[at-1].compare(&now) > 0 {
 		at--
 	}
-	next := &recent{base: r.base, steps: slices.Insert(slices.Clone(r.steps), at, now)}
+	next := &history{base: r.base, steps: slices.Insert(slices.Clone(r.steps), at, now)}
 	p, err := next.replay(m)
 	return p, next, err
 }
 
 // settle returns a history in which the fee of a fill is known. The fee of a fill that is behind
 // the history is booked on the position before it.
-func (r *recent) settle(m *market.Market, side market.Side, f *market.Fill) (p market.Position, next *recent,
+func (r *history) settle(m *market.Market, side market.Side, f *market.Fill) (p market.Position, next *history,
 	err error) {
-	next = &recent{base: r.base, steps: slices.Clone(r.steps)}
+	next = &history{base: r.base, steps: slices.Clone(r.steps)}
 	at := slices.IndexFunc(r.steps, func(x step) bool { return x.side != 0 && x.id == f.ID })
 	if at >= 0 {
 		next.steps[at].fee, next.steps[at].settled = f.Fee, true
@@ -98,7 +98,7 @@ func (r *recent) settle(m *market.Market, side market.Side, f *market.Fill) (p m
 }
 
 // save returns the history as it is written, nil where there is none.
-func (r *recent) save() *SavedRecent {
+func (r *history) save() *SavedRecent {
 	if r == nil {
 		return nil
 	}
@@ -112,8 +112,8 @@ func (r *recent) save() *SavedRecent {
 }
 
 // restored reads what save wrote.
-func (s *SavedRecent) restored() *recent {
-	r := &recent{base: market.Position{Amount: s.Amount, Cost: s.Cost, Realised: s.Realised, Fees: s.Fees,
+func (s *SavedRecent) restored() *history {
+	r := &history{base: market.Position{Amount: s.Amount, Cost: s.Cost, Realised: s.Realised, Fees: s.Fees,
 		Opened: s.Opened}}
 	for _, x := range s.Steps {
 		r.steps = append(r.steps, step{order: x.Order, id: x.ID, at: x.At, side: x.Side, amount: x.Amount,
@@ -122,9 +122,9 @@ func (s *SavedRecent) restored() *recent {
 	return r
 }
 
-// keep takes a history over, but for the steps that nothing can change any more. A position without
+// keepHistory takes a history over, but for the steps that nothing can change any more. A position without
 // such steps has no history.
-func (a *Account) keep(s market.StrategyID, id market.ID, r *recent) {
+func (a *Account) keepHistory(s market.StrategyID, id market.ID, r *history) {
 	if r == nil {
 		return
 	}
@@ -132,10 +132,10 @@ func (a *Account) keep(s market.StrategyID, id market.ID, r *recent) {
 	latest := slices.MaxFunc(r.steps, func(x, y step) int { return cmp.Compare(x.at, y.at) }).at
 	for gone < len(r.steps) {
 		oldest := &r.steps[gone]
-		if len(r.steps)-gone <= mostSteps && (!oldest.settled || a.window > 0 && oldest.at > latest.Add(-a.window)) {
+		if len(r.steps)-gone <= maxSteps && (!oldest.settled || a.window > 0 && oldest.at > latest.Add(-a.window)) {
 			break
 		}
-		if oldest.move(m, &r.base) != nil {
+		if oldest.apply(m, &r.base) != nil {
 			break // a replay has carried it out: it cannot fail
 		}
 		gone++
@@ -143,30 +143,30 @@ func (a *Account) keep(s market.StrategyID, id market.ID, r *recent) {
 	if r.steps = r.steps[gone:]; len(r.steps) == 0 {
 		r = nil
 	}
-	a.recents[s][id] = r
+	a.histories[s][id] = r
 }
 
 // replay carries out the steps one after another.
-func (r *recent) replay(m *market.Market) (p market.Position, err error) {
+func (r *history) replay(m *market.Market) (p market.Position, err error) {
 	p = r.base
 	for i := range r.steps {
-		if err := r.steps[i].move(m, &p); err != nil {
+		if err := r.steps[i].apply(m, &p); err != nil {
 			return p, err
 		}
 	}
 	return p, nil
 }
 
-// move carries out one step. Base that comes has a cost, base that goes takes its part of the cost
+// apply carries out one step. Base that comes has a cost, base that goes takes its part of the cost
 // along; neither realises anything.
-func (x *step) move(m *market.Market, p *market.Position) error {
+func (x *step) apply(m *market.Market, p *market.Position) error {
 	switch {
 	case x.side != 0:
 		return x.fill(m, p)
 	case x.amount > 0:
-		return x.endow(m, p)
+		return x.deposit(m, p)
 	}
-	return x.shrink(p)
+	return x.withdraw(p)
 }
 
 // fill folds a fill into a position.
@@ -212,7 +212,7 @@ func bookFill(p *market.Position, side market.Side, amount market.Qty, at market
 	return nil
 }
 
-func (x *step) endow(m *market.Market, p *market.Position) error {
+func (x *step) deposit(m *market.Market, p *market.Position) error {
 	cost, err := m.Value(x.price, x.amount)
 	if err != nil {
 		return err
@@ -232,7 +232,7 @@ func addTo(p *market.Position, amount market.Qty, at market.Time, cost market.Va
 	return err
 }
 
-func (x *step) shrink(p *market.Position) (err error) {
+func (x *step) withdraw(p *market.Position) (err error) {
 	gone := min(p.Amount, -x.amount)
 	if gone <= 0 {
 		return nil

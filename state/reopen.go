@@ -11,7 +11,7 @@ import (
 func EndedOrder(kept Order, fills []market.Fill) *Order {
 	o := &Order{Order: kept.Order, State: kept.State, Reported: kept.Reported, Code: kept.Code}
 	o.OnHold = 0
-	o.doubted = o.State == Rejected
+	o.unanswered = o.State == Rejected
 	for i := range fills {
 		o.fills = append(o.fills, fillMark{id: fills[i].ID, settled: fills[i].Settled})
 		o.counted += fills[i].Amount
@@ -28,7 +28,7 @@ func (a *Account) CanReopen(o *Order, hold market.Money) error {
 	if o.Strategy == 0 {
 		return fmt.Errorf("order %d is of a strategy that this bot does not have", o.ID)
 	}
-	if available := a.purse(o).Available(); hold < 0 || hold > available {
+	if available := a.balanceOf(o).Available(); hold < 0 || hold > available {
 		return fmt.Errorf("order %d would hold %d, and %d is available", o.ID, hold, available)
 	}
 	return nil

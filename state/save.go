@@ -15,17 +15,17 @@ const savedVersion = 2
 // SavedAccount is an Account but for its prices, as Save writes it: markets, assets and strategies
 // by name, amounts as integers in the units of Markets and Assets, orders by id.
 type SavedAccount struct {
-	Markets    map[string]market.Units `json:"markets,omitempty"`
-	Assets     map[string]uint8        `json:"assets,omitempty"` // decimals by symbol
-	Strategies []string                `json:"strategies,omitempty"`
-	Purses     []SavedPurse            `json:"purses,omitempty"`
-	Positions  []SavedPosition         `json:"positions,omitempty"`
-	Orders     []SavedOrder            `json:"orders,omitempty"`
-	Foreign    int64                   `json:"foreign,omitempty"`
+	Markets     map[string]market.Units `json:"markets,omitempty"`
+	Assets      map[string]uint8        `json:"assets,omitempty"` // decimals by symbol
+	Strategies  []string                `json:"strategies,omitempty"`
+	Allocations []SavedAllocation       `json:"purses,omitempty"`
+	Positions   []SavedPosition         `json:"positions,omitempty"`
+	Orders      []SavedOrder            `json:"orders,omitempty"`
+	Foreign     int64                   `json:"foreign,omitempty"`
 }
 
-// SavedPurse is what one purse has. What it holds is what its open orders hold.
-type SavedPurse struct {
+// SavedAllocation is what one purse has. What it holds is what its open orders hold.
+type SavedAllocation struct {
 	Owner  string                  `json:"owner,omitempty"` // empty: shared by the strategies without an allotment
 	Totals map[string]market.Money `json:"totals"`          // by symbol
 }
@@ -100,10 +100,10 @@ func (a *Account) Save(dst []byte, strategies []string) ([]byte, error) {
 	s := SavedAccount{Markets: map[string]market.Units{}, Assets: map[string]uint8{},
 		Strategies: slices.Sorted(slices.Values(strategies)), Foreign: a.foreign}
 	names := append([]string{""}, strategies...)
-	a.savePurses(&s, names)
+	a.saveAllocations(&s, names)
 	for id, markets := range a.positions {
 		for m := range markets {
-			p, r := &markets[m], a.recentOf(market.StrategyID(id), market.ID(m))
+			p, r := &markets[m], a.historyOf(market.StrategyID(id), market.ID(m))
 			if *p != (market.Position{}) || r != nil {
 				s.Positions = append(s.Positions, SavedPosition{
 					Strategy: names[id], Market: a.refer(&s, market.ID(m)),
@@ -138,21 +138,21 @@ func (a *Account) refer(s *SavedAccount, id market.ID) string {
 	return m.Name
 }
 
-func (a *Account) savePurses(s *SavedAccount, names []string) {
-	for owner, purse := range a.purseOf {
+func (a *Account) saveAllocations(s *SavedAccount, names []string) {
+	for owner, purse := range a.allocationOf {
 		if owner > 0 && purse == 0 {
 			continue
 		}
-		saved := SavedPurse{Owner: names[owner], Totals: map[string]market.Money{}}
-		for asset, b := range a.purses[purse] {
+		saved := SavedAllocation{Owner: names[owner], Totals: map[string]market.Money{}}
+		for asset, b := range a.allocations[purse] {
 			if b.Total != 0 {
 				known := a.catalog.Asset(market.AssetID(asset))
 				saved.Totals[known.Symbol], s.Assets[known.Symbol] = b.Total, known.Digits
 			}
 		}
-		s.Purses = append(s.Purses, saved)
+		s.Allocations = append(s.Allocations, saved)
 	}
-	slices.SortFunc(s.Purses, func(x, y SavedPurse) int { return cmp.Compare(x.Owner, y.Owner) })
+	slices.SortFunc(s.Allocations, func(x, y SavedAllocation) int { return cmp.Compare(x.Owner, y.Owner) })
 }
 
 func savedOrder(o *Order, in, by string) SavedOrder {
@@ -160,7 +160,7 @@ func savedOrder(o *Order, in, by string) SavedOrder {
 		Order: o.Order, Market: in, Strategy: by, Stop: o.Bracket.Stop, Target: o.Bracket.Target, Keep: o.Bracket.Keep,
 		State: o.State.String(), InFlight: o.InFlight.String(), CancelWanted: o.CancelWanted, Reported: o.Reported,
 		Code:  o.Code,
-		Extra: o.extra, Counted: o.counted, Doubted: o.doubted,
+		Extra: o.extra, Counted: o.counted, Doubted: o.unanswered,
 	}
 	s.FeeCurrency, s.OnHoldCurrency, s.Bracket = 0, 0, market.Bracket{}
 	for _, f := range o.fills {

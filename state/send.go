@@ -11,7 +11,7 @@ import (
 // Send records an order that is about to leave: state Sent, its funds reserved. The account keeps a
 // copy.
 func (a *Account) Send(o *market.Order, reserve market.Money) *Order {
-	own := a.blank()
+	own := a.newOrder()
 	own.Order, own.State, own.InFlight = *o, Sent, market.CommandPlace
 	own.CancelWanted, own.Reported, own.Code = false, false, 0
 	own.OnHold = reserve
@@ -22,7 +22,7 @@ func (a *Account) Send(o *market.Order, reserve market.Money) *Order {
 		own.OnHoldCurrency = m.Base
 	}
 	a.changed = true
-	a.purse(own).Held += reserve
+	a.balanceOf(own).Held += reserve
 	a.orders.Put(o.ID, own)
 	a.open = append(a.open, own)
 	a.count(own, 1)
@@ -79,11 +79,11 @@ func (a *Account) release(o *Order, taken market.Money) {
 
 // reserve changes what an order holds.
 func (a *Account) reserve(o *Order, hold market.Money) {
-	a.purse(o).Held += hold - o.OnHold
+	a.balanceOf(o).Held += hold - o.OnHold
 	o.OnHold = hold
 }
 
-func (a *Account) purse(o *Order) *Balance { return &a.wallets[o.Strategy][o.OnHoldCurrency] }
+func (a *Account) balanceOf(o *Order) *Balance { return &a.balances[o.Strategy][o.OnHoldCurrency] }
 
 func (a *Account) count(o *Order, by int) {
 	a.openBy[o.Strategy] += by
@@ -108,33 +108,33 @@ func (a *Account) close(o *Order, state State) {
 	a.open = a.open[:len(a.open)-1]
 	switch {
 	case o.complete():
-		a.retire(o)
+		a.forget(o)
 	case o.inferred():
-		a.remember(o)
+		a.keepAbsent(o)
 	}
 }
 
-// mostAbsent is how many orders are remembered of which a refusal was inferred. The exchange has
+// maxAbsent is how many orders are remembered of which a refusal was inferred. The exchange has
 // had the whole window of the request, a look at the order and two at its lists to show it; what it
 // shows after so many others were lost is taken for foreign.
-const mostAbsent = 16
+const maxAbsent = 16
 
 // inferred reports whether nobody but our own reckoning says that an order was refused.
-func (o *Order) inferred() bool { return o.State == Rejected && o.doubted }
+func (o *Order) inferred() bool { return o.State == Rejected && o.unanswered }
 
-// remember keeps an order that is not there, and lets the oldest of them go.
-func (a *Account) remember(o *Order) {
+// keepAbsent keeps an order that is not there, and lets the oldest of them go.
+func (a *Account) keepAbsent(o *Order) {
 	a.absent = append(a.absent, o)
-	if len(a.absent) > mostAbsent {
+	if len(a.absent) > maxAbsent {
 		oldest := a.absent[0]
 		a.absent = slices.Delete(a.absent, 0, 1)
-		a.retire(oldest)
+		a.forget(oldest)
 	}
 }
 
-// Absent is the order of a client's name of which it was inferred that the exchange never took it,
+// PresumedAbsent is the order of a client's name of which it was inferred that the exchange never took it,
 // nil where there is none, or so many were lost since that it has been forgotten.
-func (a *Account) Absent(client uuid.UUID) *Order {
+func (a *Account) PresumedAbsent(client uuid.UUID) *Order {
 	for _, o := range a.absent {
 		if o.ClientOrderID == client && client != uuid.Nil {
 			return o
@@ -162,8 +162,8 @@ func (a *Account) reopen(o *Order) {
 	a.count(o, 1)
 }
 
-// retire forgets a closed order of which nothing more is expected.
-func (a *Account) retire(o *Order) {
+// forget forgets a closed order of which nothing more is expected.
+func (a *Account) forget(o *Order) {
 	a.changed = true
 	a.orders.Delete(o.ID)
 	a.closed = append(a.closed, o)
@@ -176,8 +176,8 @@ func (a *Account) recycle() {
 	a.closed = a.closed[:0]
 }
 
-// blank returns memory for an order; all but its tally is left over from another.
-func (a *Account) blank() *Order {
+// newOrder returns memory for an order; all but its tally is left over from another.
+func (a *Account) newOrder() *Order {
 	if n := len(a.spare); n > 0 {
 		o := a.spare[n-1]
 		a.spare = a.spare[:n-1]

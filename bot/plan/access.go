@@ -109,7 +109,7 @@ func (a *Access) Ask(ctx context.Context, c *rest.Client) (l Listing, err error)
 
 // AskUntil asks until the exchange answers, or ctx ends.
 func (a *Access) AskUntil(ctx context.Context, c *rest.Client, log zerolog.Logger) (l Listing, err error) {
-	err = live.Insist(ctx, log, func() (err error) {
+	err = live.RetryUntilReached(ctx, log, func() (err error) {
 		l, err = a.Ask(ctx, c)
 		return err
 	})

@@ -160,7 +160,7 @@ func (r *runner) openEngine(ctx context.Context) (err error) {
 	r.account = state.NewAccount(p.Catalog, len(p.Strategies), roster.Own)
 	r.account.KeepRecent(lateFills)
 	r.gate = risk.New(p.Catalog, risk.Config{Account: p.Limits, Strategies: roster.Limits, Fees: p.FeesOf, Explain: true})
-	r.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: r.account, Gate: r.gate, Seats: roster.Seats, TradeFrom: r.began, SaveLimit: int(p.Config.Bot.SaveKB) << 10, Run: r.run, Observer: r, Apart: goroutine.Call})
+	r.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: r.account, Gate: r.gate, Slots: roster.Seats, TradeFrom: r.began, SaveLimit: int(p.Config.Bot.SaveKB) << 10, Run: r.run, Observer: r, Apart: goroutine.Call})
 	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account, seats: p.Names(), ledger: r.weights, banned: &r.banned, currency: p.Currency.ID, agreed: map[string]folder.Agreement{}, refusals: refusals{kinds: map[refusalKey]*refusedKind{}}, notes: newNotes(r.log)}
 	if r.paper == nil {
 		r.journal.open = r.ledger.SetOpenOrders
@@ -224,7 +224,7 @@ func (r *runner) openLoop(ctx context.Context) error {
 		r.keeper = newHoldingsKeeper()
 	}
 	config := live.Config{
-		Engine: r.engine, Account: r.account, Trading: r.valve, Journal: r.watch.journal(r.journal), Findings: r.watch.findings(r.journal), Events: r.events(), Clock: r.client.Now, Log: r.log,
+		Engine: r.engine, Account: r.account, Trading: r.valve, Journal: r.watch.journal(r.journal), ReconcileLog: r.watch.reconcileLog(r.journal), Events: r.events(), Clock: r.client.Now, Log: r.log,
 		StopLeft: r.stopWithin, OpenEvery: market.Duration(p.Config.Poll.Orders), HoldingsEvery: market.Duration(p.Config.Poll.Balances), StopWithin: r.stopWithin(), KeepOrders: p.Config.Bot.KeepOrders,
 		Groups: p.Groups(), GroupExpiry: market.Duration(p.Config.Exchange.CancelAfter), Start: func(market.Time) []market.Command { return nil }, Stepped: r.watch.stepped(),
 		Ready: r.ready, Sent: r.lastChance,
@@ -239,7 +239,7 @@ func (r *runner) openLoop(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if config.Agreed, err = r.agreements(); err != nil {
+	if config.Checkpoints, err = r.agreements(); err != nil {
 		return err
 	}
 	config.Owns, config.Ended = r.owns, r.ended

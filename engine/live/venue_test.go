@@ -456,8 +456,8 @@ func (j *ledger) Event(ev *market.Event) {
 func (j *ledger) Intent(i *exchange.Intent)                    { j.noted = append(j.noted, *i) }
 func (j *ledger) Sent(market.Time, *exchange.Intent)           {}
 func (j *ledger) Outcome(market.Time, *exchange.Intent, error) {}
-func (j *ledger) Remark(kind, text string)                     { j.remarks = append(j.remarks, kind+": "+text) }
-func (j *ledger) Differs(_ market.Time, d *state.Discrepancy) {
+func (j *ledger) Note(kind, text string)                       { j.remarks = append(j.remarks, kind+": "+text) }
+func (j *ledger) Discrepancy(_ market.Time, d *state.Discrepancy) {
 	j.concluded = append(j.concluded, d.Conclusion)
 }
 func (j *ledger) Breached(_ market.Time, b *Breach, all []Breach) {
@@ -466,7 +466,7 @@ func (j *ledger) Breached(_ market.Time, b *Breach, all []Breach) {
 		j.kept = slices.Clone(all)
 	}
 }
-func (j *ledger) Agreed(market.AssetID, Agreement) {}
+func (j *ledger) Checkpoint(market.AssetID, BalanceCheckpoint) {}
 
 // committed reports whether an intent is durable.
 func (j *ledger) committed(i *exchange.Intent) bool {

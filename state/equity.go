@@ -10,12 +10,12 @@ import (
 // market against currency, rounded down by asset. An asset without such a market, or before its
 // first price, counts nothing.
 func (a *Account) Equity(currency market.AssetID) (market.Money, error) {
-	_, equity, err := a.Worths(currency)
+	_, equity, err := a.CashAndEquity(currency)
 	return equity, err
 }
 
-// Worths returns the balance in currency and the equity of which it is part.
-func (a *Account) Worths(currency market.AssetID) (cash, equity market.Money, err error) {
+// CashAndEquity returns the balance in currency and the equity of which it is part.
+func (a *Account) CashAndEquity(currency market.AssetID) (cash, equity market.Money, err error) {
 	cash = a.sum(currency)
 	equity = cash
 	for _, m := range a.catalog.Markets() {
@@ -26,7 +26,7 @@ func (a *Account) Worths(currency market.AssetID) (cash, equity market.Money, er
 		if total == 0 {
 			continue
 		}
-		worth, err := m.Worth(a.marks[m.ID].price, market.Qty(total))
+		worth, err := m.Notional(a.marks[m.ID].price, market.Qty(total))
 		if err != nil {
 			return 0, 0, fmt.Errorf("equity: %w", err)
 		}
@@ -50,7 +50,7 @@ func (a *Account) PricedSince(currency market.AssetID, since market.Time) bool {
 
 // sum is the balance of an asset over all purses.
 func (a *Account) sum(asset market.AssetID) (total market.Money) {
-	for _, purse := range a.purses {
+	for _, purse := range a.allocations {
 		total += purse[asset].Total
 	}
 	return total

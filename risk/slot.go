@@ -5,8 +5,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// seat is what the gate knows of one strategy.
-type seat struct {
+// slot is what the gate knows of one strategy.
+type slot struct {
 	limits   Limits
 	halted   bool
 	warming  bool
@@ -22,7 +22,7 @@ type seat struct {
 // Closed tells the gate that a sell of a strategy is done: a loss counts towards the cool-down, a
 // gain ends the row.
 func (g *Gate) Closed(a *state.Account, o *market.Order, at market.Time) {
-	s := &g.seats[o.Strategy]
+	s := &g.slots[o.Strategy]
 	if o.Side != market.Sell || o.FilledAmount == 0 {
 		return
 	}
@@ -52,10 +52,10 @@ func (g *Gate) Resume(s market.StrategyID) {
 	}
 }
 
-func (g *Gate) halt(s market.StrategyID, on bool) { g.seats[s].halted, g.changed = on, true }
+func (g *Gate) halt(s market.StrategyID, on bool) { g.slots[s].halted, g.changed = on, true }
 
 // Halted reports whether a strategy is halted.
-func (g *Gate) Halted(s market.StrategyID) bool { return g.seats[s].halted }
+func (g *Gate) Halted(s market.StrategyID) bool { return g.slots[s].halted }
 
 // WarmUp holds a strategy's trading until it is called with false.
-func (g *Gate) WarmUp(s market.StrategyID, on bool) { g.seats[s].warming = on }
+func (g *Gate) WarmUp(s market.StrategyID, on bool) { g.slots[s].warming = on }
