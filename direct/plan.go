@@ -11,23 +11,23 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Names tells own orders from others by their client order ids.
+// Names recognises own orders by their client order ids.
 type Names struct {
-	holdings *Holdings // nil: there are none
+	holdings *Holdings // nil: none
 	listed   map[uuid.UUID]*HeldOrder
 	sales    map[uuid.UUID]bool
-	numbers  map[uuid.UUID]int64 // of the run's orders near the last; nil: not made yet
+	numbers  map[uuid.UUID]int64 // of the run's orders near the last; nil: not computed yet
 }
 
-// The numbers around a bot's last order that are tried: it may have placed more since it left its
+// The numbers tried around a bot's last order: it may have placed more orders since it wrote its
 // holdings.
 const (
 	numbersBefore = 10_000
 	numbersAfter  = 100_000
 )
 
-// NewNames knows the orders of a bot's holdings, which may be nil, those that the run of these made
-// since, and the sales of a log.
+// NewNames recognises the orders in a bot's holdings, which may be nil, later orders of the same
+// run, and the sales of a log.
 func NewNames(h *Holdings, lines []Line) *Names {
 	n := &Names{holdings: h, listed: map[uuid.UUID]*HeldOrder{}, sales: map[uuid.UUID]bool{}}
 	if h != nil {
@@ -52,7 +52,7 @@ func (n *Names) Own(client uuid.UUID) bool {
 	return n.listed[client] != nil || n.sales[client] || made
 }
 
-// number is the number of an order of the run under way.
+// number is the number of an order of the current run.
 func (n *Names) number(client uuid.UUID) (number int64, made bool) {
 	if n.holdings == nil || n.holdings.Run == uuid.Nil {
 		return 0, false
@@ -67,8 +67,8 @@ func (n *Names) number(client uuid.UUID) (number int64, made bool) {
 	return number, made
 }
 
-// Settle asks what became of the sales in the log of which that is not known. It returns false
-// where one stays unknown: nothing is sold in its market then.
+// Settle resolves the sales in the log that have no end. In a market with an unknown sale nothing
+// more is sold.
 func (s *Switch) Settle(ctx context.Context) (unknown map[string]bool, err error) {
 	ended := map[uuid.UUID]bool{}
 	for _, l := range s.Log.Lines() {
@@ -97,8 +97,8 @@ func (s *Switch) Settle(ctx context.Context) (unknown map[string]bool, err error
 	return unknown, nil
 }
 
-// Wants is what of a bot's holdings is left to sell: less what its orders, the sales of the log,
-// and everybody's trades since have sold. What was bought since is not added.
+// Wants is what is left to sell of a bot's holdings: less the later sales of its orders, of the
+// log, and of the account's other trades. Later purchases are not added.
 func (s *Switch) Wants(ctx context.Context, n *Names, operator func(strategy string) int64) ([]Want, error) {
 	var wants []Want
 	for _, p := range n.holdings.Positions {
@@ -125,8 +125,8 @@ func (s *Switch) Wants(ctx context.Context, n *Names, operator func(strategy str
 	return wants, s.subtractTrades(ctx, n, wants)
 }
 
-// reduce takes what was sold out of a strategy's wants in a market, and what it does not have out of
-// the others'.
+// reduce subtracts a sold amount from a strategy's wants in a market, and the part that it does not
+// have from the others'.
 func reduce(wants []Want, strategy string, m market.ID, sold market.Qty) {
 	for _, own := range [...]bool{true, false} {
 		for i := range wants {
@@ -139,7 +139,7 @@ func reduce(wants []Want, strategy string, m market.ID, sold market.Qty) {
 	}
 }
 
-// subtractOrders takes out what the sells among the bot's orders have filled since.
+// subtractOrders subtracts what the bot's sell orders have filled since.
 func (s *Switch) subtractOrders(ctx context.Context, n *Names, wants []Want) error {
 	for i := range n.holdings.Orders {
 		o := &n.holdings.Orders[i]
@@ -159,7 +159,7 @@ func (s *Switch) subtractOrders(ctx context.Context, n *Names, wants []Want) err
 		if err != nil && !notFound(err) {
 			return fmt.Errorf("ask for order %s: %w", o.Client, err)
 		}
-		if err != nil && o.WindowMS != 0 { // it may still arrive
+		if err != nil && o.WindowMS != 0 { // the order may still arrive
 			found, absent := s.outcomeOf(ctx, m, &Line{Client: o.Client, SignedMS: o.SentMS, WindowMS: o.WindowMS})
 			if found == nil && !absent {
 				return fmt.Errorf("it is not known what became of order %s, which sells", o.Client)
@@ -173,7 +173,7 @@ func (s *Switch) subtractOrders(ctx context.Context, n *Names, wants []Want) err
 	return nil
 }
 
-// subtractSales takes out what the log's sales have sold that the holdings do not know of.
+// subtractSales subtracts the log's sales that the holdings do not include.
 func (s *Switch) subtractSales(wants []Want, n *Names) {
 	for _, l := range s.Log.Lines() {
 		m := s.Catalog.MarketNamed(l.Market)
@@ -186,8 +186,7 @@ func (s *Switch) subtractSales(wants []Want, n *Names) {
 	}
 }
 
-// subtractTrades takes out what trades since have sold: of orders that the holdings do not list yet,
-// and of others.
+// subtractTrades subtracts later trades: of orders that the holdings do not list, and of others.
 func (s *Switch) subtractTrades(ctx context.Context, n *Names, wants []Want) error {
 	from, err := market.TimeOfMillis(n.holdings.AtMS)
 	if err != nil {

@@ -11,21 +11,21 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// maxSales is how many sales follow each other for one position, at most: the exchange may end one
-// before it is whole.
+// maxSales is the most sales in a row for one position: the exchange may end a sale before it is
+// filled.
 const maxSales = 5
 
-// Want is something to be sold.
+// Want is an amount to be sold.
 type Want struct {
-	Strategy string // whose it is; empty: a person typed it
+	Strategy string // the holder; empty: a person typed the amount
 	Market   market.ID
 	Amount   market.Qty
 	Operator int64
 }
 
-// Sell sells at market. A sale leaves once; how it ended is asked for, and another follows only for
-// what is certainly left. What may not be sold, for the market's minimum or status or because the
-// account has less, is listed in the report. The error is of the log.
+// Sell sells at market. A sale leaves once; its end is queried, and another follows only for what
+// is certainly left. Amounts that may not be sold, because of the market's minimum or status or
+// because the account has less, are listed in the report. The error comes from the log.
 func (s *Switch) Sell(ctx context.Context, wants []Want) error {
 	for i := range wants {
 		if err := s.sell(ctx, &wants[i]); err != nil {
@@ -35,7 +35,7 @@ func (s *Switch) Sell(ctx context.Context, wants []Want) error {
 	return nil
 }
 
-// sell sells one position in as many sales as that takes.
+// sell sells one position in one or more sales.
 func (s *Switch) sell(ctx context.Context, w *Want) error {
 	m, left := s.Catalog.Market(w.Market), w.Amount
 	for range maxSales {
@@ -78,8 +78,8 @@ func owner(strategy string) string {
 	return strategy + ": "
 }
 
-// order makes the next sale by the market's rules. why says that there is none; dust, that no more
-// can be sold because it is too little.
+// order makes the next sale by the market's rules. why: no sale is possible; dust: the rest is too
+// small.
 func (s *Switch) order(ctx context.Context, w *Want, left market.Qty) (o *market.Order, dust bool, why string) {
 	m := s.Catalog.Market(w.Market)
 	var held []exchange.Holding
@@ -125,7 +125,7 @@ func (s *Switch) order(ctx context.Context, w *Want, left market.Qty) (o *market
 	return o, false, ""
 }
 
-// sellOnce sends a sale that is on disk before, and waits until its end is certain.
+// sellOnce logs a sale, sends it, and waits until its end is certain.
 func (s *Switch) sellOnce(ctx context.Context, w *Want, o *market.Order) (filled market.Qty, certain bool, err error) {
 	m := s.Catalog.Market(o.Market)
 	intent, err := s.Exchange.Prepare(&market.Command{Kind: market.CommandPlace, Order: *o})
@@ -152,8 +152,7 @@ func (s *Switch) sellOnce(ctx context.Context, w *Want, o *market.Order) (filled
 	return s.resolve(ctx, &line)
 }
 
-// resolve waits until it is certain how a sale has ended, or that it never reached the exchange, and
-// notes it.
+// resolve waits until the end of a sale, or its absence, is certain, and logs it.
 func (s *Switch) resolve(ctx context.Context, sale *Line) (filled market.Qty, certain bool, err error) {
 	m := s.Catalog.MarketNamed(sale.Market)
 	if m == nil {
@@ -176,12 +175,11 @@ func (s *Switch) resolve(ctx context.Context, sale *Line) (filled market.Qty, ce
 	return filled, true, s.note(&l)
 }
 
-// outcomeOf asks for a sale until it has ended, or is certainly not there: two questions apart,
-// both after the end of its window, do not find it, and neither the open orders nor the trades have
-// it.
+// outcomeOf queries a sale until it has ended, or certainly does not exist: two queries apart, both
+// after the end of its window, do not find it, and neither the open orders nor the trades have it.
 func (s *Switch) outcomeOf(ctx context.Context, m *market.Market, sale *Line) (record *exchange.Record, absent bool) {
 	until := time.Duration(sale.SignedMS+sale.WindowMS)*time.Millisecond + margin
-	var first market.Time // of the answers that it is not there
+	var first market.Time // of the answers that do not find it
 	for wait := firstWait; ; wait = min(2*wait, lastWait) {
 		asked := s.Exchange.Now()
 		found, err := s.Exchange.Order(ctx, m.ID, sale.Client, uuid.Nil)
@@ -224,8 +222,8 @@ func (s *Switch) unlisted(ctx context.Context, m *market.Market, sale *Line) boo
 	return err == nil && !there
 }
 
-// trades pages through the account's trades in a market. Each is told once.
-func (s *Switch) trades(ctx context.Context, m *market.Market, from market.Time, tell func(*exchange.Trade)) error {
+// trades pages through the account's trades in a market and visits each once.
+func (s *Switch) trades(ctx context.Context, m *market.Market, from market.Time, visit func(*exchange.Trade)) error {
 	seen := map[uuid.UUID]bool{}
 	for more := true; more; {
 		var trades []exchange.Trade
@@ -240,7 +238,7 @@ func (s *Switch) trades(ctx context.Context, m *market.Market, from market.Time,
 			from = max(from, trades[i].Time)
 			if !seen[trades[i].ID] {
 				seen[trades[i].ID] = true
-				tell(&trades[i])
+				visit(&trades[i])
 			}
 		}
 	}

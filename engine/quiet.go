@@ -2,8 +2,8 @@ package engine
 
 import "github.com/tidemark-trading/tidemark/market"
 
-// StepQuiet steps consecutive candles, each arriving delay after its close at Start+length, exactly as
-// one Step for each would. It stops after the first candle that led to a command or set a timer,
+// StepQuiet steps consecutive candles, each arriving delay after its close at Start+length, exactly
+// as one Step for each would. It stops after the first candle that led to a command or set a timer,
 // before the first that leaves the range (low, high), and before a timer is due. It returns the
 // number of candles stepped and the commands of the last. 0 means that Coast cannot step here: call
 // Step.

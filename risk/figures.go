@@ -9,19 +9,19 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// ask is what an order or a change adds.
+// ask is the effect of an order or a change.
 type ask struct {
-	added    market.Qty   // base to what is open
-	hold     market.Money // to what is held
-	attached bool         // no limit was asked
+	added    market.Qty   // base, to the open orders
+	hold     market.Money // to the holds
+	attached bool         // no limit applies
 }
 
-// Figures are what the last Check of an order or a change that passed looked at, as decimals: how
-// things stood, how they are with it at worst, and the limit, empty where there is none or none was
-// checkedMarket. They are kept where Config.Explain is set, and valid until the next Check.
+// Figures are the numbers behind the last approved order or change, as decimals: before, after in
+// the worst case, and the limit, empty where there is none. They are kept where Config.Explain is
+// set, and valid until the next Check.
 func (g *Gate) Figures() []state.Figure { return g.figures }
 
-// recordFigures notes how things stand before and after an ask that passes. What cannot be counted is left
+// recordFigures records the numbers before and after an approved ask. Values that overflow are left
 // out.
 func (g *Gate) recordFigures(a *state.Account, s *slot, m *market.Market, o *market.Order, k ask) {
 	if !g.explain {
@@ -55,11 +55,12 @@ func (g *Gate) recordFigures(a *state.Account, s *slot, m *market.Market, o *mar
 	g.recordEquity(&account)
 }
 
-// recordValues notes the order's value and the position that it could lead to.
+// recordValues records the order's value and the position that it could lead to.
 func (g *Gate) recordValues(a *state.Account, l *Limits, m *market.Market, o *market.Order, k ask) {
 	price := priceOf(a, o)
 	if value, err := valueOf(m, o, price); err == nil {
-		g.record("max_order_value", "0", fixed(m.QuoteDigits, int64(value)), limitText(int64(l.MaxOrderValue), m.QuoteDigits))
+		g.record("max_order_value", "0", fixed(m.QuoteDigits, int64(value)),
+			limitText(int64(l.MaxOrderValue), m.QuoteDigits))
 	}
 	price = max(price, a.Last(m.ID))
 	none := market.Order{Strategy: o.Strategy, Market: o.Market}
@@ -77,7 +78,7 @@ func (g *Gate) recordValues(a *state.Account, l *Limits, m *market.Market, o *ma
 	}
 }
 
-// recordEquity notes how far the account's limits are used up; an ask does not move them.
+// recordEquity records the use of the account's limits; an ask does not change it.
 func (g *Gate) recordEquity(l *AccountLimits) {
 	if stand, followed := g.Standing(); followed {
 		digits := g.catalog.Asset(l.Currency).Digits
@@ -94,7 +95,7 @@ func (g *Gate) record(name, before, after, limit string) {
 
 func fixed(digits uint8, value int64) string { return market.FormatFixed(value, digits) }
 
-// limitText is a limit as a decimal, empty where it is none.
+// limitText is a limit as a decimal, empty for none.
 func limitText(limit int64, digits uint8) string {
 	if limit == 0 {
 		return ""
@@ -102,7 +103,7 @@ func limitText(limit int64, digits uint8) string {
 	return fixed(digits, limit)
 }
 
-// sentLastMinute is how many orders and changes were sent within the last minute.
+// sentLastMinute is the number of orders and changes sent within the last minute.
 func (s *slot) sentLastMinute(now market.Time) (n int) {
 	for _, at := range s.sent {
 		if at != 0 && now.Sub(at) < time.Minute {

@@ -11,8 +11,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// Gate stands between the strategies and the exchange. It is the only maker of an Approved, and
-// only an Approved becomes a command. It is a plain value owned by one goroutine.
+// Gate stands between the strategies and the exchange. Only the gate makes an Approved, and only an
+// Approved becomes a command. It is a plain value owned by one goroutine.
 type Gate struct {
 	catalog  *market.Catalog
 	account  AccountLimits
@@ -25,7 +25,7 @@ type Gate struct {
 	changed  bool // since the last Saved
 
 	currency      *market.Asset  // of the account; nil: none
-	checkedMarket *market.Market // of the last Check, once it is known
+	checkedMarket *market.Market // of the last Check, once known
 	refusal       Refusal        // reused
 	updated       market.Order
 	exits         Exits
@@ -36,26 +36,26 @@ type Gate struct {
 	figures []state.Figure // of the last Check
 }
 
-// Approved is an order, or a change of one, that the gate has let pass. Only the gate can make one.
+// Approved is an order, or a change of one, that the gate has approved. Only the gate makes one.
 type Approved struct {
 	command *market.Command
 	hold    market.Money
 }
 
-// Command returns what may be sent.
+// Command returns the approved command.
 func (a Approved) Command() *market.Command { return a.command }
 
-// Hold returns what the order will hold at worst, in units of the asset that it holds.
+// Hold returns what the order will hold in the worst case, in units of the held asset.
 func (a Approved) Hold() market.Money { return a.hold }
 
-// Config is what a Gate needs to know.
+// Config is what a Gate is made of.
 type Config struct {
 	Account    AccountLimits
 	Strategies []Limits                           // by StrategyID − 1
 	Fees       func(*market.Market) exchange.Fees // nil: no fees
-	Spread     exchange.Spread                    // what market orders are reckoned to pay beyond the latest price
-	NoRounding bool                               // pass prices and amounts as they are; for tests of the venue
-	Explain    bool                               // keep the Figures of what passes, for a journal
+	Spread     exchange.Spread                    // assumed cost of market orders beyond the latest price
+	NoRounding bool                               // leave prices and amounts as they are; for tests of the venue
+	Explain    bool                               // keep the Figures of approved asks, for a journal
 }
 
 // New returns a gate for the markets of the catalog.
@@ -86,12 +86,12 @@ func New(catalog *market.Catalog, config Config) *Gate {
 
 // Check decides on a place or an update; cancels always pass. It rounds c in place: prices to the
 // tick (buys down, sells up), trigger prices to the tick on the side where they fire sooner,
-// amounts down to quantityDecimals, quote amounts down to notionalDecimals. Then it asks what the
-// exchange would ask (package exchange, the same code that the venue runs), then the own limits;
-// the first objection wins. The exits of an entry (Order.Bracket) are checked with it, as
-// CheckExits says; of an update they are those that its bracket has now. An exit of a bracket
-// (Command.Attached) protects what is held already: only the exchange's rules are asked of it. The
-// error is a *Refusal, valid until the next Check.
+// amounts down to quantityDecimals, quote amounts down to notionalDecimals. Then it checks the
+// exchange's rules (package exchange, the same code that the venue runs), then the own limits; the
+// first objection wins. The exits of an entry (Order.Bracket) are checked with it by CheckExits; an
+// update carries its bracket's present exits. An exit of a bracket (Command.Attached) protects a
+// position, so only the exchange's rules apply. The error is a *Refusal, valid until the next
+// Check.
 func (g *Gate) Check(a *state.Account, c *market.Command) (Approved, error) {
 	g.now = c.At
 	g.figures, g.checkedMarket = g.figures[:0], nil
@@ -116,7 +116,7 @@ func (g *Gate) checkPlace(a *state.Account, c *market.Command) (Approved, error)
 	if o.Amount == 0 && o.AmountQuote == 0 {
 		return g.refuseWith(s, ReasonTooSmall, 0, 0)
 	}
-	if o.Type != market.TypeMarket && o.CodGroupID == 0 && !c.Attached { // an exit that rests is to outlive a dead bot
+	if o.Type != market.TypeMarket && o.CodGroupID == 0 && !c.Attached { // resting exits must outlive a dead bot
 		o.CodGroupID = s.limits.CodGroupID
 	}
 	o.OperatorID = s.limits.OperatorID
@@ -185,14 +185,14 @@ func (g *Gate) checkUpdate(a *state.Account, c *market.Command) (Approved, error
 	return Approved{command: c, hold: g.updated.OnHold}, nil
 }
 
-// opens reports whether a buy that was changed can add to a position what, or when, it could not as
-// it was: more of it, at a higher price, or by another trigger.
+// opens reports whether a changed buy can add to a position more, or at another time, than before:
+// by its amount, a higher price, or another trigger.
 func opens(old, updated *market.Order) bool {
 	return updated.AmountRemaining > old.AmountRemaining || updated.AmountQuoteRemaining > old.AmountQuoteRemaining ||
 		updated.Price > old.Price || updated.TriggerAmount != old.TriggerAmount
 }
 
-// round brings prices and amounts to what the market takes.
+// round rounds prices and amounts to the market's steps.
 func (g *Gate) round(m *market.Market, o *market.Order) {
 	if !g.rounding {
 		return
@@ -213,8 +213,7 @@ func (g *Gate) round(m *market.Market, o *market.Order) {
 	o.AmountQuote = market.FloorDigits(o.AmountQuote, m.QuoteDigits, m.NotionalDecimals)
 }
 
-// roundLevels brings exits to the tick. A level below zero stays as it is: rounded to zero it would
-// be none.
+// roundLevels rounds exits to the tick. A level below zero stays: zero would mean none.
 func roundLevels(m *market.Market, levels *market.Bracket) {
 	if levels.Stop > 0 {
 		levels.Stop = market.CeilTo(levels.Stop, m.TickSize)
@@ -233,8 +232,7 @@ func roundTrigger(m *market.Market, firesBelow bool, price market.Price) market.
 	return market.FloorTo(price, m.TickSize)
 }
 
-// reference is what an order is worth that has no price of its own: what a market order would pay
-// or get now.
+// reference values an order without a price of its own: what a market order would pay or get now.
 func (g *Gate) reference(a *state.Account, m *market.Market, o *market.Order) market.Price {
 	last := a.Last(m.ID)
 	if o.Type != market.TypeMarket || last == 0 {
@@ -254,8 +252,8 @@ func (g *Gate) factsOf(a *state.Account, m *market.Market, o *market.Order) *exc
 	return f
 }
 
-// checkSlot applies what does not depend on the order's size. opening says that the order can add
-// to a position.
+// checkSlot applies the rules that do not depend on the order's size. opening: the order can add to
+// a position.
 func (g *Gate) checkSlot(a *state.Account, s *slot, o *market.Order, opening bool) error {
 	seen, late := a.PriceArrived(o.Market)
 	switch {
@@ -273,7 +271,7 @@ func (g *Gate) checkSlot(a *state.Account, s *slot, o *market.Order, opening boo
 		return g.objection(s, ReasonReduceOnly, 0, 0)
 	case late, s.limits.MaxDataAge > 0 && g.now.Sub(seen) > s.limits.MaxDataAge:
 		return g.objection(s, ReasonStale, int64(g.now.Sub(seen)), int64(s.limits.MaxDataAge))
-	case !o.Type.HasPrice() && a.Unreliable(o.Market): // price_collar is for those that have one
+	case !o.Type.HasPrice() && a.Unreliable(o.Market): // price_collar covers orders with a price
 		return g.refuseUnreliable(s, ReasonStale, int64(g.now.Sub(seen)), int64(s.limits.MaxDataAge))
 	case g.now < s.coolTill:
 		return g.objection(s, ReasonCoolDown, int64(s.coolTill.Sub(g.now)), int64(s.limits.CoolDown))
@@ -285,7 +283,7 @@ func (g *Gate) checkSlot(a *state.Account, s *slot, o *market.Order, opening boo
 	return nil
 }
 
-// full reports whether the ring of sends is used up within the last minute.
+// full reports whether all sends in the ring are within the last minute.
 func (s *slot) full(now market.Time) bool {
 	n := len(s.sent)
 	return n > 0 && s.sent[s.sentAt] != 0 && now.Sub(s.sent[s.sentAt]) < time.Minute

@@ -8,11 +8,11 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// savedVersion is the shape of SavedGate.
+// savedVersion is the version of SavedGate.
 const savedVersion = 1
 
-// SavedGate is what a Gate remembers, as Save writes it: strategies and markets by name. Limits
-// come from the config and are not part of it.
+// SavedGate is a Gate's memory: strategies and markets by name. Limits come from the config and are
+// not saved.
 type SavedGate struct {
 	Markets    map[string]market.Units `json:"markets,omitempty"`
 	Currency   string                  `json:"currency,omitempty"`
@@ -22,8 +22,7 @@ type SavedGate struct {
 	Strategies map[string]SavedSlot    `json:"strategies,omitempty"`
 }
 
-// SavedEquity is how far the limits on the account's equity are used, in units of the account's
-// currency.
+// SavedEquity is the use of the limits on the account's equity, in units of the account's currency.
 type SavedEquity struct {
 	Day       int64        `json:"day"`
 	DayStart  market.Money `json:"dayStart"`
@@ -33,10 +32,10 @@ type SavedEquity struct {
 	Drawn     bool         `json:"drawn,omitzero"` // the drawdown was reached
 }
 
-// SavedSlot is what the gate remembers of a strategy.
+// SavedSlot is the gate's memory of a strategy.
 type SavedSlot struct {
 	Halted bool `json:"halted,omitzero"`
-	// places and updates that count towards the orders of a minute, oldest first
+	// Sent are the places and updates that count towards orders_per_minute, oldest first.
 	Sent     []market.Time           `json:"sent,omitempty"`
 	Losses   int                     `json:"losses,omitzero"`
 	CoolTill market.Time             `json:"coolTill,omitzero"`
@@ -45,8 +44,8 @@ type SavedSlot struct {
 	Codes    map[int]int64           `json:"codes,omitempty"`    // refusals by the exchange's error code
 }
 
-// Save appends what the gate remembers, in a form that Restore reads and a person can. strategies
-// are the names of the strategies by StrategyID − 1. The same memory gives the same bytes.
+// Save appends the gate's memory for Restore, as readable text. strategies are the names of the
+// strategies by StrategyID − 1. The same memory gives the same bytes.
 func (g *Gate) Save(dst []byte, strategies []string) ([]byte, error) {
 	s := SavedGate{Markets: map[string]market.Units{}, Strategies: map[string]SavedSlot{}, Now: g.now}
 	if w := &g.equity; w.started {
@@ -79,17 +78,16 @@ func (g *Gate) Save(dst []byte, strategies []string) ([]byte, error) {
 	return market.AppendSaved(dst, savedVersion, &s)
 }
 
-// Changed reports whether Save would write something that must not be lost and was not there at the
-// last Saved. The latest equity and the counts of refusals alone are nothing of that kind: they are
-// saved along.
+// Changed reports whether the memory differs from the last Saved, apart from the latest equity and
+// the counts of refusals, which may be lost.
 func (g *Gate) Changed() bool { return g.changed }
 
-// Saved says that what Save returned is safe.
+// Saved notes that the result of Save is durable.
 func (g *Gate) Saved() { g.changed = false }
 
-// Restore makes the gate remember what it did when data was saved; limits that were changed since
-// are applied to it. What was remembered of strategies and markets that are gone is forgotten.
-// Another account currency, or other units, are an error that says so; the gate is then as it was.
+// Restore restores a saved memory; the present limits apply to it. Strategies and markets that are
+// no longer there are forgotten. Another account currency, or other units, are an error; the gate
+// is then unchanged.
 func (g *Gate) Restore(data []byte, strategies []string) error {
 	var s SavedGate
 	if err := market.ParseSaved(data, savedVersion, &s); err != nil {
@@ -111,7 +109,7 @@ func (g *Gate) Restore(data []byte, strategies []string) error {
 	return nil
 }
 
-// checkSaved finds what keeps s from being restored.
+// checkSaved returns why s cannot be restored.
 func (g *Gate) checkSaved(s *SavedGate, strategies []string) error {
 	if len(strategies) != len(g.slots)-1 {
 		return fmt.Errorf("%d strategies have %d names", len(g.slots)-1, len(strategies))
@@ -162,7 +160,7 @@ func (g *Gate) restoreSlot(slot *slot, s *SavedSlot) {
 	maps.Copy(slot.codes, s.Codes)
 }
 
-// reasonNamed is the Reason of a name, 0 where it names none.
+// reasonNamed is the Reason with a name, 0 for none.
 func reasonNamed(name string) Reason {
 	return Reason(max(0, slices.Index(reasonNames[:], name)))
 }

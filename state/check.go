@@ -6,11 +6,10 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Check proves that the account is consistent with itself: holds add up to what the open orders
-// reserve, nothing is held beyond what is there, counters equal what they count, closed orders hold
-// nothing, positions have a cost only while they have an amount and are what their history makes
-// them. It returns the first contradiction. What was paid and what the rest of an order holds are
-// both rounded up, so a partly filled order may hold one unit that is not there.
+// Check returns the first inconsistency of the account: holds that differ from the sum of the open
+// orders' reserves, holds above the balance, wrong counters, holds of closed orders, a cost without
+// an amount, or a position that differs from its history. Payments and the holds of an order's rest
+// are both rounded up, so a partly filled order may hold one unit more than the balance.
 func (a *Account) Check() error {
 	held, partly := a.empty(), a.empty()
 	in, by := make([]int, len(a.openIn)), make([]int, len(a.openBy))
@@ -50,7 +49,7 @@ func (a *Account) Check() error {
 	return a.checkPositions()
 }
 
-// empty returns a zero for each purse and asset.
+// empty returns a zero for each allocation and asset.
 func (a *Account) empty() [][]market.Money {
 	sums := make([][]market.Money, len(a.allocations))
 	for i := range sums {

@@ -6,7 +6,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Equity is what all balances are worth in currency at the latest prices: each asset through its
+// Equity is the value of all balances in currency at the latest prices: each asset through its
 // market against currency, rounded down by asset. An asset without such a market, or before its
 // first price, counts nothing.
 func (a *Account) Equity(currency market.AssetID) (market.Money, error) {
@@ -37,8 +37,7 @@ func (a *Account) CashAndEquity(currency market.AssetID) (cash, equity market.Mo
 	return cash, equity, nil
 }
 
-// PricedSince reports whether everything that counts for the equity in currency has had a price
-// after a time.
+// PricedSince reports whether every asset in the equity has had a price after a time.
 func (a *Account) PricedSince(currency market.AssetID, since market.Time) bool {
 	for _, m := range a.catalog.Markets() {
 		if m.Quote == currency && a.marks[m.ID].at <= since && a.sum(m.Base) != 0 {
@@ -48,7 +47,7 @@ func (a *Account) PricedSince(currency market.AssetID, since market.Time) bool {
 	return true
 }
 
-// sum is the balance of an asset over all purses.
+// sum is the balance of an asset over all allocations.
 func (a *Account) sum(asset market.AssetID) (total market.Money) {
 	for _, purse := range a.allocations {
 		total += purse[asset].Total
@@ -56,8 +55,8 @@ func (a *Account) sum(asset market.AssetID) (total market.Money) {
 	return total
 }
 
-// Exposure is what the account's positions are worth in currency at the latest prices, together
-// with what its open buys hold.
+// Exposure is the value of the account's positions in currency at the latest prices, together with
+// the holds of its open buys.
 func (a *Account) Exposure(currency market.AssetID) (market.Money, error) {
 	equity, err := a.Equity(currency)
 	if err != nil {

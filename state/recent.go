@@ -10,38 +10,37 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// history is the end of a position's history: the position as it was before some steps, and the
-// steps. While a fee is not settled, or a fill may still be told late, the position is worked out
-// anew from here. So cost and realised profit are those of the fills in the order in which they
-// happened, whatever the order in which the exchange told of fills, fees and ends.
+// history is the end of a position's history: the position before some steps, and the steps. While
+// a fee is not settled, or a fill may still come late, the position is computed from here. So cost
+// and realised profit follow the order in which fills happened, not the order of the reports.
 type history struct {
 	base  market.Position
 	steps []step
 }
 
-// step is one change of a position: a fill, or base that came or went without a trade (side 0).
-// Steps are in the order of their time; those of one instant are in the order of their orders and
-// fill ids, because the exchange does not tell theirs.
+// step is one change of a position: a fill, or base that came or left without a trade (side 0).
+// Steps are in the order of their time, steps of one instant in the order of their orders and fill
+// ids, because the exchange does not give theirs.
 type step struct {
 	order   market.OrderID // of the fill
 	id      uuid.UUID      // of the fill
 	at      market.Time
 	side    market.Side
-	amount  market.Qty // below zero: base that went without a trade
+	amount  market.Qty // below zero: base that left without a trade
 	price   market.Price
 	fee     market.Value
 	settled bool
 }
 
-// maxSteps bounds the steps of one position. The fee of a fill that more than so many fills
-// followed is booked on the position as it is when the fee is settled.
+// maxSteps bounds the steps of one position. A fee that is settled after more later fills is booked
+// on the present position.
 const maxSteps = 256
 
-// KeepRecent lets the account work out positions anew when a fill is told late: after fills of
-// other orders that happened up to a time later. 0, the default, keeps only what waits for fees.
+// KeepRecent lets the account compute positions anew when a fill comes late: after fills of other
+// orders up to window later. 0, the default, keeps only steps that wait for fees.
 func (a *Account) KeepRecent(window market.Duration) { a.window = window }
 
-// historyOf returns the history of a position, nil where it has none.
+// historyOf returns the history of a position, nil for none.
 func (a *Account) historyOf(s market.StrategyID, m market.ID) *history {
 	if a.histories == nil {
 		return nil
@@ -49,8 +48,7 @@ func (a *Account) historyOf(s market.StrategyID, m market.ID) *history {
 	return a.histories[s][m]
 }
 
-// ensureHistory returns the history of a position, which begins with the position as it is where it has
-// none.
+// ensureHistory returns the history of a position; a new one begins with the present position.
 func (a *Account) ensureHistory(s market.StrategyID, m market.ID) *history {
 	if a.histories == nil {
 		a.histories = make([][]*history, len(a.positions))
@@ -68,8 +66,7 @@ func (x *step) compare(y *step) int {
 	return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.order, y.order), bytes.Compare(x.id[:], y.id[:]))
 }
 
-// insert returns a history with one step more: the latest as a rule, an earlier one where the
-// exchange told of it late. The position is what the history makes it.
+// insert returns a history with one more step, usually the latest, and the position after it.
 func (r *history) insert(m *market.Market, now step) (market.Position, *history, error) {
 	at := len(r.steps)
 	for at > 0 && r.steps[at-1].compare(&now) > 0 {
@@ -80,8 +77,8 @@ func (r *history) insert(m *market.Market, now step) (market.Position, *history,
 	return p, next, err
 }
 
-// settle returns a history in which the fee of a fill is known. The fee of a fill that is behind
-// the history is booked on the position before it.
+// settle returns a history with the fee of a fill. The fee of a fill before the history is booked
+// on the first position.
 func (r *history) settle(m *market.Market, side market.Side, f *market.Fill) (p market.Position, next *history,
 	err error) {
 	next = &history{base: r.base, steps: slices.Clone(r.steps)}
@@ -97,7 +94,7 @@ func (r *history) settle(m *market.Market, side market.Side, f *market.Fill) (p 
 	return p, next, err
 }
 
-// save returns the history as it is written, nil where there is none.
+// save returns the saved form, nil for none.
 func (r *history) save() *SavedRecent {
 	if r == nil {
 		return nil
@@ -111,7 +108,7 @@ func (r *history) save() *SavedRecent {
 	return s
 }
 
-// restored reads what save wrote.
+// restored is the history of the saved form.
 func (s *SavedRecent) restored() *history {
 	r := &history{base: market.Position{Amount: s.Amount, Cost: s.Cost, Realised: s.Realised, Fees: s.Fees,
 		Opened: s.Opened}}
@@ -122,7 +119,7 @@ func (s *SavedRecent) restored() *history {
 	return r
 }
 
-// keepHistory takes a history over, but for the steps that nothing can change any more. A position without
+// keepHistory takes over a history, without the steps that can no longer change. A position without
 // such steps has no history.
 func (a *Account) keepHistory(s market.StrategyID, id market.ID, r *history) {
 	if r == nil {
@@ -136,7 +133,7 @@ func (a *Account) keepHistory(s market.StrategyID, id market.ID, r *history) {
 			break
 		}
 		if oldest.apply(m, &r.base) != nil {
-			break // a replay has carried it out: it cannot fail
+			break // it cannot fail: a replay has applied it
 		}
 		gone++
 	}
@@ -146,7 +143,7 @@ func (a *Account) keepHistory(s market.StrategyID, id market.ID, r *history) {
 	a.histories[s][id] = r
 }
 
-// replay carries out the steps one after another.
+// replay applies the steps one after another.
 func (r *history) replay(m *market.Market) (p market.Position, err error) {
 	p = r.base
 	for i := range r.steps {
@@ -157,7 +154,7 @@ func (r *history) replay(m *market.Market) (p market.Position, err error) {
 	return p, nil
 }
 
-// apply carries out one step. Base that comes has a cost, base that goes takes its part of the cost
+// apply applies one step. Base that comes has a cost, base that leaves takes its part of the cost
 // along; neither realises anything.
 func (x *step) apply(m *market.Market, p *market.Position) error {
 	switch {
@@ -182,9 +179,9 @@ func (x *step) fill(m *market.Market, p *market.Position) error {
 	return bookFill(p, x.side, x.amount, x.at, x.fee, cash)
 }
 
-// bookFill folds a fill whose cash is known into a position. A buy adds its cost, fee included. A
-// sell takes its share of the cost, the last one the remainder; what is sold beyond the position
-// was not bought by this strategy and brings no profit.
+// bookFill folds a fill with its cash into a position. A buy adds its cost, fee included. A sell
+// takes its share of the cost, the last one the remainder; an amount sold beyond the position was
+// not bought by this strategy and brings no profit.
 func bookFill(p *market.Position, side market.Side, amount market.Qty, at market.Time, fee,
 	cash market.Value) (err error) {
 	if p.Fees, err = p.Fees.Add(fee); err != nil {

@@ -8,12 +8,12 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Restore makes the account what it was when data was saved, but for its prices. strategies are the
-// names of the strategies now, by StrategyID − 1; they may stand in another order than then, and so
-// may the catalog's markets. A strategy that is gone must have left nothing behind but dust and
-// money, which go to the pool (Released), a market that is gone neither position nor order, and
-// units must be the same. The error says what differs; the account is then as it was. What a
-// strategy earned where it has nothing any more is forgotten with it.
+// Restore restores a saved account, except its prices. strategies are the names of the present
+// strategies by StrategyID − 1; their order, and that of the catalog's markets, may have changed. A
+// strategy that is no longer configured may leave only dust and money, which become unallocated
+// (Released); a market that is no longer listed may have neither position nor order; units must be
+// the same. The error says what differs; the account is then unchanged. The profit of a strategy
+// that holds nothing and is no longer configured is forgotten.
 func (a *Account) Restore(data []byte, strategies []string) error {
 	var s SavedAccount
 	if err := market.ParseSaved(data, savedVersion, &s); err != nil {
@@ -61,8 +61,8 @@ func (a *Account) restore(s *SavedAccount, strategies []string) error {
 	return nil
 }
 
-// checkUnits compares markets and assets with the catalog, and requires that all that is referred
-// to is listed.
+// checkUnits compares markets and assets with the catalog, and requires that everything saved
+// refers to a listed one.
 func (a *Account) checkUnits(s *SavedAccount) error {
 	if err := a.catalog.CheckUnits(s.Markets); err != nil {
 		return err
@@ -94,7 +94,7 @@ func (a *Account) checkUnits(s *SavedAccount) error {
 	return nil
 }
 
-// restorer is an account that takes in what was saved, with the strategies' ids by name.
+// restorer is an account being restored, with the strategies' ids by name.
 type restorer struct {
 	*Account
 	ids map[string]market.StrategyID
@@ -107,7 +107,7 @@ func (r *restorer) restoreAllocations(s *SavedAccount) error {
 		saved[p.Owner] = true
 		id, known := r.ids[p.Owner]
 		switch {
-		case !known: // its money is nobody's, where it has neither position nor order
+		case !known: // its money becomes unallocated, where it has neither position nor order
 			for symbol, total := range p.Totals {
 				r.released[r.catalog.AssetNamed(symbol).ID] += total
 			}
@@ -179,7 +179,7 @@ func (r *restorer) restoreOrder(s *SavedOrder) error {
 	}
 	r.orders.Put(o.ID, o)
 	if o.inferred() {
-		r.keepAbsent(o) // orders come by number: the latest stay
+		r.keepAbsent(o) // orders are sorted by number: the latest stay
 	}
 	if o.State.Terminal() {
 		return nil
@@ -195,7 +195,7 @@ func (r *restorer) restoreOrder(s *SavedOrder) error {
 	return nil
 }
 
-// checkRestored says what an order that was read back cannot be.
+// checkRestored returns what is impossible in a restored order.
 func (o *Order) checkRestored() error {
 	switch {
 	case o.Side == 0 || o.Type == 0:
@@ -221,7 +221,7 @@ func (s *SavedOrder) order(m *market.Market, by market.StrategyID) market.Order 
 	return o
 }
 
-// restoreLocal takes what the exchange cannot know.
+// restoreLocal restores what the exchange cannot know.
 func (o *Order) restoreLocal(s *SavedOrder) error {
 	o.CancelWanted, o.Reported, o.Code = s.CancelWanted, s.Reported, s.Code
 	o.extra, o.counted, o.unanswered = s.Extra, s.Counted, s.Doubted
@@ -231,7 +231,7 @@ func (o *Order) restoreLocal(s *SavedOrder) error {
 	}
 	o.State = State(state)
 	if o.State.Terminal() {
-		o.extra = 0 // version 1 kept what an update might have needed, also of an order that had ended meanwhile
+		o.extra = 0 // version 1 kept it also for ended orders
 	}
 	for _, kind := range [...]market.CommandKind{0, market.CommandPlace, market.CommandUpdate, market.CommandCancel} {
 		if kind.String() == s.InFlight {

@@ -75,7 +75,7 @@ func TestAnOrderThatTheExchangeListsAsOpenAfterItsEndIsTakenBack(t *testing.T) {
 				_, halted := p.engine.Halted(1)
 				require.False(t, halted)
 			})
-			require.Contains(t, s.log.String(), "two lists of the exchange show an order open that has ended by the books")
+			require.Contains(t, s.log.String(), "two lists of the exchange show an order open that has ended in the account")
 			listed, err := s.Auditor.OpenOrders(t.Context())
 			require.NoError(t, err)
 			require.Len(t, listed, open, "the exchange has the orders that the books have")

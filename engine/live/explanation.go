@@ -89,7 +89,7 @@ func (l *Loop) conclude(x *explanation) {
 	said, short := l.holdings.reported[x.asset.ID]
 	switch {
 	case x.surplus >= 0:
-		l.logDiscrepancy(x, x.text()+"; what the books do not have is nobody's, and is not traded")
+		l.logDiscrepancy(x, x.text()+"; the surplus is unallocated, and is not traded")
 	case x.explained() && l.correct(x.asset.ID, -x.surplus):
 		l.logDiscrepancy(x, x.text()+"; taken out of the books")
 		x.surplus = 0

@@ -12,8 +12,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// BalanceCheckpoint is an asset's balance at the exchange beside the account's when the two were last
-// compared and every difference was explained. It outlives restarts, so that the next run can
+// BalanceCheckpoint is an asset's balance at the exchange beside the account's when the two were
+// last compared and every difference was explained. It outlives restarts, so that the next run can
 // explain what happened meanwhile.
 type BalanceCheckpoint struct {
 	At      market.Time  // before the balances were queried; 0: never

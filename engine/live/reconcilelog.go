@@ -16,7 +16,7 @@ type ReconcileLog interface {
 	// Breached records a rule that an answer broke. all are the breaches of the last day, to be
 	// kept for the next run; nil: none is new.
 	Breached(at market.Time, b *Breach, all []Breach)
-	// Checkpoints records the checkpoint of an asset's balance, for the next run. It may be committed
-	// with later records.
+	// Checkpoints records the checkpoint of an asset's balance, for the next run. It may be
+	// committed with later records.
 	Checkpoint(asset market.AssetID, a BalanceCheckpoint)
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange"
 )
 
-// RetryUntilReached calls try until the exchange answers, with growing waits that it logs, and returns nil or
-// the exchange's refusal, which it would repeat. A ban is no refusal: it ends. It returns early
-// when ctx ends.
+// RetryUntilReached calls try until the exchange answers, with growing waits that it logs, and
+// returns nil or the exchange's refusal, which it would repeat. A ban is no refusal: it ends. It
+// returns early when ctx ends.
 func RetryUntilReached(ctx context.Context, log zerolog.Logger, try func() error) error {
 	for wait := firstWait; ; wait = min(2*wait, lastWait/2) {
 		err := try()
