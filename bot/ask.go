@@ -28,7 +28,7 @@ func (f *callerFlags) register(c *cobra.Command) {
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 }
 
-// Folder is the bot's state folder.
+// folder is the bot's state folder.
 func (f *callerFlags) folder() (string, error) {
 	if info, err := os.Stat(f.state); f.state != "" && (err != nil || info.IsDir()) {
 		return f.state, nil
@@ -48,7 +48,7 @@ func (f *callerFlags) place() (of operator.Place, err error) {
 	return of, err
 }
 
-// Ask asks the bot that the flags mean.
+// ask asks the bot that the flags mean.
 func ask[T any](f *callerFlags, question func(operator.Place) (operator.Answer[T], error)) (answer operator.Answer[T], err error) {
 	of, err := f.place()
 	if err != nil {

@@ -77,7 +77,7 @@ func (f *storeFlags) series() (string, market.Interval, error) {
 	return f.market, interval, nil
 }
 
-// Path is the store's file. A config of `bot run` names none.
+// path is the store's file. A config of `bot run` names none.
 func (f *storeFlags) path() (string, error) {
 	if f.db != "" {
 		return f.db, nil
@@ -108,7 +108,7 @@ func (f *storeFlags) source() (source *config.Source, ofRun bool, err error) {
 // read opens the store for reading.
 func (f *storeFlags) read() (*candles.Store, error) { return f.with(candles.Read) }
 
-// Write opens the store for writing.
+// write opens the store for writing.
 func (f *storeFlags) write() (*candles.Store, error) { return f.with(candles.Open) }
 
 func (f *storeFlags) with(open func(path string) (*candles.Store, error)) (*candles.Store, error) {
