@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 )
 
 // Exchange is the exchange: a market that moves, with a house that offers on both sides, and the account of the bot beside another.
@@ -15,7 +16,7 @@ func Exchange(seed uint64) sandbox.Config {
 	return sandbox.Config{
 		Assets: []sandbox.Asset{{Symbol: "EUR", Decimals: 2}, {Symbol: "BTC", Decimals: 8}},
 		Markets: []sandbox.Market{{Name: "BTC-EUR", PriceDigits: 2, TickSize: "1", QuantityDecimals: 8, NotionalDecimals: 2, MinOrderInBase: "0.0001", MinOrderInQuote: "5", MaxOrderInBase: "1000",
-			MaxOrderInQuote: "1000000000", MaxOpenOrders: 100, FeeCategory: "A", Source: sandbox.Synthetic{Price: "30000", Volatility: 0.3}, House: sandbox.House{Levels: 20, HalfSpread: 5_000, Size: "0.05"}}},
+			MaxOrderInQuote: "1000000000", MaxOpenOrders: 100, FeeCategory: "A", Source: price.Synthetic{Price: "30000", Volatility: 0.3}, House: sandbox.House{Levels: 20, HalfSpread: 5_000, Size: "0.05"}}},
 		Accounts: []sandbox.Account{
 			{Name: "bot", Balances: map[string]string{"EUR": "20000", "BTC": "1"}, Keys: []sandbox.Key{keys(BotKey, BotSecret, 0), keys(AuditorKey, "secret of the auditor", 1_000_000)}},
 			{Name: "other", Balances: map[string]string{"EUR": "1000000", "BTC": "100"}, Keys: []sandbox.Key{keys(OtherKey, "secret of the other", 1_000_000)}},

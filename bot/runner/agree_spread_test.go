@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
@@ -21,14 +22,14 @@ import (
 type stairs struct{ seed uint64 }
 
 // Movements walks the stairs.
-func (s stairs) Movements(start sandbox.Start) (sandbox.Movements, error) {
+func (s stairs) Movements(start price.Start) (price.Movements, error) {
 	chance := rand.New(rand.NewPCG(s.seed, 1))
-	price, at := market.Price(30_000_00), market.Interval1m.Floor(start.Beginning)
-	return func(m *sandbox.Movement) (bool, error) {
+	step, at := market.Price(30_000_00), market.Interval1m.Floor(start.Beginning)
+	return func(m *price.Movement) (bool, error) {
 		for {
-			*m = sandbox.Movement{At: at, Price: price, Amount: 1_00000000, Side: market.Buy}
+			*m = price.Movement{At: at, Price: step, Amount: 1_00000000, Side: market.Buy}
 			if at = at.Add(30 * time.Second); at == market.Interval1m.Floor(at) {
-				price = min(60_000_00, max(10_000_00, price+market.Price(chance.IntN(7)-3)*1_000_00))
+				step = min(60_000_00, max(10_000_00, step+market.Price(chance.IntN(7)-3)*1_000_00))
 			}
 			if m.At >= start.From {
 				return true, nil

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/market/synthetic"
 )
@@ -65,9 +66,9 @@ func makeSeries(t *testing.T, name string, first, tick market.Price, from market
 }
 
 // source replays the series along its path.
-func (s *series) source() sandbox.Source {
+func (s *series) source() price.Source {
 	rest := s.candles
-	return sandbox.Replay{Path: true, Candles: func() (c market.Candle, more bool, err error) {
+	return price.Replay{Path: true, Candles: func() (c market.Candle, more bool, err error) {
 		if len(rest) == 0 {
 			return c, false, nil
 		}

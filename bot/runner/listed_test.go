@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -45,7 +46,7 @@ func TestAnOrderThatTheExchangeListsAsOpenAfterItsEndIsTakenBack(t *testing.T) {
 	for allotment, open := range map[string]int{"18000": 2, "12000": 1} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newStage(t, 1, func(c *sandbox.Config) {
-				c.Markets[0].Source, c.Markets[0].House = sandbox.Fixed("30000"), sandbox.House{}
+				c.Markets[0].Source, c.Markets[0].House = price.Fixed("30000"), sandbox.House{}
 			})
 			s.kinds = append(s.kinds, keeperKind)
 			s.config = strings.NewReplacer("keep_orders = true\n", "", `"12000"`, `"`+allotment+`"`).Replace(keeperBot)

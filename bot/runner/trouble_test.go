@@ -17,6 +17,7 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -366,7 +367,7 @@ func TestFillsOfAWeekendAreBookedAtTheNextStart(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, 1, func(c *sandbox.Config) {
-			c.Markets[0].Source, c.Markets[0].House = sandbox.Fixed("30000"), sandbox.House{}
+			c.Markets[0].Source, c.Markets[0].House = price.Fixed("30000"), sandbox.House{}
 		})
 		s.config, s.traffic.limits = keeperBot, limits{value: 9000}
 		s.kinds = append(s.kinds, keeperKind)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
@@ -48,7 +49,7 @@ func alike(c sandbox.Config) sandbox.Config {
 	for i := range c.Markets {
 		m := &c.Markets[i]
 		m.Status, m.House.Step = max(m.Status, market.Trading), max(m.House.Step, 1)
-		y := m.Source.(sandbox.Synthetic)
+		y := m.Source.(price.Synthetic)
 		if y.Step == 0 {
 			y.Step = time.Second
 		}

@@ -8,13 +8,13 @@ import (
 
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/plan"
-	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
 // source makes what a market's price comes from; nil where only the accounts make one.
-func (p *Plan) source(path []string, name string, m *config.TradedMarket) (sandbox.Source, error) {
+func (p *Plan) source(path []string, name string, m *config.TradedMarket) (price.Source, error) {
 	s := &m.Source
 	if err := config.OneOf(config.Join(path, "kind"), s.Kind, config.PriceSynthetic, config.PriceReplay, config.PriceFixed, config.PriceNone); err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func (p *Plan) source(path []string, name string, m *config.TradedMarket) (sandb
 		if s.Refill > 0 && s.Refill < config.Span(shortestStep) {
 			return nil, config.At(config.Join(path, "refill"), fmt.Errorf("%s is less than %s; want 0 for never", market.Duration(s.Refill), shortestStep))
 		}
-		return sandbox.Steady{Price: string(s.Price), Refill: market.Duration(s.Refill)}, nil
+		return price.Steady{Price: string(s.Price), Refill: market.Duration(s.Refill)}, nil
 	}
 	volatility, err := strconv.ParseFloat(string(s.Volatility), 64)
 	if err != nil || volatility <= 0 || volatility > 0.5 {
@@ -41,7 +41,7 @@ func (p *Plan) source(path []string, name string, m *config.TradedMarket) (sandb
 	if s.Step < config.Span(shortestStep) {
 		return nil, config.At(config.Join(path, "step"), fmt.Errorf("%s is less than %s", market.Duration(s.Step), shortestStep))
 	}
-	return sandbox.Synthetic{Seed: s.Seed, Anchor: market.Time(s.Anchor), Price: string(s.Price), Volatility: volatility, Volume: string(s.Volume), Step: market.Duration(s.Step)}, nil
+	return price.Synthetic{Seed: s.Seed, Anchor: market.Time(s.Anchor), Price: string(s.Price), Volatility: volatility, Volume: string(s.Volume), Step: market.Duration(s.Step)}, nil
 }
 
 // shortestStep is how little may lie between two movements of a price.
@@ -62,7 +62,7 @@ func checkPrice(path []string, m *config.TradedMarket) error {
 }
 
 // replay is a market's stored candles as its price.
-func (p *Plan) replay(path []string, name string, m *config.TradedMarket) (sandbox.Source, error) {
+func (p *Plan) replay(path []string, name string, m *config.TradedMarket) (price.Source, error) {
 	s := &m.Source
 	interval, err := market.ParseInterval(s.Interval)
 	switch {
@@ -90,7 +90,7 @@ func (p *Plan) replay(path []string, name string, m *config.TradedMarket) (sandb
 	if from >= series.End() || to != 0 && to <= series.First {
 		return nil, config.At(config.Join(path, "from"), fmt.Errorf("%s %s is stored from %s to %s: nothing of it lies in the range", name, interval, series.First, series.End()))
 	}
-	candles := &storedCandles{store: store, options: candles.ReadOptions{Interval: interval, From: from, To: to}, replay: sandbox.Replay{Speed: int(s.Speed), Step: market.Duration(s.Step)}}
+	candles := &storedCandles{store: store, options: candles.ReadOptions{Interval: interval, From: from, To: to}, replay: price.Replay{Speed: int(s.Speed), Step: market.Duration(s.Step)}}
 	if s.Walk == config.WalkPath {
 		candles.replay.Path, candles.replay.Step = true, 0
 	}
@@ -115,12 +115,12 @@ func (p *Plan) openStore(file string) (*candles.Store, error) {
 type storedCandles struct {
 	store   *candles.Store
 	options candles.ReadOptions
-	replay  sandbox.Replay  // less its candles
+	replay  price.Replay    // less its candles
 	reader  *candles.Reader // nil until the exchange asks
 }
 
 // Movements replays the candles from the first on. The ones before end.
-func (c *storedCandles) Movements(s sandbox.Start) (sandbox.Movements, error) {
+func (c *storedCandles) Movements(s price.Start) (price.Movements, error) {
 	options := c.options
 	options.Market = s.Market
 	err := c.Close()

@@ -1,9 +1,8 @@
-package sandbox
+package price
 
 import (
 	"errors"
 	"math"
-	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +11,12 @@ import (
 
 	"github.com/tidemark-trading/tidemark/market"
 )
+
+// noon is when the tests of this package begin: 2026-03-02 12:00 UTC, a Monday.
+const noon market.Time = 1772452800_000000000
+
+// never is after every moment.
+const never = market.Time(math.MaxInt64)
 
 // newMarkets is a catalog of BTC-EUR, with a tick of 0.5, and ADA-EUR, with one of 0.00001.
 func newMarkets(t require.TestingT) *market.Catalog {
@@ -27,7 +32,7 @@ func newMarkets(t require.TestingT) *market.Catalog {
 	return catalog
 }
 
-// movements collects what a source does from start on until a time.
+// collect returns what a source does from start on until a time.
 func collect(t require.TestingT, source Source, start Start, until market.Time) []Movement {
 	next, err := source.Movements(start)
 	require.NoError(t, err)
@@ -241,26 +246,6 @@ func TestASteadyPriceComesAgainAndAgainWithoutATrade(t *testing.T) {
 		{At: noon.Add(3 * time.Second), Price: 95000_50, Side: market.Buy}, {At: noon.Add(4 * time.Second), Price: 95000_50, Side: market.Buy},
 	}, all[:3])
 	require.Len(t, collect(t, Steady{Price: "95000.50"}, start, never), 1)
-}
-
-func TestAHouseAroundAPriceThatStandsStillFillsUpAgain(t *testing.T) {
-	for refill, full := range map[market.Duration]bool{time.Second: true, 0: false} {
-		r := newRig(t, func(c *Config) {
-			c.Markets[0].Source, c.Markets[0].House = Steady{Price: "95000", Refill: refill}, House{Levels: 1, HalfSpread: 5_000, Size: "0.05"}
-		})
-		asks := func() string { return r.do(r.request("", "GET", "/BTC-EUR/book", "")).body }
-		before := asks()
-		r.do(r.request("bob", "POST", "/order", `{"market":"BTC-EUR","operatorId":1,"side":"buy","orderType":"market","amount":"0.01"}`)).ok(t)
-		require.NotEqual(t, levels(before), levels(asks()), refill)
-		r.pass(time.Second)
-		require.Equal(t, full, levels(before) == levels(asks()), "%s\n%s", before, asks())
-	}
-}
-
-// levels is what a book's text has of bids and asks.
-func levels(book string) string {
-	from, to := strings.Index(book, `"bids"`), strings.Index(book, `"timestamp"`)
-	return book[from:max(from, to)]
 }
 
 func TestNonsenseSourcesAreRefused(t *testing.T) {

@@ -1,4 +1,7 @@
-package sandbox
+// Package price makes the prices of a simulated exchange: fixed, made up, or replayed from candles,
+// as movements in order of time. It never places an order and knows no account; package sandbox
+// brings the movements to its venue and its clock. Read Source next, then Synthetic and Replay.
+package price
 
 import (
 	"fmt"
@@ -8,22 +11,23 @@ import (
 
 // Source is where a market's price comes from.
 type Source interface {
-	// Movements returns what the source does with the market's price from s.From on. It gives the same movements for the same Start,
-	// and for a later From the same ones less those that lie before it: an exchange that comes back after a kill sees the prices
-	// that it would have seen. A source whose price stands still at From tells it once, so that the market has one.
+	// Movements returns what the source does with the market's price from s.From on. It gives the
+	// same movements for the same Start, and for a later From the same ones less those that lie
+	// before it: an exchange that comes back after a kill sees the prices that it would have seen.
+	// A source whose price stands still at From tells it once, so that the market has one.
 	Movements(s Start) (Movements, error)
 }
 
-// Start is where a source begins. A source that an exchange was given serves that one alone.
+// Start is where a source begins. A source serves one exchange alone.
 type Start struct {
 	Market    *market.Market // whose units all prices and amounts have
-	Seed      uint64         // the exchange's: Config.Seed
+	Seed      uint64         // the exchange's
 	Beginning market.Time    // of the exchange's first run, less its history: the moment that a source counts from
 	From      market.Time    // of the first movement, at the earliest; not before Beginning
 }
 
-// Movements writes the next movement into m and reports whether there is one: without, the price stands still from now on.
-// Movements come in order of time.
+// Movements writes the next movement into m and reports whether there is one: without, the price
+// stands still from now on. Movements come in order of time.
 type Movements func(m *Movement) (bool, error)
 
 // Movement is one step of a market's price: a trade between others, or a price alone.
@@ -34,13 +38,14 @@ type Movement struct {
 	Side   market.Side // of the taker
 }
 
-// Fixed is a price that stands still: a decimal in the market's quote currency, "95000.50". It is traded at once when the
-// exchange starts, the market's smallest amount, so that there is a last price; then never again.
+// Fixed is a price that stands still: a decimal in the market's quote currency, "95000.50". It is
+// traded at once when the exchange starts, the market's smallest amount, so that there is a last
+// price; then never again.
 type Fixed string
 
 // Movements returns the one movement.
 func (f Fixed) Movements(s Start) (Movements, error) {
-	price, err := priceOf(s.Market, string(f))
+	price, err := Parse(s.Market, string(f))
 	if err != nil {
 		return nil, err
 	}
@@ -55,14 +60,15 @@ func (f Fixed) Movements(s Start) (Movements, error) {
 	}, nil
 }
 
-// Steady is a price that stands still, as Fixed, around which the house offers anew again and again: what was taken of its levels is there
-// again after Refill at the latest.
+// Steady is a price that stands still, as Fixed, around which the house offers anew again and
+// again: what was taken of its levels is there again after Refill at the latest.
 type Steady struct {
 	Price  string
 	Refill market.Duration // 0: never
 }
 
-// Movements returns the trade of the beginning, and then the same price, without a trade, at every multiple of Refill.
+// Movements returns the trade of the beginning, and then the same price, without a trade, at every
+// multiple of Refill.
 func (f Steady) Movements(s Start) (Movements, error) {
 	first, err := Fixed(f.Price).Movements(s)
 	if err != nil || f.Refill <= 0 {
@@ -82,14 +88,16 @@ func (f Steady) Movements(s Start) (Movements, error) {
 	}, nil
 }
 
-// priceOf reads a price that a source is configured with: positive and a multiple of the tick.
-func priceOf(m *market.Market, text string) (market.Price, error) {
+// Parse reads a decimal in the quote currency as a price that the market can have: positive and a
+// multiple of the tick. An error names the market.
+func Parse(m *market.Market, text string) (market.Price, error) {
 	price, err := m.ParsePrice(text)
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("%s: price: %w", m.Name, err)
 	case price <= 0 || m.TickSize > 1 && price%m.TickSize != 0:
-		return 0, fmt.Errorf("%s: price %s is not a positive multiple of the tick %s", m.Name, m.FormatPrice(price), m.FormatPrice(m.TickSize))
+		return 0, fmt.Errorf("%s: price %s is not a positive multiple of the tick %s",
+			m.Name, m.FormatPrice(price), m.FormatPrice(m.TickSize))
 	}
 	return price, nil
 }
@@ -99,8 +107,9 @@ func smallest(m *market.Market) market.Qty {
 	return market.Qty(market.Pow10(m.AmountDigits - min(m.AmountDigits, m.QuantityDecimals)))
 }
 
-// mix makes one number of two, so that neighbours lead to seeds that have nothing in common (the finish of SplitMix64).
-func mix(a, b uint64) uint64 {
+// Mix makes one seed of two numbers. Neighbours lead to seeds that have nothing in common (the
+// finish of SplitMix64).
+func Mix(a, b uint64) uint64 {
 	x := a ^ b*0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb

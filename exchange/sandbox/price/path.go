@@ -1,4 +1,4 @@
-package sandbox
+package price
 
 import (
 	"fmt"
@@ -7,13 +7,15 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// stride turns candles into movements along the path on which a backtest walks them (sim.Adaptive), tick by tick, so that nothing lies
-// between two prices that an order could wait for. The open stands for the first third of the candle: what is decided on the candle before
-// meets it, as in a backtest. The close stands for the last sixth: what has been filled on the way is known before it is told.
+// path turns candles into movements along the path on which a backtest walks them (sim.Adaptive),
+// tick by tick, so that nothing lies between two prices that an order could wait for. The open
+// stands for the first third of the candle: what is decided on the candle before meets it, as in a
+// backtest. The close stands for the last sixth: what has been filled on the way is known before it
+// is told.
 //
-// Known limitation: a candle with less volume than movements trades at its four prices alone; one with fewer than four of its market's
-// smallest amounts shows less than all of them.
-type stride struct {
+// Known limitation: a candle with less volume than movements trades at its four prices alone; one
+// with fewer than four of its market's smallest amounts shows less than all of them.
+type path struct {
 	market *market.Market
 	prices [4]market.Price
 	start  market.Time
@@ -29,11 +31,11 @@ type stride struct {
 	side   market.Side
 }
 
-// newStride returns a stride.
-func newStride(m *market.Market) *stride { return &stride{market: m} }
+// newPath returns a path.
+func newPath(m *market.Market) *path { return &path{market: m} }
 
 // begin lays out a candle that lasts from start to end and in which volume is traded.
-func (s *stride) begin(c *market.Candle, volume market.Qty, start, end market.Time) {
+func (s *path) begin(c *market.Candle, volume market.Qty, start, end market.Time) {
 	s.prices = sim.Adaptive.Points(c, false)
 	s.start, s.length = start, end-start
 	s.next, s.leg, s.price, s.side = 0, 1, c.Open, market.Buy
@@ -50,7 +52,7 @@ func (s *stride) begin(c *market.Candle, volume market.Qty, start, end market.Ti
 }
 
 // steps is how many there are on the way.
-func (s *stride) steps() (n int) {
+func (s *path) steps() (n int) {
 	for i := range 3 {
 		n += int((distance(s.prices[i], s.prices[i+1]) + s.step - 1) / s.step)
 	}
@@ -60,7 +62,7 @@ func (s *stride) steps() (n int) {
 func distance(a, b market.Price) market.Price { return max(a, b) - min(a, b) }
 
 // move writes the candle's next movement and reports whether there is one.
-func (s *stride) move(m *Movement) bool {
+func (s *path) move(m *Movement) bool {
 	if s.next == s.count {
 		return false
 	}
@@ -81,7 +83,7 @@ func (s *stride) move(m *Movement) bool {
 }
 
 // advance takes a step, round the corners.
-func (s *stride) advance() {
+func (s *path) advance() {
 	for s.leg < 4 && s.price == s.prices[s.leg] {
 		s.leg++
 	}
@@ -113,5 +115,5 @@ func (r Replay) layout(s *Start) (layout, error) {
 	if r.Step != 0 {
 		return nil, fmt.Errorf("%s: replay: the steps on the path are ticks; leave Step out", s.Market.Name)
 	}
-	return newStride(s.Market), nil
+	return newPath(s.Market), nil
 }

@@ -1,22 +1,27 @@
-package sandbox
+package price
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Replay plays candles that were recorded. What it prints adds up to the candles again, and at speed 1, from a start of the exchange
-// that is the start of a candle, to the very candles of the exchange. The first candle begins with the exchange's first run, less
-// its history; where that is in the middle of an interval, the replay begins as far into the first candle. After the last candle
-// the price stands still.
+// Replay plays candles that were recorded. What it prints adds up to the candles again, and at
+// speed 1, from a start of the exchange that is the start of a candle, to the very candles of the
+// exchange. The first candle begins with the exchange's first run, less its history; where that is
+// in the middle of an interval, the replay begins as far into the first candle. After the last
+// candle the price stands still.
 type Replay struct {
-	// Candles returns the next candle and whether there is one: of one market, of any interval, in order of time, in the units of
-	// the exchange's market. An exchange reads it once, from the first candle on, also when it comes back after a kill.
+	// Candles returns the next candle and whether there is one: of one market, of any interval, in
+	// order of time, in the units of the exchange's market. An exchange reads it once, from the
+	// first candle on, also when it comes back after a kill.
 	Candles func() (market.Candle, bool, error)
 	Speed   int             // so many seconds of candles to a second of the exchange; 0: one
 	Step    market.Duration // between two movements, on average; 0: a second. A candle has four at least
-	Path    bool            // move along the path on which a backtest walks the candle, tick by tick, instead of by chance; without Step
+	// Path is to move along the path on which a backtest walks the candle, tick by tick, instead of
+	// by chance; without Step.
+	Path bool
 }
 
 // fastest is the highest speed of a replay: a 1m candle lasts 60 µs.
@@ -29,7 +34,8 @@ func (r Replay) Movements(s Start) (Movements, error) {
 		speed = 1
 	}
 	if r.Candles == nil || speed < 0 || speed > fastest {
-		return nil, fmt.Errorf("%s: replay: want candles and a speed from 1 to %d, not %d", s.Market.Name, fastest, speed)
+		return nil, fmt.Errorf("%s: replay: want candles and a speed from 1 to %d, not %d",
+			s.Market.Name, fastest, speed)
 	}
 	w, err := r.layout(&s)
 	if err != nil {
@@ -68,7 +74,7 @@ func (p *player) next(m *Movement) (bool, error) {
 			return false, err
 		}
 		if p.ended && p.any && !p.given {
-			*m = Movement{At: p.start.From, Price: p.last.Close, Side: market.Buy} // it ended before: the price stands where it stood
+			*m = Movement{At: p.start.From, Price: p.last.Close, Side: market.Buy} // it ended before: the price stands
 			return true, nil
 		}
 	}
@@ -110,7 +116,7 @@ func (p *player) check(c *market.Candle) (market.Qty, error) {
 	if p.any && c.Start < p.last.End() {
 		return 0, fmt.Errorf("it begins before the last one ends, at %s", p.last.End())
 	}
-	if p.any && c.End()-p.first > never-p.origin {
+	if p.any && c.End()-p.first > math.MaxInt64-p.origin {
 		return 0, fmt.Errorf("it lies too far ahead: %w", market.ErrOverflow)
 	}
 	volume, err := market.Rescale(int64(c.Volume), p.start.Market.VolumeDigits, p.start.Market.AmountDigits)

@@ -1,4 +1,4 @@
-package sandbox
+package price
 
 import (
 	"fmt"
@@ -9,12 +9,13 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// walk turns candles into movements: trades that, put together, are the candle again. It visits open, one extreme, the other and
-// close, with steps around the straight way between them; amounts are drawn, and their sum is the candle's volume. A candle's
-// movements depend on the seed and the candle alone.
+// walk turns candles into movements: trades that, put together, are the candle again. It visits
+// open, one extreme, the other and close, with steps around the straight way between them; amounts
+// are drawn, and their sum is the candle's volume. A candle's movements depend on the seed and the
+// candle alone.
 //
-// Known limitation: a candle with fewer units of volume than different prices among its four shows less than all of them, and one
-// without volume moves the price without a trade.
+// Known limitation: a candle with fewer units of volume than different prices among its four shows
+// less than all of them, and one without volume moves the price without a trade.
 type walk struct {
 	market *market.Market
 	seed   uint64
@@ -57,7 +58,8 @@ func newWalk(m *market.Market, seed uint64, step market.Duration) (*walk, error)
 	return &walk{market: m, seed: seed, step: step}, nil
 }
 
-// begin lays out a candle that lasts from start to end, at least four ns, and in which volume is traded.
+// begin lays out a candle that lasts from start to end, at least four ns, and in which volume is
+// traded.
 func (w *walk) begin(c *market.Candle, volume market.Qty, start, end market.Time) {
 	w.candle, w.start, w.end = *c, start, end
 	w.random.Seed(w.seed, uint64(start))
@@ -152,7 +154,8 @@ func (w *walk) move(m *Movement) bool {
 	return true
 }
 
-// price is a corner's, or one near the way from the last corner to the next: at most an eighth of the candle's height beside it.
+// price is a corner's, or one near the way from the last corner to the next: at most an eighth of
+// the candle's height beside it.
 func (w *walk) price() market.Price {
 	to := 0
 	for w.corners[to].at < w.next {
@@ -163,7 +166,8 @@ func (w *walk) price() market.Price {
 	}
 	a, b := w.corners[to-1], w.corners[to]
 	way := b.price - a.price
-	price := a.price + way/market.Price(b.at-a.at)*market.Price(w.next-a.at) + way%market.Price(b.at-a.at)*market.Price(w.next-a.at)/market.Price(b.at-a.at)
+	length, done := market.Price(b.at-a.at), market.Price(w.next-a.at)
+	price := a.price + way/length*done + way%length*done/length
 	height := w.candle.High - w.candle.Low
 	noise, _ := bits.Mul64(w.random.Uint64(), uint64(height/4)+1)
 	price = market.FloorTo(price+market.Price(noise)-height/8, w.market.TickSize)

@@ -1,4 +1,4 @@
-package sandbox
+package price
 
 import (
 	"fmt"
@@ -10,19 +10,22 @@ import (
 	"github.com/tidemark-trading/tidemark/market/synthetic"
 )
 
-// Synthetic is a made-up price: a function of the seed, the market's name and the time alone once its anchor is fixed, whenever
-// the exchange starts. It stands at Price when the anchor's day begins and goes through made-up days from there. Within a day it
-// follows made-up 1m candles that lead from the day's open to that of the next; now and then a minute or a few are without any trade.
+// Synthetic is a made-up price: a function of the seed, the market's name and the time alone once
+// its anchor is fixed, whenever the exchange starts. It stands at Price when the anchor's day
+// begins and goes through made-up days from there. Within a day it follows made-up 1m candles that
+// lead from the day's open to that of the next; now and then a minute or a few are without any
+// trade.
 type Synthetic struct {
 	Seed       uint64          // 0: the exchange's
 	Anchor     market.Time     // not after the exchange's start; 0: that of its first run, less its history
 	Price      string          // where it starts and around which it moves, from a third to three times of it: decimal
 	Volatility float64         // standard deviation of a day's return; 0: 0.03
-	Volume     string          // base traded in an average minute: decimal; "": what 3000 units of the quote currency buy
+	Volume     string          // base traded in an average minute: decimal; "": what 3000 of the quote currency buy
 	Step       market.Duration // between two movements, on average; 0: a second
 }
 
-// minuteValue is what an average minute is worth where Synthetic.Volume does not say, in whole units of the quote currency.
+// minuteValue is what an average minute is worth where Synthetic.Volume does not say, in whole
+// units of the quote currency.
 const minuteValue = 3000
 
 // maxMinutes is more minutes than the longest candle has, so busy that their volume is doubled.
@@ -30,7 +33,7 @@ const maxMinutes = 100_000
 
 // Movements walks the made-up candles.
 func (y Synthetic) Movements(s Start) (Movements, error) {
-	first, err := priceOf(s.Market, y.Price)
+	first, err := Parse(s.Market, y.Price)
 	if err != nil {
 		return nil, err
 	}
@@ -49,12 +52,13 @@ func (y Synthetic) Movements(s Start) (Movements, error) {
 	}
 	name := fnv.New64a()
 	_, _ = name.Write([]byte(s.Market.Name)) // a hash takes everything
-	s.Seed = mix(s.Seed, name.Sum64())
+	s.Seed = Mix(s.Seed, name.Sum64())
 	w, err := newWalk(s.Market, s.Seed, y.Step)
 	if err != nil {
 		return nil, err
 	}
-	d := &days{start: s, volatility: y.Volatility, first: first, volume: volume, walk: w, band: [2]market.Price{max(1, first/3), first * 3}}
+	d := &days{start: s, volatility: y.Volatility, first: first, volume: volume, walk: w,
+		band: [2]market.Price{max(1, first/3), first * 3}}
 	if err := d.open(); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Market.Name, err)
 	}
@@ -73,7 +77,8 @@ func (y Synthetic) volume(m *market.Market, first market.Price) (volume market.Q
 		return 0, fmt.Errorf("%s: volume: %w", m.Name, err)
 	}
 	if volume > math.MaxInt64/maxMinutes {
-		return 0, fmt.Errorf("%s: a month's volume does not fit: give the base asset fewer than %d decimals", m.Name, m.AmountDigits)
+		return 0, fmt.Errorf("%s: a month's volume does not fit: give the base asset fewer than %d decimals",
+			m.Name, m.AmountDigits)
 	}
 	return volume, nil
 }
@@ -96,8 +101,9 @@ type days struct {
 
 // open brings the chain of days from the anchor to the one that the movements begin in.
 func (d *days) open() (err error) {
-	d.chain, err = synthetic.New(synthetic.Config{Seed: d.start.Seed, Market: d.start.Market, Interval: market.Interval1d, Start: d.start.Beginning, First: d.first,
-		Volume: 1, Low: d.band[0], High: d.band[1], DailyVolatility: d.volatility, GapChance: -1, JumpChance: -1})
+	d.chain, err = synthetic.New(synthetic.Config{Seed: d.start.Seed, Market: d.start.Market,
+		Interval: market.Interval1d, Start: d.start.Beginning, First: d.first, Volume: 1,
+		Low: d.band[0], High: d.band[1], DailyVolatility: d.volatility, GapChance: -1, JumpChance: -1})
 	if err != nil {
 		return err
 	}
@@ -116,11 +122,13 @@ func (d *days) link() {
 	d.opens[0], d.opens[1] = d.opens[1], c.Close
 }
 
-// fill makes up the day's minutes, and leads them from its open to the next day's: what they miss it by is spread over the day.
+// fill makes up the day's minutes, and leads them from its open to the next day's: what they miss
+// it by is spread over the day.
 func (d *days) fill() error {
 	from, to := d.tick(d.opens[0]), d.tick(d.opens[1])
 	start := market.Interval1d.StartOf(d.day)
-	g, err := synthetic.New(synthetic.Config{Seed: mix(d.start.Seed, uint64(d.day)), Market: d.start.Market, Interval: market.Interval1m, Start: start, First: from,
+	g, err := synthetic.New(synthetic.Config{Seed: Mix(d.start.Seed, uint64(d.day)), Market: d.start.Market,
+		Interval: market.Interval1m, Start: start, First: from,
 		Volume: market.Volume(d.volume), Low: d.band[0], High: d.band[1], DailyVolatility: d.volatility})
 	if err != nil {
 		return err
