@@ -6,8 +6,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// ErrFalse is wrapped by the error of an answer that came whole and cannot be true of what was asked: another order, a negative amount, an asset that is not
-// there. It is no answer.
+// ErrFalse is wrapped by the error of an answer that came whole and cannot be true of what was
+// asked: another order, a negative amount, an asset that is not there. It is no answer.
 var ErrFalse = errors.New("exchange: the answer cannot be true")
 
 // falsehood is an error that is ErrFalse too.
@@ -19,7 +19,8 @@ func (falsehood) Is(target error) bool { return target == ErrFalse }
 // Unwrap returns the error itself.
 func (f falsehood) Unwrap() error { return f.error }
 
-// False marks an error as ErrFalse, unless our own units are too coarse for what the exchange tells.
+// False marks an error as ErrFalse, unless our own units are too coarse for what the exchange
+// tells.
 func False(err error) error {
 	if errors.Is(err, market.ErrInexact) {
 		return err

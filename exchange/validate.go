@@ -7,14 +7,17 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Facts is what the validity of an order depends on besides its market: the state of the account at that instant. The gate
-// knows it from its own book, the venue from its own; both run the same checks over it.
+// Facts is what the validity of an order depends on besides its market: the state of the account at
+// that instant. The gate knows it from its own book, the venue from its own; both run the same
+// checks over it.
 type Facts struct {
 	Reference market.Price // latest price, for the value of orders without one
 	Open      int          // open orders of the account in the market, this one not counted
 	Available market.Money // of the asset that the order would hold; for an update with the order's own hold added back
 	Fees      Fees
-	HoldLater bool // a buy that waits for its trigger, by amount and without a price, holds nothing until it fires (venue-facts 7.9)
+	// a buy that waits for its trigger, by amount and without a price, holds nothing until it fires
+	// (venue-facts 7.9)
+	HoldLater bool
 }
 
 // The largest values of any market, whatever its own limits (venue-facts 2.1: codes 210 and 211).
@@ -23,9 +26,9 @@ const (
 	maxPriceUnits  = 100_000_000_000
 )
 
-// CheckPlace decides whether the exchange takes a new order: specification 4.1 and 3.2, venue-facts 3. It returns what the
-// order will hold, or the exchange's error for the first rule broken: market status, fields, precision, size, open orders,
-// balance, in this order.
+// CheckPlace decides whether the exchange takes a new order: specification 4.1 and 3.2, venue-facts
+// 3. It returns what the order will hold, or the exchange's error for the first rule broken: market
+// status, fields, precision, size, open orders, balance, in this order.
 func CheckPlace(m *market.Market, o *market.Order, f *Facts) (hold market.Money, refused *Error) {
 	if refused = checkStatus(m, o); refused != nil {
 		return 0, refused
@@ -45,8 +48,9 @@ func CheckPlace(m *market.Market, o *market.Order, f *Facts) (hold market.Money,
 	return checkBalance(m, o, f)
 }
 
-// CheckUpdate decides whether the exchange takes a change of an open order: specification 4.4. On success *changed is the
-// order as it will be, with its new hold in OnHold; otherwise it is undefined.
+// CheckUpdate decides whether the exchange takes a change of an open order: specification 4.4. On
+// success *changed is the order as it will be, with its new hold in OnHold; otherwise it is
+// undefined.
 func CheckUpdate(m *market.Market, old *market.Order, c *market.Command, f *Facts, changed *market.Order) *Error {
 	if refused := checkOpenToChange(m, old, c); refused != nil {
 		return refused
@@ -102,7 +106,8 @@ func checkStatus(m *market.Market, o *market.Order) *Error {
 	return nil
 }
 
-// checkOpenToChange applies the table of specification 3.2 to a change, and refuses orders that cannot be changed.
+// checkOpenToChange applies the table of specification 3.2 to a change, and refuses orders that
+// cannot be changed.
 func checkOpenToChange(m *market.Market, old *market.Order, c *market.Command) *Error {
 	switch {
 	case m.Status == market.Halted:
@@ -121,7 +126,8 @@ func checkOpenToChange(m *market.Market, old *market.Order, c *market.Command) *
 	return nil
 }
 
-// checkFields applies rules 1, 2 and 6 of specification 4.1: which fields an order type needs and which it does not take.
+// checkFields applies rules 1, 2 and 6 of specification 4.1: which fields an order type needs and
+// which it does not take.
 func checkFields(o *market.Order) *Error {
 	if o.Type.HasTrigger() != (o.TriggerAmount != 0) {
 		return misplacedTrigger(o.Type)
@@ -183,8 +189,8 @@ func checkSigns(o *market.Order) *Error {
 	return nil
 }
 
-// checkPrecision applies rules 4 and 5 of specification 4.1. A trigger price is held to the tick as well (venue-facts 2.1,
-// code 218).
+// checkPrecision applies rules 4 and 5 of specification 4.1. A trigger price is held to the tick as
+// well (venue-facts 2.1, code 218).
 func checkPrecision(m *market.Market, o *market.Order) *Error {
 	switch {
 	case market.FloorDigits(o.Amount, m.AmountDigits, m.QuantityDecimals) != o.Amount:
@@ -197,7 +203,8 @@ func checkPrecision(m *market.Market, o *market.Order) *Error {
 	return nil
 }
 
-// checkRest refuses an update that would leave nothing to fill: the new amount must exceed what is filled already.
+// checkRest refuses an update that would leave nothing to fill: the new amount must exceed what is
+// filled already.
 func checkRest(o *market.Order) *Error {
 	if o.AmountRemaining <= 0 && !o.ByQuote() {
 		return Invalid("amount")
@@ -208,7 +215,8 @@ func checkRest(o *market.Order) *Error {
 	return nil
 }
 
-// checkSize applies the smallest and largest order of the market to what remains of the order (venue-facts 3.3).
+// checkSize applies the smallest and largest order of the market to what remains of the order
+// (venue-facts 3.3).
 func checkSize(m *market.Market, o *market.Order, reference market.Price) *Error {
 	amount := o.AmountRemaining
 	switch {
@@ -230,7 +238,9 @@ func checkSize(m *market.Market, o *market.Order, reference market.Price) *Error
 		reference = o.TriggerAmount
 	}
 	if reference == 0 || (m.MinOrderInQuote == 0 && m.MaxOrderInQuote == 0) {
-		return nil // a market that has never traded has no value to compare, and one without limits nothing to compare it with
+		// a market that has never traded has no value to compare, and one without limits nothing to
+		// compare it with
+		return nil
 	}
 	value, err := m.Value(reference, amount)
 	if err != nil {
@@ -261,8 +271,8 @@ func exceeds(n, limit int64, digits uint8) bool {
 // TooHigh reports whether a price is above that of any market (venue-facts 2.1, code 211).
 func TooHigh(m *market.Market, p market.Price) bool { return tooHigh(p, m.PriceDigits) }
 
-// tooHigh reports whether a price is above that of any market, or so near the end of int64 that a spread on top of it has no
-// room.
+// tooHigh reports whether a price is above that of any market, or so near the end of int64 that a
+// spread on top of it has no room.
 func tooHigh(p market.Price, digits uint8) bool {
 	return p > math.MaxInt64/2 || exceeds(int64(p), maxPriceUnits, digits)
 }
@@ -272,7 +282,8 @@ func checkBalance(m *market.Market, o *market.Order, f *Facts) (market.Money, *E
 	if err != nil {
 		return 0, ErrCode(CodeAmountTooLarge)
 	}
-	if f.HoldLater && o.Side == market.Buy && o.Type.HasTrigger() && !o.Triggered && !o.Type.HasPrice() && !o.ByQuote() {
+	if f.HoldLater && o.Side == market.Buy && o.Type.HasTrigger() && !o.Triggered && !o.Type.HasPrice() &&
+		!o.ByQuote() {
 		return 0, nil
 	}
 	if hold > f.Available {
@@ -281,11 +292,13 @@ func checkBalance(m *market.Market, o *market.Order, f *Facts) (market.Money, *E
 	return hold, nil
 }
 
-// checkChange applies what specification 4.4 says of the fields of an update, before their values are looked at.
+// checkChange applies what specification 4.4 says of the fields of an update, before their values
+// are looked at.
 func checkChange(old *market.Order, c *market.Command) *Error {
 	set := c.Changed
 	amounts := 0
-	for _, field := range [...]market.Change{market.ChangeAmount, market.ChangeAmountRemaining, market.ChangeAmountQuote} {
+	for _, field := range [...]market.Change{market.ChangeAmount, market.ChangeAmountRemaining,
+		market.ChangeAmountQuote} {
 		if set.Has(field) {
 			amounts++
 		}
@@ -296,7 +309,8 @@ func checkChange(old *market.Order, c *market.Command) *Error {
 		return ErrCode(CodeUnchanged)
 	case amounts > 1:
 		return ErrCode(CodeOneAmountOnly)
-	case set.Has(market.ChangeAmountQuote) && !old.ByQuote(), amounts > 0 && !set.Has(market.ChangeAmountQuote) && old.ByQuote():
+	case set.Has(market.ChangeAmountQuote) && !old.ByQuote(), amounts > 0 && !set.Has(market.ChangeAmountQuote) &&
+		old.ByQuote():
 		return ErrCode(CodeSwitchAmountKind)
 	case set.Has(market.ChangeAmountQuote) && !waiting:
 		return UnsupportedForType("amountQuote")
@@ -310,7 +324,8 @@ func checkChange(old *market.Order, c *market.Command) *Error {
 	return nil
 }
 
-// ApplyChange sets the fields that an update changes; amount and amountRemaining move together (specification 4.4).
+// ApplyChange sets the fields that an update changes; amount and amountRemaining move together
+// (specification 4.4).
 func ApplyChange(o *market.Order, c *market.Command) {
 	from, set := &c.Order, c.Changed
 	if set.Has(market.ChangeAmount) {
