@@ -136,11 +136,11 @@ func feeOf(m *market.Market, side market.Side, gross market.Value, cash market.M
 	return gross.Sub(m.MoneyValue(cash))
 }
 
-// Affordable returns the base that money buys at price with the taker fee inside: floor(money /
+// BaseForMoney returns the base that money buys at price with the taker fee inside: floor(money /
 // (1+rate) / price) at the market's quantityDecimals (venue-facts 3.6). It is 0 where even the
 // smallest amount is too dear, and the largest amount there is where money buys more than that:
 // nobody offers so much.
-func Affordable(m *market.Market, money market.Money, price market.Price, rate market.Rate) market.Qty {
+func BaseForMoney(m *market.Market, money market.Money, price market.Price, rate market.Rate) market.Qty {
 	if money <= 0 || price <= 0 {
 		return 0
 	}
@@ -151,14 +151,14 @@ func Affordable(m *market.Market, money market.Money, price market.Price, rate m
 		scaled = scaled.QuoInt(market.Pow10(m.QuoteDigits - up))
 	}
 	if err != nil {
-		return affordableOfMuch(m, money, price, rate)
+		return baseForMuchMoney(m, money, price, rate)
 	}
 	return floorAmount(m, scaled.QuoInt(int64(one+rate)), price)
 }
 
-// affordableOfMuch is Affordable for so much money, in a market of so many decimals, that 128 bits
+// baseForMuchMoney is Affordable for so much money, in a market of so many decimals, that 128 bits
 // do not hold what lies between.
-func affordableOfMuch(m *market.Market, money market.Money, price market.Price, rate market.Rate) market.Qty {
+func baseForMuchMoney(m *market.Market, money market.Money, price market.Price, rate market.Rate) market.Qty {
 	digits := int64(m.AmountDigits+m.PriceDigits+market.RateDigits) - int64(m.QuoteDigits)
 	amount := new(big.Int).Exp(big.NewInt(10), big.NewInt(digits), nil)
 	amount.Mul(amount, big.NewInt(int64(money)))

@@ -80,7 +80,7 @@ func signed(side market.Side, gross, fee market.Value) market.Value {
 
 func TestABuyByQuoteAmountGetsTheBaseThatTheExchangeGave(t *testing.T) {
 	m := feeMarket(t, 5, 8, 2)
-	amount := exchange.Affordable(m, 40_00, 57751, rate(t, "0.0025"))
+	amount := exchange.BaseForMoney(m, 40_00, 57751, rate(t, "0.0025"))
 	require.Equal(t, "69.09014454", m.FormatQty(amount))
 	var s exchange.Settlement
 	gross, err := m.Value(57751, amount)
@@ -216,7 +216,7 @@ func TestAffordableIsTheMostThatMoneyBuys(t *testing.T) {
 		money := rapid.Int64Range(1, math.MaxInt64).Draw(t, "money")
 		price := rapid.Int64Range(1, math.MaxInt64).Draw(t, "price")
 		fee := market.Rate(rapid.Int64Range(-100_000, 10_000_000).Draw(t, "rate"))
-		got := exchange.Affordable(m, market.Money(money), market.Price(price), fee)
+		got := exchange.BaseForMoney(m, market.Money(money), market.Price(price), fee)
 		exact := new(big.Rat).Quo(new(big.Rat).Quo(ratio(money, m.QuoteDigits), plus(fee)), ratio(price, m.PriceDigits))
 		if most := ratio(math.MaxInt64, m.AmountDigits); exact.Cmp(most) > 0 {
 			exact = most // nobody offers more
@@ -253,7 +253,7 @@ func TestWhatIsAffordableCostsNoMoreThanTheMoney(t *testing.T) {
 		money := market.Money(rapid.Int64Range(1, 1e10).Draw(t, "money"))
 		price := market.Price(rapid.Int64Range(1e3, 1e9).Draw(t, "price"))
 		fee := market.Rate(rapid.Int64Range(0, 1_000_000).Draw(t, "rate"))
-		amount := exchange.Affordable(m, money, price, fee)
+		amount := exchange.BaseForMoney(m, money, price, fee)
 		cost, err := exchange.Cost(m, price, amount, fee)
 		require.NoError(t, err)
 		require.LessOrEqual(t, cost, money)
@@ -316,13 +316,13 @@ func rounded(exact *big.Rat, side market.Side, rounding exchange.FeeRounding) *b
 	return floor(exact)
 }
 
-func ExampleAffordable() {
+func ExampleBaseForMoney() {
 	catalog := &market.Catalog{}
 	catalog.AddAsset("BTC", 8)
 	catalog.AddAsset("EUR", 2)
 	m := &market.Market{Name: "BTC-EUR", PriceDigits: 2, Rules: market.Rules{QuantityDecimals: 8}}
 	catalog.AddMarket(m)
-	amount := exchange.Affordable(m, 100_00, 40000_00, 250_000) // 100 EUR at 40,000, 0.25 % fee
+	amount := exchange.BaseForMoney(m, 100_00, 40000_00, 250_000) // 100 EUR at 40,000, 0.25 % fee
 	fmt.Println(m.FormatQty(amount))
 	// Output: 0.00249376
 }

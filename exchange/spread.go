@@ -34,7 +34,7 @@ func (s Spread) Taken(side market.Side, offered market.Price) market.Price {
 // worse is a price that a taker of that side likes less, by a fraction of the price.
 func worse(side market.Side, price market.Price, rate market.Rate) market.Price {
 	if side == market.Buy {
-		return Above(price, Share(price, rate))
+		return AddSaturating(price, Share(price, rate))
 	}
 	return price - Share(price, rate)
 }
@@ -59,9 +59,9 @@ func partOf(p market.Price, rate market.Rate) market.Price {
 	return market.Price(money)
 }
 
-// Above returns a price that much higher, or the highest there is: nobody can pay it, which is
+// AddSaturating returns a price that much higher, or the highest there is: nobody can pay it, which is
 // better than a price that has wrapped to below zero.
-func Above(p, by market.Price) market.Price {
+func AddSaturating(p, by market.Price) market.Price {
 	if by > math.MaxInt64-p {
 		return math.MaxInt64
 	}

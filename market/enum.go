@@ -19,7 +19,7 @@ type Enum interface {
 	words() []string
 }
 
-// Words returns the texts of an enum of this package in the order of its values, those that are
+// Halves returns the texts of an enum of this package in the order of its values, those that are
 // ours alone included. The caller must not change them.
 func Words[T Enum]() []string {
 	var zero T

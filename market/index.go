@@ -19,8 +19,8 @@ func (x *Index[T]) home(id OrderID) int {
 
 // slot is one place; id 0 is a free one.
 type slot[T any] struct {
-	id   OrderID
-	what *T
+	id    OrderID
+	value *T
 }
 
 // Get returns what was put for an id, or nil.
@@ -32,7 +32,7 @@ func (x *Index[T]) Get(id OrderID) *T {
 	for at := x.home(id); ; at = (at + 1) & mask {
 		switch s := &x.slots[at]; s.id {
 		case id:
-			return s.what
+			return s.value
 		case 0:
 			return nil
 		}
@@ -83,7 +83,7 @@ func (x *Index[T]) Delete(id OrderID) {
 // Index must not change meanwhile.
 func (x *Index[T]) All(yield func(id OrderID, what *T) bool) {
 	for i := range x.slots {
-		if x.slots[i].id != 0 && !yield(x.slots[i].id, x.slots[i].what) {
+		if x.slots[i].id != 0 && !yield(x.slots[i].id, x.slots[i].value) {
 			return
 		}
 	}
@@ -99,7 +99,7 @@ func (x *Index[T]) grow() {
 	x.used = 0
 	for i := range old {
 		if old[i].id != 0 {
-			x.Put(old[i].id, old[i].what)
+			x.Put(old[i].id, old[i].value)
 		}
 	}
 }

@@ -1,7 +1,7 @@
 // Package market holds the nouns of the trade: Market, Order, Fill, Candle, OrderBook, Ticker,
 // Trade, Event and Command, and the fixed-point numbers they are made of. It never decides anything
 // and imports nothing else of this project. Start at Market for the units, at Event and Command for
-// what flows through the engine.
+// value flows through the engine.
 package market
 
 import (
@@ -63,7 +63,7 @@ func (m *Market) Value(price Price, amount Qty) (Value, error) {
 func (m *Market) Worth(price Price, amount Qty) (Money, error) {
 	if drop := m.PriceDigits + m.AmountDigits - m.QuoteDigits; drop <= MaxDigits && m.ValueDigits > m.QuoteDigits {
 		if hi, lo := bits.Mul64(uint64(price), uint64(amount)); hi == 0 && price >= 0 && amount >= 0 {
-			return Money(lo / uint64(pow10[drop])), nil // what the lines below compute, for amounts of everyday size
+			return Money(lo / uint64(pow10[drop])), nil // value the lines below compute, for amounts of everyday size
 		}
 	}
 	value, err := m.Value(price, amount)

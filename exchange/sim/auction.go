@@ -14,7 +14,7 @@ func (v *Venue) status(ev *market.Event) {
 	if ev.Status == market.Trading && b.last != 0 {
 		b.volume = noCap
 		v.open(b) // what the price reached while nothing could happen
-		v.stir(b)
+		v.fireTriggers(b)
 	}
 	if ev.Status != market.AuctionMatching {
 		return

@@ -13,15 +13,15 @@ func (v *Venue) AppendCounts(id market.ID, side market.Side, levels []market.Lev
 	for i := range levels {
 		count := 0
 		if l != nil && l.price == levels[i].Price {
-			for o := l.first; o != nil; o = o.behind {
+			for o := l.first; o != nil; o = o.next {
 				count++
 			}
 			l = orders.next(l)
 		}
-		house := v.houseLevel(b, taker, place)
+		house := v.liquidityLevel(b, taker, place)
 		for house.Price != 0 && house.Amount <= 0 {
 			place++
-			house = v.houseLevel(b, taker, place)
+			house = v.liquidityLevel(b, taker, place)
 		}
 		if house.Price == levels[i].Price {
 			count++

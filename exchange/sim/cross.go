@@ -9,7 +9,7 @@ import (
 )
 
 // offer is the best that a taker meets in a Book: an order of some account, or a level of the
-// house.
+// liquidity.
 type offer struct {
 	price   market.Price // 0: there is nothing
 	amount  market.Qty
@@ -28,7 +28,7 @@ func (b *book) opposite(taker market.Side) *depth {
 // offered returns the best offer for a taker of that side: the better price, and at one price who
 // was there first.
 func (v *Venue) offered(b *book, taker market.Side) offer {
-	house := v.houseFrom(b, taker, 0)
+	house := v.liquidityFrom(b, taker, 0)
 	l := b.opposite(taker).first
 	if l == nil || !b.ahead(l.first, house.price) {
 		return house
@@ -40,7 +40,7 @@ func (v *Venue) offered(b *book, taker market.Side) offer {
 // none.
 func (b *book) ahead(resting *order, house market.Price) bool {
 	if resting.Price == house {
-		return resting.sequence < b.house.sequence
+		return resting.sequence < b.liquidity.sequence
 	}
 	return house == 0 || crosses(resting.Side, resting.Price, house)
 }
@@ -97,32 +97,32 @@ func (v *Venue) meet(b *book, o *order, at *offer) bool {
 	}
 	amount = min(amount, v.room(b, o), v.room(b, at.resting))
 	taking := deal{price: at.price, amount: amount, taker: true}
-	if err := v.agree(b, o, &taking); err != nil || v.room(b, o) == 0 {
+	if err := v.computeDeal(b, o, &taking); err != nil || v.room(b, o) == 0 {
 		v.end(b, o, market.StatusExpired, 0)
 		return true
 	}
 	if at.resting == nil {
 		b.filled++
-		if b.house.Size != 0 {
-			b.house.taken[o.Side-1][at.place] += amount
+		if b.liquidity.Size != 0 {
+			b.liquidity.taken[o.Side-1][at.place] += amount
 		}
 	} else if !v.give(b, at.resting, at.price, amount) {
 		return true
 	}
 	b.last = at.price
-	v.close(b, o, &taking)
+	v.applyDeal(b, o, &taking)
 	return true
 }
 
 // give trades the resting side of a deal, or ends the order, and reports whether it traded.
 func (v *Venue) give(b *book, resting *order, price market.Price, amount market.Qty) bool {
 	giving := deal{price: price, amount: amount}
-	if err := v.agree(b, resting, &giving); err != nil || amount == 0 {
+	if err := v.computeDeal(b, resting, &giving); err != nil || amount == 0 {
 		v.end(b, resting, market.StatusExpired, 0)
 		return false
 	}
 	b.filled++
-	v.close(b, resting, &giving)
+	v.applyDeal(b, resting, &giving)
 	return true
 }
 
@@ -141,7 +141,7 @@ func (v *Venue) wantedOf(b *book, o *order, price market.Price) (market.Qty, err
 	if o.Side == market.Sell || o.ByQuote() || o.Type.HasPrice() {
 		return v.wanted(b, o, price)
 	}
-	payable := exchange.Affordable(b.market, v.own(o), price, o.fees().Taker)
+	payable := exchange.BaseForMoney(b.market, v.spendable(o), price, o.fees().Taker)
 	if payable < o.AmountRemaining && o.FilledAmount == 0 {
 		return 0, nil // the market has run away from what it was held at
 	}
@@ -152,7 +152,7 @@ func (v *Venue) wantedOf(b *book, o *order, price market.Price) (market.Qty, err
 // costs at a price.
 func (v *Venue) finishDust(b *book, o *order, price market.Price) {
 	if o.Side == market.Sell {
-		if missing, err := o.convertible(b.market, price); err != nil || missing != 0 {
+		if missing, err := o.remainingBase(b.market, price); err != nil || missing != 0 {
 			return // it is the base that does not reach
 		}
 	}
@@ -189,15 +189,15 @@ func beyond(side market.Side, from, price market.Price, limit market.Rate) bool 
 		return false
 	}
 	if side == market.Buy {
-		return price > exchange.Above(from, exchange.Share(from, limit))
+		return price > exchange.AddSaturating(from, exchange.Share(from, limit))
 	}
 	return price < from-exchange.Share(from, limit)
 }
 
-// stir lets happen what a change of a Book has caused: triggers that its last price, its bid or its
+// fireTriggers lets happen what a change of a Book has caused: triggers that its last price, its bid or its
 // ask has reached. All that are met fire, also where the first of them moves the price back; what
 // they cause comes after them.
-func (v *Venue) stir(b *book) {
+func (v *Venue) fireTriggers(b *book) {
 	if b.bids == nil {
 		return
 	}

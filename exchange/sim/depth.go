@@ -51,11 +51,11 @@ const digit = 6
 // add puts an order at the end of its price's queue.
 func (d *depth) add(o *order) {
 	l := d.at(o.Price)
-	o.queue, o.before, o.behind = l, l.last, nil
+	o.queue, o.prev, o.next = l, l.last, nil
 	if l.last == nil {
 		l.first = o
 	} else {
-		l.last.behind = o
+		l.last.next = o
 	}
 	l.last = o
 	o.shown = 0
@@ -66,18 +66,18 @@ func (d *depth) add(o *order) {
 // remove takes an order out.
 func (d *depth) remove(o *order) {
 	l := o.queue
-	if o.before == nil {
-		l.first = o.behind
+	if o.prev == nil {
+		l.first = o.next
 	} else {
-		o.before.behind = o.behind
+		o.prev.next = o.next
 	}
-	if o.behind == nil {
-		l.last = o.before
+	if o.next == nil {
+		l.last = o.prev
 	} else {
-		o.behind.before = o.before
+		o.next.prev = o.prev
 	}
 	l.add(-o.shown)
-	o.queue, o.before, o.behind = nil, nil, nil
+	o.queue, o.prev, o.next = nil, nil, nil
 	d.orders--
 	if l.first == nil {
 		d.drop(l)
@@ -169,7 +169,7 @@ func (d *depth) refine(unit market.Price) {
 	for _, l := range kept {
 		into := d.at(l.price)
 		into.high, into.low, into.first, into.last = l.high, l.low, l.first, l.last
-		for o := l.first; o != nil; o = o.behind {
+		for o := l.first; o != nil; o = o.next {
 			o.queue = into
 		}
 	}
@@ -267,11 +267,11 @@ func (d *depth) next(l *level) *level {
 	}
 	way[1] = n
 	f := n.leaves[key>>digit&63]
-	if rest := d.behind(f.used, key&63); rest != 0 {
+	if rest := d.worse(f.used, key&63); rest != 0 {
 		return f.levels[d.nearest(rest)]
 	}
 	for row := 1; row <= d.height; row++ {
-		rest := d.behind(way[row].used, key>>(digit*row)&63)
+		rest := d.worse(way[row].used, key>>(digit*row)&63)
 		if rest == 0 {
 			continue
 		}
@@ -286,8 +286,8 @@ func (d *depth) next(l *level) *level {
 	return nil
 }
 
-// behind returns the bits that are worse than slot.
-func (d *depth) behind(used, slot uint64) uint64 {
+// next returns the bits that are worse than slot.
+func (d *depth) worse(used, slot uint64) uint64 {
 	if d.bids {
 		return used & (1<<slot - 1)
 	}

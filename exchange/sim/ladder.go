@@ -7,7 +7,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// book is one market at the venue: where its price stands and what waits for the price to move.
+// record is one market at the venue: where its price stands and what waits for the price to move.
 type book struct {
 	market *market.Market
 	last   market.Price
@@ -24,12 +24,12 @@ type book struct {
 	placed   uint64 // orders so far
 	filled   uint64 // fills so far
 
-	calmLow  market.Price // a candle above this …
-	calmHigh market.Price // … and below this does nothing to anybody
+	quietLow  market.Price // a candle above this …
+	quietHigh market.Price // … and below this does nothing to anybody
 
-	watch *market.Watch // what the engine wants to hear of
-	told  market.Price  // the watched price it has heard of last in this movement
-	leg   int           // the point that the path is walking to
+	watch    *market.Watch // what the engine wants to hear of
+	notified market.Price  // the watched price it has heard of last in this movement
+	leg      int           // the point that the path is walking to
 
 	candle      market.Candle
 	points      [4]market.Price
@@ -37,11 +37,11 @@ type book struct {
 	volume      market.Qty // what own orders may still take of the candle
 	takers      []*order   // arrived, not yet matched
 	spareTakers []*order
-	met         []*order // triggers of a Book that are met and have not fired yet
-	bids, asks  *depth   // of a Book: limit orders that rest; the ladders have triggers alone
-	house       anchor   // of a Book
-	lowHit      bool     // an own order waits within the candle below its open …
-	topHit      bool     // … and one above: the candle is ambiguous
+	met         []*order        // triggers of a Book that are met and have not fired yet
+	bids, asks  *depth          // of a Book: limit orders that rest; the ladders have triggers alone
+	liquidity   liquidityAnchor // of a Book
+	lowHit      bool            // an own order waits within the candle below its open …
+	topHit      bool            // … and one above: the candle is ambiguous
 }
 
 // action is what an entry stands for.
@@ -108,7 +108,7 @@ func (b *book) reaches(l *ladder, p market.Price) bool {
 // sooner returns what a price on its way to p reaches first: the trigger o, or the first order of a
 // Book, which the house takes.
 func (b *book) sooner(l *ladder, o *order, p market.Price) *order {
-	if b.bids == nil || b.house.Levels == 0 {
+	if b.bids == nil || b.liquidity.Levels == 0 {
 		return o
 	}
 	side := b.asks
@@ -304,7 +304,7 @@ func (v *Venue) fireQuoted(b *book) {
 	for _, l := range [...]*ladder{&b.below, &b.above} {
 		for at := len(l.entries) - 1; at >= 0 && v.err == nil; at-- {
 			if e := &l.entries[at]; e.action == actFire && b.quotes(e.order) && v.met(b, e.order) {
-				v.happen(b, e.order, false)
+				v.execute(b, e.order, false)
 				at = len(l.entries) // what it caused may have changed the ladder
 			}
 		}

@@ -22,7 +22,7 @@ func (v *Venue) perform(b *book, c *market.Command, from *origin, point int) {
 
 // place admits a new order or refuses it; an admitted order waits for match.
 func (v *Venue) place(b *book, c *market.Command, from *origin, point int) {
-	o := v.blank()
+	o := v.newOrder()
 	o.Order, o.account, o.sequence, o.level = c.Order, from.account, from.sequence, b.last
 	if point > 0 && o.Type == market.TypeMarket {
 		o.level = b.priceAt(from.at, point, o.Side)
@@ -105,7 +105,7 @@ func (v *Venue) tooFar(b *book, o *order) bool {
 		return false
 	}
 	if o.Side == market.Buy {
-		return o.Price > exchange.Above(b.last, exchange.Share(b.last, limit))
+		return o.Price > exchange.AddSaturating(b.last, exchange.Share(b.last, limit))
 	}
 	return o.Price < b.last-exchange.Share(b.last, limit)
 }
@@ -177,8 +177,8 @@ func (v *Venue) Cancel(id market.OrderID, at market.Time, reason market.Restatem
 	b := &v.books[o.Market]
 	b.time = max(b.time, at)
 	v.end(b, o, market.StatusCanceled, reason)
-	v.stir(b)
-	b.calm()
+	v.fireTriggers(b)
+	b.setQuietRange()
 	return true
 }
 
@@ -186,7 +186,7 @@ func (v *Venue) Cancel(id market.OrderID, at market.Time, reason market.Restatem
 func (v *Venue) match(b *book) {
 	if len(b.takers) == 0 {
 		v.arriveAttached(b)
-		v.stir(b)
+		v.fireTriggers(b)
 		return
 	}
 	takers := b.takers
@@ -200,7 +200,7 @@ func (v *Venue) match(b *book) {
 	}
 	b.spareTakers = takers[:0]
 	v.arriveAttached(b)
-	v.stir(b)
+	v.fireTriggers(b)
 }
 
 // fire lets a trigger fire with the path at price.
@@ -268,9 +268,9 @@ func (v *Venue) takeMarket(b *book, o *order, offered market.Price) bool {
 func (v *Venue) wanted(b *book, o *order, price market.Price) (market.Qty, error) {
 	switch {
 	case o.ByQuote() && o.Side == market.Buy:
-		return exchange.Affordable(b.market, o.AmountQuoteRemaining, price, o.fees().Taker), nil
+		return exchange.BaseForMoney(b.market, o.AmountQuoteRemaining, price, o.fees().Taker), nil
 	case o.ByQuote():
-		amount, err := o.convertible(b.market, price)
+		amount, err := o.remainingBase(b.market, price)
 		balance := o.account.balances[b.market.Base]
 		if available := balance.Total - balance.Held + o.OnHold; market.Money(amount) > available {
 			return 0, err
@@ -280,7 +280,7 @@ func (v *Venue) wanted(b *book, o *order, price market.Price) (market.Qty, error
 		return o.AmountRemaining, nil
 	}
 	cost, err := exchange.Cost(b.market, price, o.AmountRemaining, o.fees().Taker)
-	if err != nil || cost > v.own(o) { // what cannot be counted nobody has
+	if err != nil || cost > v.spendable(o) { // what cannot be counted nobody has
 		return 0, nil
 	}
 	return o.AmountRemaining, nil

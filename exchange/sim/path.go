@@ -23,7 +23,7 @@ func (v *Venue) candles(group []market.Candle) {
 		return
 	}
 	v.point(0)
-	if v.stirred() {
+	if v.anyWaiting() {
 		for point := 1; point < 4; point++ {
 			v.point(point)
 		}
@@ -33,7 +33,7 @@ func (v *Venue) candles(group []market.Candle) {
 		if b.lowHit && b.topHit {
 			v.ambiguous++
 		}
-		b.calm()
+		b.setQuietRange()
 	}
 }
 
@@ -43,9 +43,9 @@ func (v *Venue) activate(b *book) {
 	v.active = append(v.active, b)
 }
 
-// stirred reports whether any of the active markets still waits for something that the rest of its
+// anyWaiting reports whether any of the active markets still waits for something that the rest of its
 // candle does.
-func (v *Venue) stirred() bool {
+func (v *Venue) anyWaiting() bool {
 	for _, b := range v.active {
 		if !b.quiet(&b.candle) || v.follows(b) {
 			return true
@@ -68,7 +68,7 @@ func (v *Venue) begin(b *book, c *market.Candle) {
 	third := (end - c.Start) / 3
 	b.times[0], b.times[1], b.times[2], b.times[3] = c.Start, c.Start+third, c.Start+2*third, end
 	b.points[0], b.points[3] = c.Open, c.Close
-	b.told = 0
+	b.notified = 0
 	b.volume = v.volumeCap(b.market, c.Volume)
 }
 
@@ -127,7 +127,7 @@ func (v *Venue) point(point int) {
 func (v *Venue) beginPath(b *book) {
 	v.open(b)
 	v.match(b)
-	v.tellHere(b) // an entry that has just filled may have its target behind it
+	v.notifyHere(b) // an entry that has just filled may have its target behind it
 	b.points[1], b.points[2] = v.config.Path.extremes(&b.candle, v.solo.balances[b.market.Base].Total > 0)
 	b.lowHit = b.reached(&b.below, b.candle.Low) || b.watchedBelow(b.candle.Low)
 	b.topHit = b.reached(&b.above, b.candle.High) || b.watchedAbove(b.candle.High)
@@ -167,7 +167,7 @@ func (v *Venue) open(b *book) {
 	if !b.empty() {
 		v.reach(b, true)
 	}
-	v.tellHere(b)
+	v.notifyHere(b)
 }
 
 // reach lets happen what waits at the price where the path stands, or has been passed by a gap.
@@ -178,7 +178,7 @@ func (v *Venue) reach(b *book, gap bool) {
 			if o == nil {
 				break
 			}
-			v.happen(b, o, gap)
+			v.execute(b, o, gap)
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// furnish makes a market's book one between accounts, where the venue has such.
-func (v *Venue) furnish(b *book) {
+// makeBook makes a market's book one between accounts, where the venue has such.
+func (v *Venue) makeBook(b *book) {
 	if !v.config.Book {
 		return
 	}
@@ -16,13 +16,13 @@ func (v *Venue) furnish(b *book) {
 	b.bids, b.asks = &depth{bids: true, unit: unit}, &depth{unit: unit}
 	b.volume = noCap
 	if v.config.House != nil {
-		b.house.House = v.config.House(b.market)
-		if b.house.HalfSpread == 0 {
-			b.house.HalfSpread = v.config.HalfSpread
+		b.liquidity.House = v.config.House(b.market)
+		if b.liquidity.HalfSpread == 0 {
+			b.liquidity.HalfSpread = v.config.HalfSpread
 		}
 	}
-	for side := range b.house.taken {
-		b.house.taken[side] = make([]market.Qty, b.house.Levels)
+	for side := range b.liquidity.taken {
+		b.liquidity.taken[side] = make([]market.Qty, b.liquidity.Levels)
 	}
 }
 
@@ -70,10 +70,10 @@ func (v *Venue) appendSide(to []market.Level, b *book, taker market.Side, levels
 	side := b.opposite(taker)
 	l, place := side.first, 0
 	for ; levels > 0; levels-- {
-		house := v.houseLevel(b, taker, place)
+		house := v.liquidityLevel(b, taker, place)
 		for house.Price != 0 && house.Amount <= 0 {
 			place++
-			house = v.houseLevel(b, taker, place)
+			house = v.liquidityLevel(b, taker, place)
 		}
 		switch {
 		case l == nil && house.Price == 0:

@@ -33,7 +33,7 @@ func (v *Venue) Restore(a AccountID, r *Resting) error {
 	if err := v.restorable(a, r); err != nil {
 		return fmt.Errorf("restore order %d: %w", r.Order.ID, err)
 	}
-	o := v.blank()
+	o := v.newOrder()
 	o.Order, o.account, o.settlement, o.sequence = r.Order, v.accounts[a], r.Settlement, r.Sequence
 	o.account.balances[o.OnHoldCurrency].Held += o.OnHold
 	if o.Type != market.TypeMarket {
@@ -129,7 +129,7 @@ type HouseState struct {
 // BookState returns where a market's Book stands. It shares nothing with the venue.
 func (v *Venue) BookState(id market.ID) BookState {
 	b := &v.books[id]
-	h := &b.house
+	h := &b.liquidity
 	s := BookState{Last: b.last, Bid: b.bid, Ask: b.ask, Time: b.time, Placed: b.placed, Filled: b.filled}
 	s.House = HouseState{Price: h.price, Step: h.step, Best: h.best, Sequence: h.sequence}
 	for side, taken := range h.taken {
@@ -143,7 +143,7 @@ func (v *Venue) BookState(id market.ID) BookState {
 func (v *Venue) Resume(id market.ID, s *BookState) {
 	b := &v.books[id]
 	b.last, b.bid, b.ask, b.time, b.placed, b.filled = s.Last, s.Bid, s.Ask, s.Time, s.Placed, s.Filled
-	h := &b.house
+	h := &b.liquidity
 	h.price, h.step, h.best, h.sequence = s.House.Price, s.House.Step, s.House.Best, s.House.Sequence
 	for side := range h.taken {
 		copy(h.taken[side], s.House.Taken[side])

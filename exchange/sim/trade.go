@@ -11,23 +11,23 @@ import (
 // it. The fill bears the market's present count of trades: both sides of a trade share its name.
 func (v *Venue) trade(b *book, o *order, price market.Price, amount market.Qty, taker bool) {
 	d := deal{price: price, amount: amount, taker: taker}
-	if err := v.agree(b, o, &d); err != nil {
+	if err := v.computeDeal(b, o, &d); err != nil {
 		v.fail(o, err)
 		return
 	}
-	v.close(b, o, &d)
+	v.applyDeal(b, o, &d)
 }
 
 // tradeOrEnd executes amount of a resting order whose other side is the house. An order that brings
 // more than can be counted expires.
 func (v *Venue) tradeOrEnd(b *book, o *order, price market.Price, amount market.Qty) {
 	d := deal{price: price, amount: amount}
-	if err := v.agree(b, o, &d); err != nil {
+	if err := v.computeDeal(b, o, &d); err != nil {
 		v.end(b, o, market.StatusExpired, 0)
 		return
 	}
 	b.filled++
-	v.close(b, o, &d)
+	v.applyDeal(b, o, &d)
 }
 
 // deal is one order's side of a trade: what was dealt, and what it will have changed.
@@ -44,12 +44,12 @@ type deal struct {
 	feePaid     market.Value
 }
 
-// agree works out what one side of a trade changes. It changes nothing yet; what is too large for
+// computeDeal works out what one side of a trade changes. It changes nothing yet; what is too large for
 // its number is an error that wraps market.ErrOverflow.
-func (v *Venue) agree(b *book, o *order, d *deal) error {
+func (v *Venue) computeDeal(b *book, o *order, d *deal) error {
 	gross, err := b.market.Value(d.price, d.amount)
 	if err == nil {
-		err = v.settle(b, o, gross, d)
+		err = v.computeCash(b, o, gross, d)
 	}
 	if err != nil {
 		return err
@@ -73,12 +73,12 @@ func (v *Venue) agree(b *book, o *order, d *deal) error {
 	return err
 }
 
-// close carries out one side of a trade: money and base change hands, the fee is taken, the hold
+// applyDeal carries out one side of a trade: money and base change hands, the fee is taken, the hold
 // follows, and the sink hears of it.
-func (v *Venue) close(b *book, o *order, d *deal) {
+func (v *Venue) applyDeal(b *book, o *order, d *deal) {
 	o.account.balances[b.market.Quote].Total, o.account.balances[b.market.Base].Total = d.quote, d.base
 	o.settlement = d.settlement
-	if err := v.book(b, o, d); err != nil {
+	if err := v.record(b, o, d); err != nil {
 		v.fail(o, err)
 		return
 	}
@@ -101,11 +101,11 @@ func (v *Venue) close(b *book, o *order, d *deal) {
 	v.emit(b, o, exec, 1)
 }
 
-// settle works out what a deal worth gross moves in quote (venue-facts 3.6).
-func (v *Venue) settle(b *book, o *order, gross market.Value, d *deal) (err error) {
+// computeCash works out what a deal worth gross moves in quote (venue-facts 3.6).
+func (v *Venue) computeCash(b *book, o *order, gross market.Value, d *deal) (err error) {
 	d.settlement = o.settlement
 	if o.ByQuote() && o.Side == market.Buy {
-		if d.amount == exchange.Affordable(b.market, o.AmountQuoteRemaining, d.price, o.fees().Taker) {
+		if d.amount == exchange.BaseForMoney(b.market, o.AmountQuoteRemaining, d.price, o.fees().Taker) {
 			d.cash = o.AmountQuoteRemaining
 			d.fee, err = d.settlement.FillRest(b.market, gross, d.cash)
 			return err
@@ -116,28 +116,28 @@ func (v *Venue) settle(b *book, o *order, gross market.Value, d *deal) (err erro
 		rate = o.fees().Taker
 	}
 	d.cash, d.fee, err = d.settlement.Fill(b.market, o.Side, gross, rate, v.config.FeeRounding)
-	if excess := d.cash - v.own(o); err == nil && o.Side == market.Buy && excess > 0 { // several fills, each rounded up
+	if excess := d.cash - v.spendable(o); err == nil && o.Side == market.Buy && excess > 0 { // several fills, each rounded up
 		d.cash -= excess
 		d.fee, err = d.fee.Sub(b.market.MoneyValue(excess))
 	}
 	return err
 }
 
-// own is what an order may spend: what the account has and no other order holds.
-func (v *Venue) own(o *order) market.Money {
+// spendable is what an order may spend: what the account has and no other order holds.
+func (v *Venue) spendable(o *order) market.Money {
 	balance := &o.account.balances[o.OnHoldCurrency]
 	return balance.Total - balance.Held + o.OnHold
 }
 
-// book writes a deal into its order: filled and remaining amounts, fee, status, hold.
-func (v *Venue) book(b *book, o *order, d *deal) error {
+// record writes a deal into its order: filled and remaining amounts, fee, status, hold.
+func (v *Venue) record(b *book, o *order, d *deal) error {
 	o.FilledAmountQuote, o.FeePaid = d.filledQuote, d.feePaid
 	o.FilledAmount += d.amount
 	if o.ByQuote() {
 		if o.Side == market.Buy {
 			o.AmountQuoteRemaining -= d.cash
 		}
-		return v.bookByQuote(b, o, d.price)
+		return v.recordByQuote(b, o, d.price)
 	}
 	o.AmountRemaining -= d.amount
 	if o.AmountRemaining == 0 {
@@ -145,14 +145,14 @@ func (v *Venue) book(b *book, o *order, d *deal) error {
 		v.hold(o, 0)
 		return nil
 	}
-	v.bookRest(b, o, d.price)
+	v.recordPartFill(b, o, d.price)
 	return nil
 }
 
-// bookByQuote finds out whether an order over a quote amount is done: a buy when its money is
+// recordByQuote finds out whether an order over a quote amount is done: a buy when its money is
 // spent, a sell when what is left is worth less than the smallest amount or the smallest unit of
 // money.
-func (v *Venue) bookByQuote(b *book, o *order, price market.Price) error {
+func (v *Venue) recordByQuote(b *book, o *order, price market.Price) error {
 	if o.Side == market.Sell {
 		// up: what is below a unit of money is no rest
 		proceeds, err := o.FilledAmountQuote.CeilMoney(b.market.MoneyDrop())
@@ -160,7 +160,7 @@ func (v *Venue) bookByQuote(b *book, o *order, price market.Price) error {
 			return err
 		}
 		o.AmountQuoteRemaining = max(0, o.AmountQuote-proceeds)
-		if more, err := o.convertible(b.market, price); err != nil || more == 0 {
+		if more, err := o.remainingBase(b.market, price); err != nil || more == 0 {
 			o.AmountQuoteRemaining = 0
 		}
 	}
@@ -169,20 +169,20 @@ func (v *Venue) bookByQuote(b *book, o *order, price market.Price) error {
 		v.hold(o, 0)
 		return nil
 	}
-	v.bookRest(b, o, price)
+	v.recordPartFill(b, o, price)
 	return nil
 }
 
-// convertible returns the base that a sell over a quote amount still has to sell at a price. It
+// remainingBase returns the base that a sell over a quote amount still has to sell at a price. It
 // goes by what its fills were worth to the last digit: AmountQuoteRemaining is rounded, and would
 // leave a crumb to be sold again at the same price.
-func (o *order) convertible(m *market.Market, price market.Price) (market.Qty, error) {
+func (o *order) remainingBase(m *market.Market, price market.Price) (market.Qty, error) {
 	rest, err := m.MoneyValue(o.AmountQuote).Sub(o.FilledAmountQuote)
 	return exchange.Convertible(m, rest, price), err
 }
 
-// bookRest makes an order a partly filled one.
-func (v *Venue) bookRest(b *book, o *order, price market.Price) {
+// recordPartFill makes an order a partly filled one.
+func (v *Venue) recordPartFill(b *book, o *order, price market.Price) {
 	o.Status = market.StatusPartiallyFilled
 	v.holdRest(b, o, price)
 }
@@ -194,5 +194,5 @@ func (v *Venue) holdRest(b *book, o *order, price market.Price) {
 	if err != nil { // more than can be counted: more than there is
 		hold = math.MaxInt64
 	}
-	v.hold(o, min(hold, v.own(o)))
+	v.hold(o, min(hold, v.spendable(o)))
 }

@@ -29,12 +29,12 @@ func (v *Venue) uncross(b *book, given market.Price) {
 		}
 		v.meetInAuction(b, bid, ask, price)
 	}
-	if b.house.Levels > 0 && (given != 0 || b.house.price != 0) {
+	if b.liquidity.Levels > 0 && (given != 0 || b.liquidity.price != 0) {
 		v.anchorAt(b, price)
-		v.sellRestToHouse(b, b.bids, price)
-		v.sellRestToHouse(b, b.asks, price)
+		v.fillRest(b, b.bids, price)
+		v.fillRest(b, b.asks, price)
 	}
-	v.stir(b)
+	v.fireTriggers(b)
 }
 
 // accepting returns the first order of a side if it trades at a price, or nil.
@@ -69,18 +69,18 @@ func (v *Venue) tradeInAuction(b *book, older, younger *order, price market.Pric
 	both := deal{price: price, amount: min(older.AmountRemaining, younger.AmountRemaining)}
 	deals := [2]deal{both, both}
 	for i, o := range [...]*order{older, younger} {
-		if err := v.agree(b, o, &deals[i]); err != nil {
+		if err := v.computeDeal(b, o, &deals[i]); err != nil {
 			v.end(b, o, market.StatusExpired, 0)
 			return
 		}
 	}
 	b.filled++
-	v.close(b, older, &deals[0])
-	v.close(b, younger, &deals[1])
+	v.applyDeal(b, older, &deals[0])
+	v.applyDeal(b, younger, &deals[1])
 }
 
-// sellRestToHouse fills what one side still has at the opening price.
-func (v *Venue) sellRestToHouse(b *book, side *depth, price market.Price) {
+// fillRest fills what one side still has at the opening price.
+func (v *Venue) fillRest(b *book, side *depth, price market.Price) {
 	for o := side.accepting(price); o != nil && v.err == nil; o = side.accepting(price) {
 		if o.PostOnly {
 			v.end(b, o, market.StatusCanceled, market.CancelPostOnlyOnAuctionMatching)

@@ -146,14 +146,14 @@ type Venue struct {
 	late       bool // and what it brings to the book stands aside
 	refused    *exchange.Error
 
-	ambiguous int64
-	event     market.Event // reused for every report
-	heard     market.Event // reused for every price told
-	report    market.Report
-	fill      [1]market.Fill
-	public    market.Trade
-	fact      exchange.Facts
-	changed   market.Order
+	ambiguous  int64
+	event      market.Event // reused for every report
+	priceEvent market.Event // reused for every price told
+	report     market.Report
+	fill       [1]market.Fill
+	public     market.Trade
+	fact       exchange.Facts
+	changed    market.Order
 }
 
 // order is an order at the venue.
@@ -164,11 +164,11 @@ type order struct {
 
 // life is what only the venue knows of an order.
 type life struct {
-	account        *account
-	queue          *level     // of a Book, while it rests there
-	before, behind *order     // in that queue
-	shown          market.Qty // of it in the queue's total
-	sequence       int64      // place in the queue: of the arrival, or of the last update
+	account    *account
+	queue      *level     // of a Book, while it rests there
+	prev, next *order     // in that queue
+	shown      market.Qty // of it in the queue's total
+	sequence   int64      // place in the queue: of the arrival, or of the last update
 
 	level      market.Price         // of its entry in a ladder while it rests; before, the path's price at its arrival
 	resting    bool                 // has an entry: as a limit order or as a waiting trigger
@@ -208,8 +208,8 @@ func New(catalog *market.Catalog, config Config, sink func(*market.Event)) *Venu
 		b := &v.books[m.ID]
 		b.market = m
 		b.below.down = true
-		v.furnish(b)
-		b.calm()
+		v.makeBook(b)
+		b.setQuietRange()
 		b.watch = &market.Watch{}
 		if config.Watches != nil {
 			b.watch = &config.Watches[m.ID]
@@ -240,7 +240,7 @@ func (v *Venue) Open(id market.ID) int { return v.solo.markets[id].open }
 // that is not before. What becomes of it is told to the sink by a later Advance.
 func (v *Venue) Do(c *market.Command) {
 	b := v.bookOf(c)
-	a := v.envelope()
+	a := v.newArrival()
 	if b == nil {
 		b = &v.books[1] // an order nobody knows: some book has to say so
 	}
@@ -249,13 +249,13 @@ func (v *Venue) Do(c *market.Command) {
 	a.at, a.sequence, a.movement = c.At.Add(v.config.Latency), v.sequence, v.movement
 	v.waiting = append(v.waiting, a)
 	b.waiting++
-	b.calmLow = math.MaxInt64
+	b.quietLow = math.MaxInt64
 	if c.Attached {
 		b.attached = true
 	}
 }
 
-func (v *Venue) envelope() *arrival {
+func (v *Venue) newArrival() *arrival {
 	if n := len(v.arrived); n > 0 {
 		a := v.arrived[n-1]
 		v.arrived = v.arrived[:n-1]
@@ -295,11 +295,11 @@ func (v *Venue) Advance(ev *market.Event) error {
 		b.follow(b.bid, b.ask)
 		v.jump(ev.Ticker.Market, ev.Ticker.Last, ev.At, false)
 	case market.KindTrade:
-		v.books[ev.Trade.Market].doubt(ev.Trade.Price)
+		v.books[ev.Trade.Market].endQuote(ev.Trade.Price)
 		v.jump(ev.Trade.Market, ev.Trade.Price, ev.At, true)
 	case market.KindMarketStatus:
 		v.status(ev)
-		v.books[ev.Market].calm()
+		v.books[ev.Market].setQuietRange()
 	}
 	return v.err
 }
@@ -326,9 +326,9 @@ func (v *Venue) emit(b *book, o *order, exec market.ExecutionType, fills int) {
 		b.queue(o).resize(o)
 	}
 	v.report.Describe(&o.Order, exec)
-	v.tell(b, fills)
+	v.deliver(b, fills)
 	if o.Done() {
-		v.forget(b, o)
+		v.release(b, o)
 	}
 }
 
@@ -342,10 +342,10 @@ func (v *Venue) reject(b *book, c *market.Command, refused *exchange.Error) {
 		Exec: market.ExecRejected, Command: c.Kind, Code: refused.Code,
 		Order: c.Order.ID, Market: b.market.ID, OrderState: market.OrderState{Updated: b.time},
 	}
-	v.tell(b, 0)
+	v.deliver(b, 0)
 }
 
-func (v *Venue) tell(b *book, fills int) {
+func (v *Venue) deliver(b *book, fills int) {
 	v.now = max(v.now, b.time)
 	v.event.At, v.event.Market, v.event.Fills = v.now, b.market.ID, v.fill[:fills]
 	v.sink(&v.event)
@@ -366,8 +366,8 @@ func (v *Venue) admit(b *book, o *order, hold market.Money) {
 	}
 }
 
-// forget drops an order that is done. Its memory serves the next one.
-func (v *Venue) forget(b *book, o *order) {
+// release drops an order that is done. Its memory serves the next one.
+func (v *Venue) release(b *book, o *order) {
 	v.orders.Delete(o.ID)
 	if o.Type != market.TypeMarket {
 		o.account.markets[b.market.ID].open--
@@ -375,9 +375,9 @@ func (v *Venue) forget(b *book, o *order) {
 	v.done = append(v.done, o)
 }
 
-// blank returns memory for an order whose life has not begun; its market.Order is left over from
+// newOrder returns memory for an order whose life has not begun; its market.Order is left over from
 // another.
-func (v *Venue) blank() *order {
+func (v *Venue) newOrder() *order {
 	if n := len(v.spare); n > 0 {
 		o := v.spare[n-1]
 		v.spare = v.spare[:n-1]

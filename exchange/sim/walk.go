@@ -15,7 +15,7 @@ func (v *Venue) walk(b *book, point int) {
 	case to < from:
 		l = &b.below
 	case to == from:
-		for v.tellHere(b) {
+		for v.notifyHere(b) {
 		}
 		b.time = b.times[point]
 		return
@@ -25,17 +25,17 @@ func (v *Venue) walk(b *book, point int) {
 		if next != nil {
 			stop = between(next.level, b.last, to)
 		}
-		if v.tellHere(b) || v.tellOnTheWay(b, stop) {
+		if v.notifyHere(b) || v.notifyOnTheWay(b, stop) {
 			continue
 		}
 		if next == nil {
 			break
 		}
 		b.stand(stop)
-		v.happen(b, next, false)
+		v.execute(b, next, false)
 	}
 	b.last, b.time = to, b.times[point]
-	v.tellHere(b)
+	v.notifyHere(b)
 }
 
 // stand moves the path to a price of the leg it is on.
@@ -90,10 +90,10 @@ func (b *book) traded(l *ladder, at int) *order {
 	return e.order
 }
 
-// happen lets one entry happen where the path stands; gap says that the price jumped there, so that
+// execute lets one entry happen where the path stands; gap says that the price jumped there, so that
 // a limit order fills at the price itself where that is better than its limit. In a Book the house
 // takes it at its limit, whatever it jumped to.
-func (v *Venue) happen(b *book, o *order, gap bool) {
+func (v *Venue) execute(b *book, o *order, gap bool) {
 	if waitsForTrigger(&o.Order) {
 		v.anchorAt(b, b.last)
 		v.fire(b, o, b.last)
@@ -119,24 +119,24 @@ func better(side market.Side, a, b market.Price) market.Price {
 	return max(a, b)
 }
 
-// tellHere tells the engine where the path stands if that is at or beyond a price it watches, and
+// notifyHere tells the engine where the path stands if that is at or beyond a price it watches, and
 // reports whether it did. Each watched price is told once in a row.
-func (v *Venue) tellHere(b *book) bool {
+func (v *Venue) notifyHere(b *book) bool {
 	switch {
-	case b.watch.Below != 0 && b.last <= b.watch.Below && b.told != b.watch.Below:
-		b.told = b.watch.Below
-	case b.watch.Above != 0 && b.last >= b.watch.Above && b.told != b.watch.Above:
-		b.told = b.watch.Above
+	case b.watch.Below != 0 && b.last <= b.watch.Below && b.notified != b.watch.Below:
+		b.notified = b.watch.Below
+	case b.watch.Above != 0 && b.last >= b.watch.Above && b.notified != b.watch.Above:
+		b.notified = b.watch.Above
 	default:
 		return false
 	}
-	v.tellPrice(b)
+	v.notifyPrice(b)
 	return true
 }
 
-// tellOnTheWay walks to the watched price that comes before stop, if there is one, and tells the
+// notifyOnTheWay walks to the watched price that comes before stop, if there is one, and tells the
 // engine. It reports whether it did: the engine may have changed what waits on the way.
-func (v *Venue) tellOnTheWay(b *book, stop market.Price) bool {
+func (v *Venue) notifyOnTheWay(b *book, stop market.Price) bool {
 	level := b.watch.Above
 	if stop < b.last {
 		level = b.watch.Below
@@ -145,15 +145,15 @@ func (v *Venue) tellOnTheWay(b *book, stop market.Price) bool {
 		return false
 	}
 	b.stand(level)
-	return v.tellHere(b)
+	return v.notifyHere(b)
 }
 
-// tellPrice tells the engine of the price that the path has reached.
-func (v *Venue) tellPrice(b *book) {
+// notifyPrice tells the engine of the price that the path has reached.
+func (v *Venue) notifyPrice(b *book) {
 	v.now = max(v.now, b.time)
 	v.public = market.Trade{Market: b.market.ID, Price: b.last, Time: b.time}
-	v.heard = market.Event{At: v.now, Kind: market.KindTrade, Market: b.market.ID, Trade: &v.public}
-	v.sink(&v.heard)
+	v.priceEvent = market.Event{At: v.now, Kind: market.KindTrade, Market: b.market.ID, Trade: &v.public}
+	v.sink(&v.priceEvent)
 	v.arriveAttached(b)
 }
 
@@ -171,19 +171,19 @@ func (v *Venue) jump(id market.ID, price market.Price, at market.Time, traded bo
 	b.points[0], b.points[1] = b.last, price
 	b.times[0], b.times[1] = at, at
 	b.volume = noCap
-	b.told = 0
+	b.notified = 0
 	v.active = v.active[:0]
 	v.activate(b)
 	v.walk(b, 1)
 	v.anchorAt(b, price)
-	v.takeCrossed(b)
+	v.fillCrossed(b)
 	if traded && price == b.points[0] {
 		v.reach(b, false)
 	}
 	v.fireQuoted(b)
 	v.arrive(1)
 	v.match(b)
-	b.calm()
+	b.setQuietRange()
 }
 
 // between moves level into the span of from and to.

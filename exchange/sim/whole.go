@@ -11,7 +11,7 @@ import (
 // the venue changes.
 type trial struct {
 	order
-	purse market.Money // what it may still spend, or sell
+	funds market.Money // what it may still spend, or sell
 }
 
 // endsUnfilled ends a FOK order of which the book does not offer the whole, and reports whether it
@@ -34,7 +34,7 @@ func (v *Venue) endsUnfilled(b *book, o *order) bool {
 // protection would stop it, 0 for none. Where an own order stands in the way only cancelOldest
 // leads past it: every other mode would take something off the order.
 func (v *Venue) fillsWhole(b *book, o *order) (whole bool, reason market.RestatementReason) {
-	t := trial{order: *o, purse: v.own(o)}
+	t := trial{order: *o, funds: v.spendable(o)}
 	best := v.offered(b, o.Side).price
 	for at := range v.offers(b, o.Side) {
 		if !o.accepts(at.price) {
@@ -81,9 +81,9 @@ func (t *trial) take(v *Venue, m *market.Market, at *offer) (done, able bool) {
 	t.AmountRemaining, t.FilledAmount, t.AmountQuoteRemaining = t.AmountRemaining-amount, t.FilledAmount+amount,
 		t.AmountQuoteRemaining-cash
 	if t.Side == market.Buy {
-		t.purse -= cash
+		t.funds -= cash
 	} else {
-		t.purse -= market.Money(amount)
+		t.funds -= market.Money(amount)
 	}
 	return amount == wanted || t.sold(m), true
 }
@@ -92,14 +92,14 @@ func (t *trial) take(v *Venue, m *market.Market, at *offer) (done, able bool) {
 func (t *trial) wants(m *market.Market, price market.Price) (wanted, payable market.Qty) {
 	switch {
 	case t.ByQuote() && t.Side == market.Buy:
-		wanted = exchange.Affordable(m, t.AmountQuoteRemaining, price, t.fees().Taker)
+		wanted = exchange.BaseForMoney(m, t.AmountQuoteRemaining, price, t.fees().Taker)
 	case t.ByQuote():
 		var err error
-		if wanted, err = t.convertible(m, price); err == nil && market.Money(wanted) > t.purse {
+		if wanted, err = t.remainingBase(m, price); err == nil && market.Money(wanted) > t.funds {
 			return wanted, 0
 		}
 	case t.Side == market.Buy && !t.Type.HasPrice():
-		return t.AmountRemaining, exchange.Affordable(m, t.purse, price, t.fees().Taker)
+		return t.AmountRemaining, exchange.BaseForMoney(m, t.funds, price, t.fees().Taker)
 	default: // held in full
 		wanted = t.AmountRemaining
 	}
@@ -119,10 +119,10 @@ func (t *trial) sold(m *market.Market) bool {
 // order of arrival.
 func (v *Venue) offers(b *book, taker market.Side) iter.Seq[offer] {
 	return func(yield func(offer) bool) {
-		house, side := v.houseFrom(b, taker, 0), b.opposite(taker)
+		house, side := v.liquidityFrom(b, taker, 0), b.opposite(taker)
 		for l := side.first; l != nil; l = side.next(l) {
-			for o := l.first; o != nil; o = o.behind {
-				for ; !b.ahead(o, house.price); house = v.houseFrom(b, taker, house.place+1) {
+			for o := l.first; o != nil; o = o.next {
+				for ; !b.ahead(o, house.price); house = v.liquidityFrom(b, taker, house.place+1) {
 					if !yield(house) {
 						return
 					}
@@ -132,7 +132,7 @@ func (v *Venue) offers(b *book, taker market.Side) iter.Seq[offer] {
 				}
 			}
 		}
-		for ; house.price != 0 && yield(house); house = v.houseFrom(b, taker, house.place+1) {
+		for ; house.price != 0 && yield(house); house = v.liquidityFrom(b, taker, house.place+1) {
 		}
 	}
 }

@@ -10,14 +10,14 @@ import (
 // asked: another order, a negative amount, an asset that is not there. It is no answer.
 var ErrFalse = errors.New("exchange: the answer cannot be true")
 
-// falsehood is an error that is ErrFalse too.
-type falsehood struct{ error }
+// falseAnswer is an error that is ErrFalse too.
+type falseAnswer struct{ error }
 
 // Is makes errors.Is find ErrFalse.
-func (falsehood) Is(target error) bool { return target == ErrFalse }
+func (falseAnswer) Is(target error) bool { return target == ErrFalse }
 
 // Unwrap returns the error itself.
-func (f falsehood) Unwrap() error { return f.error }
+func (f falseAnswer) Unwrap() error { return f.error }
 
 // False marks an error as ErrFalse, unless our own units are too coarse for what the exchange
 // tells.
@@ -25,5 +25,5 @@ func False(err error) error {
 	if errors.Is(err, market.ErrInexact) {
 		return err
 	}
-	return falsehood{err}
+	return falseAnswer{err}
 }

@@ -14,10 +14,10 @@ func TestAValueComesBackFromItsWords(t *testing.T) {
 		"170141183460469231731687303715884105727"} {
 		v, err := market.ParseValue(text, 0)
 		require.NoError(t, err)
-		back, err := market.ValueOfWords(v.Words())
+		back, err := market.ValueOfHalves(v.Halves())
 		require.NoError(t, err)
 		require.Equal(t, v, back)
 	}
-	_, err := market.ValueOfWords(math.MinInt64, 0)
+	_, err := market.ValueOfHalves(math.MinInt64, 0)
 	require.ErrorIs(t, err, market.ErrOverflow)
 }

@@ -18,8 +18,8 @@ type House struct {
 	Size       market.Qty   // of an average level; 0: without end
 }
 
-// anchor is where the house stands.
-type anchor struct {
+// liquidityAnchor is where the house stands.
+type liquidityAnchor struct {
 	House
 	price    market.Price    // around which it offers; 0: nowhere yet
 	sequence int64           // since when: orders that came later stand behind it at the same price
@@ -31,41 +31,41 @@ type anchor struct {
 
 // follow lets the house of a Book quote what a ticker tells, until the next, or until a trade
 // outside of it. A ticker that tells only one side, or a bid that is not below its ask, lets the
-// house make its own.
+// liquidity make its own.
 func (b *book) follow(bid, ask market.Price) {
-	b.house.quoted = [2]market.Price{}
+	b.liquidity.quoted = [2]market.Price{}
 	if b.bids != nil && 0 < bid && bid < ask {
-		b.house.quoted[market.Sell-1], b.house.quoted[market.Buy-1] = bid, ask
+		b.liquidity.quoted[market.Sell-1], b.liquidity.quoted[market.Buy-1] = bid, ask
 	}
 }
 
-// doubt ends a quote that a trade has left.
-func (b *book) doubt(traded market.Price) {
-	if traded < b.house.quoted[market.Sell-1] || traded > b.house.quoted[market.Buy-1] {
-		b.house.quoted = [2]market.Price{}
+// endQuote ends a quote that a trade has left.
+func (b *book) endQuote(traded market.Price) {
+	if traded < b.liquidity.quoted[market.Sell-1] || traded > b.liquidity.quoted[market.Buy-1] {
+		b.liquidity.quoted = [2]market.Price{}
 	}
 }
 
-// takeCrossed lets the house take, at their limits, the orders that its quote has come to or gone
+// fillCrossed lets the house take, at their limits, the orders that its quote has come to or gone
 // beyond: somebody offers what they want.
-func (v *Venue) takeCrossed(b *book) {
-	if b.bids == nil || b.house.Levels == 0 || b.house.quoted[0] == 0 || b.market.Status != market.Trading {
+func (v *Venue) fillCrossed(b *book) {
+	if b.bids == nil || b.liquidity.Levels == 0 || b.liquidity.quoted[0] == 0 || b.market.Status != market.Trading {
 		return
 	}
 	for _, side := range [...]*depth{b.bids, b.asks} {
 		for l := side.first; v.err == nil && l != nil &&
-			crosses(l.first.Side, l.price, b.house.quoted[l.first.Side-1]); l = side.first {
-			v.happen(b, l.first, false)
+			crosses(l.first.Side, l.price, b.liquidity.quoted[l.first.Side-1]); l = side.first {
+			v.execute(b, l.first, false)
 		}
 	}
 }
 
 // anchorAt lets the house offer around another price; what was taken of its levels is there again.
 func (v *Venue) anchorAt(b *book, price market.Price) {
-	if b.bids == nil || b.house.Levels == 0 {
+	if b.bids == nil || b.liquidity.Levels == 0 {
 		return
 	}
-	h, tick := &b.house, max(1, b.market.TickSize)
+	h, tick := &b.liquidity, max(1, b.market.TickSize)
 	h.price = price
 	spread := exchange.Spread{Half: h.HalfSpread}
 	h.best[market.Sell-1] = market.FloorTo(spread.Offered(market.Sell, price), tick)
@@ -78,27 +78,27 @@ func (v *Venue) anchorAt(b *book, price market.Price) {
 	}
 	h.step = market.CeilTo(max(h.Step, tick), tick)
 	v.sequence++
-	b.house.sequence = v.sequence
-	clear(b.house.taken[0])
-	clear(b.house.taken[1])
+	b.liquidity.sequence = v.sequence
+	clear(b.liquidity.taken[0])
+	clear(b.liquidity.taken[1])
 }
 
 // Requote lets the house of a market's Book offer anew around the price where it stands: the
 // market's tickSize has changed. Resting orders stay as they are, on a tick or not.
 func (v *Venue) Requote(id market.ID) {
 	b := &v.books[id]
-	if b.house.price == 0 {
+	if b.liquidity.price == 0 {
 		return
 	}
-	v.anchorAt(b, b.house.price)
-	v.stir(b)
+	v.anchorAt(b, b.liquidity.price)
+	v.fireTriggers(b)
 }
 
-// houseLevel returns one of the house's levels for a taker of that side: what is left of it and its
+// liquidityLevel returns one of the house's levels for a taker of that side: what is left of it and its
 // price, 0 where there is none. Prices are multiples of the tick, away from the anchor; the size is
 // drawn from the price itself, so that it stays when the anchor moves.
-func (v *Venue) houseLevel(b *book, taker market.Side, i int) market.Level {
-	h := &b.house
+func (v *Venue) liquidityLevel(b *book, taker market.Side, i int) market.Level {
+	h := &b.liquidity
 	if h.price == 0 || i >= h.Levels {
 		return market.Level{}
 	}
@@ -113,26 +113,26 @@ func (v *Venue) houseLevel(b *book, taker market.Side, i int) market.Level {
 	if h.Size == 0 {
 		return market.Level{Price: price, Amount: noCap}
 	}
-	return market.Level{Price: price, Amount: v.houseSize(b, price) - h.taken[taker-1][i]}
+	return market.Level{Price: price, Amount: v.liquiditySize(b, price) - h.taken[taker-1][i]}
 }
 
-// houseSize is what the house offers at a price: the average, half more or half less of it.
-func (v *Venue) houseSize(b *book, price market.Price) market.Qty {
+// liquiditySize is what the house offers at a price: the average, half more or half less of it.
+func (v *Venue) liquiditySize(b *book, price market.Price) market.Qty {
 	mixed := uint64(price)*0x9e3779b97f4a7c15 ^ uint64(b.market.ID)<<32
 	mixed ^= mixed >> 29
 	mixed *= 0xbf58476d1ce4e5b9
-	hi, lo := bits.Mul64(uint64(b.house.Size), 512+mixed>>54)
+	hi, lo := bits.Mul64(uint64(b.liquidity.Size), 512+mixed>>54)
 	size, _ := bits.Div64(hi, lo, 1024) // the factor is below 1.5: hi is far below 1024
 	floor := market.FloorDigits(market.Qty(size), b.market.AmountDigits, b.market.QuantityDecimals)
 	return max(floor, market.Qty(market.Pow10(b.market.AmountDigits-min(b.market.AmountDigits,
 		b.market.QuantityDecimals))))
 }
 
-// houseFrom returns the house's best level from a place on of which something is left, for a taker
+// liquidityFrom returns the house's best level from a place on of which something is left, for a taker
 // of that side.
-func (v *Venue) houseFrom(b *book, taker market.Side, place int) offer {
-	for i := place; i < b.house.Levels; i++ {
-		if l := v.houseLevel(b, taker, i); l.Price == 0 || l.Amount > 0 {
+func (v *Venue) liquidityFrom(b *book, taker market.Side, place int) offer {
+	for i := place; i < b.liquidity.Levels; i++ {
+		if l := v.liquidityLevel(b, taker, i); l.Price == 0 || l.Amount > 0 {
 			return offer{price: l.Price, amount: l.Amount, place: i}
 		}
 	}
