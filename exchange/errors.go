@@ -1,9 +1,8 @@
-// Package exchange holds what gate and venue share: the exchange's error table, the JSON record of
-// an order, and the rules that say whether a market takes an order, what it holds and what it
-// costs; and the two ports of a live bot, MarketData and Trading. It never sends anything and never
-// decides what to trade. Start at CheckPlace for the rules, at Error for refusals, at AppendOrder
-// and ParseOrder for the record of an order (package wire has its JSON), at Intent for what Trading
-// sends.
+// Package exchange holds the rules that gate and venue share: which orders a market accepts, what
+// an order holds and costs, the exchange's error table, the JSON record of an order; and the two
+// ports of a live bot, MarketData and Trading. It never sends anything and never decides what to
+// trade. Start at CheckPlace for the rules, at Error for refusals, at AppendOrder and ParseOrder
+// for the record of an order (package wire has its JSON), at Intent for what Trading sends.
 package exchange
 
 import (
@@ -16,8 +15,8 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 )
 
-// The error codes that gate and venue answer with, and those that tell what became of a request
-// (specification 7, venue-facts 2). errorTable has these and all others.
+// The error codes of gate and venue, and those about the outcome of a request (specification 7,
+// venue-facts 2). errorTable has these and all others.
 const (
 	CodeUnknownResult           = 101
 	CodeBadJSON                 = 102
@@ -78,17 +77,17 @@ func (e *Error) Is(target error) bool {
 	return ok && other.Code == e.Code
 }
 
-// ErrNotSent says that a command certainly did not leave the process: it came to nothing.
+// ErrNotSent says that a command certainly did not leave the process.
 var ErrNotSent = errors.New("exchange: the command was not sent")
 
-// ErrUnits is wrapped where some markets' numbers do not fit their units, as after a change of
-// tickSize: these are left out of what is returned, the others are there.
+// ErrUnits is wrapped where numbers of some markets do not fit their units, as after a change of
+// tickSize: the result has all other markets.
 var ErrUnits = errors.New("exchange: it does not fit the market's units")
 
 // ErrUnknownMarket is wrapped when a record names a market that the catalog does not have.
 var ErrUnknownMarket = errors.New("the market is not in the catalog")
 
-// Outcome says what an answer tells about a command that was sent.
+// Outcome is the effect of a command that was sent, as far as its answer shows it.
 type Outcome uint8
 
 // The outcomes. An unknown one is settled by asking the exchange, never by sending again.
@@ -111,13 +110,12 @@ func (o Outcome) String() string {
 	return fmt.Sprintf("outcome(%d)", uint8(o))
 }
 
-// OfMarket reports whether a market's status or rules, as they are now, stood against the request:
-// codes 422 to 431 (specification 7). Whoever meets one knows older rules than the exchange and
-// should ask for them.
+// OfMarket reports whether a market's present status or rules refused the request: codes 422 to 431
+// (specification 7). The caller's rules are out of date: fetch them again.
 func (e *Error) OfMarket() bool { return e.Code >= CodeTick && e.Code <= CodeNotTrading }
 
-// OfKey reports whether the exchange refuses whoever asks, not what is asked (300 to 312): it does
-// not know the key, or the key may not do that. 304 is about the clock.
+// OfKey reports whether the exchange refused the API key, not the request (300 to 312 without 304,
+// which is about the clock): it does not know the key, or the key lacks the right.
 func (e *Error) OfKey() bool { return e.Code >= 300 && e.Code <= 312 && e.Code != 304 }
 
 // Outcome returns Rejected for the exchange's own JSON with a 4xx status, bans and failed
@@ -130,8 +128,8 @@ func (e *Error) Outcome() Outcome {
 	return Unknown
 }
 
-// OutcomeOf returns the outcome that err stands for: Accepted for nil, Rejected for ErrNotSent, an
-// Error's own, Unknown for any other (a broken connection, a time-out).
+// OutcomeOf returns the outcome of a command by its error: Accepted for nil, Rejected for
+// ErrNotSent, an Error's own, Unknown for any other (a broken connection, a time-out).
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return Accepted
@@ -146,9 +144,9 @@ func OutcomeOf(err error) Outcome {
 	return Unknown
 }
 
-// ErrCode returns the Error of a code with the table's status and message; it is the table's own,
-// and not to be changed. Where the table has a wording with details (a parameter's name), giving
-// them chooses it. It panics on a code that the table does not have.
+// ErrCode returns the Error of a code with the table's status and message; do not change it.
+// Details (a parameter's name) choose the table's wording with details. It panics on a code that
+// the table does not have.
 func ErrCode(code int, details ...any) *Error {
 	row := lookup(code)
 	if row == nil {
@@ -166,7 +164,7 @@ func Required(name string) *Error { return ErrCode(CodeRequired, name) }
 // Invalid says that a parameter's value is not allowed.
 func Invalid(name string) *Error { return ErrCode(CodeInvalid, name) }
 
-// NotSupported says that a parameter is not one of this request's.
+// NotSupported says that this request has no such parameter.
 func NotSupported(name string) *Error { return ErrCode(CodeNotSupported, name) }
 
 // UnsupportedForType says that a parameter does not go with the order's type.
@@ -187,8 +185,8 @@ func Banned(untilMillis int64) *Error { return ErrCode(CodeBanned, untilMillis) 
 // their asset, "5 EUR" and "0.001 BTC".
 func MinimumQuote(quote, base string) *Error { return ErrCode(CodeMinQuote, quote, base) }
 
-// ParseError reads the body of an answer that was no success. It never fails: a body that is not
-// the exchange's JSON gives an Error with Code 0, whose outcome is Unknown.
+// ParseError reads the body of an answer without success. A body that is not the exchange's JSON
+// gives an Error with Code 0, whose outcome is Unknown.
 func ParseError(status int, body []byte) *Error {
 	var answer struct {
 		Code    int    `json:"errorCode"`

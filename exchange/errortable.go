@@ -3,12 +3,12 @@ package exchange
 // errorRow is one code of the exchange.
 type errorRow struct {
 	Error           // its message is whole by itself
-	detailed string // a wording that names details, where there is one
+	detailed string // a wording with details, where there is one
 }
 
-// errorTable holds every code of specification 7 and venue-facts 2, by code. Wordings that were
-// recorded from the exchange stand as recorded; the others are ours. Code 431 came with 503 for all
-// market data and comes with 409 for an order book: the table has the specification's 503.
+// errorTable holds every code of specification 7 and venue-facts 2, by code. Wordings recorded from
+// the exchange are verbatim; the others are ours. Code 431 came with 503 for all market data and
+// comes with 409 for an order book: the table has the specification's 503.
 var errorTable = []errorRow{
 	{Error{101, 500, "Unknown error. The operation may or may not have succeeded."}, ""},
 	{Error{102, 400, "The request body is not valid JSON."}, "The request body is not accepted: %s."},
@@ -19,8 +19,7 @@ var errorTable = []errorRow{
 	{Error{107, 503, "The matching engine is overloaded. Retry after 500 ms."}, ""},
 	{Error{108, 503, "The request could not be processed in time. Widen the access window or retry after 500 ms."}, ""},
 	{Error{109, 503, "The request timed out. The operation may or may not have succeeded."}, ""},
-	// legacy; its status was never recorded
-	{Error{110, 404, "Invalid endpoint. Please check url and HTTP method."}, ""},
+	{Error{110, 404, "Invalid endpoint. Please check url and HTTP method."}, ""}, // legacy; its status was not recorded
 	{Error{111, 503, "The matching engine is unavailable."}, ""},
 	{Error{112, 429, "Too many WebSocket requests in a second."}, ""},
 

@@ -209,7 +209,7 @@ func units(r *big.Rat, digits uint8) *big.Rat { return new(big.Rat).Quo(r, ratio
 
 func plus(rate market.Rate) *big.Rat { return ratio(1e8+int64(rate), market.RateDigits) }
 
-func TestAffordableIsTheMostThatMoneyBuys(t *testing.T) {
+func TestBaseForMoneyIsTheMostThatMoneyBuys(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := digits(t)
 		m.QuantityDecimals = rapid.Uint8Range(0, m.AmountDigits).Draw(t, "quantity decimals")
@@ -246,7 +246,7 @@ func TestCostIsRoundedUpFromTheExactValue(t *testing.T) {
 	})
 }
 
-func TestWhatIsAffordableCostsNoMoreThanTheMoney(t *testing.T) {
+func TestBaseForMoneyCostsNoMoreThanTheMoney(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := feeMarket(t, rapid.Uint8Range(0, 5).Draw(t, "price digits"), rapid.Uint8Range(0, 8).Draw(t, "base digits"),
 			2)

@@ -9,7 +9,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-func TestAValueComesBackFromItsWords(t *testing.T) {
+func TestAValueComesBackFromItsHalves(t *testing.T) {
 	for _, text := range []string{"0", "1", "-1", "18446744073709551616", "-18446744073709551616",
 		"170141183460469231731687303715884105727"} {
 		v, err := market.ParseValue(text, 0)

@@ -7,7 +7,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// deliver writes an event down: the moment on the script's clock (minutes and seconds), then
+// tell writes an event down: the moment on the script's clock (minutes and seconds), then
 //
 //	order 1 EXEC: STATUS, filled of amount @ price, holds MONEY, reason
 //	  fill AMOUNT @ PRICE, fee FEE (maker|taker)

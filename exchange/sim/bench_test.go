@@ -81,7 +81,7 @@ func BenchmarkQuietCandle(b *testing.B) {
 }
 
 // BenchmarkMarketOrder is an order's way through the venue: handed over, arrived, checked, filled,
-// notified, forgotten.
+// told, forgotten.
 func BenchmarkMarketOrder(b *testing.B) {
 	bench := newBench(b)
 	b.ReportAllocs()

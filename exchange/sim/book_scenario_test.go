@@ -15,7 +15,7 @@ import (
 )
 
 // TestABookWithAnEndlessHouseDoesTheSame plays the scenarios of candle filling over a Book whose
-// liquidity offers without end: an order lives the same life over both. Those that begin with "only
+// house offers without end: an order lives the same life over both. Those that begin with "only
 // path" say why they do not.
 func TestABookWithAnEndlessHouseDoesTheSame(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
@@ -47,12 +47,12 @@ func bookStage(t *testing.T) *stage {
 // TestABookBetweenAccounts plays testdata/book/*.txt. Beside the words of script_test.go there are
 //
 //	accounts N                          so many accounts, from 0, each with the balances of the lines before
-//	liquidity LEVELS SIZE [STEP]            what the house offers around the price; nothing without this line
+//	house LEVELS SIZE [STEP]            what the house offers around the price; nothing without this line
 //	as N COMMAND                        account N places, updates or cancels: at once
 //	late N COMMAND                      the same, but what would come to the book stands aside
 //	release ID                          and now it comes
 //	tick PRICE                          the market's tickSize is another
-//	record                                writes the book down
+//	book                                writes the book down
 //
 // and "ticker" and "trade" move the source's price. Lines about an order of another account than 0
 // do not name it: ids do.

@@ -9,7 +9,7 @@ import (
 )
 
 // offer is the best that a taker meets in a Book: an order of some account, or a level of the
-// liquidity.
+// house.
 type offer struct {
 	price   market.Price // 0: there is nothing
 	amount  market.Qty

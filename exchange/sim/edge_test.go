@@ -77,7 +77,7 @@ func (e *edge) transfer(a AccountID, asset market.AssetID, money market.Money) {
 	e.book(a, asset, market.ValueOf(int64(money)))
 }
 
-// record adds to what an account owns; of the quote asset in its own units.
+// book adds to what an account owns; of the quote asset in its own units.
 func (e *edge) book(a AccountID, asset market.AssetID, money market.Value) {
 	if asset == 2 {
 		money = must(money.ScaleUp(e.catalog.Market(1).MoneyDrop()))

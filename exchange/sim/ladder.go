@@ -7,7 +7,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// record is one market at the venue: where its price stands and what waits for the price to move.
+// book is one market at the venue: where its price stands and what waits for the price to move.
 type book struct {
 	market *market.Market
 	last   market.Price

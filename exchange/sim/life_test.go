@@ -10,7 +10,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// notified is a bench that remembers what it hears.
+// told is a bench that remembers what it hears.
 func told(t *testing.T) (b *bench, reports *[]market.Report, fills *[]market.Fill) {
 	b, reports, fills = newBench(t), &[]market.Report{}, &[]market.Fill{}
 	b.venue.sink = func(ev *market.Event) {

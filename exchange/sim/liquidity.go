@@ -31,7 +31,7 @@ type liquidityAnchor struct {
 
 // follow lets the house of a Book quote what a ticker tells, until the next, or until a trade
 // outside of it. A ticker that tells only one side, or a bid that is not below its ask, lets the
-// liquidity make its own.
+// house make its own.
 func (b *book) follow(bid, ask market.Price) {
 	b.liquidity.quoted = [2]market.Price{}
 	if b.bids != nil && 0 < bid && bid < ask {

@@ -154,7 +154,7 @@ func (l *ledger) settled(m *market.Market, f *market.Fill) {
 	l.quote[m.ID] = must(must(l.quote[m.ID].Add(gross)).Sub(f.Fee))
 }
 
-// computeCash compares the books with the venue's balances, to the last unit, and fees with their rates.
+// settle compares the books with the venue's balances, to the last unit, and fees with their rates.
 func (l *ledger) settle() {
 	t, v, euros := l.w.t, l.w.venue, l.w.deposited[1]
 	for _, m := range l.w.catalog.Markets() {

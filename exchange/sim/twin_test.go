@@ -263,7 +263,7 @@ func (d *twin) sooner(a, b *market.Order, falling bool) bool {
 	return d.place[a.ID] < d.place[b.ID]
 }
 
-// execute fills a limit order as a maker, or lets a stop take.
+// happen fills a limit order as a maker, or lets a stop take.
 func (d *twin) happen(o *market.Order, price market.Price) {
 	if o.Type == market.TypeLimit {
 		d.fill(o, price, false)
