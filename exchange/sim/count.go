@@ -2,9 +2,9 @@ package sim
 
 import "github.com/tidemark-trading/tidemark/market"
 
-// AppendCounts appends, for each of the levels that AppendDepth gave of a side, how many orders
-// rest there: those of the accounts, and one for the house where it has that level. Nothing may
-// have happened at the venue since.
+// AppendCounts appends the number of resting orders at each of the levels that AppendDepth gave of
+// a side: those of the accounts, and one for the house where it has the level. The venue must be
+// unchanged since AppendDepth.
 func (v *Venue) AppendCounts(id market.ID, side market.Side, levels []market.Level, counts []int) []int {
 	b := &v.books[id]
 	taker := side.Opposite()

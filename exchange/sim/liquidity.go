@@ -8,30 +8,30 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// House is what the exchange itself offers in a Book, around the price that its source moves: so
-// many levels on each side. What the price runs through it takes, whatever the amount. Where the
-// source is a ticker with bid and ask, they are its best levels.
+// House is the liquidity that the exchange itself offers in a Book: levels on each side of the
+// price that its source moves. It takes every order that the price runs through, whatever the
+// amount. Where the source is a ticker with bid and ask, they are its best levels.
 type House struct {
-	Levels     int          // of each side; 0: it offers nothing and takes nothing
+	Levels     int          // of each side; 0: no liquidity
 	HalfSpread market.Rate  // from the price to its best levels, as a fraction; 0: Config.HalfSpread
 	Step       market.Price // between two levels; 0: a tick
 	Size       market.Qty   // of an average level; 0: without end
 }
 
-// liquidityAnchor is where the house stands.
+// liquidityAnchor is the state of the house in one market.
 type liquidityAnchor struct {
 	House
-	price    market.Price    // around which it offers; 0: nowhere yet
-	sequence int64           // since when: orders that came later stand behind it at the same price
+	price    market.Price    // the middle of its levels; 0: none yet
+	sequence int64           // of the anchoring: later orders stand behind it at the same price
 	step     market.Price    // between two levels
 	best     [2]market.Price // by the taker's side
-	quoted   [2]market.Price // by the taker's side, of a ticker that told them; 0: it makes its own
+	quoted   [2]market.Price // by the taker's side, bid and ask of a ticker; 0: computed from price
 	taken    [2][]market.Qty
 }
 
-// follow lets the house of a Book quote what a ticker tells, until the next, or until a trade
-// outside of it. A ticker that tells only one side, or a bid that is not below its ask, lets the
-// house make its own.
+// follow makes bid and ask of a ticker the best levels of the house, until the next ticker or a
+// trade outside of them. With one side alone, or a bid that is not below the ask, the house
+// computes its own.
 func (b *book) follow(bid, ask market.Price) {
 	b.liquidity.quoted = [2]market.Price{}
 	if b.bids != nil && 0 < bid && bid < ask {
@@ -39,15 +39,14 @@ func (b *book) follow(bid, ask market.Price) {
 	}
 }
 
-// endQuote ends a quote that a trade has left.
+// endQuote ends a ticker's quote once a trade lies outside of it.
 func (b *book) endQuote(traded market.Price) {
 	if traded < b.liquidity.quoted[market.Sell-1] || traded > b.liquidity.quoted[market.Buy-1] {
 		b.liquidity.quoted = [2]market.Price{}
 	}
 }
 
-// fillCrossed lets the house take, at their limits, the orders that its quote has come to or gone
-// beyond: somebody offers what they want.
+// fillCrossed fills, at their limits, the orders that the quote of the house has reached or passed.
 func (v *Venue) fillCrossed(b *book) {
 	if b.bids == nil || b.liquidity.Levels == 0 || b.liquidity.quoted[0] == 0 || b.market.Status != market.Trading {
 		return
@@ -60,7 +59,7 @@ func (v *Venue) fillCrossed(b *book) {
 	}
 }
 
-// anchorAt lets the house offer around another price; what was taken of its levels is there again.
+// anchorAt moves the house to another price and refills its levels.
 func (v *Venue) anchorAt(b *book, price market.Price) {
 	if b.bids == nil || b.liquidity.Levels == 0 {
 		return
@@ -83,8 +82,8 @@ func (v *Venue) anchorAt(b *book, price market.Price) {
 	clear(b.liquidity.taken[1])
 }
 
-// Requote lets the house of a market's Book offer anew around the price where it stands: the
-// market's tickSize has changed. Resting orders stay as they are, on a tick or not.
+// Requote makes the house of a market's Book compute its levels anew around the same price, after a
+// change of the market's tickSize. Resting orders stay as they are, on a tick or not.
 func (v *Venue) Requote(id market.ID) {
 	b := &v.books[id]
 	if b.liquidity.price == 0 {
@@ -94,9 +93,9 @@ func (v *Venue) Requote(id market.ID) {
 	v.fireTriggers(b)
 }
 
-// liquidityLevel returns one of the house's levels for a taker of that side: what is left of it and its
-// price, 0 where there is none. Prices are multiples of the tick, away from the anchor; the size is
-// drawn from the price itself, so that it stays when the anchor moves.
+// liquidityLevel returns level i of the house for a taker of that side, with the amount that is
+// left; a price of 0 is no level. The size is a hash of the price, so it stays when the anchor
+// moves.
 func (v *Venue) liquidityLevel(b *book, taker market.Side, i int) market.Level {
 	h := &b.liquidity
 	if h.price == 0 || i >= h.Levels {
@@ -116,7 +115,7 @@ func (v *Venue) liquidityLevel(b *book, taker market.Side, i int) market.Level {
 	return market.Level{Price: price, Amount: v.liquiditySize(b, price) - h.taken[taker-1][i]}
 }
 
-// liquiditySize is what the house offers at a price: the average, half more or half less of it.
+// liquiditySize is the size of the house's level at a price: the average ± up to half of it.
 func (v *Venue) liquiditySize(b *book, price market.Price) market.Qty {
 	mixed := uint64(price)*0x9e3779b97f4a7c15 ^ uint64(b.market.ID)<<32
 	mixed ^= mixed >> 29
@@ -128,8 +127,8 @@ func (v *Venue) liquiditySize(b *book, price market.Price) market.Qty {
 		b.market.QuantityDecimals))))
 }
 
-// liquidityFrom returns the house's best level from a place on of which something is left, for a taker
-// of that side.
+// liquidityFrom returns the house's best level from a place on that is not used up, for a taker of
+// that side.
 func (v *Venue) liquidityFrom(b *book, taker market.Side, place int) offer {
 	for i := place; i < b.liquidity.Levels; i++ {
 		if l := v.liquidityLevel(b, taker, i); l.Price == 0 || l.Amount > 0 {

@@ -6,8 +6,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// QuietRange returns the prices between which a candle of a market does nothing to anybody: one with low
-// < Low and High < high needs no Advance, only Pass. An order in flight leaves no such candle.
+// QuietRange returns the prices between which a candle of a market is quiet, which means without
+// effect: a candle with low < Low and High < high needs no Advance, only SkipTo. While a command is
+// on its way no candle is quiet.
 func (v *Venue) QuietRange(id market.ID) (low, high market.Price) {
 	b := &v.books[id]
 	if *b.watch != (market.Watch{}) {
@@ -16,15 +17,15 @@ func (v *Venue) QuietRange(id market.ID) (low, high market.Price) {
 	return b.quietLow, b.quietHigh
 }
 
-// SkipTo moves a market to the close of the last of some calm candles.
+// SkipTo moves a market to the close of the last of some quiet candles.
 func (v *Venue) SkipTo(c *market.Candle) { v.books[c.Market].last = c.Close }
 
-// quiet reports whether nobody waits for anything that a candle does.
+// quiet reports whether a candle has no effect: no command, entry or watch waits for its prices.
 func (b *book) quiet(c *market.Candle) bool {
 	return b.waiting == 0 && !b.reached(&b.below, c.Low) && !b.reached(&b.above, c.High) && !b.watched(c)
 }
 
-// setQuietRange works out between which prices a candle is quiet, for Pass.
+// setQuietRange computes the prices that QuietRange returns.
 func (b *book) setQuietRange() {
 	b.quietLow, b.quietHigh = math.MinInt64, math.MaxInt64
 	if b.waiting > 0 || b.bids != nil {

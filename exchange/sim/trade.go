@@ -7,8 +7,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// trade executes amount of an order at a price, or stops the venue where the numbers do not allow
-// it. The fill bears the market's present count of trades: both sides of a trade share its name.
+// trade executes amount of an order at a price, or stops the venue where a number overflows. The
+// fill's id is made from the market's present count of trades: both sides of a trade share it.
 func (v *Venue) trade(b *book, o *order, price market.Price, amount market.Qty, taker bool) {
 	d := deal{price: price, amount: amount, taker: taker}
 	if err := v.computeDeal(b, o, &d); err != nil {
@@ -18,8 +18,8 @@ func (v *Venue) trade(b *book, o *order, price market.Price, amount market.Qty, 
 	v.applyDeal(b, o, &d)
 }
 
-// tradeOrEnd executes amount of a resting order whose other side is the house. An order that brings
-// more than can be counted expires.
+// tradeOrEnd executes amount of a resting order whose other side is the house. An order whose
+// numbers would overflow expires.
 func (v *Venue) tradeOrEnd(b *book, o *order, price market.Price, amount market.Qty) {
 	d := deal{price: price, amount: amount}
 	if err := v.computeDeal(b, o, &d); err != nil {
@@ -30,13 +30,13 @@ func (v *Venue) tradeOrEnd(b *book, o *order, price market.Price, amount market.
 	v.applyDeal(b, o, &d)
 }
 
-// deal is one order's side of a trade: what was dealt, and what it will have changed.
+// deal is one order's side of a trade: the terms, and the account and the order after it.
 type deal struct {
 	price  market.Price
 	amount market.Qty
 	taker  bool
 
-	cash        market.Money // what a buyer pays and a seller gets
+	cash        market.Money // paid by a buyer, received by a seller
 	fee         market.Value
 	settlement  exchange.Settlement
 	base, quote market.Money // the account's balances
@@ -44,8 +44,8 @@ type deal struct {
 	feePaid     market.Value
 }
 
-// computeDeal works out what one side of a trade changes. It changes nothing yet; what is too large for
-// its number is an error that wraps market.ErrOverflow.
+// computeDeal computes one side of a trade and changes nothing yet. Its errors wrap
+// market.ErrOverflow.
 func (v *Venue) computeDeal(b *book, o *order, d *deal) error {
 	gross, err := b.market.Value(d.price, d.amount)
 	if err == nil {
@@ -73,8 +73,8 @@ func (v *Venue) computeDeal(b *book, o *order, d *deal) error {
 	return err
 }
 
-// applyDeal carries out one side of a trade: money and base change hands, the fee is taken, the hold
-// follows, and the sink hears of it.
+// applyDeal carries out one side of a trade: it moves money and base, takes the fee, adjusts the
+// hold and reports to the sink.
 func (v *Venue) applyDeal(b *book, o *order, d *deal) {
 	o.account.balances[b.market.Quote].Total, o.account.balances[b.market.Base].Total = d.quote, d.base
 	o.settlement = d.settlement
@@ -82,7 +82,7 @@ func (v *Venue) applyDeal(b *book, o *order, d *deal) {
 		v.fail(o, err)
 		return
 	}
-	f := &v.fill[0] // set field by field: a literal would be made apart and copied
+	f := &v.fill[0] // field by field: a literal would be built elsewhere and copied
 	setName(&f.ID, b.market.ID, 0, b.filled)
 	f.Order, f.Market, f.Strategy, f.Side = o.ID, o.Market, o.Strategy, o.Side
 	f.Taker, f.Settled, f.FeeCurrency = d.taker, true, b.market.Quote
@@ -95,13 +95,13 @@ func (v *Venue) applyDeal(b *book, o *order, d *deal) {
 	}
 	exec := market.ExecTrade
 	if o.exec == market.ExecUpdated {
-		exec = o.exec // the change and what it led to are one answer
+		exec = o.exec // the update and its fill are one report
 	}
-	o.exec = 0 // the fill has told of it
+	o.exec = 0 // reported with the fill
 	v.emit(b, o, exec, 1)
 }
 
-// computeCash works out what a deal worth gross moves in quote (venue-facts 3.6).
+// computeCash computes the quote that a deal of value gross moves (venue-facts 3.6).
 func (v *Venue) computeCash(b *book, o *order, gross market.Value, d *deal) (err error) {
 	d.settlement = o.settlement
 	if o.ByQuote() && o.Side == market.Buy {
@@ -123,7 +123,7 @@ func (v *Venue) computeCash(b *book, o *order, gross market.Value, d *deal) (err
 	return err
 }
 
-// spendable is what an order may spend: what the account has and no other order holds.
+// spendable is the balance that no other order holds.
 func (v *Venue) spendable(o *order) market.Money {
 	balance := &o.account.balances[o.OnHoldCurrency]
 	return balance.Total - balance.Held + o.OnHold
@@ -149,13 +149,11 @@ func (v *Venue) record(b *book, o *order, d *deal) error {
 	return nil
 }
 
-// recordByQuote finds out whether an order over a quote amount is done: a buy when its money is
-// spent, a sell when what is left is worth less than the smallest amount or the smallest unit of
-// money.
+// recordByQuote is record for an order over a quote amount. A buy is filled when its money is
+// spent, a sell when its rest is worth less than the smallest amount or the smallest unit of money.
 func (v *Venue) recordByQuote(b *book, o *order, price market.Price) error {
 	if o.Side == market.Sell {
-		// up: what is below a unit of money is no rest
-		proceeds, err := o.FilledAmountQuote.CeilMoney(b.market.MoneyDrop())
+		proceeds, err := o.FilledAmountQuote.CeilMoney(b.market.MoneyDrop()) // up: less than a unit of money is no rest
 		if err != nil {
 			return err
 		}
@@ -174,24 +172,24 @@ func (v *Venue) recordByQuote(b *book, o *order, price market.Price) error {
 }
 
 // remainingBase returns the base that a sell over a quote amount still has to sell at a price. It
-// goes by what its fills were worth to the last digit: AmountQuoteRemaining is rounded, and would
-// leave a crumb to be sold again at the same price.
+// counts with the exact value of the fills: AmountQuoteRemaining is rounded and would leave a rest
+// to be sold again at the same price.
 func (o *order) remainingBase(m *market.Market, price market.Price) (market.Qty, error) {
 	rest, err := m.MoneyValue(o.AmountQuote).Sub(o.FilledAmountQuote)
 	return exchange.Convertible(m, rest, price), err
 }
 
-// recordPartFill makes an order a partly filled one.
+// recordPartFill makes an order partially filled.
 func (v *Venue) recordPartFill(b *book, o *order, price market.Price) {
 	o.Status = market.StatusPartiallyFilled
 	v.holdRest(b, o, price)
 }
 
-// holdRest holds what the rest of an order needs, as far as it is there: what was rounded up before
-// may be missing now.
+// holdRest holds the amount that the rest of an order needs, at most its spendable balance: earlier
+// rounding up may leave a little less.
 func (v *Venue) holdRest(b *book, o *order, price market.Price) {
 	hold, err := exchange.Hold(b.market, &o.Order, o.fees(), price)
-	if err != nil { // more than can be counted: more than there is
+	if err != nil { // an overflow: more than any balance
 		hold = math.MaxInt64
 	}
 	v.hold(o, min(hold, v.spendable(o)))

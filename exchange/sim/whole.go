@@ -7,16 +7,15 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// trial is a taker on paper: what it would have left after each offer. It is a copy, and nothing at
-// the venue changes.
+// trial is a copy of a taker that trades on paper: nothing at the venue changes.
 type trial struct {
 	order
-	funds market.Money // what it may still spend, or sell
+	funds market.Money // money or base that it may still spend
 }
 
-// endsUnfilled ends a FOK order of which the book does not offer the whole, and reports whether it
-// did: expired, or cancelled where a price protection would stop it on the way. Nothing of it
-// trades (specification 4.4).
+// endsUnfilled ends a FOK order that the book cannot fill whole, and reports whether it did:
+// expired, or cancelled where a price protection would stop it. No part of it trades (specification
+// 4.4).
 func (v *Venue) endsUnfilled(b *book, o *order) bool {
 	whole, reason := v.fillsWhole(b, o)
 	switch {
@@ -30,9 +29,9 @@ func (v *Venue) endsUnfilled(b *book, o *order) bool {
 	return true
 }
 
-// fillsWhole reports whether the whole of an order would trade now, and if not, which price
-// protection would stop it, 0 for none. Where an own order stands in the way only cancelOldest
-// leads past it: every other mode would take something off the order.
+// fillsWhole reports whether the whole of an order would trade now, and if not, the price
+// protection that would stop it, 0 for none. Where an own order stands in the way only cancelOldest
+// leads past it: every other mode would reduce the order.
 func (v *Venue) fillsWhole(b *book, o *order) (whole bool, reason market.RestatementReason) {
 	t := trial{order: *o, funds: v.spendable(o)}
 	best := v.offered(b, o.Side).price
@@ -57,10 +56,10 @@ func (v *Venue) fillsWhole(b *book, o *order) (whole bool, reason market.Restate
 }
 
 // take trades with an offer on paper. done: the order wants nothing more. able is false where its
-// money or its base does not reach.
+// money or base does not suffice.
 func (t *trial) take(v *Venue, m *market.Market, at *offer) (done, able bool) {
 	wanted, payable := t.wants(m, at.price)
-	if wanted == 0 { // dust fills an order of which something has traded
+	if wanted == 0 { // dust completes an order that has traded
 		return t.FilledAmount > 0, false
 	}
 	amount := min(wanted, at.amount)
@@ -88,7 +87,7 @@ func (t *trial) take(v *Venue, m *market.Market, at *offer) (done, able bool) {
 	return amount == wanted || t.sold(m), true
 }
 
-// wants is the base that the order wants at a price, and the most that it can pay for there.
+// wants is the base that the order wants at a price, and the amount that it can pay for there.
 func (t *trial) wants(m *market.Market, price market.Price) (wanted, payable market.Qty) {
 	switch {
 	case t.ByQuote() && t.Side == market.Buy:
@@ -106,7 +105,7 @@ func (t *trial) wants(m *market.Market, price market.Price) (wanted, payable mar
 	return wanted, wanted
 }
 
-// sold reports whether a sell over a quote amount has brought it, to the unit of money.
+// sold reports whether a sell over a quote amount has brought the amount, to the unit of money.
 func (t *trial) sold(m *market.Market) bool {
 	if !t.ByQuote() || t.Side == market.Buy {
 		return false
@@ -115,8 +114,8 @@ func (t *trial) sold(m *market.Market) bool {
 	return err == nil && proceeds >= t.AmountQuote
 }
 
-// offers goes through all that a taker of that side meets: price by price, and at each price in the
-// order of arrival.
+// offers yields all offers for a taker of that side: price by price, and at each price in the order
+// of arrival.
 func (v *Venue) offers(b *book, taker market.Side) iter.Seq[offer] {
 	return func(yield func(offer) bool) {
 		house, side := v.liquidityFrom(b, taker, 0), b.opposite(taker)
