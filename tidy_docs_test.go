@@ -105,25 +105,50 @@ func TestTheDocumentsNameCodeThatExists(t *testing.T) {
 func TestTheDocumentsPointToWhatIsThere(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#]*)(#[^)]*)?\)`)
 	file := regexp.MustCompile(`^[\w./-]+\.(?:go|md|toml)$|^(?:[a-z]+/)+$`)
-	var all []string
+	all := pages(t)
+	var code []string
 	for _, s := range sources(t) {
-		all = append(all, path.Base(s.path), s.path, s.dir+"/")
+		code = append(code, path.Base(s.path), s.path, s.dir+"/")
 	}
-	for _, p := range pages(t) {
+	for _, p := range all {
 		for _, m := range link.FindAllStringSubmatch(p.text, -1) {
 			if _, err := os.Stat(path.Join(path.Dir(p.path), m[1])); err != nil && m[1] != "" && !strings.Contains(m[1], "://") {
 				t.Errorf("%s: the link to %s leads nowhere", p.path, m[1])
 			}
-			if m[1] == "" && !headed(p.text, m[2][1:]) {
-				t.Errorf("%s: no heading %s", p.path, m[2])
+			if to, found := linked(all, p, m[1]); found && m[2] != "" && !headed(to.text, m[2][1:]) {
+				t.Errorf("%s: no heading %s in %s", p.path, m[2], to.path)
 			}
 		}
 		for _, word := range p.quoted() {
-			if !file.MatchString(word) || slices.Contains(all, word) || slices.Contains(made, word) {
+			if !file.MatchString(word) || slices.Contains(code, word) || slices.Contains(made, word) {
 				continue
 			}
 			if _, err := os.Stat(word); err != nil {
 				t.Errorf("%s: there is no %s", p.path, word)
+			}
+		}
+	}
+}
+
+// linked is the page that a link of p leads to, if it is one of all; no path is p itself.
+func linked(all []page, p page, to string) (page, bool) {
+	if to == "" {
+		return p, true
+	}
+	i := slices.IndexFunc(all, func(one page) bool { return one.path == path.Join(path.Dir(p.path), to) })
+	if i < 0 {
+		return page{}, false
+	}
+	return all[i], true
+}
+
+// TestTheLinesOfDocumentsFitAPage leaves tables, pictures and blocks out: their lines cannot be broken.
+func TestTheLinesOfDocumentsFitAPage(t *testing.T) {
+	blocks := regexp.MustCompile("(?ms)^```.*?^```")
+	for _, p := range pages(t) {
+		for _, line := range strings.Split(blocks.ReplaceAllString(p.text, ""), "\n") {
+			if len([]rune(line)) > 120 && !strings.HasPrefix(line, "|") && !strings.HasPrefix(line, "![") {
+				t.Errorf("%s: more than 120 columns: %s", p.path, line)
 			}
 		}
 	}

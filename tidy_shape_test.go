@@ -217,7 +217,7 @@ func TestEveryChildOfATestHasAWaitDelay(t *testing.T) {
 				return true
 			})
 			if s.test && started != nil && !bounded {
-				t.Errorf("%s: a child is made without a WaitDelay; set one where it is made, or use Child or Short in package bot", s.at(started))
+				t.Errorf("%s: a child is made without a WaitDelay; set one where it is made, or use Child or Short of package bottest", s.at(started))
 			}
 		}
 	}

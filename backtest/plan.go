@@ -15,7 +15,6 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
-	"github.com/tidemark-trading/tidemark/strategy"
 )
 
 // Plan is everything that decides the outcome of a backtest. Two runs of one plan give the same result to the byte.
@@ -50,17 +49,6 @@ type Deposit struct {
 	Asset market.AssetID
 	Money market.Money
 	Owner market.StrategyID // whose allotment; 0: shared by all without one
-}
-
-// StrategyPlan is one strategy with its markets and limits.
-type StrategyPlan struct {
-	Name     string
-	Kind     strategy.Kind
-	Values   map[string]any // parameters as a config holds them
-	Markets  []*market.Market
-	Interval market.Interval
-	Limits   risk.Limits
-	Own      bool // it has an allotment of its own
 }
 
 // Feed is one series of candles of a plan.
@@ -130,18 +118,16 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 		tickers: make([]bool, markets), books: make([]bool, markets), drivenTo: make([]market.Time, markets),
 		rejected: make(map[int]int64),
 	}
-	seats, limits, err := d.seats(p)
+	roster, err := NewRoster(p.Strategies, p.Log)
 	if err != nil {
 		return nil, err
 	}
-	own := make([]bool, len(p.Strategies)+1)
-	for i := range p.Strategies {
-		own[i+1] = p.Strategies[i].Own
-	}
-	d.account = state.NewAccount(p.Catalog, len(p.Strategies), own)
-	gate := risk.New(p.Catalog, risk.Config{Account: p.Account, Strategies: limits, Fees: p.Fees.of,
+	d.subscribe(roster)
+	d.account = state.NewAccount(p.Catalog, len(p.Strategies), roster.Own)
+	gate := risk.New(p.Catalog, risk.Config{Account: p.Account, Strategies: roster.Limits, Fees: p.Fees.of,
 		Spread: exchange.Spread{Half: p.Venue.HalfSpread, Slippage: p.Venue.Slippage}})
-	d.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: d.account, Gate: gate, Seats: seats, TradeFrom: p.From, Observer: d.observer(o.witness), Spoil: o.overwrite, Apart: o.apart})
+	d.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: d.account, Gate: gate, Seats: roster.Seats, TradeFrom: p.From,
+		Observer: d.observer(o.witness), Spoil: o.overwrite, Apart: o.apart})
 	config := p.Venue
 	config.Fees, config.Watches = p.Fees.of, d.engine.Watches()
 	config.Followed, config.Point = d.follow(), d.makeTicker
@@ -155,40 +141,21 @@ func newDriver(p *Plan, o runOptions) (*driver, error) {
 	return d, d.open(o)
 }
 
-func (d *driver) seats(p *Plan) (seats []engine.Seat, limits []risk.Limits, err error) {
-	for i := range p.Strategies {
-		s := &p.Strategies[i]
-		needs, err := s.Kind.Needs(s.Values)
-		if err != nil {
-			return nil, nil, fmt.Errorf("strategy %s: %w", s.Name, err)
+// subscribe notes which markets make tickers and books.
+func (d *driver) subscribe(r *Roster) {
+	for i := range r.Seats {
+		for _, m := range r.Seats[i].Markets {
+			d.tickers[m] = d.tickers[m] || r.Needs[i].Ticker
+			d.books[m] = d.books[m] || r.Needs[i].Book && d.plan.SyntheticBook
 		}
-		made, err := s.Kind.New(s.Values, strategy.Setup{Markets: s.Markets, Interval: s.Interval})
-		if err != nil {
-			return nil, nil, fmt.Errorf("strategy %s: %w", s.Name, err)
-		}
-		seat := engine.Seat{
-			Name: s.Name, Strategy: made, Intervals: append([]market.Interval{s.Interval}, needs.Intervals...),
-			Ticker: needs.Ticker, Book: needs.Book, Warmup: needs.Warmup, Log: p.Log.With().Str("strategy", s.Name).Logger(),
-		}
-		for _, m := range s.Markets {
-			seat.Markets = append(seat.Markets, m.ID)
-			d.tickers[m.ID] = d.tickers[m.ID] || needs.Ticker
-			d.books[m.ID] = d.books[m.ID] || (needs.Book && p.SyntheticBook)
-		}
-		seats, limits = append(seats, seat), append(limits, s.Limits)
 	}
-	return seats, limits, nil
 }
 
 // open opens the feeds, early enough for the warm-up.
 func (d *driver) open(o runOptions) error {
 	p := d.plan
 	for _, f := range p.Feeds {
-		from := p.From
-		if from != 0 && !p.ColdStart {
-			from = history(f.Interval, from, Warmup(p.Strategies, f.Market, f.Interval)+o.extra)
-		}
-		source, err := p.Open(f, from, p.To)
+		source, err := p.Open(f, p.readFrom(f, o.extra), p.To)
 		if err != nil {
 			d.close()
 			return err
@@ -200,35 +167,6 @@ func (d *driver) open(o runOptions) error {
 		}
 	}
 	return nil
-}
-
-// history is where to begin reading so that so many candles come before from.
-func history(interval market.Interval, from market.Time, candles int) market.Time {
-	return max(interval.StartOf(interval.Index(from)-int64(candles)), 0)
-}
-
-// Warmup is how many candles of an interval cover the longest warm-up of the strategies that trade a market: a backtest reads them before its
-// range, a live bot before it begins, and each strategy on these candles sees all of them.
-func Warmup(strategies []StrategyPlan, m *market.Market, interval market.Interval) (candles int) {
-	for i := range strategies {
-		s := &strategies[i]
-		needs, err := s.Kind.Needs(s.Values)
-		if err != nil || !trades(s, m) {
-			continue
-		}
-		span := int64(s.Interval.End(0)) * int64(needs.Warmup)
-		candles = max(candles, int((span+int64(interval.End(0))-1)/int64(interval.End(0))))
-	}
-	return candles
-}
-
-func trades(s *StrategyPlan, m *market.Market) bool {
-	for _, own := range s.Markets {
-		if own == m {
-			return true
-		}
-	}
-	return false
 }
 
 func (d *driver) close() {

@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -88,7 +89,7 @@ func (d *driver) openOf(m *market.Market, from market.Time, first []market.Candl
 // traderOf is the first strategy that trades a market and shares the common purse.
 func (d *driver) traderOf(m *market.Market) market.StrategyID {
 	for i := range d.plan.Strategies {
-		if s := &d.plan.Strategies[i]; !s.Own && trades(s, m) {
+		if s := &d.plan.Strategies[i]; !s.Own && slices.Contains(s.Markets, m) {
 			return market.StrategyID(i + 1)
 		}
 	}

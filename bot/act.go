@@ -3,222 +3,140 @@ package bot
 import (
 	"context"
 	"errors"
-	"slices"
+	"fmt"
+	"strings"
 	"time"
 
-	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state"
-	"github.com/tidemark-trading/tidemark/state/journal"
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/operator"
 )
 
-const (
-	confirmEvery = 200 * time.Millisecond // between two looks at what is not confirmed yet
-	againAfter   = 2 * time.Second        // before a cancel that came to nothing is asked for again
-)
-
-// actReport is what became of a command of the operator.
-type actReport struct {
-	Done       bool           `json:"done"` // everything was confirmed
-	Strategies []string       `json:"strategies"`
-	Unchanged  []string       `json:"unchanged"`         // of these: halted before, or not halted
-	Cancelled  int            `json:"cancelled"`         // orders that have ended
-	Open       []orderInfo    `json:"open"`              // that were to end and are open
-	Protecting []orderInfo    `json:"protecting"`        // exits of brackets, which a halt leaves
-	Sold       int            `json:"sold"`              // orders by which flatten sold
-	Sales      []saleInfo     `json:"sales"`             // what these orders, and those of an earlier flatten that this one found open, have sold
-	Held       []positionInfo `json:"held"`              // after flatten
-	Unsold     []string       `json:"unsold"`            // why
-	Unsettled  int            `json:"unsettled"`         // orders of which a fee is not settled yet: figures lack it
-	Trading    []string       `json:"trading"`           // strategies that may place new orders at once
-	Opening    string         `json:"opening,omitempty"` // after resume: why the account's limits let nothing be opened all the same
+// operatorCommands are the commands that talk to a running bot.
+func (a *app) operatorCommands() []*cobra.Command {
+	return []*cobra.Command{a.statusCommand(), a.ordersCommand(), a.positionsCommand(), a.explainCommand(), a.haltCommand(), a.resumeCommand(), a.cancelAllCommand(), a.flattenCommand(), a.resolveCommand()}
 }
 
-// act carries a command out, with the time that it may take. Its end does not depend on who asked for it.
-func (c *control) act(ask *operatorAsk, run func(context.Context, *operatorAsk) (*actReport, error)) (*actReport, error) {
-	wait := time.Duration(ask.WaitMS) * time.Millisecond
-	if wait <= 0 || wait > longestAct {
-		return nil, usagef("a wait of %s is not in 1ms to %s", wait, longestAct)
-	}
-	if !c.acting.TryLock() {
-		return nil, errors.New("another command is under way: ask again when it is done")
-	}
-	defer c.acting.Unlock()
-	ctx, cancel := context.WithTimeout(c.ctx, wait)
-	defer cancel()
-	return run(ctx, ask)
+// actFlags are those of commands that act.
+type actFlags struct {
+	callerFlags
+	directFlags
+	wait    time.Duration
+	reason  string
+	foreign bool
 }
 
-// strategies finds those that a command is for.
-func (c *control) strategies(name string) (ids []market.StrategyID, names []string, err error) {
-	for i, known := range c.r.plan.names() {
-		if name == "" || name == known {
-			ids, names = append(ids, strategyID(i+1)), append(names, known)
+// actCommand makes a command that acts, on one strategy or on all.
+func (a *app) actCommand(c *cobra.Command, path string, f *actFlags, print func(*operator.Report) string) *cobra.Command {
+	c.RunE = a.enter(func(ctx context.Context, args []string) error {
+		if f.direct {
+			return a.direct(ctx, f)
 		}
-	}
-	if len(ids) == 0 {
-		return nil, nil, usagef("no strategy %q; there are %v", clip(name), c.r.plan.names())
-	}
-	return ids, names, nil
-}
-
-// until lets step act again and again until it says that nothing is left to wait for, or the time is over.
-func (c *control) until(ctx context.Context, step func(at market.Time) (commands []market.Command, done bool)) (confirmed bool, err error) {
-	ticker := time.NewTicker(confirmEvery)
-	defer ticker.Stop()
-	for {
-		done := false
-		err := c.do(c.ctx, func(at market.Time) (commands []market.Command) {
-			commands, done = step(at)
-			return commands
-		})
-		if err != nil || done {
-			return done, err
+		if f.flatten || f.log != "" || len(f.sets) > 0 {
+			return config.Usagef("--flatten, --log and --set belong to --direct; bot flatten asks a running bot")
 		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return false, unheard(c.ctx.Err())
-		}
-	}
-}
-
-// ended waits until orders have ended and asks again where a cancel came to nothing. The report says what is open.
-func (c *control) ended(ctx context.Context, ids []market.OrderID, report *actReport) error {
-	var next market.Time
-	done, err := c.until(ctx, func(at market.Time) (commands []market.Command, done bool) {
-		left := slices.DeleteFunc(slices.Clone(ids), func(id market.OrderID) bool { return c.r.account.Own(id) == nil })
-		report.Cancelled, report.Open = len(ids)-len(left), c.describe(left)
-		if len(left) > 0 && at >= next {
-			next = at.Add(againAfter)
-			commands = c.r.engine.Cancel(at, left)
-		}
-		return commands, len(left) == 0
+		ask := &operator.Ask{Strategy: strings.Join(args, ""), Reason: f.reason, Foreign: f.foreign, WaitMS: f.wait.Milliseconds()}
+		return a.act(ctx, f, path, ask, print)
 	})
-	report.Done = done
-	return err
+	f.register(c)
+	c.Flags().DurationVar(&f.wait, "wait", 30*time.Second, "how long to wait for the exchange to confirm")
+	return c
 }
 
-// describe lists own open orders. Call it in the loop's goroutine.
-func (c *control) describe(ids []market.OrderID) []orderInfo {
-	list := []orderInfo{}
-	for _, id := range ids {
-		if o := c.r.account.Own(id); o != nil {
-			list = append(list, orderInfoOf(c.r.plan.catalog, c.row(o)))
-		}
-	}
-	return list
-}
+// errUnconfirmed is the end of a command of which something is still open.
+var errUnconfirmed = errors.New("not everything was confirmed in time; bot status and bot orders tell how it goes on")
 
-// row is an own order as the state file would keep it.
-func (c *control) row(o *state.Order) *journal.OrderRow {
-	return &journal.OrderRow{Order: o.Order, StrategyName: c.r.nameOf(o.Strategy), State: o.State, InFlight: o.InFlight, CancelWanted: o.CancelWanted, Reported: o.Reported, Code: o.Code}
-}
-
-// halt stops strategies and waits until their orders, but for exits of brackets, have ended.
-func (c *control) halt(ctx context.Context, ask *operatorAsk) (*actReport, error) {
-	ids, names, err := c.strategies(ask.Strategy)
-	if err != nil {
-		return nil, err
-	}
-	report := newActReport(names)
-	var open []market.OrderID
-	err = c.do(ctx, func(at market.Time) (commands []market.Command) {
-		for i, id := range ids {
-			if _, halted := c.r.engine.Halted(id); halted {
-				report.Unchanged = append(report.Unchanged, names[i])
-			}
-			commands = append(commands, c.r.engine.HaltOne(at, id, reasonOf(ask, "halted"))...)
-			var exits []market.OrderID
-			for _, o := range c.r.account.Open(nil, id, 0) {
-				if c.r.engine.Protects(o.ID) {
-					exits = append(exits, o.ID)
-				} else {
-					open = append(open, o.ID)
-				}
-			}
-			report.Protecting = append(report.Protecting, c.describe(exits)...)
-		}
-		return commands
+func (a *app) haltCommand() *cobra.Command {
+	f := &actFlags{}
+	c := a.actCommand(&cobra.Command{
+		Use: "halt [STRATEGY]", Short: "Stop a strategy, or all, until bot resume", Args: cobra.MaximumNArgs(1), Example: "  bot halt -c configs/sandbox.toml\n  bot halt maker --reason 'exchange maintenance'",
+		Long: "Stops a strategy, or all: it is called no more and its orders are cancelled, but for the exits of its brackets, which protect what it holds. A halt\nlasts over restarts until bot resume. The command succeeds once the exchange has confirmed the cancels.",
+	}, operator.PathHalt, f, func(r *operator.Report) string {
+		return fmt.Sprintf("halted: %s%s; %s cancelled\n", strings.Join(r.Strategies, ", "), unchangedText(r, "halted"), ordersText(r.Cancelled))
 	})
-	if err != nil {
-		return nil, err
-	}
-	return report, c.ended(ctx, open, report)
+	c.Flags().StringVar(&f.reason, "reason", "", "`WHY`, for the journal")
+	return c
 }
 
-// reasonOf is why, for the journal.
-func reasonOf(ask *operatorAsk, verb string) string {
-	if ask.Reason != "" {
-		return verb + " by the operator: " + ask.Reason
-	}
-	return verb + " by the operator"
-}
-
-func newActReport(names []string) *actReport {
-	return &actReport{Strategies: names, Unchanged: []string{}, Open: []orderInfo{}, Protecting: []orderInfo{}, Sales: []saleInfo{}, Held: []positionInfo{}, Unsold: []string{}, Trading: []string{}}
-}
-
-// resume lets strategies trade again.
-func (c *control) resume(ctx context.Context, ask *operatorAsk) (*actReport, error) {
-	ids, names, err := c.strategies(ask.Strategy)
-	if err != nil {
-		return nil, err
-	}
-	report := newActReport(names)
-	err = c.do(ctx, func(at market.Time) (commands []market.Command) {
-		for i, id := range ids {
-			if _, halted := c.r.engine.Halted(id); !halted {
-				report.Unchanged = append(report.Unchanged, names[i])
-				continue
-			}
-			commands = append(commands, c.r.engine.Resume(at, id)...)
-			c.r.journal.batch.Resume(at, &journal.Resume{Scope: haltScope(names[i]), By: byOperator})
-			c.r.log.Info().Str("strategy", names[i]).Msg("resumed by the operator")
-		}
-		report.Opening = c.opening()
-		return commands
+func (a *app) resumeCommand() *cobra.Command {
+	return a.actCommand(&cobra.Command{
+		Use: "resume [STRATEGY]", Short: "Let a halted strategy, or all, trade again", Args: cobra.MaximumNArgs(1), Example: "  bot resume -c configs/sandbox.toml\n  bot resume maker",
+	}, operator.PathResume, &actFlags{}, func(r *operator.Report) string {
+		return fmt.Sprintf("trading: %s%s\n", strings.Join(r.Strategies, ", "), unchangedText(r, "not halted"))
 	})
-	if err != nil {
-		return nil, err
-	}
-	report.Done = true
-	return report, c.look(ctx, func(market.Time) {}) // the turn of the resume has been committed
 }
 
-// haltScope is a strategy's name in the journal's halts.
-func haltScope(name string) string { return "strategy " + name }
+func (a *app) cancelAllCommand() *cobra.Command {
+	f := &actFlags{}
+	c := a.actCommand(&cobra.Command{
+		Use: "cancel-all", Short: "Cancel all open orders of a bot", Args: onlyFlags, Example: "  bot cancel-all -c configs/sandbox.toml\n  bot cancel-all --including-foreign --wait 1m\n  bot cancel-all --direct --flatten -c live.toml",
+		Long: "Cancels every open order of the bot, exits that protect positions included, and succeeds once the exchange has confirmed each. Strategies go on: halt\nthem first, or they place new ones. Orders of others on the account are left alone unless --including-foreign names them, and then those in the\nmarkets that this bot trades are cancelled." + directHelp,
+	}, operator.PathCancelAll, f, func(r *operator.Report) string { return ordersText(r.Cancelled) + " cancelled\n" })
+	c.Flags().BoolVar(&f.foreign, "including-foreign", false, "orders of others on the same account too")
+	c.Flags().BoolVar(&f.direct, "direct", false, "without a bot: straight at the exchange of -c")
+	c.Flags().BoolVar(&f.flatten, "flatten", false, "with --direct: sell what the strategies hold, too")
+	c.Flags().StringVar(&f.log, "log", "", "with --direct: write what is sent to this `FILE` instead of direct.log in the state folder")
+	c.Flags().StringArrayVar(&f.sets, "set", nil, "with --direct: change one setting, `a.b.c=value`; may be repeated")
+	return c
+}
 
-// cancelAll cancels every own open order, and the account's other ones where that is asked for.
-func (c *control) cancelAll(ctx context.Context, ask *operatorAsk) (*actReport, error) {
-	report := newActReport([]string{})
-	var open []market.OrderID
-	err := c.do(ctx, func(at market.Time) []market.Command {
-		for _, o := range c.r.account.Open(nil, 0, 0) {
-			open = append(open, o.ID)
-		}
-		for i, name := range c.r.plan.names() {
-			if _, halted := c.r.engine.Halted(strategyID(i + 1)); !halted {
-				report.Trading = append(report.Trading, name)
-			}
-		}
-		return c.r.engine.CancelAll(at)
+func (a *app) flattenCommand() *cobra.Command {
+	f := &actFlags{}
+	c := a.actCommand(&cobra.Command{
+		Use: "flatten [STRATEGY]", Short: "Halt a strategy, or all, and sell what it holds", Args: cobra.MaximumNArgs(1), Example: "  bot flatten maker -c configs/sandbox.toml\n  bot flatten --wait 2m",
+		Long: "Halts a strategy, or all, cancels its orders, exits included, and sells what it holds at market once the cancels are confirmed. It succeeds once\nnothing is open and nothing is held; what is below the market's minimum cannot be sold and is listed.",
+	}, operator.PathFlatten, f, func(r *operator.Report) string {
+		return fmt.Sprintf("halted: %s; %s cancelled, %s to sell\n", strings.Join(r.Strategies, ", "), ordersText(r.Cancelled), ordersText(r.Sold))
 	})
-	if err != nil {
-		return nil, err
-	}
-	if err := c.ended(ctx, open, report); err != nil || !ask.Foreign {
-		return report, err
-	}
-	return report, c.cancelForeign(ctx, report)
+	c.Flags().StringVar(&f.reason, "reason", "", "`WHY`, for the journal")
+	return c
 }
 
-// held is what a strategy holds. Call it in the loop's goroutine.
-func (c *control) held(id market.StrategyID) (list []positionInfo) {
-	for _, m := range c.r.plan.catalog.Markets() {
-		if p := c.r.account.Position(id, m.ID); p.Amount != 0 {
-			row := journal.PositionRow{Position: p, StrategyName: c.r.nameOf(id), Strategy: id, Market: m.ID}
-			list = append(list, positionInfoOf(m, &row, c.r.account.Last(m.ID)))
-		}
+// leftText lists what was sold, and what is not as it was asked for.
+func leftText(r *operator.Report) (text string) {
+	for i := range r.Sales {
+		text += r.Sales[i].String() + "\n"
 	}
-	return list
+	for i := range r.Open {
+		o := &r.Open[i]
+		text += fmt.Sprintf("still open: %d %s %s %s %s: %s\n", o.Number, o.ClientOrderID, o.Strategy, o.Market, o.Terms(), o.How())
+	}
+	for i := range r.Held {
+		p := &r.Held[i]
+		text += fmt.Sprintf("still held: %s %s %s\n", p.Strategy, p.Amount, p.Market)
+	}
+	for _, why := range r.Unsold {
+		text += "not sold: " + why + "\n"
+	}
+	if r.Unsettled > 0 {
+		text += fmt.Sprintf("fees not settled yet: %s; bot positions lacks them until then\n", ordersText(r.Unsettled))
+	}
+	for i := range r.Protecting {
+		o := &r.Protecting[i]
+		text += fmt.Sprintf("left to protect: %d %s %s %s\n", o.Number, o.Strategy, o.Market, o.Terms())
+	}
+	if r.Opening != "" {
+		text += "limit: " + r.Opening + "\n"
+	}
+	if len(r.Trading) > 0 {
+		text += fmt.Sprintf("not halted, so they may place new orders: %s\n", strings.Join(r.Trading, ", "))
+	}
+	return text
+}
+
+// unchangedText says of which strategies nothing had to be changed.
+func unchangedText(r *operator.Report, how string) string {
+	if len(r.Unchanged) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s before: %s)", how, strings.Join(r.Unchanged, ", "))
+}
+
+// ordersText counts orders.
+func ordersText(n int) string {
+	if n == 1 {
+		return "1 order"
+	}
+	return fmt.Sprintf("%d orders", n)
 }

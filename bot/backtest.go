@@ -5,8 +5,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -15,7 +13,11 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/console"
+	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/exchange/sim"
 )
 
 //go:embed builtin.toml
@@ -74,12 +76,12 @@ func onlyFlags(c *cobra.Command, args []string) error {
 	if c.Flags().Lookup("envelope") != nil {
 		switches = ", and = before the value of a switch: --envelope=false"
 	}
-	return fmt.Errorf("%q stands alone; want -c before a config%s", clip(args[0]), switches)
+	return fmt.Errorf("%q stands alone; want -c before a config%s", config.Clip(args[0]), switches)
 }
 
 // overrides are the flags as settings; the special ones come after --set, so that they win.
-func (f *backtestFlags) overrides() (list []override, err error) {
-	if list, err = parseSets(f.sets); err != nil {
+func (f *backtestFlags) overrides() (list []config.Override, err error) {
+	if list, err = config.ParseSets(f.sets); err != nil {
 		return nil, err
 	}
 	for _, flag := range [...]struct{ name, key, text string }{
@@ -87,59 +89,59 @@ func (f *backtestFlags) overrides() (list []override, err error) {
 		{"envelope", "report.envelope", f.envelope}, {"assets", "report.assets", f.assets},
 	} {
 		if flag.text != "" {
-			list = append(list, override{flag: "--" + flag.name + " " + flag.text, path: strings.Split(flag.key, "."), text: flag.text, word: true})
+			list = append(list, config.Override{Flag: "--" + flag.name + " " + flag.text, Path: strings.Split(flag.key, "."), Text: flag.text, Word: true})
 		}
 	}
 	if f.data != "" {
-		list = append(list, override{flag: "--db", path: []string{"data", "source"}, text: sourceStore})
+		list = append(list, config.Override{Flag: "--db", Path: []string{"data", "source"}, Text: config.SourceStore})
 	}
 	return list, nil
 }
 
 // load reads the config that the flags mean.
-func (a *app) load(f *backtestFlags) (*backtestConfig, error) {
+func (a *app) load(f *backtestFlags) (*config.Backtest, error) {
 	overrides, err := f.overrides()
 	if err != nil {
 		return nil, err
 	}
-	source := &configSource{text: builtinFor(a.Kinds), overrides: overrides}
+	source := &config.Source{Text: builtinFor(a.Kinds), Overrides: overrides}
 	if f.config != "" {
-		if source, err = readSource(f.config, overrides); err != nil {
+		if source, err = config.ReadSource(f.config, overrides); err != nil {
 			return nil, err
 		}
 	}
-	c, err := loadConfig(source)
+	c, err := config.LoadBacktest(source)
 	if err == nil && c.Report.Out == "" {
-		c.Report.Out = "out/" + source.label()
+		c.Report.Out = "out/" + source.Label()
 	}
 	return c, err
 }
 
 // backtest runs the command.
 func (a *app) backtest(ctx context.Context, f *backtestFlags) error {
-	if !slices.Contains(logLevels, f.log) {
-		return usagef("--log %s: want one of %s", clip(f.log), strings.Join(logLevels, ", "))
+	if !slices.Contains(config.LogLevels, f.log) {
+		return config.Usagef("--log %s: want one of %s", config.Clip(f.log), strings.Join(config.LogLevels, ", "))
 	}
 	c, err := a.load(f)
 	if err != nil {
 		return err
 	}
-	p, err := newPlanner(c, a.Kinds)
+	p, err := plan.NewBacktest(c, a.Kinds)
 	if err != nil {
 		return err
 	}
-	lib, err := openLibrary(c)
+	lib, err := plan.OpenLibrary(c)
 	if err != nil {
 		return err
 	}
 	defer lib.Close()
-	if err := p.finish(lib); err != nil {
+	if err := p.Finish(lib); err != nil {
 		return err
 	}
-	p.plan.Log = a.strategyLog(f.log)
+	p.Run.Log = a.strategyLog(f.log)
 	s := &stall{out: a.Stderr}
-	p.options.Watch = s.watch
-	return p.explain(s.guard(ctx, func() error {
+	p.Options.Watch = s.watch
+	return p.Explain(s.guard(ctx, func() error {
 		switch {
 		case f.lookahead:
 			return a.checkLookahead(ctx, p, f.json)
@@ -152,7 +154,7 @@ func (a *app) backtest(ctx context.Context, f *backtestFlags) error {
 
 // strategyLog is where the strategies of a backtest log. That one was halted is told at the end, with its stack.
 func (a *app) strategyLog(level string) zerolog.Logger {
-	return a.logger(level).Hook(zerolog.HookFunc(func(e *zerolog.Event, _ zerolog.Level, message string) {
+	return console.Logger(a.Stderr, level, a.Getenv).Hook(zerolog.HookFunc(func(e *zerolog.Event, _ zerolog.Level, message string) {
 		if strings.HasPrefix(message, engine.HaltedMessage) {
 			e.Discard()
 		}
@@ -173,18 +175,18 @@ func (a *app) halts(all []backtest.Halted) (err error) {
 }
 
 // runBacktest runs the plan and shows its result.
-func (a *app) runBacktest(ctx context.Context, p *planner, f *backtestFlags) error {
-	o := &p.options
-	o.Assets, o.Curve = p.Report.Assets, !f.json
-	o.Envelope = p.Report.Envelope == "true" || p.Report.Envelope == envelopeAuto && !f.json
+func (a *app) runBacktest(ctx context.Context, p *plan.Backtest, f *backtestFlags) error {
+	o := &p.Options
+	o.Assets, o.Curve = p.Config.Report.Assets, !f.json
+	o.Envelope = p.Config.Report.Envelope == "true" || p.Config.Report.Envelope == config.EnvelopeAuto && !f.json
 	if !f.noFiles && (!f.json || f.out != "") {
-		o.Out = p.Report.Out
+		o.Out = p.Config.Report.Out
 	}
-	for _, line := range p.unused() {
+	for _, line := range p.Unused() {
 		fmt.Fprintln(a.Stderr, line)
 	}
 	if !f.json {
-		for _, line := range p.unlimited() {
+		for _, line := range p.Unlimited() {
 			fmt.Fprintln(a.Stderr, line)
 		}
 	}
@@ -198,13 +200,35 @@ func (a *app) runBacktest(ctx context.Context, p *planner, f *backtestFlags) err
 }
 
 // runWithBar runs the plan under a bar that is gone before anything else is printed.
-func (a *app) runWithBar(ctx context.Context, p *planner, f *backtestFlags) (*backtest.Result, error) {
+func (a *app) runWithBar(ctx context.Context, p *plan.Backtest, f *backtestFlags) (*backtest.Result, error) {
 	if !f.json {
-		bar := newProgress(ctx, a.Stderr, p)
-		defer bar.end()
-		p.options.Progress = bar.reach
+		bar := a.bar(ctx, p)
+		defer bar.End()
+		p.Options.Progress = bar.Reach
 	}
-	return backtest.Run(ctx, p.plan, p.options)
+	return backtest.Run(ctx, p.Run, p.Options)
+}
+
+// bar prepares the bar of a backtest, which draws nothing where the end of the range is not known.
+func (a *app) bar(ctx context.Context, p *plan.Backtest) *console.Bar {
+	if len(p.Run.Feeds) == 0 {
+		return &console.Bar{}
+	}
+	f := p.Run.Feeds[len(p.Run.Feeds)-1]
+	series, err := p.Candles.Series(f.Market.Name, f.Interval)
+	if err != nil {
+		return &console.Bar{} // the run will say so
+	}
+	to, runs := series.End(), 1
+	if p.Run.To != 0 {
+		to = min(p.Run.To, to)
+	}
+	if path := p.Run.Venue.Path; p.Options.Envelope && (path == sim.Pessimistic || path == sim.Optimistic) {
+		runs = 2
+	} else if p.Options.Envelope {
+		runs = 3
+	}
+	return console.NewBar(ctx, a.Stderr, "backtest", max(p.Run.From, series.First), to, runs)
 }
 
 func (a *app) show(result *backtest.Result, asJSON bool) error {
@@ -221,7 +245,7 @@ func (a *app) show(result *backtest.Result, asJSON bool) error {
 
 // terminal says what the standard output can show.
 func (a *app) terminal() (o backtest.SummaryOptions) {
-	file, ok := terminalOf(a.Stdout)
+	file, ok := console.TerminalOf(a.Stdout)
 	if !ok {
 		return o
 	}
@@ -230,10 +254,4 @@ func (a *app) terminal() (o backtest.SummaryOptions) {
 		o.Width = width
 	}
 	return o
-}
-
-// terminalOf is the file behind a writer when that is a terminal.
-func terminalOf(w io.Writer) (*os.File, bool) {
-	file, ok := w.(*os.File)
-	return file, ok && term.IsTerminal(int(file.Fd()))
 }

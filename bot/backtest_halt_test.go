@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
@@ -80,7 +81,7 @@ func TestAStrategyOfABacktestLogsFromTheLevelOn(t *testing.T) {
 	command(t.Context(), &none, kind, "backtest", "--json", "--log=off")
 	require.Empty(t, none.text())
 	code, _ = command(t.Context(), &none, kind, "backtest", "--log", "loud")
-	require.Equal(t, exitUsage, code)
+	require.Equal(t, config.ExitUsage, code)
 }
 
 func TestWhatAnAuthorsPartsPanicWithIsAnErrorWithTheName(t *testing.T) {

@@ -1,6 +1,6 @@
 // Package bot is the command line: every command of the program, its config file and the files that it starts a project with.
 // It never decides what to trade and holds no state between two runs; what a command does lives in the package that it calls.
-// Start at Main, which an own program calls with its own strategies, then at backtest.go or run.go; config.go and run_config.go list every setting.
+// Start at Main, which an own program calls with its own strategies, then at backtest.go or run.go; package config lists every setting.
 package bot
 
 import (
@@ -15,6 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/runner"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -25,8 +28,6 @@ const (
 	exitDone    = 0
 	exitFailed  = 1
 	exitRefused = 3
-	exitUsage   = 64
-	exitConfig  = 78
 )
 
 // Process is what a run of the program has of its surroundings. Every field but Kinds must be set.
@@ -76,9 +77,9 @@ func Run(ctx context.Context, p Process) int {
 	case errors.As(err, new(stuckError)):
 	case ctx.Err() != nil && errors.As(err, new(resumableError)):
 		err = errors.New("interrupted; what came before is stored: the same command goes on from there")
-	case ctx.Err() != nil && !errors.As(err, new(tradingError)):
+	case ctx.Err() != nil && !errors.As(err, new(runner.Error)):
 		err = errors.New("interrupted; nothing half-written is left behind")
-	case errors.Is(err, boltfile.ErrCorrupt) && !errors.As(err, new(stateError)):
+	case errors.Is(err, boltfile.ErrCorrupt) && !errors.As(err, new(folder.Error)):
 		err = fmt.Errorf("%w; take the file from a copy, or move it away and import again", err)
 	case !a.entered && !strings.Contains(err.Error(), "\n"): // cobra's suggestions fill several lines
 		err = fmt.Errorf("%w; see %s --help", err, command.CommandPath())
@@ -122,31 +123,15 @@ func (a *app) enter(run func(ctx context.Context, args []string) error) func(*co
 // its orders are cancelled.
 func outlive() { signal.Ignore(syscall.SIGPIPE) }
 
-// usageError is a mistake in the arguments.
-type usageError struct{ error }
-
-// Unwrap returns the mistake.
-func (u usageError) Unwrap() error { return u.error }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-
-// configError is a mistake in the config.
-type configError struct{ error }
-
-// Unwrap returns the mistake.
-func (c configError) Unwrap() error { return c.error }
-
-func configf(format string, args ...any) error { return configError{fmt.Errorf(format, args...)} }
-
 // exitCode is 64 for what the command line says and 78 for what the config does: a service manager starts neither again.
 func (a *app) exitCode(err error) int {
 	var refusal *risk.Refusal
-	var key *keyError
+	var key *config.KeyError
 	switch {
-	case !a.entered || errors.As(err, new(usageError)) || errors.As(err, &key) && key.flagged():
-		return exitUsage
-	case key != nil || errors.As(err, new(configError)):
-		return exitConfig
+	case !a.entered || errors.As(err, new(config.UsageError)) || errors.As(err, &key) && key.Flagged():
+		return config.ExitUsage
+	case key != nil || errors.As(err, new(config.Error)):
+		return config.ExitConfig
 	case errors.As(err, &refusal):
 		return exitRefused
 	}

@@ -6,9 +6,9 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"github.com/BurntSushi/toml"
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
@@ -46,28 +46,28 @@ func (f *storeFlags) jsonFlag(c *cobra.Command) {
 // series checks those flags.
 func (f *storeFlags) series() (string, market.Interval, error) {
 	if f.market == "" || f.interval == "" {
-		return "", 0, usagef("--market and --interval are needed, like --market BTC-EUR --interval 1h")
+		return "", 0, config.Usagef("--market and --interval are needed, like --market BTC-EUR --interval 1h")
 	}
 	if err := candles.CheckMarketName(f.market); err != nil {
-		return "", 0, usagef("--market: %w", err)
+		return "", 0, config.Usagef("--market: %w", err)
 	}
 	interval, err := market.ParseInterval(f.interval)
 	if err != nil {
-		return "", 0, usagef("--interval: %w", err)
+		return "", 0, config.Usagef("--interval: %w", err)
 	}
 	return f.market, interval, nil
 }
 
-// path is the store's file. A config of `bot run` names none.
+// Path is the store's file. A config of `bot run` names none.
 func (f *storeFlags) path() (string, error) {
 	if f.db != "" {
 		return f.db, nil
 	}
 	source, ofRun, err := f.source()
 	if err != nil || source == nil || ofRun {
-		return defaultStore, err
+		return config.DefaultStore, err
 	}
-	c, err := loadConfig(source)
+	c, err := config.LoadBacktest(source)
 	if err != nil {
 		return "", err
 	}
@@ -75,31 +75,21 @@ func (f *storeFlags) path() (string, error) {
 }
 
 // source reads the config, nil where none is named. ofRun says that it is one of `bot run`: it has a table of the exchange.
-func (f *storeFlags) source() (source *configSource, ofRun bool, err error) {
+func (f *storeFlags) source() (source *config.Source, ofRun bool, err error) {
 	if f.config == "" {
 		return nil, false, nil
 	}
-	if source, err = readSource(f.config, nil); err != nil {
+	if source, err = config.ReadSource(f.config, nil); err != nil {
 		return nil, false, err
 	}
-	var tables struct{ Bot, Exchange any }
-	if _, err := toml.Decode(source.text, &tables); err != nil {
-		return nil, false, source.syntax(err)
-	}
-	return source, tables.Bot != nil || tables.Exchange != nil, nil
-}
-
-func orElse(text, standard string) string {
-	if text == "" {
-		return standard
-	}
-	return text
+	ofRun, err = source.HasTable("bot", "exchange")
+	return source, ofRun, err
 }
 
 // read opens the store for reading.
 func (f *storeFlags) read() (*candles.Store, error) { return f.with(candles.Read) }
 
-// write opens the store for writing.
+// Write opens the store for writing.
 func (f *storeFlags) write() (*candles.Store, error) { return f.with(candles.Open) }
 
 func (f *storeFlags) with(open func(path string) (*candles.Store, error)) (*candles.Store, error) {

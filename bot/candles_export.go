@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
@@ -36,7 +37,7 @@ func (a *app) exportCandles(f *storeFlags, from, to, out string) error {
 		return err
 	}
 	if info, err := os.Stat(out); err == nil && info.IsDir() {
-		return usagef("--out %s is a folder; name a file in it, like %s", out, filepath.Join(out, name+".csv"))
+		return config.Usagef("--out %s is a folder; name a file in it, like %s", out, filepath.Join(out, name+".csv"))
 	}
 	begin, end, err := parseRange(from, to)
 	if err != nil {
@@ -73,12 +74,12 @@ func parseRange(from, to string) (begin, end market.Time, err error) {
 		if bound.text == "" {
 			continue
 		}
-		if *bound.into, err = parseMoment(bound.text); err != nil {
-			return 0, 0, usagef("%s: %w", bound.flag, err)
+		if *bound.into, err = config.ParseMoment(bound.text); err != nil {
+			return 0, 0, config.Usagef("%s: %w", bound.flag, err)
 		}
 	}
 	if from != "" && to != "" && begin >= end {
-		return 0, 0, usagef("--from %s is not before --to %s; swap them, or leave one out", from, to)
+		return 0, 0, config.Usagef("--from %s is not before --to %s; swap them, or leave one out", from, to)
 	}
 	return begin, end, nil
 }

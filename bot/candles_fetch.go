@@ -1,12 +1,16 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/console"
+	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
@@ -55,7 +59,7 @@ func (a *app) fetchCandles(ctx context.Context, f *fetchFlags) error {
 		return err
 	}
 	if f.from == "" {
-		return usagef("--from is needed, like --from 2024-01-01")
+		return config.Usagef("--from is needed, like --from 2024-01-01")
 	}
 	from, to, err := parseRange(f.from, f.to)
 	if err != nil {
@@ -71,20 +75,20 @@ func (a *app) fetchCandles(ctx context.Context, f *fetchFlags) error {
 	}
 	client, err := a.publicClient(remote)
 	if err != nil {
-		return usagef("base URL or prefix of the exchange: %w", err)
+		return config.Usagef("base URL or prefix of the exchange: %w", err)
 	}
 	defer client.Close()
-	w := &fetcher{client: client, path: path, tell: a.tell, interval: interval, bar: &progress{}}
+	w := &fetcher{client: client, path: path, tell: a.tell, interval: interval, bar: &console.Bar{}}
 	if err := w.prepare(ctx, name, from, to); err != nil {
 		return err
 	}
-	w.bar = newFetchProgress(ctx, a.Stderr, w.span)
-	defer w.bar.end()
+	w.bar = console.NewBar(ctx, a.Stderr, "fetch", w.span.From, w.span.To, 1)
+	defer w.bar.End()
 	report, err := w.run(ctx)
 	if err != nil {
 		return resumableError{err}
 	}
-	w.bar.end()
+	w.bar.End()
 	if f.json {
 		return a.printJSON(report)
 	}
@@ -104,31 +108,28 @@ func (e resumableError) Error() string {
 func (e resumableError) Unwrap() error { return e.error }
 
 // remote is the exchange that is meant: flags stand over the config, the config over defaults.
-func (f *fetchFlags) remote() (*remoteSection, error) {
-	remote := &remoteSection{BaseURL: defaultExchange, Prefix: "Service"}
+func (f *fetchFlags) remote() (*config.ExchangeSection, error) {
+	remote := &config.ExchangeSection{BaseURL: defaultExchange, Prefix: "Service"}
 	source, ofRun, err := f.source()
 	if err != nil {
 		return nil, err
 	}
 	if ofRun {
-		c, err := loadRun(source)
+		c, err := config.LoadRun(source)
 		if err != nil {
 			return nil, err
 		}
 		remote = &c.Exchange
 	}
-	remote.BaseURL, remote.Prefix = orElse(f.baseURL, remote.BaseURL), orElse(f.prefix, remote.Prefix)
+	remote.BaseURL, remote.Prefix = cmp.Or(f.baseURL, remote.BaseURL), cmp.Or(f.prefix, remote.Prefix)
 	return remote, nil
 }
 
 // publicClient returns a client without a key that keeps to the budget of this machine's IP address. What the ledger has to say goes
 // to the standard error.
-func (a *app) publicClient(remote *remoteSection) (*rest.Client, error) {
+func (a *app) publicClient(remote *config.ExchangeSection) (*rest.Client, error) {
 	var client *rest.Client
-	ledger := rest.NewLedger(rest.LedgerConfig{
-		Prefix: remote.Prefix, PerIP: int(remote.PerIP), After: after, Now: func() market.Time { return client.Now() },
-		Warn: func(w rest.Warning) { a.tell(w.String()) },
-	})
+	ledger := plan.NewLedger(remote, func() market.Time { return client.Now() }, func(w rest.Warning) { a.tell(w.String()) })
 	client, err := rest.New(rest.Config{BaseURL: remote.BaseURL, Prefix: remote.Prefix, Budget: ledger})
 	return client, err
 }

@@ -20,7 +20,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot"
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
@@ -56,7 +58,7 @@ func openMarketTown(t testing.TB) *marketTown {
 	config.Clock, config.History = sandbox.ManualClock(townTime), 5*24*time.Hour
 	config.Budget.PerIP = -1 // on a clock that stands, points would never be back
 	config.Markets = config.Markets[:1]
-	config.Markets[0].Source = sandbox.Synthetic{Price: "95000", Step: 20 * time.Second}
+	config.Markets[0].Source = price.Synthetic{Price: "95000", Step: 20 * time.Second}
 	ex, err := sandbox.New(config)
 	require.NoError(t, err)
 	town := &marketTown{ex: ex}
@@ -92,7 +94,7 @@ func (m *marketTown) fetch(t testing.TB, store string, args ...string) (code int
 	return code, out.String(), errs.String()
 }
 
-// stored is everything that a store holds of the series, as text.
+// Stored is everything that a store holds of the series, as text.
 func stored(t testing.TB, path string) string {
 	store, err := candles.Read(path)
 	require.NoError(t, err)
@@ -197,7 +199,7 @@ func TestAFetchSitsOutABan(t *testing.T) {
 		if fetchBanned(t, length) {
 			return
 		}
-		require.Less(t, length, bot.Patience, "the machine stands still for longer than any ban")
+		require.Less(t, length, bottest.Patience, "the machine stands still for longer than any ban")
 	}
 }
 
@@ -306,7 +308,7 @@ func TestAStoreCanBeReadBetweenThePagesOfAFetch(t *testing.T) {
 		reader, err := candles.Read(path)
 		require.NoError(t, err, "the fetch does not hold the store while it asks")
 		reading.Go(func() {
-			assert.Eventually(t, func() bool { return strings.Contains(errs.String(), "in use by another process") }, bot.Patience, 10*time.Millisecond, "and waits for who reads")
+			assert.Eventually(t, func() bool { return strings.Contains(errs.String(), "in use by another process") }, bottest.Patience, 10*time.Millisecond, "and waits for who reads")
 			list, err := reader.List()
 			require.NoError(t, err)
 			require.Equal(t, market.Interval1m.Floor(townTime), list[0].End(), "the first page is there")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
@@ -48,7 +49,7 @@ func (a *app) importCandles(ctx context.Context, f *importFlags, file string) er
 		return err
 	}
 	if max(f.priceDigits, f.volumeDigits) > market.MaxDigits {
-		return usagef("--price-digits %d, --volume-digits %d: at most %d", f.priceDigits, f.volumeDigits, market.MaxDigits)
+		return config.Usagef("--price-digits %d, --volume-digits %d: at most %d", f.priceDigits, f.volumeDigits, market.MaxDigits)
 	}
 	in, err := a.input(file)
 	if err != nil {

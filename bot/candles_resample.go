@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
@@ -32,10 +33,10 @@ func (a *app) resampleCandles(f *storeFlags, into string, replace bool) error {
 	}
 	to, err := market.ParseInterval(into)
 	if err != nil {
-		return usagef("--into: %w", err)
+		return config.Usagef("--into: %w", err)
 	}
 	if !from.Divides(to) {
-		return usagef("%s candles cannot be made of %s candles; choose a longer interval that they fill", to, from)
+		return config.Usagef("%s candles cannot be made of %s candles; choose a longer interval that they fill", to, from)
 	}
 	store, err := f.read() // a mistyped --db is no reason to make a store
 	if err != nil {

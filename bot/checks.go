@@ -2,22 +2,22 @@ package bot
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/plan"
 )
 
 // How hard --check-lookahead looks.
 var lookahead = backtest.LookaheadOptions{Places: 20, Decisions: 32, Seed: 1}
 
 // checkLookahead shows whether decisions depend on what came after them; that they do is a failure.
-func (a *app) checkLookahead(ctx context.Context, p *planner, asJSON bool) error {
+func (a *app) checkLookahead(ctx context.Context, p *plan.Backtest, asJSON bool) error {
 	how := lookahead
-	how.Watch = p.options.Watch
-	report, err := backtest.CheckLookahead(ctx, p.plan, how)
+	how.Watch = p.Options.Watch
+	report, err := backtest.CheckLookahead(ctx, p.Run, how)
 	if err != nil {
 		return err
 	}
@@ -25,7 +25,7 @@ func (a *app) checkLookahead(ctx context.Context, p *planner, asJSON bool) error
 		err = a.printJSON(report)
 	} else {
 		_, err = fmt.Fprintf(a.Stdout, "%s: %d decisions; %d runs; another future from %d places on; %d runs decided otherwise before.\n",
-			p.options.Title, report.Decisions, report.Runs, len(report.Cuts), len(report.Changed))
+			p.Options.Title, report.Decisions, report.Runs, len(report.Cuts), len(report.Changed))
 	}
 	if len(report.Changed) > 0 {
 		return fmt.Errorf("a strategy looks ahead, or keeps something from run to run: %s", report.Changed[0])
@@ -34,15 +34,15 @@ func (a *app) checkLookahead(ctx context.Context, p *planner, asJSON bool) error
 }
 
 // checkWarmup shows how much history decisions depend on; that the declared warm-up is too short is a failure.
-func (a *app) checkWarmup(ctx context.Context, p *planner, asJSON bool) error {
-	report, err := backtest.CheckWarmup(ctx, p.plan)
+func (a *app) checkWarmup(ctx context.Context, p *plan.Backtest, asJSON bool) error {
+	report, err := backtest.CheckWarmup(ctx, p.Run)
 	if err != nil {
 		return err
 	}
 	if asJSON {
 		err = a.printJSON(report)
 	} else {
-		err = a.printWarmup(p.options.Title, report)
+		err = a.printWarmup(p.Options.Title, report)
 	}
 	switch {
 	case report.Enough < 0:
@@ -62,15 +62,5 @@ func (a *app) printWarmup(title string, report *backtest.WarmupReport) error {
 		text += fmt.Sprintf("From %d candles of history on nothing changes.\n", report.Enough)
 	}
 	_, err := io.WriteString(a.Stdout, text)
-	return err
-}
-
-// printJSON writes a value for a program to read.
-func (a *app) printJSON(value any) error {
-	text, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = a.Stdout.Write(append(text, '\n'))
 	return err
 }

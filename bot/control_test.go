@@ -17,7 +17,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot"
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
@@ -41,14 +41,14 @@ func trade(t *testing.T, args ...string) *trader {
 
 // start starts the bot and waits until it has orders, or is halted.
 func (b *trader) start(args ...string) {
-	b.cmd = bot.Child(bot.Program(b.t), append([]string{"run", "-c", "../configs/sandbox.toml", "--set", "exchange.base_url=" + b.exchange.facts.BaseURL, "--set", "bot.state=" + b.folder,
+	b.cmd = bottest.Child(bottest.Program(b.t), append([]string{"run", "-c", "../configs/sandbox.toml", "--set", "exchange.base_url=" + b.exchange.facts.BaseURL, "--set", "bot.state=" + b.folder,
 		"--set", "strategies.maker.params.half_spread_bps=2", "--set", "strategies.maker.params.move_bps=1", "--set", "poll.books=500ms",
 		"--set", "bot.stop_within=5m", "--set", "exchange.window=60s"}, args...)...)
 	b.stderr = &output{}
 	b.cmd.Stderr = b.stderr
 	require.NoError(b.t, b.cmd.Start())
 	b.t.Cleanup(func() { _ = b.cmd.Process.Kill() })
-	bot.Await(b.t, func() bool {
+	bottest.Await(b.t, func() bool {
 		var s status
 		return b.try("status", &s) == 0 && (s.State == "trading" && s.OpenOrders > 0 || s.State == "halted")
 	}, "orders, or a halt; the bot said:\n%s", b.stderr)
@@ -57,10 +57,10 @@ func (b *trader) start(args ...string) {
 // stop ends the bot in good order.
 func (b *trader) stop() {
 	require.NoError(b.t, b.cmd.Process.Signal(os.Interrupt))
-	require.NoError(b.t, bot.Ended(b.cmd), b.stderr.String())
+	require.NoError(b.t, bottest.Ended(b.cmd), b.stderr.String())
 }
 
-// try runs a command on the bot with --json, decodes its answer, and returns its exit code.
+// Try runs a command on the bot with --json, decodes its answer, and returns its exit code.
 func (b *trader) try(command string, into any) int {
 	args := append(strings.Fields(command), "--state", b.folder, "--json")
 	code, out, _ := call(b.t.Context(), args...)
@@ -70,12 +70,12 @@ func (b *trader) try(command string, into any) int {
 	return code
 }
 
-// ask is try that must succeed. What only looks is asked again: a bot on a machine that stands still has not answered in time.
+// Ask is try that must succeed. What only looks is asked again: a bot on a machine that stands still has not answered in time.
 func (b *trader) ask(command string, into any) {
 	b.t.Helper()
 	switch name, _, _ := strings.Cut(command, " "); name {
 	case "status", "orders", "positions":
-		bot.Await(b.t, func() bool { return b.try(command, into) == 0 }, command)
+		bottest.Await(b.t, func() bool { return b.try(command, into) == 0 }, command)
 	case "resume":
 		require.Zero(b.t, b.try(command, into), command)
 	default:
@@ -83,7 +83,7 @@ func (b *trader) ask(command string, into any) {
 	}
 }
 
-// client is another program with the same key.
+// Client is another program with the same key.
 func (b *trader) client() *rest.Client {
 	key := b.exchange.facts.Accounts[0].Keys[0]
 	c, err := rest.New(rest.Config{BaseURL: b.exchange.facts.BaseURL, Key: rest.NewSecret(key.Key), Secret: rest.NewSecret(key.Secret), Prefix: "Service", Window: market.Duration(time.Minute)})
@@ -101,7 +101,7 @@ func (b *trader) client() *rest.Client {
 
 // waitForOrders waits until the bot has open orders.
 func (b *trader) waitForOrders() {
-	bot.Await(b.t, func() bool {
+	bottest.Await(b.t, func() bool {
 		var s status
 		b.ask("status", &s)
 		return s.OpenOrders > 0
@@ -110,7 +110,7 @@ func (b *trader) waitForOrders() {
 
 // waitToHold waits until the bot has bought something.
 func (b *trader) waitToHold() {
-	bot.Await(b.t, func() bool {
+	bottest.Await(b.t, func() bool {
 		var p positions
 		b.ask("positions", &p)
 		return len(p.Positions) > 0 && p.Positions[0].Amount != "0"
@@ -119,7 +119,7 @@ func (b *trader) waitToHold() {
 
 // freeze stops the exchange at a moment when the bot has open orders.
 func (b *trader) freeze() {
-	bot.Await(b.t, func() bool {
+	bottest.Await(b.t, func() bool {
 		require.NoError(b.t, b.exchange.cmd.Process.Signal(syscall.SIGSTOP))
 		var s status
 		if b.ask("status", &s); s.OpenOrders > 0 {
@@ -194,7 +194,7 @@ func TestARunningBotIsOperatedOverItsSocket(t *testing.T) {
 	require.NotEmpty(t, s.DayResult)
 	require.Positive(t, s.Journal)
 	require.Len(t, s.Weight, 2)
-	bot.Await(t, func() bool { b.ask("status", &s); return s.Weight[0].Left < 1000 }, "but for the first moment of a minute")
+	bottest.Await(t, func() bool { b.ask("status", &s); return s.Weight[0].Left < 1000 }, "but for the first moment of a minute")
 	require.Contains(t, fmt.Sprint(s.Feeds), "ticker BTC-EUR")
 
 	c := b.client()
@@ -244,14 +244,14 @@ func TestARunningBotIsOperatedOverItsSocket(t *testing.T) {
 func TestABotThatWaitsForTheExchangeIsNotTakenForOneThatDoesNotRun(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "state")
-	waiting := bot.Child(bot.Program(t), "run", "-c", "../configs/sandbox.toml", "--set", "exchange.base_url=http://127.0.0.1:1/v2", "--set", "bot.state="+folder)
+	waiting := bottest.Child(bottest.Program(t), "run", "-c", "../configs/sandbox.toml", "--set", "exchange.base_url=http://127.0.0.1:1/v2", "--set", "bot.state="+folder)
 	require.NoError(t, waiting.Start())
 	defer func() {
 		require.NoError(t, waiting.Process.Kill())
 		_ = waiting.Wait()
 	}()
 	for _, command := range []string{"status", "halt", "flatten"} {
-		bot.Await(t, func() bool {
+		bottest.Await(t, func() bool {
 			code, _, failed := call(t.Context(), command, "--state", folder)
 			return code == 1 && strings.Contains(failed, "bot.db is held by a bot that has not begun to trade, as while the exchange cannot be reached")
 		}, command)
@@ -283,7 +283,7 @@ func TestTheStoryOfAnOrderIsToldByAnyNameAndAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	b := trade(t)
 	var list orders
-	bot.Await(t, func() bool {
+	bottest.Await(t, func() bool {
 		b.ask("orders --all", &list)
 		return len(list.Orders) > 0 && list.Orders[0].State == "filled"
 	})
@@ -323,7 +323,7 @@ func TestAResumeSaysWhichLimitHoldsAllTheSame(t *testing.T) {
 	t.Parallel()
 	b := trade(t, "--set", "risk.max_daily_loss=0.01")
 	var s status
-	bot.Await(t, func() bool {
+	bottest.Await(t, func() bool {
 		b.ask("status", &s)
 		return s.Opening != ""
 	}, "the first fee is more than it may lose")
@@ -343,7 +343,7 @@ func TestACommandThatIsNotConfirmedFailsAndGoesOn(t *testing.T) {
 	require.False(t, done.Done)
 	require.NotEmpty(t, done.Open, "it says what is open still")
 	require.NoError(t, b.exchange.cmd.Process.Signal(syscall.SIGCONT))
-	bot.Await(t, func() bool {
+	bottest.Await(t, func() bool {
 		var s status
 		b.ask("status", &s)
 		return s.OpenOrders == 0
@@ -391,9 +391,9 @@ func TestTheStatusNamesMarketsThatDoNotTrade(t *testing.T) {
 	}
 	require.NotRegexp(t, `(?m)^market |marketStatus`, tell())
 	b.admin("/status", `{"market":"BTC-EUR","status":"halted"}`)
-	bot.Await(t, func() bool { return strings.Contains(tell(), "BTC-EUR: halted; what it would refuse is not sent") })
+	bottest.Await(t, func() bool { return strings.Contains(tell(), "BTC-EUR: halted; what it would refuse is not sent") })
 	b.admin("/status", `{"market":"BTC-EUR","status":"trading"}`)
-	bot.Await(t, func() bool { return !strings.Contains(tell(), "halted") })
+	bottest.Await(t, func() bool { return !strings.Contains(tell(), "halted") })
 	b.stop()
 }
 
@@ -406,7 +406,7 @@ func TestFlattenIsDoneWhereOnlyDustIsLeft(t *testing.T) {
 		report
 		Unsold []string
 	}
-	bot.Await(t, func() bool { return b.try("flatten", &done) == 0 }, "the bot has to hear of the rule")
+	bottest.Await(t, func() bool { return b.try("flatten", &done) == 0 }, "the bot has to hear of the rule")
 	require.True(t, done.Done)
 	require.Len(t, done.Held, 1)
 	require.Len(t, done.Unsold, 1)

@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/version"
 )
 
 // dependency is how a new module gets at this project.
@@ -30,7 +33,7 @@ func findDependency(replace string) (*dependency, error) {
 				return d, nil
 			}
 		}
-		return nil, usagef("--replace %s: %w", replace, err)
+		return nil, config.Usagef("--replace %s: %w", replace, err)
 	}
 	if d, err := checkoutAround(); d != nil || err != nil {
 		return d, err
@@ -38,7 +41,7 @@ func findDependency(replace string) (*dependency, error) {
 	if version := releasedVersion(debug.ReadBuildInfo()); version != "" {
 		return &dependency{Version: version, goVersion: "1.26.0"}, nil
 	}
-	return nil, usagef("this program is no release of Tidemark; name a checkout with --replace PATH, or run inside one")
+	return nil, config.Usagef("this program is no release of Tidemark; name a checkout with --replace PATH, or run inside one")
 }
 
 // checkoutAround is the checkout that the current folder lies in, nil where it lies in none.
@@ -80,7 +83,7 @@ func readCheckout(dir string) (*dependency, error) {
 		switch {
 		case len(fields) != 2:
 		case fields[0] == "module":
-			ours = fields[1] == modulePath
+			ours = fields[1] == version.Module
 		case fields[0] == "go":
 			d.goVersion = fields[1]
 		case strings.HasPrefix(fields[1], "v"):
@@ -99,14 +102,14 @@ func releasedVersion(info *debug.BuildInfo, known bool) string {
 	if !known {
 		return ""
 	}
-	version := ""
+	release := ""
 	for _, m := range append(info.Deps, &info.Main) {
-		if m.Path == modulePath && m.Replace == nil {
-			version = m.Version
+		if m.Path == version.Module && m.Replace == nil {
+			release = m.Version
 		}
 	}
-	if !strings.HasPrefix(version, "v") || strings.Contains(version, "+") || version == "v0.0.0" {
+	if !strings.HasPrefix(release, "v") || strings.Contains(release, "+") || release == "v0.0.0" {
 		return ""
 	}
-	return version
+	return release
 }

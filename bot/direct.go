@@ -2,6 +2,7 @@ package bot
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,10 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/bot/runner"
 	"github.com/tidemark-trading/tidemark/direct"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
@@ -33,22 +38,10 @@ bot hangs or cannot start. --flatten sells at market what holdings.json in the s
 is missing, it reads markets and amounts from standard input. What is sent stands in direct.log first, which the next start of the bot books, or
 the running one, which halts its strategies. docs/running.md tells more.`
 
-// openWait is how long the switch waits for a bot that is booking the log.
-const openWait = 5 * time.Second
-
-// openDirect opens the kill switch's log for writing.
-func openDirect(path string) (log *direct.Log, err error) {
-	for began := time.Now(); ; time.Sleep(followEvery) {
-		if log, err = direct.Open(path); !errors.Is(err, direct.ErrBusy) || time.Since(began) > openWait {
-			return log, err
-		}
-	}
-}
-
 // killSwitch is `bot cancel-all --direct` at work.
 type killSwitch struct {
 	*app
-	plan     *runPlan
+	access   *plan.Access
 	flags    *actFlags
 	client   *rest.Client
 	catalog  *market.Catalog
@@ -66,22 +59,22 @@ func (a *app) direct(ctx context.Context, f *actFlags) error {
 	if err != nil {
 		return err
 	}
-	k := &killSwitch{app: a, flags: f, plan: &runPlan{runConfig: c, kinds: a.Kinds, getenv: a.Getenv}}
+	k := &killSwitch{app: a, flags: f}
 	if f.state != "" {
 		c.Bot.State = f.state
 	}
-	if c.Bot.Mode == modePaper {
+	if c.Bot.Mode == config.ModePaper {
 		fmt.Fprintln(a.Stdout, "nothing to cancel: in paper mode no order leaves the bot's process; its orders are in paper.db, and end with the bot's next stop in good order")
 		return nil
 	}
-	if err := k.plan.readKeys(a.Getenv); err != nil {
-		return c.source.place(err)
+	if k.access, err = plan.NewAccess(c, a.Getenv); err != nil {
+		return err
 	}
 	if err := k.read(); err != nil {
 		return err
 	}
-	path := orElse(f.log, filepath.Join(c.Bot.State, direct.LogFile))
-	log, err := openDirect(path)
+	path := cmp.Or(f.log, filepath.Join(c.Bot.State, direct.LogFile))
+	log, err := runner.OpenSwitchLog(path)
 	if err != nil {
 		return err
 	}
@@ -93,15 +86,15 @@ func (a *app) direct(ctx context.Context, f *actFlags) error {
 
 // read reads what the bot has left, and what a person types instead.
 func (k *killSwitch) read() (err error) {
-	folder := k.plan.Bot.State
-	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-		return usagef("there is no state folder %s: bot.state of the config, or --state, names the bot's", folder)
+	dir := k.access.Config.Bot.State
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return config.Usagef("there is no state folder %s: bot.state of the config, or --state, names the bot's", dir)
 	}
-	if k.holdings, err = direct.ReadHoldings(folder); err != nil {
+	if k.holdings, err = direct.ReadHoldings(dir); err != nil {
 		fmt.Fprintf(k.Stderr, "%v\n", err)
 	}
-	if h := k.holdings; h != nil && !sameExchange(h.Exchange, originOf(k.plan.Exchange.BaseURL)) {
-		return usagef("%s in %s is of %s, and exchange.base_url of the config is at %s", direct.HoldingsFile, folder, h.Exchange, originOf(k.plan.Exchange.BaseURL))
+	if h := k.holdings; h != nil && !folder.SameExchange(h.Exchange, config.OriginOf(k.access.Config.Exchange.BaseURL)) {
+		return config.Usagef("%s in %s is of %s, and exchange.base_url of the config is at %s", direct.HoldingsFile, dir, h.Exchange, config.OriginOf(k.access.Config.Exchange.BaseURL))
 	}
 	if k.holdings == nil && k.flags.flatten {
 		return k.readTyped()
@@ -116,7 +109,7 @@ func (k *killSwitch) readTyped() error {
 	for lines.Scan() && strings.TrimSpace(lines.Text()) != "" {
 		words := strings.Fields(lines.Text())
 		if len(words) != 2 {
-			return usagef("%q is no market and amount, such as BTC-EUR 0.25", clip(lines.Text()))
+			return config.Usagef("%q is no market and amount, such as BTC-EUR 0.25", config.Clip(lines.Text()))
 		}
 		k.typed = append(k.typed, typedSale{words[0], words[1]})
 	}
@@ -130,7 +123,7 @@ func (k *killSwitch) turn(ctx context.Context, log *direct.Log) (*direct.Report,
 	}
 	defer k.client.Close()
 	k.names = direct.NewNames(k.holdings, log.Lines())
-	s := &direct.Switch{Exchange: k.client, Catalog: k.catalog, Log: log, Own: k.own, Foreign: k.flags.foreign, Operator: k.plan.operator(""), Say: k.say, Fault: k.faults}
+	s := &direct.Switch{Exchange: k.client, Catalog: k.catalog, Log: log, Own: k.own, Foreign: k.flags.foreign, Operator: k.access.Config.OperatorID(""), Say: k.say, Fault: k.faults}
 	by := "bot cancel-all --direct"
 	if k.flags.flatten {
 		by += " --flatten"
@@ -151,15 +144,15 @@ func (k *killSwitch) turn(ctx context.Context, log *direct.Log) (*direct.Report,
 // outwait lets the window of what the bot may have sent last pass, and cancels what has still arrived: a sale of the bot's own that is on its way
 // would be one too many. Its state file was last written before.
 func (k *killSwitch) outwait(ctx context.Context, s *direct.Switch) error {
-	info, err := os.Stat(filepath.Join(k.plan.Bot.State, stateFile))
+	info, err := os.Stat(filepath.Join(k.access.Config.Bot.State, folder.StateFile))
 	if err != nil {
 		return nil // no bot has sent anything
 	}
-	left := min(time.Duration(k.plan.Exchange.Window), time.Until(info.ModTime().Add(time.Duration(k.plan.Exchange.Window))))
+	left := min(time.Duration(k.access.Config.Exchange.Window), time.Until(info.ModTime().Add(time.Duration(k.access.Config.Exchange.Window))))
 	if left <= 0 {
 		return nil
 	}
-	k.say("the bot may have sent something in the last %s: waiting until the exchange cannot take it any more", time.Duration(k.plan.Exchange.Window))
+	k.say("the bot may have sent something in the last %s: waiting until the exchange cannot take it any more", time.Duration(k.access.Config.Exchange.Window))
 	timer := time.NewTimer(left)
 	defer timer.Stop()
 	select {
@@ -188,7 +181,7 @@ func (k *killSwitch) flatten(ctx context.Context, s *direct.Switch) error {
 // wants is what is to be sold.
 func (k *killSwitch) wants(ctx context.Context, s *direct.Switch) (wants []direct.Want, err error) {
 	if k.holdings != nil {
-		return s.Wants(ctx, k.names, k.plan.operator)
+		return s.Wants(ctx, k.names, k.access.Config.OperatorID)
 	}
 	if len(k.typed) == 0 {
 		return nil, errors.New("nothing is sold: what is held is not known, and nothing was typed")
@@ -196,13 +189,13 @@ func (k *killSwitch) wants(ctx context.Context, s *direct.Switch) (wants []direc
 	for _, t := range k.typed {
 		m := k.catalog.MarketNamed(t.market)
 		if m == nil {
-			return nil, fmt.Errorf("nothing is sold: the exchange has no market %q", clip(t.market))
+			return nil, fmt.Errorf("nothing is sold: the exchange has no market %q", config.Clip(t.market))
 		}
 		amount, err := m.ParseQty(t.amount)
 		if err != nil || amount <= 0 {
-			return nil, fmt.Errorf("nothing is sold: %q is no amount of %s", clip(t.amount), m.Name)
+			return nil, fmt.Errorf("nothing is sold: %q is no amount of %s", config.Clip(t.amount), m.Name)
 		}
-		wants = append(wants, direct.Want{Market: m.ID, Amount: amount, Operator: k.plan.operator("")})
+		wants = append(wants, direct.Want{Market: m.ID, Amount: amount, Operator: k.access.Config.OperatorID("")})
 	}
 	return wants, nil
 }
@@ -215,7 +208,7 @@ func (k *killSwitch) own(o *market.Order) bool {
 	if k.holdings != nil {
 		return false
 	}
-	for _, s := range k.plan.Strategies {
+	for _, s := range k.access.Config.Strategies {
 		if s.OperatorID == o.OperatorID && o.OperatorID != 0 {
 			return true
 		}
@@ -223,39 +216,24 @@ func (k *killSwitch) own(o *market.Order) bool {
 	return false
 }
 
-// operator is the operatorId of a strategy, or of the first that has one.
-func (p *runPlan) operator(strategy string) int64 {
-	if s, known := p.Strategies[strategy]; known && s.OperatorID != 0 {
-		return s.OperatorID
-	}
-	for _, name := range sortedKeys(p.Strategies) {
-		if id := p.Strategies[name].OperatorID; id != 0 {
-			return id
-		}
-	}
-	return 1
-}
-
 // connect learns the exchange's time and those markets that matter.
 func (k *killSwitch) connect(ctx context.Context, log *direct.Log) (err error) {
-	e := &k.plan.Exchange
-	ledger := rest.NewLedger(rest.LedgerConfig{Now: func() market.Time { return k.client.Now() }, After: after, Prefix: e.Prefix, PerKey: int(e.PerKey), PerIP: int(e.PerIP),
-		Warn: func(w rest.Warning) { k.say("%s", w) }})
-	if k.client, err = k.plan.client(ledger); err != nil {
+	ledger := plan.NewLedger(&k.access.Config.Exchange, func() market.Time { return k.client.Now() }, func(w rest.Warning) { k.say("%s", w) })
+	if k.client, err = k.access.Client(ledger); err != nil {
 		return err
 	}
-	var offered listing
+	var offered plan.Listing
 	quiet := zerolog.New(k.Stderr).Level(zerolog.ErrorLevel)
-	if offered, err = k.plan.askUntil(ctx, k.client, quiet); err != nil {
+	if offered, err = k.access.AskUntil(ctx, k.client, quiet); err != nil {
 		return err
 	}
 	wanted := k.markets(log)
-	markets := slices.DeleteFunc(offered.markets, func(m rest.Market) bool { return !wanted[m.Name] })
+	markets := slices.DeleteFunc(offered.Markets, func(m rest.Market) bool { return !wanted[m.Name] })
 	symbols := map[string]bool{}
 	for i := range markets {
 		symbols[markets[i].Base], symbols[markets[i].Quote] = true, true
 	}
-	catalog, leftOut := rest.BuildCatalog(slices.DeleteFunc(offered.assets, func(a rest.Asset) bool { return !symbols[a.Symbol] }), markets)
+	catalog, leftOut := rest.BuildCatalog(slices.DeleteFunc(offered.Assets, func(a rest.Asset) bool { return !symbols[a.Symbol] }), markets)
 	for _, why := range leftOut {
 		k.say("left out: %v", why)
 	}
@@ -267,7 +245,7 @@ func (k *killSwitch) connect(ctx context.Context, log *direct.Log) (err error) {
 // markets are those of the config's strategies, of the holdings, of what was typed and of the log.
 func (k *killSwitch) markets(log *direct.Log) map[string]bool {
 	names := map[string]bool{}
-	for _, s := range k.plan.Strategies {
+	for _, s := range k.access.Config.Strategies {
 		for _, name := range s.Markets {
 			names[name] = true
 		}

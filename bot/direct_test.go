@@ -19,6 +19,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/direct"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
@@ -107,22 +110,23 @@ operator_id = 7
 
 // switchPlay is a bot as a child before an exchange of this process, over loopback.
 type switchPlay struct {
-	*stage
+	bottest.Books
+	ex        *sandbox.Exchange
 	dir, file string
 	server    *httptest.Server
-	alerts    journalOfLogs
+	alerts    bottest.Log
 	front     atomic.Pointer[func(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc)] // stands before the exchange; nil: nothing
 }
 
 // newSwitchPlay returns the play of one strategy; nothing runs yet.
 func newSwitchPlay(t *testing.T, kind, stopWithin, metrics string) *switchPlay {
-	config := stageConfig(1)
+	config := bottest.Exchange(1)
 	for i := range config.Accounts[0].Keys {
 		config.Accounts[0].Keys[i].Budget = 10_000_000
 	}
 	ex, err := sandbox.New(config)
 	require.NoError(t, err)
-	p := &switchPlay{stage: &stage{t: t, ex: ex}, dir: t.TempDir()}
+	p := &switchPlay{Books: bottest.Books{T: t}, ex: ex, dir: t.TempDir()}
 	p.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if front := p.front.Load(); front != nil {
 			(*front)(w, r, ex.ServeHTTP)
@@ -135,34 +139,34 @@ func newSwitchPlay(t *testing.T, kind, stopWithin, metrics string) *switchPlay {
 		p.server.Close()
 		require.NoError(t, ex.Close())
 	})
-	p.folder, p.file = filepath.Join(p.dir, "state"), filepath.Join(p.dir, "bot.toml")
-	require.NoError(t, os.WriteFile(p.file, fmt.Appendf(nil, directConfig, p.folder, stopWithin, p.server.URL+"/v2", stageKey, stageSecret, metrics, kind), 0o600))
-	p.auditor, err = rest.New(rest.Config{BaseURL: p.server.URL + "/v2", Key: rest.NewSecret(auditorKey), Secret: rest.NewSecret("secret of the auditor")})
+	p.Folder, p.file = filepath.Join(p.dir, "state"), filepath.Join(p.dir, "bot.toml")
+	require.NoError(t, os.WriteFile(p.file, fmt.Appendf(nil, directConfig, p.Folder, stopWithin, p.server.URL+"/v2", bottest.BotKey, bottest.BotSecret, metrics, kind), 0o600))
+	p.Auditor, err = rest.New(rest.Config{BaseURL: p.server.URL + "/v2", Key: rest.NewSecret(bottest.AuditorKey), Secret: rest.NewSecret("secret of the auditor")})
 	require.NoError(t, err)
-	t.Cleanup(p.auditor.Close)
-	require.NoError(t, p.auditor.Sync(t.Context()))
-	p.units, _, err = p.auditor.Catalog(t.Context())
+	t.Cleanup(p.Auditor.Close)
+	require.NoError(t, p.Auditor.Sync(t.Context()))
+	p.Units, _, err = p.Auditor.Catalog(t.Context())
 	require.NoError(t, err)
-	p.auditor.Use(p.units)
-	p.before = p.holdings()
+	p.Auditor.Use(p.Units)
+	p.Before = p.Holdings()
 	return p
 }
 
 // command is a child that dies at a step; "" never.
 func (p *switchPlay) command(killAt string, args ...string) *exec.Cmd {
 	path, err := exec.LookPath("faultybot")
-	require.NoError(p.t, err, "testscript.Main puts it on the path")
+	require.NoError(p.T, err, "testscript.Main puts it on the path")
 	cmd := exec.Command(path, args...)
 	cmd.Env, cmd.WaitDelay = append(os.Environ(), "KILL_AT="+killAt), time.Minute
-	cmd.Stderr = new(journalOfLogs)
+	cmd.Stderr = new(bottest.Log)
 	return cmd
 }
 
-// run starts the bot.
+// Run starts the bot.
 func (p *switchPlay) run(killAt string) *exec.Cmd {
 	cmd := p.command(killAt, "run", "-c", p.file)
-	require.NoError(p.t, cmd.Start())
-	p.t.Cleanup(func() { _ = cmd.Process.Kill() })
+	require.NoError(p.T, cmd.Start())
+	p.T.Cleanup(func() { _ = cmd.Process.Kill() })
 	return cmd
 }
 
@@ -171,16 +175,16 @@ func (p *switchPlay) turn(killAt, typed string, flags ...string) (code int, out 
 	cmd := p.command(killAt, append([]string{"cancel-all", "--direct", "-c", p.file}, flags...)...)
 	cmd.Stdin = strings.NewReader(typed)
 	printed, _ := cmd.Output()
-	return cmd.ProcessState.ExitCode(), string(printed) + cmd.Stderr.(*journalOfLogs).String()
+	return cmd.ProcessState.ExitCode(), string(printed) + cmd.Stderr.(*bottest.Log).String()
 }
 
 // begin lets the bot buy and rest its two orders.
 func (p *switchPlay) begin() *exec.Cmd {
 	cmd := p.run("")
-	Await(p.t, func() bool {
-		open, err := p.auditor.OpenOrders(p.t.Context())
-		require.NoError(p.t, err)
-		h, err := direct.ReadHoldings(p.folder)
+	bottest.Await(p.T, func() bool {
+		open, err := p.Auditor.OpenOrders(p.T.Context())
+		require.NoError(p.T, err)
+		h, err := direct.ReadHoldings(p.Folder)
 		return err == nil && h != nil && len(h.Positions) == 1 && len(open) == 2
 	}, "it holds and rests", cmd.Stderr)
 	return cmd
@@ -188,14 +192,14 @@ func (p *switchPlay) begin() *exec.Cmd {
 
 // base is what the account has of the base beyond what it began with.
 func (p *switchPlay) base() market.Qty {
-	return market.Qty(p.holdings()[p.market().Base] - p.before[p.market().Base])
+	return market.Qty(p.Holdings()[p.Market().Base] - p.Before[p.Market().Base])
 }
 
 // sells are the account's executions that sold, and how much.
 func (p *switchPlay) sells() (orders map[uuid.UUID]market.Qty, sum market.Qty) {
 	orders = map[uuid.UUID]market.Qty{}
-	trades, _, err := p.auditor.Trades(p.t.Context(), p.market().ID, p.auditor.Now().Add(-time.Hour))
-	require.NoError(p.t, err)
+	trades, _, err := p.Auditor.Trades(p.T.Context(), p.Market().ID, p.Auditor.Now().Add(-time.Hour))
+	require.NoError(p.T, err)
 	for i := range trades {
 		if trades[i].Side == market.Sell {
 			orders[trades[i].ClientOrderID] += trades[i].Amount
@@ -207,41 +211,41 @@ func (p *switchPlay) sells() (orders map[uuid.UUID]market.Qty, sum market.Qty) {
 
 // settle starts the bot, waits until nothing is open or in doubt, stops it, and holds the books against the exchange.
 func (p *switchPlay) settle(halted bool) {
-	p.t.Helper()
+	p.T.Helper()
 	cmd := p.run("")
-	Await(p.t, func() bool {
-		var s statusInfo
-		_, err := call(p.t.Context(), p.folder, pathStatus, &operatorAsk{}, answerWithin, &s)
-		var o ordersInfo
-		_, failed := call(p.t.Context(), p.folder, pathOrders, &operatorAsk{}, answerWithin, &o)
-		return err == nil && failed == nil && (len(o.Orders) == 0 || !halted && len(o.Orders) == 2 && o.Orders[0].InFlight+o.Orders[1].InFlight == "") && (s.State == botHalted) == halted
+	bottest.Await(p.T, func() bool {
+		var s operator.Status
+		_, err := operator.Call(p.T.Context(), p.Folder, operator.PathStatus, &operator.Ask{}, operator.AnswerWithin, &s)
+		var o operator.Orders
+		_, failed := operator.Call(p.T.Context(), p.Folder, operator.PathOrders, &operator.Ask{}, operator.AnswerWithin, &o)
+		return err == nil && failed == nil && (len(o.Orders) == 0 || !halted && len(o.Orders) == 2 && o.Orders[0].InFlight+o.Orders[1].InFlight == "") && (s.State == operator.Halted) == halted
 	}, "everything settles", cmd.Stderr)
-	require.NoError(p.t, cmd.Process.Signal(os.Interrupt))
-	require.NoError(p.t, cmd.Wait(), "%s", cmd.Stderr)
-	store := p.stored()
+	require.NoError(p.T, cmd.Process.Signal(os.Interrupt))
+	require.NoError(p.T, cmd.Wait(), "%s", cmd.Stderr)
+	store := p.Stored()
 	report, err := store.Check()
-	require.NoError(p.t, err)
-	require.Empty(p.t, report.Flaws)
+	require.NoError(p.T, err)
+	require.Empty(p.T, report.Flaws)
 	held := market.Qty(0)
 	rows, err := store.Positions()
-	require.NoError(p.t, err)
+	require.NoError(p.T, err)
 	for i := range rows {
 		held += rows[i].Amount
 	}
-	require.Equal(p.t, p.base(), held, "the books have what the account has")
+	require.Equal(p.T, p.base(), held, "the books have what the account has")
 	booked := map[uuid.UUID]market.Qty{}
-	require.NoError(p.t, store.Fills(0, 0, func(f *journal.FillRow) error {
+	require.NoError(p.T, store.Fills(0, 0, func(f *journal.FillRow) error {
 		if f.Side == market.Sell {
 			row, err := store.Order(f.Order)
-			require.NoError(p.t, err)
+			require.NoError(p.T, err)
 			booked[row.ClientOrderID] += f.Amount
 		}
 		return nil
 	}))
 	sold, _ := p.sells()
-	require.Equal(p.t, sold, booked, "every sale is booked once")
-	require.NoError(p.t, store.Close())
-	require.NoFileExists(p.t, filepath.Join(p.folder, direct.LogFile))
+	require.Equal(p.T, sold, booked, "every sale is booked once")
+	require.NoError(p.T, store.Close())
+	require.NoFileExists(p.T, filepath.Join(p.Folder, direct.LogFile))
 }
 
 // switchSteps is how many steps the switch has in the play: begin, two cancels with answer and end, a sale with answer and end, done.
@@ -283,12 +287,12 @@ func TestTheKillSwitchIsKilledAndNothingIsSoldTwice(t *testing.T) {
 
 func (p *switchPlay) noneSoldTwice() {
 	_, sum := p.sells()
-	require.LessOrEqual(p.t, sum, market.Qty(1_000_000), "more was sold than the bot had")
+	require.LessOrEqual(p.T, sum, market.Qty(1_000_000), "more was sold than the bot had")
 }
 
 func (p *switchPlay) openOrders() []exchange.Record {
-	open, err := p.auditor.OpenOrders(p.t.Context())
-	require.NoError(p.t, err)
+	open, err := p.Auditor.OpenOrders(p.T.Context())
+	require.NoError(p.T, err)
 	return open
 }
 
@@ -298,13 +302,13 @@ func TestTheKillSwitchCancelsOwnOrdersAlone(t *testing.T) {
 	bot := p.begin()
 	require.NoError(t, bot.Process.Kill())
 	_ = bot.Wait()
-	require.NoError(t, os.WriteFile(filepath.Join(p.folder, stateFile), []byte("damaged"), 0o600))
-	m := p.market()
+	require.NoError(t, os.WriteFile(filepath.Join(p.Folder, folder.StateFile), []byte("damaged"), 0o600))
+	m := p.Market()
 	foreign := market.Command{Kind: market.CommandPlace, Order: market.Order{Market: m.ID, Side: market.Buy, Type: market.TypeLimit, OperatorID: 7,
 		OrderState: market.OrderState{Amount: 100_000, Price: 1_000_000, TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel}, ClientOrderID: uuid.New()}}
-	intent, err := p.auditor.Prepare(&foreign)
+	intent, err := p.Auditor.Prepare(&foreign)
 	require.NoError(t, err)
-	_, err = p.auditor.Send(t.Context(), &intent)
+	_, err = p.Auditor.Send(t.Context(), &intent)
 	require.NoError(t, err)
 
 	code, out := p.turn("", "", "--json")
@@ -317,10 +321,10 @@ func TestTheKillSwitchCancelsOwnOrdersAlone(t *testing.T) {
 	code, out = p.turn("", "", "--including-foreign")
 	require.Zero(t, code, out)
 	require.Empty(t, p.openOrders())
-	log, err := os.ReadFile(filepath.Join(p.folder, direct.LogFile))
+	log, err := os.ReadFile(filepath.Join(p.Folder, direct.LogFile))
 	require.NoError(t, err)
-	require.NotContains(t, string(log)+out, stageSecret)
-	require.NotContains(t, string(log)+out, stageKey)
+	require.NotContains(t, string(log)+out, bottest.BotSecret)
+	require.NotContains(t, string(log)+out, bottest.BotKey)
 }
 
 func TestWithoutHoldingsAPersonTypesWhatIsSold(t *testing.T) {
@@ -329,7 +333,7 @@ func TestWithoutHoldingsAPersonTypesWhatIsSold(t *testing.T) {
 	bot := p.begin()
 	require.NoError(t, bot.Process.Kill())
 	_ = bot.Wait()
-	require.NoError(t, os.Remove(filepath.Join(p.folder, direct.HoldingsFile)))
+	require.NoError(t, os.Remove(filepath.Join(p.Folder, direct.HoldingsFile)))
 	code, out := p.turn("", "\n", "--flatten")
 	require.Equal(t, 1, code, out)
 	require.Contains(t, out, "nothing was typed")
@@ -347,12 +351,12 @@ func TestARunningBotBooksWhatTheKillSwitchDoes(t *testing.T) {
 	code, out := p.turn("", "", "--flatten")
 	require.Zero(t, code, out)
 	require.Zero(t, p.base(), out)
-	Await(t, func() bool {
-		var positions positionsInfo
-		var s statusInfo
-		_, err := call(t.Context(), p.folder, pathPositions, &operatorAsk{}, answerWithin, &positions)
-		_, failed := call(t.Context(), p.folder, pathStatus, &operatorAsk{}, answerWithin, &s)
-		return err == nil && failed == nil && positions.Positions[0].Amount == "0" && s.State == botHalted && s.OpenOrders == 0
+	bottest.Await(t, func() bool {
+		var positions operator.Positions
+		var s operator.Status
+		_, err := operator.Call(t.Context(), p.Folder, operator.PathPositions, &operator.Ask{}, operator.AnswerWithin, &positions)
+		_, failed := operator.Call(t.Context(), p.Folder, operator.PathStatus, &operator.Ask{}, operator.AnswerWithin, &s)
+		return err == nil && failed == nil && positions.Positions[0].Amount == "0" && s.State == operator.Halted && s.OpenOrders == 0
 	}, "it books the sale, and is halted", bot.Stderr)
 	require.NoError(t, bot.Process.Signal(os.Interrupt))
 	require.NoError(t, bot.Wait(), "%s", bot.Stderr)

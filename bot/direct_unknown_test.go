@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/direct"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/journal"
@@ -34,7 +35,7 @@ func (p *switchPlay) lose(carried, deaf bool) {
 
 // isSale reports whether the log has a sale of a name.
 func (p *switchPlay) isSale(client string) bool {
-	lines, err := direct.Read(p.folder + "/" + direct.LogFile)
+	lines, err := direct.Read(p.Folder + "/" + direct.LogFile)
 	for i := range lines {
 		if lines[i].Kind == direct.KindSell && lines[i].Client.String() == client {
 			return true
@@ -85,12 +86,12 @@ func TestTheKillSwitchSellsLessWhereSomeoneElseHasSold(t *testing.T) {
 	bot := p.begin()
 	require.NoError(t, bot.Process.Kill())
 	_ = bot.Wait()
-	m := p.market()
+	m := p.Market()
 	sale := market.Command{Kind: market.CommandPlace, Order: market.Order{Market: m.ID, Side: market.Sell, Type: market.TypeMarket, OperatorID: 99,
 		OrderState: market.OrderState{Amount: 700_000, TimeInForce: market.GTC, SelfTradePrevention: market.DecrementAndCancel}, ClientOrderID: uuid.New()}}
-	intent, err := p.auditor.Prepare(&sale)
+	intent, err := p.Auditor.Prepare(&sale)
 	require.NoError(t, err)
-	_, err = p.auditor.Send(t.Context(), &intent)
+	_, err = p.Auditor.Send(t.Context(), &intent)
 	require.NoError(t, err)
 	code, out := p.turn("", "", "--flatten")
 	require.Zero(t, code, out)
@@ -104,10 +105,10 @@ func TestWhatTheMarketsMinimumKeepsIsListed(t *testing.T) {
 	bot := p.begin()
 	require.NoError(t, bot.Process.Kill())
 	_ = bot.Wait()
-	h, err := direct.ReadHoldings(p.folder)
+	h, err := direct.ReadHoldings(p.Folder)
 	require.NoError(t, err)
 	h.Positions[0].Amount, h.AtMS = "0.00005", time.Now().UnixMilli()
-	require.NoError(t, h.Write(p.folder))
+	require.NoError(t, h.Write(p.Folder))
 	code, out := p.turn("", "", "--flatten")
 	require.Zero(t, code, "dust does not fail, as with bot flatten: %s", out)
 	require.Contains(t, out, "not sold: dip: 0.00005 BTC-EUR")
@@ -120,8 +121,8 @@ func TestFiguresOfABotThatDoesNotRunCarryTheirTimes(t *testing.T) {
 	bot := p.begin()
 	require.NoError(t, bot.Process.Signal(os.Interrupt))
 	require.NoError(t, bot.Wait(), "%s", bot.Stderr)
-	store := p.stored()
-	list, err := stoppedPositions(store)
+	store := p.Stored()
+	list, err := operator.StoppedPositions(store)
 	require.NoError(t, err)
 	require.Len(t, list.Positions, 1)
 	bought := int64(0)
@@ -131,17 +132,18 @@ func TestFiguresOfABotThatDoesNotRunCarryTheirTimes(t *testing.T) {
 	require.NotEmpty(t, now.Worth)
 	require.GreaterOrEqual(t, now.LastMS, bought, "the price is of the stop, not of the purchase")
 	require.GreaterOrEqual(t, list.AsOfMS, now.LastMS)
-	s, err := stoppedStatus(store, p.folder)
+	s, err := operator.StoppedStatus(store, p.Folder)
 	require.NoError(t, err)
 	require.Equal(t, list.AsOfMS, s.AsOfMS)
 	require.NotZero(t, s.AtMS)
 	var text strings.Builder
-	require.NoError(t, s.print(&text))
-	require.Contains(t, text.String(), ", as of "+clockOf(s.AtMS))
-	orders, err := stoppedOrders(store, true)
+	require.NoError(t, printStatus(&text, s))
+	require.Contains(t, text.String(), ", as of "+operator.ClockOf(s.AtMS))
+	answer, err := operator.AskOrders(t.Context(), operator.Place{Folder: p.Folder}, true)
 	require.NoError(t, err)
+	orders := answer.Value
 	require.Len(t, orders.Orders, 3)
 	for i := range orders.Orders {
-		require.NotZero(t, orders.Orders[i].updated())
+		require.NotZero(t, orders.Orders[i].Updated())
 	}
 }

@@ -7,6 +7,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/bot/server"
 )
 
 // planted is a secret that stands in configs which are wrong in some way.
@@ -14,26 +18,26 @@ const planted = "QzX7kW9vB3nR8tYp2LmC6hJd4FgS1aUe5QzX0"
 
 // failureOf reads a text as the config of run, of an exchange and of a backtest, and returns all that is wrong with it in words.
 func failureOf(t *testing.T, text string, sets ...string) (said string) {
-	overrides, err := parseSets(sets)
+	overrides, err := config.ParseSets(sets)
 	said = fmt.Sprintln(err)
 	getenv := func(name string) string { return map[string]string{"PLANTED": planted}[name] }
-	if c, err := loadRun(&configSource{file: "live.toml", text: text, overrides: overrides}); err != nil {
+	if c, err := config.LoadRun(&config.Source{File: "live.toml", Text: text, Overrides: overrides}); err != nil {
 		said += fmt.Sprintln(err)
 	} else {
-		_, err = newRunPlan(c, testKinds(), getenv)
+		_, err = plan.NewLive(c, testKinds(), getenv)
 		said += fmt.Sprintln(err)
 	}
-	if c, err := loadExchange(&configSource{file: "exchange.toml", text: text, overrides: overrides}); err != nil {
+	if c, err := config.LoadSandbox(&config.Source{File: "exchange.toml", Text: text, Overrides: overrides}); err != nil {
 		said += fmt.Sprintln(err)
 	} else {
-		p, err := newExchangePlan(c, getenv)
+		p, err := server.NewPlan(c, getenv)
 		said += fmt.Sprintln(err)
 		require.NoError(t, p.Close())
 	}
-	if c, err := loadConfig(&configSource{file: "backtest.toml", text: text, overrides: overrides}); err != nil {
+	if c, err := config.LoadBacktest(&config.Source{File: "backtest.toml", Text: text, Overrides: overrides}); err != nil {
 		said += fmt.Sprintln(err)
 	} else {
-		_, err = newPlanner(c, testKinds())
+		_, err = plan.NewBacktest(c, testKinds())
 		said += fmt.Sprintln(err)
 	}
 	return said
@@ -62,7 +66,7 @@ func TestErrorsAboutAConfigNeverRepeatASecret(t *testing.T) {
 			silent(t, said, line+"\n"+said)
 			require.Contains(t, said, "live.toml", line)
 			for _, set := range []string{key + "=" + fmt.Sprintf(value, planted), key + fmt.Sprintf(value, planted), key + " " + planted + "=", fmt.Sprintf(value, planted) + "=" + key} {
-				if _, err := parseSets([]string{set}); err != nil {
+				if _, err := config.ParseSets([]string{set}); err != nil {
 					silent(t, err.Error(), set)
 				}
 			}
@@ -123,27 +127,5 @@ func TestAConfigThatIsBrokenAtAnyPlaceKeepsItsSecret(t *testing.T) {
 	for range 500 {
 		seed++
 		silent(t, brokenConfig(t, seed), fmt.Sprint("seed ", seed))
-	}
-}
-
-func TestAnAddressIsCheckedWhenTheConfigIsRead(t *testing.T) {
-	for _, row := range []struct{ address, want string }{
-		{"https://api.example.com/v2", ""}, {"https://api.example.com", ""}, {"https://api.example.com:8443/v2/", ""}, {"http://127.0.0.1:8080/v2", ""}, {"http://[::1]:1", ""},
-		{"ftp://api.example.com", "should look like"}, {"api.example.com/v2", "should look like"}, {"https://", "should look like"}, {"https://:443", "should look like"},
-		{"https://user@api.example.com", "password"}, {"https://user:word@api.example.com/v2", "password"}, {"https://api.example.com/v2?x=1", "nothing behind it"},
-		{"https://api.example.com/v2#x", "nothing behind it"}, {"https://api.example.com/v2?", "nothing behind it"}, {"https://api.example.com/v2#", "nothing behind it"},
-		{"https://api.example.com/v3", "nothing behind it"}, {"https://api.example.com/v2/x", "nothing behind it"}, {"https://api.example.com:99999", "port"}, {"https://api.example.com:", "should look like"},
-		{"http://api.example.com/v2", "in clear"}, {"", "should look like"}, {"https://a b.example.com", "cannot be read"},
-	} {
-		for _, key := range []string{"base_url", "moved_from"} {
-			_, err := loadRun(&configSource{file: "live.toml", text: "[exchange]\n" + key + " = '" + row.address + "'\n"})
-			if row.want == "" || key == "moved_from" && row.address == "" {
-				require.NoError(t, err, row.address)
-				continue
-			}
-			require.ErrorContains(t, err, "live.toml:2: exchange."+key+": ", row.address)
-			require.ErrorContains(t, err, row.want, row.address)
-			require.Equal(t, exitConfig, (&app{entered: true}).exitCode(err))
-		}
 	}
 }

@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark-trading/tidemark/exchange/rest"
-	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/bot/doctor"
+	"github.com/tidemark-trading/tidemark/bot/plan"
 )
 
 const doctorHelp = `Look at everything that a live bot depends on, without trading: exchange and clock, key and rights, markets, the smallest orders, limits,
@@ -39,35 +38,6 @@ func (a *app) doctorCommand() *cobra.Command {
 	return c
 }
 
-// The levels of a finding.
-const (
-	levelOK   = "ok"
-	levelWarn = "warn"
-	levelFail = "fail"
-)
-
-// finding is what one check found.
-type finding struct {
-	Check string   `json:"check"`
-	Level string   `json:"level"` // ok, warn, fail
-	Text  string   `json:"text"`
-	Mend  string   `json:"mend,omitempty"`
-	Lines []string `json:"lines,omitempty"` // a table that goes with it
-}
-
-// doctor is one examination.
-type doctor struct {
-	plan     *runPlan
-	client   *rest.Client
-	known    *knownState
-	held     map[market.AssetID]market.Money // available at the exchange
-	tell     func(text string)               // what is waited for
-	findings []finding
-}
-
-// doctorPatience is how long the whole examination may take.
-const doctorPatience = 2 * time.Minute
-
 // errUnwell is the exit code of findings that were printed already.
 var errUnwell = errors.New("not ready to trade: see the checks that fail")
 
@@ -79,92 +49,29 @@ func (a *app) doctor(ctx context.Context, f *runFlags, asJSON, tryAlerts bool) e
 	}
 	needed := c.Bot.NeedLimits
 	c.Bot.NeedLimits = false // what is missing is one finding of many here
-	p, err := newRunPlan(c, a.Kinds, a.Getenv)
+	p, err := plan.NewLive(c, a.Kinds, a.Getenv)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
-	defer cancel()
-	d := &doctor{plan: p, held: map[market.AssetID]market.Money{}, tell: a.tell}
-	for _, hint := range p.source.hints {
-		d.warn("config", hint, "change the config as it says, before a later release refuses the key")
-	}
-	d.secrets()
-	d.limits(needed)
-	d.disk()
-	d.stateFile(ctx)
-	d.units(foldersOfUnits(a.Getenv))
-	d.alerts(ctx, tryAlerts)
-	if err := d.atExchange(ctx); err != nil {
+	findings, err := doctor.Examine(ctx, p, doctor.Options{Getenv: a.Getenv, Tell: a.tell, NeedLimits: needed, TryAlerts: tryAlerts})
+	if err != nil {
 		return err
 	}
 	if asJSON {
-		err = a.printJSON(d.findings)
+		err = a.printJSON(findings)
 	} else {
-		err = writeFindings(a.Stdout, d.findings)
+		err = writeFindings(a.Stdout, findings)
 	}
-	for i := range d.findings {
-		if err == nil && d.findings[i].Level == levelFail {
+	for i := range findings {
+		if err == nil && findings[i].Level == doctor.Fail {
 			err = errUnwell
 		}
 	}
 	return err
 }
 
-// atExchange makes the checks that need the exchange.
-func (d *doctor) atExchange(ctx context.Context) (err error) {
-	ledger := rest.NewLedger(rest.LedgerConfig{ // a bot may be trading with this key: what it needs is not spent here
-		Now: func() market.Time { return d.client.Now() }, After: after, Prefix: d.plan.Exchange.Prefix,
-		PerKey: int(d.plan.Exchange.PerKey), PerIP: int(d.plan.Exchange.PerIP), Warn: func(w rest.Warning) { d.tell(w.String()) },
-	})
-	if d.client, err = d.plan.client(ledger); err != nil {
-		return err
-	}
-	defer d.client.Close()
-	if !d.reach(ctx) {
-		return nil
-	}
-	d.clock()
-	paper := d.plan.Bot.Mode == modePaper
-	readable := !paper && d.rights(ctx)
-	offered, err := d.plan.ask(ctx, d.client)
-	if err == nil {
-		err = d.plan.learn(offered)
-	}
-	if err != nil {
-		d.fail("markets", err.Error(), "correct the markets and account.currency of the config")
-		return nil
-	}
-	d.client.Use(d.plan.catalog)
-	d.markets()
-	d.polling()
-	if readable {
-		d.balances(ctx)
-		d.others(ctx)
-	}
-	if paper {
-		d.paperAccount()
-	}
-	if readable || paper { // else nobody knows what the strategies have
-		d.smallestOrders(ctx)
-	}
-	return nil
-}
-
-func (d *doctor) ok(check, format string, args ...any) {
-	d.findings = append(d.findings, finding{Check: check, Level: levelOK, Text: fmt.Sprintf(format, args...)})
-}
-
-func (d *doctor) warn(check, text, mend string) {
-	d.findings = append(d.findings, finding{Check: check, Level: levelWarn, Text: text, Mend: mend})
-}
-
-func (d *doctor) fail(check, text, mend string) {
-	d.findings = append(d.findings, finding{Check: check, Level: levelFail, Text: text, Mend: mend})
-}
-
 // writeFindings writes a line for each finding, the mend behind it, and the count of each level in the end.
-func writeFindings(out io.Writer, findings []finding) error {
+func writeFindings(out io.Writer, findings []doctor.Finding) error {
 	var text strings.Builder
 	count := map[string]int{}
 	for i := range findings {
@@ -179,7 +86,7 @@ func writeFindings(out io.Writer, findings []finding) error {
 			fmt.Fprintf(&text, "%20s%s\n", "", line)
 		}
 	}
-	fmt.Fprintf(&text, "%d ok, %d to be judged, %d fail\n", count[levelOK], count[levelWarn], count[levelFail])
+	fmt.Fprintf(&text, "%d ok, %d to be judged, %d fail\n", count[doctor.OK], count[doctor.Warn], count[doctor.Fail])
 	_, err := io.WriteString(out, text.String())
 	return err
 }

@@ -62,8 +62,8 @@ allotment = "5000"
 operator_id = 7
 `
 
-// found is what a test looks at of a finding.
-type found struct{ Check, Level, Text, Mend string }
+// Answer is what a test looks at of a finding.
+type Answer struct{ Check, Level, Text, Mend string }
 
 // practice is an exchange with a patient in front of it.
 type practice struct {
@@ -92,7 +92,7 @@ func (p *practice) use(key int) {
 	p.env["BOT_KEY"], p.env["BOT_SECRET"] = k.Key, k.Secret
 }
 
-// call runs the doctor.
+// Call runs the doctor.
 func (p *practice) call(args ...string) (code int, stdout, stderr string) {
 	var out, failed bytes.Buffer
 	code = bot.Run(p.t.Context(), bot.Process{Args: append([]string{"doctor", "-c", p.config}, args...), Stdin: bytes.NewReader(nil), Stdout: &out, Stderr: &failed,
@@ -100,11 +100,11 @@ func (p *practice) call(args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), failed.String()
 }
 
-// examine runs the doctor and returns its exit code with what it found.
-func (p *practice) examine(args ...string) (int, []found) {
+// Examine runs the doctor and returns its exit code with what it found.
+func (p *practice) examine(args ...string) (int, []Answer) {
 	p.t.Helper()
 	code, out, failed := p.call(append(args, "--json")...)
-	var all []found
+	var all []Answer
 	require.NoError(p.t, json.Unmarshal([]byte(out), &all), failed)
 	for _, secret := range p.env {
 		require.NotContains(p.t, out+failed, secret)

@@ -2,14 +2,18 @@ package bot
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"runtime/debug"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/console"
+	"github.com/tidemark-trading/tidemark/bot/server"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
 )
 
@@ -51,8 +55,8 @@ func (a *app) exchangeCommand() *cobra.Command {
 }
 
 // overrides are the flags as settings; the special ones come after --set, so that they win.
-func (f *exchangeFlags) overrides() (list []override, err error) {
-	if list, err = parseSets(f.sets); err != nil {
+func (f *exchangeFlags) overrides() (list []config.Override, err error) {
+	if list, err = config.ParseSets(f.sets); err != nil {
 		return nil, err
 	}
 	for _, flag := range [...]struct{ name, key, text string }{
@@ -60,55 +64,35 @@ func (f *exchangeFlags) overrides() (list []override, err error) {
 		{"faults", "exchange.faults", f.faults}, {"log", "exchange.log", f.log},
 	} {
 		if flag.text != "" {
-			list = append(list, override{flag: "--" + flag.name + " " + clip(flag.text), path: strings.Split(flag.key, "."), text: flag.text, word: true})
+			list = append(list, config.Override{Flag: "--" + flag.name + " " + config.Clip(flag.text), Path: strings.Split(flag.key, "."), Text: flag.text, Word: true})
 		}
 	}
 	if f.noAdmin {
-		list = append(list, override{flag: "--no-admin", path: []string{"admin", "enabled"}, text: "false", word: true})
+		list = append(list, config.Override{Flag: "--no-admin", Path: []string{"admin", "enabled"}, Text: "false", Word: true})
 	}
 	return list, nil
 }
 
-// plan reads the config that the flags mean. Close the plan where there is one.
-func (f *exchangeFlags) plan(getenv func(string) string) (*exchangePlan, error) {
+// Run reads the config that the flags mean. Close the plan where there is one.
+func (f *exchangeFlags) plan(getenv func(string) string) (*server.Plan, error) {
 	overrides, err := f.overrides()
 	if err != nil {
 		return nil, err
 	}
-	source := &configSource{overrides: overrides}
+	source := &config.Source{Overrides: overrides}
 	if f.config != "" {
-		source, err = readSource(f.config, overrides)
+		source, err = config.ReadSource(f.config, overrides)
 	} else {
-		err = source.refuseTables("tiers", "assets", "markets", "accounts")
+		err = source.RefuseTables("tiers", "assets", "markets", "accounts")
 	}
 	if err != nil {
 		return nil, err
 	}
-	c, err := loadExchange(source)
+	c, err := config.LoadSandbox(source)
 	if err != nil {
 		return nil, err
 	}
-	return newExchangePlan(c, getenv)
-}
-
-// refuseTables refuses to change a table that the built-in config does not write out: the change would be all that is in it.
-func (s *configSource) refuseTables(names ...string) error {
-	for _, o := range s.overrides {
-		if slices.Contains(names, o.path[0]) {
-			return usagef("%s: without -c there is no [%s] to change; begin with configs/exchange.toml", o.flag, o.path[0])
-		}
-	}
-	return nil
-}
-
-// explain says whether an exchange could not be made because of its config, which is a bad config, or because of its state file.
-func (p *exchangePlan) explain(err error) error {
-	config := p.config
-	config.State = ""
-	if _, again := sandbox.New(config); again == nil {
-		return err
-	}
-	return configf("%s: %w", p.exchangeConfig.source.name(), err)
+	return server.NewPlan(c, getenv)
 }
 
 // exchangeGC is GOGC for an exchange, unless the environment has one: much of its memory is orders that stay, and a million of them are to
@@ -127,24 +111,44 @@ func (a *app) exchange(ctx context.Context, f *exchangeFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, line := range p.warnings {
+	for _, line := range p.Warnings {
 		fmt.Fprintln(a.Stderr, "warning:", line)
 	}
-	ex, err := sandbox.New(p.config)
+	ex, err := sandbox.New(p.Config)
 	if err != nil {
-		return p.explain(err)
+		return p.Explain(err)
 	}
 	defer func() { err = errors.Join(err, ex.Close()) }()
-	s, err := newExchangeServer(ex, &p.Exchange, a.logger(p.Exchange.Log))
+	s, err := server.New(ex, &p.Exchange, console.Logger(a.Stderr, p.Exchange.Log, a.Getenv))
 	if err != nil {
 		return err
 	}
-	if err := a.greet(p, s.address, f.json); err != nil {
+	if err := a.greet(p, s.Address, f.json); err != nil {
 		return err
 	}
-	left, err := s.run(ctx)
+	left, err := s.Run(ctx)
 	if !f.json {
 		fmt.Fprintln(a.Stdout, left)
 	}
+	return err
+}
+
+// greet tells the user what a client needs, and warns where others can reach the exchange.
+func (a *app) greet(p *server.Plan, address *net.TCPAddr, asJSON bool) error {
+	if !address.IP.IsLoopback() {
+		fmt.Fprintln(a.Stderr, "warning: other machines can reach the exchange, and keys travel in the clear; 127.0.0.1 keeps it to this one")
+	}
+	if p.Clock.Speed == "0" && !p.Admin.Enabled {
+		fmt.Fprintln(a.Stderr, "warning: time stands, and without /admin nothing can move it")
+	}
+	facts := p.Facts(address)
+	if !asJSON {
+		return facts.Write(a.Stdout)
+	}
+	text, err := json.Marshal(facts)
+	if err != nil {
+		return err
+	}
+	_, err = a.Stdout.Write(append(text, '\n'))
 	return err
 }

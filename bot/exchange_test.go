@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot"
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 )
 
 // served is `bot exchange` as a process of its own.
@@ -38,17 +38,17 @@ type served struct {
 
 // serve starts it on a free port of this machine and waits until it has told its facts.
 func serve(t *testing.T, environment []string, args ...string) *served {
-	s := &served{t: t, cmd: bot.Child(bot.Program(t), append([]string{"exchange", "--listen", "127.0.0.1:0", "--json"}, args...)...)}
+	s := &served{t: t, cmd: bottest.Child(bottest.Program(t), append([]string{"exchange", "--listen", "127.0.0.1:0", "--json"}, args...)...)}
 	s.cmd.Env, s.cmd.Stderr = append(os.Environ(), environment...), &s.stderr
 	out, err := s.cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, s.cmd.Start())
 	t.Cleanup(func() { _ = s.cmd.Process.Kill() })
 	s.out = bufio.NewReader(out)
-	told := bot.Overdue(s.cmd)
+	told := bottest.Overdue(s.cmd)
 	line, err := s.out.ReadBytes('\n')
 	if err != nil {
-		_ = bot.Ended(s.cmd)
+		_ = bottest.Ended(s.cmd)
 		require.NoError(t, err, "it prints one line of JSON before anything else; it printed %q, and on standard error:\n%s", line, &s.stderr)
 	}
 	told()
@@ -59,7 +59,7 @@ func serve(t *testing.T, environment []string, args ...string) *served {
 // stop interrupts it, wants exit code 0, and returns what it still printed.
 func (s *served) stop() string {
 	require.NoError(s.t, s.cmd.Process.Signal(os.Interrupt))
-	defer bot.Overdue(s.cmd)()
+	defer bottest.Overdue(s.cmd)()
 	rest, err := io.ReadAll(s.out)
 	require.NoError(s.t, err)
 	require.NoError(s.t, s.cmd.Wait(), s.stderr.String())
@@ -96,7 +96,7 @@ func TestThePrintedLinesWorkAsPasted(t *testing.T) {
 		require.Len(t, s.facts.Curl, len(wanted))
 		for _, shell := range tools {
 			for i, want := range wanted {
-				cmd := bot.Short(t, shell, "-c", s.facts.Curl[i])
+				cmd := bottest.Short(t, shell, "-c", s.facts.Curl[i])
 				cmd.Env = append(os.Environ(), "EXCHANGE_SECRET=from outside")
 				out, err := cmd.CombinedOutput()
 				require.NoError(t, err, "%s: %s", shell, out)
@@ -126,7 +126,7 @@ func TestAnExchangeEndsInGoodOrderWithItsClientsConnected(t *testing.T) {
 	require.Equal(t, 200, response.StatusCode, "others are served meanwhile")
 	began := time.Now()
 	s.stop()
-	require.Less(t, time.Since(began), bot.Patience)
+	require.Less(t, time.Since(began), bottest.Patience)
 }
 
 func TestAnExchangeGoesOnWhileNobodyAsks(t *testing.T) {
@@ -141,7 +141,7 @@ func TestAnExchangeGoesOnWhileNobodyAsks(t *testing.T) {
 		return string(text)
 	}
 	before := price()
-	bot.Await(t, func() bool { return price() != before }, "a minute passes each second")
+	bottest.Await(t, func() bool { return price() != before }, "a minute passes each second")
 	s.stop()
 	require.Contains(t, s.stderr.String(), `"level":"info","method":"GET","path":"/v2/BTC-EUR/trades","status":200`)
 }
@@ -188,17 +188,17 @@ func TestAStateFileKeepsTheExchangeOverRestarts(t *testing.T) {
 	t.Parallel()
 	tools, file := shells(t), filepath.Join(t.TempDir(), "exchange.db")
 	open := func(s *served) string {
-		read, err := bot.Short(t, tools[0], "-c", strings.ReplaceAll(s.facts.Curl[1], "/balance", "/orders?market=BTC-EUR")).Output()
+		read, err := bottest.Short(t, tools[0], "-c", strings.ReplaceAll(s.facts.Curl[1], "/balance", "/orders?market=BTC-EUR")).Output()
 		require.NoError(t, err)
 		return string(read)
 	}
 	first := serve(t, nil, "--state", file, "--speed", "0")
-	_, err := bot.Short(t, tools[0], "-c", first.facts.Curl[2]).Output()
+	_, err := bottest.Short(t, tools[0], "-c", first.facts.Curl[2]).Output()
 	require.NoError(t, err)
 	before := open(first)
 	require.Contains(t, before, `"status":"filled"`)
 
-	out, err := bot.Short(t, bot.Program(t), "exchange", "--listen", "127.0.0.1:0", "--state", file).CombinedOutput()
+	out, err := bottest.Short(t, bottest.Program(t), "exchange", "--listen", "127.0.0.1:0", "--state", file).CombinedOutput()
 	var failed *exec.ExitError
 	require.ErrorAs(t, err, &failed)
 	require.Equal(t, 1, failed.ExitCode(), "the file is in use: no mistake of the config")
@@ -208,7 +208,7 @@ func TestAStateFileKeepsTheExchangeOverRestarts(t *testing.T) {
 	second := serve(t, nil, "--state", file, "--speed", "0")
 	require.Equal(t, before, open(second))
 	require.NoError(t, second.cmd.Process.Kill())
-	_ = bot.Ended(second.cmd) // it was killed
+	_ = bottest.Ended(second.cmd) // it was killed
 	third := serve(t, nil, "--state", file, "--speed", "0")
 	require.Equal(t, before, open(third))
 	third.stop()

@@ -6,107 +6,27 @@ import (
 	"io"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark-trading/tidemark/state/journal"
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/operator"
 )
 
-// storyInfo is an order with everything that the journal tells of it, as a program reads it.
-type storyInfo struct {
-	Running bool       `json:"running"`
-	Order   orderInfo  `json:"order"`
-	Steps   []stepInfo `json:"steps"`
-	Fills   []any      `json:"fills"` // journal.Fields
-}
-
-// stepInfo is an entry of the journal.
-type stepInfo struct {
-	Number     uint64       `json:"number"`
-	AtMS       int64        `json:"at_ms"`                 // when the bot noted it, by the exchange's clock as the bot knew it
-	ExchangeMS int64        `json:"exchange_ms,omitempty"` // of a report: when the exchange says that it happened
-	Kind       string       `json:"kind"`
-	Risk       []figureInfo `json:"risk,omitempty"` // of an intent: what the gate looked at
-	Says       any          `json:"says"`           // journal.Fields
-	Lines      []string     `json:"lines"`          // the same for a person
-}
-
-// figureInfo is one number that the gate looked at.
-type figureInfo struct {
-	Name   string `json:"name"`
-	Before string `json:"before"`
-	After  string `json:"after"`
-	Limit  string `json:"limit,omitempty"`
-}
-
-// storyOf tells the story of the order that somebody names: see journal.Store.FindOrder.
-func storyOf(store *journal.Store, name string) (*storyInfo, error) {
-	row, err := store.FindOrder(name)
-	if err != nil {
-		return nil, err
-	}
-	story, err := store.Story(row.ID)
-	if err != nil {
-		return nil, err
-	}
-	fills, err := store.FillsOf(row.ID)
-	if err != nil {
-		return nil, err
-	}
-	s := &storyInfo{Order: orderInfoOf(store.Catalog(), &row), Fills: []any{}}
-	t := teller{catalog: store.Catalog(), fees: map[uuid.UUID]bool{}}
-	for i := range story {
-		s.Steps = append(s.Steps, stepOf(store, &t, &story[i]))
-	}
-	for i := range fills {
-		s.Fills = append(s.Fills, store.DescribeFill(&fills[i]))
-	}
-	return s, nil
-}
-
-func stepOf(store *journal.Store, t *teller, e *journal.Entry) stepInfo {
-	step := stepInfo{Number: e.Number, AtMS: e.At.Millis(), Kind: e.Kind.String(), Says: store.Describe(e), Lines: t.lines(e)}
-	switch r := e.Record.(type) {
-	case *journal.Intent:
-		for _, f := range r.Risk {
-			step.Risk = append(step.Risk, figureInfo(f))
-		}
-	case *journal.Report:
-		if r.Updated != 0 {
-			step.ExchangeMS = r.Updated.Millis()
-		}
-	}
-	return step
-}
-
-// explain answers `bot explain`.
-func (c *control) explain(ctx context.Context, ask *operatorAsk) (any, error) {
-	if ask.Order == "" {
-		return c.refusals(ctx, ask)
-	}
-	story, err := storyOf(c.r.store, ask.Order)
-	if err != nil {
-		return nil, err
-	}
-	story.Running = true
-	return story, nil
-}
-
-// print writes the story for a person.
-func (s *storyInfo) print(w io.Writer) error {
+// printStory writes a story for a person.
+func printStory(w io.Writer, s *operator.Story) error {
 	o := &s.Order
 	fmt.Fprintf(w, "order %d  %s", o.Number, o.ClientOrderID)
 	if o.OrderID != "" {
 		fmt.Fprintf(w, ", the exchange's %s", o.OrderID)
 	}
-	fmt.Fprintf(w, "\n%s: %s in %s; %s, filled %s, fee %s\n", o.Strategy, o.terms(), o.Market, o.how(), o.Filled, o.Fee)
+	fmt.Fprintf(w, "\n%s: %s in %s; %s, filled %s, fee %s\n", o.Strategy, o.Terms(), o.Market, o.How(), o.Filled, o.Fee)
 	if len(s.Steps) == 0 {
 		fmt.Fprintln(w, "its story was taken out of this file by bot state compact --keep")
 	}
 	for i := range s.Steps {
 		step := &s.Steps[i]
 		for n, line := range step.Lines {
-			at := clockOf(step.AtMS)
+			at := operator.ClockOf(step.AtMS)
 			if n > 0 {
 				at = ""
 			}
@@ -134,13 +54,15 @@ func (a *app) explainCommand() *cobra.Command {
 			case refused:
 				return a.explainRefusals(ctx, f, strings.Join(args, ""), since)
 			case len(args) == 0:
-				return usagef("want an order, or --refused")
+				return config.Usagef("want an order, or --refused")
 			}
-			answer, err := askOrRead(ctx, f, pathExplain, &operatorAsk{Order: args[0]}, func(store *journal.Store) (*storyInfo, error) { return storyOf(store, args[0]) })
+			answer, err := ask(f, func(of operator.Place) (operator.Answer[operator.Story], error) {
+				return operator.AskStory(ctx, of, args[0])
+			})
 			if err != nil {
 				return err
 			}
-			return show(a, f, answer, func(s *storyInfo) error { return s.print(a.Stdout) })
+			return show(a, f, answer, func(s *operator.Story) error { return printStory(a.Stdout, s) })
 		}),
 	}
 	f.register(c)
@@ -152,13 +74,13 @@ func (a *app) explainCommand() *cobra.Command {
 func (a *app) explainRefusals(ctx context.Context, f *callerFlags, strategy, ago string) error {
 	since, err := parseAgo(ago)
 	if err != nil {
-		return usagef("--since %w", err)
+		return config.Usagef("--since %w", err)
 	}
-	answer, err := askOrRead(ctx, f, pathExplain, &operatorAsk{Strategy: strategy, SinceMS: since.Milliseconds()}, func(store *journal.Store) (*refusedInfo, error) {
-		return storedRefusals(store, strategy, since)
+	answer, err := ask(f, func(of operator.Place) (operator.Answer[operator.Refused], error) {
+		return operator.AskRefused(ctx, of, strategy, since)
 	})
 	if err != nil {
 		return err
 	}
-	return show(a, f, answer, func(r *refusedInfo) error { return r.print(a.Stdout) })
+	return show(a, f, answer, func(r *operator.Refused) error { return printRefused(a.Stdout, r) })
 }

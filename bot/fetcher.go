@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
@@ -31,7 +33,7 @@ type fetcher struct {
 	market   market.Market // only its name and the decimals in which its candles are read
 	options  candles.WriteOptions
 	span     candles.Range // what is wanted: whole candles, closed ones
-	bar      *progress
+	bar      *console.Bar
 
 	report  fetchReport
 	candles []market.Candle // of a page, reused
@@ -60,7 +62,7 @@ func (f *fetcher) prepare(ctx context.Context, name string, from, to market.Time
 	}
 	f.span = candles.Range{From: ceilInterval(f.interval, from), To: f.interval.Floor(to)}
 	if f.span.From >= f.span.To {
-		return usagef("no %s candle from %s on has closed by %s", f.interval, from, to)
+		return config.Usagef("no %s candle from %s on has closed by %s", f.interval, from, to)
 	}
 	f.report = fetchReport{Market: name, Interval: f.interval.String(), FromMS: f.span.From.Millis(), ToMS: f.span.To.Millis()}
 	return nil
@@ -101,7 +103,7 @@ func (f *fetcher) with(ctx context.Context, work func(*candles.Store) error) err
 	}
 }
 
-// run fetches what is not stored as complete, the newest first.
+// Run fetches what is not stored as complete, the newest first.
 func (f *fetcher) run(ctx context.Context) (*fetchReport, error) {
 	var complete []candles.Range
 	err := f.with(ctx, func(store *candles.Store) error {
@@ -148,7 +150,7 @@ func subtract(span candles.Range, ranges []candles.Range) (parts []candles.Range
 // that, or the exchange has nothing, shows when an older candle is found.
 func (f *fetcher) fetch(ctx context.Context, r candles.Range) error {
 	for end := r.To; end > r.From; {
-		f.bar.reach(f.span.From + f.span.To - end)
+		f.bar.Reach(f.span.From + f.span.To - end)
 		start := max(r.From, f.interval.StartOf(f.interval.Index(end)-rest.MaxCandles))
 		if err := f.page(ctx, start, end, rest.MaxCandles); err != nil {
 			return err
@@ -163,7 +165,7 @@ func (f *fetcher) fetch(ctx context.Context, r candles.Range) error {
 			}
 		}
 		oldest := f.candles[0].Start
-		if oldest < r.From { // found beyond the range
+		if oldest < r.From { // Answer beyond the range
 			oldest, f.candles = r.From, f.candles[:0]
 		}
 		if err := f.put(ctx, candles.Range{From: oldest, To: end}); err != nil {

@@ -12,6 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/server"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
@@ -34,7 +37,7 @@ func fiftyExchange() string {
 }
 
 // fiftyBot is a bot with every shipped strategy; together they trade all markets. What is not written here has its default.
-func fiftyBot(facts *exchangeFacts, folder string) string {
+func fiftyBot(facts *server.Facts, folder string) string {
 	var text strings.Builder
 	key := facts.Accounts[0].Keys[0]
 	fmt.Fprintf(&text, "[bot]\nstate = %q\nlog = \"info\"\n[exchange]\nbase_url = %q\nkey = %q\nsecret = %q\n", folder, facts.BaseURL, key.Key, key.Secret)
@@ -68,23 +71,23 @@ func TestFiftyMarketsAndSixStrategiesAreTradedByOneBot(t *testing.T) {
 	require.NoError(t, os.WriteFile(config, []byte(fiftyBot(&facts, filepath.Join(dir, "state"))), 0o600))
 	if *measureFor > 0 {
 		program = filepath.Join(dir, "shipped")
-		out, err := Short(t, "go", "build", "-o", program, "../cmd/bot").CombinedOutput()
+		out, err := bottest.Short(t, "go", "build", "-o", program, "../cmd/bot").CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	}
 	logs, err := os.Create(filepath.Join(dir, "log"))
 	require.NoError(t, err)
 	defer logs.Close()
-	cmd := Child(program, "run", "-c", config)
+	cmd := bottest.Child(program, "run", "-c", config)
 	cmd.Dir, cmd.Stderr = dir, logs
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
-	Await(t, func() bool { return strings.Contains(readText(t, logs.Name()), `"message":"fill"`) }, "the maker trades before the first candle has closed")
+	bottest.Await(t, func() bool { return strings.Contains(readText(t, logs.Name()), `"message":"fill"`) }, "the maker trades before the first candle has closed")
 	if *measureFor > 0 {
 		measure(t, cmd.Process.Pid)
 	}
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
-	require.NoError(t, Ended(cmd), "%s", readText(t, logs.Name()))
-	store, err := journal.Read(filepath.Join(dir, "state", stateFile))
+	require.NoError(t, bottest.Ended(cmd), "%s", readText(t, logs.Name()))
+	store, err := journal.Read(filepath.Join(dir, "state", folder.StateFile))
 	require.NoError(t, err)
 	defer store.Close()
 	report, err := store.Check()

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot"
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 )
 
 // The paper bot of 31b5e46 was killed with a position, its stop and an exchange of its own. Today's program goes on with its folder.
@@ -27,7 +28,7 @@ func TestAPaperBotOf31b5e46GoesOn(t *testing.T) {
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	b := &trader{t: t, exchange: ex, folder: folder}
 	var s status
-	bot.Await(t, func() bool { return b.try("status", &s) == 0 && s.State == "trading" })
+	bottest.Await(t, func() bool { return b.try("status", &s) == 0 && s.State == "trading" })
 	require.Len(t, s.Strategies, 4)
 	var held struct {
 		Positions []struct{ Strategy, Market, Amount string }

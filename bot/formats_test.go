@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 	"github.com/tidemark-trading/tidemark/state/journal"
@@ -44,19 +45,19 @@ func unpackFirst(t *testing.T, name, path string) []byte {
 }
 
 // unpackBot unpacks the state folder of the live or the paper bot.
-func unpackBot(t *testing.T, mode string) (folder string) {
-	folder = filepath.Join(t.TempDir(), "state")
-	unpackFirst(t, mode+"-bot.db", filepath.Join(folder, stateFile))
-	unpackFirst(t, mode+".rec", filepath.Join(folder, recordingFolder, "0000000000000001.rec"))
-	if mode == modePaper {
-		unpackFirst(t, "paper.db", filepath.Join(folder, "paper.db"))
+func unpackBot(t *testing.T, mode string) (dir string) {
+	dir = filepath.Join(t.TempDir(), "state")
+	unpackFirst(t, mode+"-bot.db", filepath.Join(dir, folder.StateFile))
+	unpackFirst(t, mode+".rec", filepath.Join(dir, folder.RecordingFolder, "0000000000000001.rec"))
+	if mode == config.ModePaper {
+		unpackFirst(t, "paper.db", filepath.Join(dir, "paper.db"))
 	}
-	return folder
+	return dir
 }
 
 func TestAStateFileOf31b5e46IsWholeAndIsWrittenOn(t *testing.T) {
-	for _, mode := range []string{modeLive, modePaper} {
-		path := filepath.Join(unpackBot(t, mode), stateFile)
+	for _, mode := range []string{config.ModeLive, config.ModePaper} {
+		path := filepath.Join(unpackBot(t, mode), folder.StateFile)
 		for range 2 { // as it was, then as this program left it
 			store, err := journal.Open(path)
 			require.NoError(t, err)
@@ -68,17 +69,17 @@ func TestAStateFileOf31b5e46IsWholeAndIsWrittenOn(t *testing.T) {
 			require.NoError(t, err)
 			stop := slices.IndexFunc(open, func(o journal.OrderRow) bool { return o.Type == market.TypeStopLoss })
 			require.Equal(t, "breakout", open[stop].StrategyName, "beside it the paper bot had six orders of its grid")
-			story, err := storyOf(store, "19")
+			story, err := operator.StoryOf(store, "19")
 			require.NoError(t, err)
 			require.Equal(t, "filled", story.Order.State)
 			require.NotEmpty(t, story.Fills)
 			halts, err := store.Halts()
 			require.NoError(t, err)
-			if mode == modeLive {
+			if mode == config.ModeLive {
 				require.Len(t, halts, 1)
 				require.Equal(t, "halted by the operator", halts[0].Reason)
 			}
-			parts, resumed, err := savedParts(store, []string{"breaketh", "breakout", "dca", "grid"})
+			parts, resumed, err := folder.Parts(store, []string{"breaketh", "breakout", "dca", "grid"})
 			require.NoError(t, err)
 			require.True(t, resumed)
 			require.NotEmpty(t, parts["account"])
@@ -91,11 +92,11 @@ func TestAStateFileOf31b5e46IsWholeAndIsWrittenOn(t *testing.T) {
 }
 
 func TestARecordingOf31b5e46IsReadAndGoesOn(t *testing.T) {
-	for _, mode := range []string{modeLive, modePaper} {
-		folder := unpackBot(t, mode)
-		store, err := journal.Read(filepath.Join(folder, stateFile))
+	for _, mode := range []string{config.ModeLive, config.ModePaper} {
+		dir := unpackBot(t, mode)
+		store, err := journal.Read(filepath.Join(dir, folder.StateFile))
 		require.NoError(t, err)
-		reader, err := recording.Read(filepath.Join(folder, recordingFolder), store.Catalog(), 0)
+		reader, err := recording.Read(filepath.Join(dir, folder.RecordingFolder), store.Catalog(), 0)
 		require.NoError(t, err)
 		kinds := map[market.EventKind]int{}
 		for {
@@ -108,7 +109,7 @@ func TestARecordingOf31b5e46IsReadAndGoesOn(t *testing.T) {
 		}
 		reader.Close()
 		require.Positive(t, kinds[market.KindCandles])
-		recording, err := recording.Open(filepath.Join(folder, recordingFolder), recording.Options{Catalog: store.Catalog()})
+		recording, err := recording.Open(filepath.Join(dir, folder.RecordingFolder), recording.Options{Catalog: store.Catalog()})
 		require.NoError(t, err)
 		require.Greater(t, recording.Next(), uint64(1))
 		require.NoError(t, recording.Close())
@@ -117,7 +118,7 @@ func TestARecordingOf31b5e46IsReadAndGoesOn(t *testing.T) {
 }
 
 func TestARecordingOfALaterFormatIsRefusedAndStaysAsItIs(t *testing.T) {
-	folder := filepath.Join(unpackBot(t, modeLive), recordingFolder)
+	folder := filepath.Join(unpackBot(t, config.ModeLive), folder.RecordingFolder)
 	path := filepath.Join(folder, "0000000000000001.rec")
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -135,8 +136,8 @@ func TestARecordingOfALaterFormatIsRefusedAndStaysAsItIs(t *testing.T) {
 
 // Each field that a program could read in 31b5e46 is there still, with a value of its kind.
 func TestTheAnswersOf31b5e46AreUnderstood(t *testing.T) {
-	status, refused, halted := &statusInfo{}, &refusedInfo{}, &actReport{}
-	orders, all, held, story := &ordersInfo{}, &ordersInfo{}, &positionsInfo{}, &storyInfo{}
+	status, refused, halted := &operator.Status{}, &operator.Refused{}, &operator.Report{}
+	orders, all, held, story := &operator.Orders{}, &operator.Orders{}, &operator.Positions{}, &operator.Story{}
 	for name, into := range map[string]any{"status": status, "orders": orders, "orders-all": all, "positions": held, "explain": story, "refused": refused, "halt": halted} {
 		decoder := json.NewDecoder(bytes.NewReader(unpackFirst(t, name+".json", "")))
 		decoder.DisallowUnknownFields()
@@ -151,23 +152,8 @@ func TestTheAnswersOf31b5e46AreUnderstood(t *testing.T) {
 	require.NotEmpty(t, story.Steps)
 	require.Equal(t, "warm_up", refused.Strategies[2].Refused[0].Reason)
 	require.Equal(t, 6, halted.Cancelled)
-	for _, print := range []func(io.Writer) error{story.print, refused.print} {
-		require.NoError(t, print(io.Discard))
-	}
-}
-
-func TestBothSidesRefuseANewerProtocol(t *testing.T) {
-	bot := answer(nil)
-	request := httptest.NewRequest(http.MethodPost, "/status", bytes.NewReader([]byte("{}")))
-	request.Header.Set(protocolHeader, "2")
-	heard := httptest.NewRecorder()
-	bot(heard, request)
-	require.Equal(t, http.StatusBadRequest, heard.Code)
-	require.Contains(t, heard.Body.String(), "the command speaks protocol 2, this program 1 at most")
-	require.Equal(t, "1", heard.Header().Get(protocolHeader))
-	require.ErrorContains(t, checkAnswer(request.Header), "the bot speaks protocol 2")
-	require.ErrorContains(t, checkAnswer(http.Header{protocolHeader: {"x"}}), "is no version")
-	require.NoError(t, checkAnswer(http.Header{}), "a program of 31b5e46 names none")
+	require.NoError(t, printStory(io.Discard, story))
+	require.NoError(t, printRefused(io.Discard, refused))
 }
 
 // No command reads a result.json: who does are programs of others, and to them each field of the first schema is still there. What

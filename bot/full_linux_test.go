@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"github.com/tidemark-trading/tidemark/bot"
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 )
 
 // smallDisk mounts a file system of so many bytes.
@@ -23,7 +23,7 @@ func smallDisk(t *testing.T, size string) string {
 
 // command runs bot in dir and returns what it printed.
 func command(t *testing.T, dir string, args ...string) (string, error) {
-	cmd := bot.Short(t, bot.Program(t), args...)
+	cmd := bottest.Short(t, bottest.Program(t), args...)
 	cmd.Dir = dir
 	text, err := cmd.CombinedOutput()
 	return string(text), err

@@ -15,6 +15,9 @@ import (
 	"text/template"
 
 	"github.com/spf13/cobra"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/version"
 )
 
 //go:embed template
@@ -47,7 +50,7 @@ type project struct {
 
 func (a *app) initModule(dir, module, replace string) error {
 	if dir == "" {
-		return usagef("the name of the folder is empty; name one, like ../mybot")
+		return config.Usagef("the name of the folder is empty; name one, like ../mybot")
 	}
 	absolute, err := filepath.Abs(dir)
 	if err != nil {
@@ -57,14 +60,14 @@ func (a *app) initModule(dir, module, replace string) error {
 		module = filepath.Base(absolute)
 	}
 	if !validModule(module) {
-		return usagef("%q is no name for a module; name one with --module, like example.com/mybot", clip(module))
+		return config.Usagef("%q is no name for a module; name one with --module, like example.com/mybot", config.Clip(module))
 	}
 	from, err := findDependency(replace)
 	if err != nil {
 		return err
 	}
 	from.Replace = modPath(from.Replace)
-	p := &project{Name: module[strings.LastIndex(module, "/")+1:], Module: module, Tidemark: modulePath, Go: from.goVersion, dependency: *from, dir: absolute}
+	p := &project{Name: module[strings.LastIndex(module, "/")+1:], Module: module, Tidemark: version.Module, Go: from.goVersion, dependency: *from, dir: absolute}
 	files, err := p.files()
 	if err != nil {
 		return err

@@ -12,10 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot"
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
-// call runs the program in this process.
+// Call runs the program in this process.
 func call(ctx context.Context, args ...string) (code int, stdout, stderr string) {
 	var out, failed bytes.Buffer
 	code = bot.Run(ctx, bot.Process{Args: args, Stdin: bytes.NewReader(nil), Stdout: &out, Stderr: &failed,
@@ -53,7 +54,7 @@ func programOfTheReadme(t *testing.T) string {
 
 func goCommand(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	c := bot.Short(t, "go", args...)
+	c := bottest.Short(t, "go", args...)
 	c.Dir, c.Env = dir, append(os.Environ(), "GOPROXY=off", "GOFLAGS=", "GOWORK=off")
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "go %v: %s", args, out)

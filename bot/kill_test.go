@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot"
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
@@ -22,10 +22,10 @@ const kills = 20
 
 // killed starts the command as a process of its own, kills it after a while and reports whether it had ended before.
 func killed(t *testing.T, dir string, after time.Duration, args ...string) (ended bool) {
-	cmd := bot.Child(bot.Program(t), args...)
+	cmd := bottest.Child(bottest.Program(t), args...)
 	cmd.Dir = dir
 	require.NoError(t, cmd.Start())
-	timer := time.AfterFunc(min(after, 2*bot.Patience), func() { _ = cmd.Process.Kill() })
+	timer := time.AfterFunc(min(after, 2*bottest.Patience), func() { _ = cmd.Process.Kill() })
 	defer timer.Stop()
 	return cmd.Wait() == nil
 }

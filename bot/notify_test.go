@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"os"
@@ -14,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 )
 
 // systemd is what a supervisor hears of a real `bot run`.
@@ -44,7 +45,7 @@ func supervise(t *testing.T, dir string, args ...string) *systemd {
 	logs, err := os.Create(s.log)
 	require.NoError(t, err)
 	defer logs.Close()
-	s.cmd = Child(Program(t), append([]string{"run"}, args...)...)
+	s.cmd = bottest.Child(bottest.Program(t), append([]string{"run"}, args...)...)
 	s.cmd.Dir, s.cmd.Stderr, s.cmd.Env = dir, logs, append(os.Environ(), "NOTIFY_SOCKET="+socket, "WATCHDOG_USEC=900000")
 	require.NoError(t, s.cmd.Start())
 	t.Cleanup(func() { _ = s.cmd.Process.Kill() })
@@ -65,7 +66,7 @@ func (s *systemd) count(message string) (n int) {
 
 func (s *systemd) wait(what string, holds func() bool) {
 	s.t.Helper()
-	if !assert.Eventually(s.t, holds, Patience, 20*time.Millisecond, what) {
+	if !assert.Eventually(s.t, holds, bottest.Patience, 20*time.Millisecond, what) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.t.Fatalf("heard %q; the bot's log:\n%s", s.heard, readText(s.t, s.log))
@@ -88,7 +89,7 @@ func TestSystemdIsToldOfAProcessFromStartToStop(t *testing.T) {
 	s := supervise(t, dir, "-c", config, "--set", "bot.stop_within=10m")
 	s.wait("the start", func() bool { return s.count("READY=1") == 1 && s.count("WATCHDOG=1") > 1 })
 	s.wait("a resting order", func() bool {
-		out, _ := Short(t, s.cmd.Path, "orders", "-c", config, "--json").Output()
+		out, _ := bottest.Short(t, s.cmd.Path, "orders", "-c", config, "--json").Output()
 		return strings.Contains(string(out), `"state": "open"`)
 	})
 	require.Zero(t, s.count("STOPPING=1")+s.count(more))
@@ -97,7 +98,7 @@ func TestSystemdIsToldOfAProcessFromStartToStop(t *testing.T) {
 	signs := s.count("WATCHDOG=1")
 	s.wait("more time to be asked for, by a bot that is alive", func() bool { return s.count(more) > 1 && s.count("WATCHDOG=1") > signs })
 	require.NoError(t, s.cmd.Process.Signal(os.Interrupt))
-	require.Error(t, Ended(s.cmd), "orders are left: %s", readText(t, s.log))
+	require.Error(t, bottest.Ended(s.cmd), "orders are left: %s", readText(t, s.log))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	require.Equal(t, "READY=1", s.heard[0])
@@ -111,30 +112,7 @@ func TestABotThatIsStoppedBeforeItTradesAsksForAllItsTimeAtOnce(t *testing.T) {
 	s := supervise(t, dir, "-c", config, "--set", "bot.stop_within=80s")
 	s.wait("the bot to wait for its exchange", func() bool { return strings.Contains(readText(t, s.log), "the exchange cannot be reached") })
 	require.NoError(t, s.cmd.Process.Signal(os.Interrupt))
-	require.NoError(t, Ended(s.cmd), "%s", readText(t, s.log))
+	require.NoError(t, bottest.Ended(s.cmd), "%s", readText(t, s.log))
 	s.wait("the stop", func() bool { return s.count("STOPPING=1\nEXTEND_TIMEOUT_USEC=95000000") == 1 })
 	require.Zero(t, s.count("READY=1")+s.count("WATCHDOG=1"))
-}
-
-// tardy is a context that has ended and has not yet called those who wait for that: a run may be over before it does.
-type tardy struct{ context.Context }
-
-func (tardy) AfterFunc(func()) (stop func() bool) { return func() bool { return true } }
-
-func TestSystemdIsToldOfAStopThatIsFasterThanItsNews(t *testing.T) {
-	t.Parallel()
-	socket := filepath.Join(t.TempDir(), "notify")
-	ear, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
-	require.NoError(t, err)
-	defer ear.Close()
-	ended, end := context.WithCancel(t.Context())
-	end()
-	w := &watch{r: &runner{plan: &runPlan{runConfig: &runConfig{}}}, notify: &notifier{socket: socket}}
-	w.hearStop(tardy{ended})
-	w.settle()
-	require.NoError(t, ear.SetReadDeadline(time.Now().Add(Patience)))
-	buffer := make([]byte, 256)
-	n, err := ear.Read(buffer)
-	require.NoError(t, err)
-	require.Equal(t, "STOPPING=1\nEXTEND_TIMEOUT_USEC=15000000", string(buffer[:n]))
 }

@@ -6,141 +6,12 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"github.com/google/uuid"
+	"github.com/spf13/cobra"
 
-	"github.com/tidemark-trading/tidemark/market"
-	"github.com/tidemark-trading/tidemark/state/journal"
+	"github.com/tidemark-trading/tidemark/bot/operator"
 )
 
-// orderInfo is an own order as a program reads it.
-type orderInfo struct {
-	Number        int64  `json:"number"`
-	ClientOrderID string `json:"client_order_id"`
-	OrderID       string `json:"order_id,omitempty"` // the exchange's
-	Strategy      string `json:"strategy"`
-	Market        string `json:"market"`
-	Side          string `json:"side"`
-	Type          string `json:"type"`
-	State         string `json:"state"`
-	InFlight      string `json:"in_flight,omitempty"` // the command that the exchange has not answered
-	Waits         bool   `json:"waits,omitempty"`     // that command has not left: it waits for a lane to the exchange
-	Amount        string `json:"amount,omitempty"`
-	AmountQuote   string `json:"amount_quote,omitempty"`
-	Price         string `json:"price,omitempty"`
-	Trigger       string `json:"trigger,omitempty"`
-	Filled        string `json:"filled"`
-	FilledQuote   string `json:"filled_quote"`
-	Fee           string `json:"fee"`
-	Tag           string `json:"tag,omitempty"`
-	ErrorCode     int    `json:"error_code,omitempty"`
-	CreatedMS     int64  `json:"created_ms"`
-	UpdatedMS     int64  `json:"updated_ms"`
-}
-
-func orderInfoOf(c *market.Catalog, o *journal.OrderRow) orderInfo {
-	m := c.Market(o.Market)
-	info := orderInfo{Number: int64(o.ID), ClientOrderID: o.ClientOrderID.String(), Strategy: o.StrategyName, Market: m.Name, Side: o.Side.String(), Type: o.Type.String(),
-		State: o.State.String(), Filled: m.FormatQty(o.FilledAmount), FilledQuote: m.FormatValue(o.FilledAmountQuote), Fee: m.FormatValue(o.FeePaid), Tag: o.Tag,
-		ErrorCode: o.Code, CreatedMS: o.Created.Millis(), UpdatedMS: o.Updated.Millis()}
-	if o.State == 0 {
-		info.State = o.Status.String() // an order of others
-	}
-	if o.ExchangeID != uuid.Nil {
-		info.OrderID = o.ExchangeID.String()
-	}
-	if o.InFlight != 0 {
-		info.InFlight = o.InFlight.String()
-	}
-	if o.ByQuote() {
-		info.AmountQuote = m.FormatMoney(o.AmountQuote)
-	} else {
-		info.Amount = m.FormatQty(o.Amount)
-	}
-	if o.Price != 0 {
-		info.Price = m.FormatPrice(o.Price)
-	}
-	if o.TriggerAmount != 0 {
-		info.Trigger = m.FormatPrice(o.TriggerAmount)
-	}
-	return info
-}
-
-// terms says what an order is, in words.
-func (o *orderInfo) terms() string {
-	text := o.Side + " " + o.Type + " " + o.Amount
-	if o.AmountQuote != "" {
-		text += "for " + o.AmountQuote
-	}
-	if o.Price != "" {
-		text += " @ " + o.Price
-	}
-	if o.Trigger != "" {
-		text += " when " + o.Trigger
-	}
-	return text
-}
-
-// how says how an order stands, in words.
-func (o *orderInfo) how() string {
-	if o.Waits {
-		return o.InFlight + " waits to be sent"
-	}
-	if o.InFlight != "" {
-		return o.State + ", " + o.InFlight + " not answered"
-	}
-	return o.State
-}
-
-// updated is when the exchange last told of the order, or when it was made.
-func (o *orderInfo) updated() int64 { return max(o.UpdatedMS, o.CreatedMS) }
-
-// ordersInfo is a list of orders.
-type ordersInfo struct {
-	Running bool        `json:"running"`
-	AsOfMS  int64       `json:"as_of_ms,omitempty"` // of a stopped bot: when its file was last written; each order has its updated_ms
-	Orders  []orderInfo `json:"orders"`
-}
-
-// mostOrders is how many orders a list has at most: the latest.
-const mostOrders = 10_000
-
-// ordersOf lists the open orders of a state file, or all, the oldest first.
-func ordersOf(store *journal.Store, all bool) (*ordersInfo, error) {
-	list := &ordersInfo{Orders: []orderInfo{}}
-	if !all {
-		rows, err := store.OpenOrders()
-		for i := range rows {
-			list.Orders = append(list.Orders, orderInfoOf(store.Catalog(), &rows[i]))
-		}
-		return list, err
-	}
-	err := store.Orders(0, func(o *journal.OrderRow) error {
-		list.Orders = append(list.Orders, orderInfoOf(store.Catalog(), o))
-		if len(list.Orders) >= 2*mostOrders {
-			list.Orders = append(list.Orders[:0], list.Orders[mostOrders:]...)
-		}
-		return nil
-	})
-	list.Orders = list.Orders[max(0, len(list.Orders)-mostOrders):]
-	return list, err
-}
-
-// orders answers `bot orders`.
-func (c *control) orders(ctx context.Context, ask *operatorAsk) (any, error) {
-	list, err := ordersOf(c.r.store, ask.All)
-	if err != nil {
-		return nil, err
-	}
-	list.Running = true
-	return list, c.look(ctx, func(market.Time) {
-		for i := range list.Orders {
-			o := &list.Orders[i]
-			o.Waits = o.InFlight != "" && c.r.loop.Waits(market.OrderID(o.Number))
-		}
-	})
-}
-
-func printOrders(w io.Writer, orders []orderInfo) error {
+func printOrders(w io.Writer, orders []operator.Order) error {
 	if len(orders) == 0 {
 		_, err := fmt.Fprintln(w, "no orders")
 		return err
@@ -149,16 +20,26 @@ func printOrders(w io.Writer, orders []orderInfo) error {
 	fmt.Fprintln(table, "number\tclient order id\tstrategy\tmarket\torder\tfilled\tstate\tupdated\ttag")
 	for i := range orders {
 		o := &orders[i]
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", o.Number, o.ClientOrderID, o.Strategy, o.Market, o.terms(), o.Filled, o.how(), clockOrNone(o.updated()), o.Tag)
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", o.Number, o.ClientOrderID, o.Strategy, o.Market, o.Terms(), o.Filled, o.How(), clockOrNone(o.Updated()), o.Tag)
 	}
 	return table.Flush()
 }
 
-// stoppedOrders lists the orders of a bot that does not run.
-func stoppedOrders(store *journal.Store, all bool) (*ordersInfo, error) {
-	list, err := ordersOf(store, all)
-	if err == nil {
-		list.AsOfMS, err = lastEntryMS(store)
+func (a *app) ordersCommand() *cobra.Command {
+	f, all := &callerFlags{}, false
+	c := &cobra.Command{
+		Use: "orders", Short: "List a bot's open orders, or all", Args: onlyFlags, Example: "  bot orders -c configs/sandbox.toml\n  bot orders --state state --all --json",
+		RunE: a.enter(func(ctx context.Context, _ []string) error {
+			answer, err := ask(f, func(of operator.Place) (operator.Answer[operator.Orders], error) {
+				return operator.AskOrders(ctx, of, all)
+			})
+			if err != nil {
+				return err
+			}
+			return show(a, f, answer, func(list *operator.Orders) error { return printOrders(a.Stdout, list.Orders) })
+		}),
 	}
-	return list, err
+	f.register(c)
+	c.Flags().BoolVar(&all, "all", false, fmt.Sprintf("those that are done too, the latest %d", operator.MostOrders))
+	return c
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -31,7 +33,7 @@ func builtinFor(kinds []strategy.Kind) string {
 // files: for tests of an own strategy. values are its parameters as a config holds them; what is left out has its default.
 // The result depends on nothing else.
 func Backtest(ctx context.Context, kind strategy.Kind, values map[string]any) (*backtest.Result, error) {
-	c, err := loadConfig(&configSource{text: builtinFor([]strategy.Kind{kind})})
+	c, err := config.LoadBacktest(&config.Source{Text: builtinFor([]strategy.Kind{kind})})
 	if err != nil {
 		return nil, err
 	}
@@ -39,12 +41,17 @@ func Backtest(ctx context.Context, kind strategy.Kind, values map[string]any) (*
 		section.Params = values
 		c.Strategies[name] = section
 	}
-	p, err := newPlanner(c, []strategy.Kind{kind})
+	p, err := plan.NewBacktest(c, []strategy.Kind{kind})
 	if err != nil {
 		return nil, err
 	}
-	if err := p.finish(&madeUp{seed: c.Backtest.Seed}); err != nil {
+	candles, err := plan.OpenLibrary(c)
+	if err != nil {
 		return nil, err
 	}
-	return backtest.Run(ctx, p.plan, p.options)
+	defer candles.Close()
+	if err := p.Finish(candles); err != nil {
+		return nil, err
+	}
+	return backtest.Run(ctx, p.Run, p.Options)
 }

@@ -14,6 +14,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
@@ -32,7 +36,7 @@ var waysToTakeAway = []takeAway{
 	}, []byte("another file")},
 	{"deleted with its folder", func(t *testing.T, path string) { require.NoError(t, os.RemoveAll(filepath.Dir(path))) }, nil},
 	{"moved away, with an older rescue beside it", func(t *testing.T, path string) {
-		require.NoError(t, os.WriteFile(path+rescuedExt, []byte("older"), 0o600))
+		require.NoError(t, os.WriteFile(path+folder.RescuedExt, []byte("older"), 0o600))
 		require.NoError(t, os.Rename(path, path+".moved"))
 	}, nil},
 }
@@ -48,26 +52,26 @@ func TestABotWhoseStateFileIsTakenAwayEndsItsOrdersAndSavesIt(t *testing.T) {
 			key := facts.Accounts[0].Keys[0]
 			config := filepath.Join(dir, "bot.toml")
 			require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, killConfig, filepath.Join(dir, "state"), facts.BaseURL, key.Key, key.Secret), 0o600))
-			s, path := auditOf(t, dir, &facts), filepath.Join(dir, "state", stateFile)
+			s, path := auditOf(t, dir, &facts), filepath.Join(dir, "state", folder.StateFile)
 			cmd := child(t, dir, "run", "-c", config, "--set", "bot.keep_orders=true")
-			Await(t, func() bool { return len(s.openAtTheExchange()) > 0 })
+			bottest.Await(t, func() bool { return len(s.OpenAtTheExchange()) > 0 })
 			way.do(t, path)
 			requireFailed(t, cmd)
 			said := fmt.Sprint(cmd.Stderr)
 			require.Contains(t, said, "all strategies are halted, all orders are cancelled")
 			require.Contains(t, said, "put that into its place before the next start")
-			require.Empty(t, s.openAtTheExchange(), said)
+			require.Empty(t, s.OpenAtTheExchange(), said)
 			have, err := os.ReadFile(path)
 			require.Equal(t, way.want == nil, errors.Is(err, os.ErrNotExist), "a new file is made by nothing")
 			require.Equal(t, way.want, have, "and an other one not written to")
-			saved := path + rescuedExt
+			saved := path + folder.RescuedExt
 			if old, err := os.ReadFile(saved); err == nil && string(old) == "older" {
 				saved += ".2"
 			}
 			requireRescued(t, saved)
 			require.NoError(t, os.Rename(saved, path))
 			again := child(t, dir, "run", "-c", config)
-			awaitState(t, filepath.Dir(path), botHalted)
+			awaitState(t, filepath.Dir(path), operator.Halted)
 			require.NoError(t, again.Process.Signal(os.Interrupt))
 			require.NoError(t, again.Wait(), "%s", again.Stderr)
 		})
@@ -77,9 +81,9 @@ func TestABotWhoseStateFileIsTakenAwayEndsItsOrdersAndSavesIt(t *testing.T) {
 // awaitState waits until the bot of a folder says that it is in a state.
 func awaitState(t *testing.T, folder, want string) {
 	t.Helper()
-	Await(t, func() bool {
+	bottest.Await(t, func() bool {
 		var out bytes.Buffer
-		var s statusInfo
+		var s operator.Status
 		code := Run(t.Context(), Process{Args: []string{"status", "--state", folder, "--json"}, Stdout: &out, Stderr: io.Discard, Getenv: func(string) string { return "" }})
 		return code == exitDone && json.Unmarshal(out.Bytes(), &s) == nil && s.State == want
 	})
@@ -118,7 +122,7 @@ func requireRescued(t *testing.T, path string) {
 }
 
 func TestAStateFileThatIsCutOffUnderABotIsSeen(t *testing.T) {
-	path := filepath.Join(unpackBot(t, modeLive), stateFile)
+	path := filepath.Join(unpackBot(t, config.ModeLive), folder.StateFile)
 	store, err := journal.Open(path)
 	require.NoError(t, err)
 	require.NoError(t, store.Displaced())
@@ -135,18 +139,18 @@ func TestAPaperBotWhoseExchangeFileIsDeletedSavesIt(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	facts, _ := exchangeChild(t, dir, "--set", "clock.start=2026-11-22T09:00:00Z")
-	folder := unpackBot(t, modePaper)
+	state := unpackBot(t, config.ModePaper)
 	config, err := filepath.Abs(filepath.Join(firstFiles, "paper.toml"))
 	require.NoError(t, err)
-	cmd := child(t, dir, "run", "-c", config, "--set", "exchange.base_url="+facts.BaseURL, "--set", "bot.state="+folder, "--set", "bot.stop_within=5m")
-	awaitState(t, folder, botTrading)
-	paper := filepath.Join(folder, paperFile)
+	cmd := child(t, dir, "run", "-c", config, "--set", "exchange.base_url="+facts.BaseURL, "--set", "bot.state="+state, "--set", "bot.stop_within=5m")
+	awaitState(t, state, operator.Trading)
+	paper := filepath.Join(state, folder.PaperFile)
 	require.NoError(t, os.Remove(paper))
 	requireFailed(t, cmd)
 	require.NoFileExists(t, paper)
-	require.NoError(t, os.Rename(paper+rescuedExt, paper))
-	again := child(t, dir, "run", "-c", config, "--set", "exchange.base_url="+facts.BaseURL, "--set", "bot.state="+folder, "--set", "bot.stop_within=5m")
-	awaitState(t, folder, botHalted)
+	require.NoError(t, os.Rename(paper+folder.RescuedExt, paper))
+	again := child(t, dir, "run", "-c", config, "--set", "exchange.base_url="+facts.BaseURL, "--set", "bot.state="+state, "--set", "bot.stop_within=5m")
+	awaitState(t, state, operator.Halted)
 	require.NoError(t, again.Process.Signal(os.Interrupt))
 	require.NoError(t, again.Wait(), "%s", again.Stderr)
 }

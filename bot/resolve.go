@@ -3,21 +3,17 @@ package bot
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/operator"
 )
 
-// How an order is resolved, and the word that a person types for it.
-const (
-	asExchange  = "exchange"
-	asAbsent    = "absent"
-	resolveWord = "resolve"
-)
+// resolveWord is the word that a person types to resolve an order.
+const resolveWord = "resolve"
 
 func (a *app) resolveCommand() *cobra.Command {
 	f, exchange, absent := &actFlags{}, false, false
@@ -26,49 +22,23 @@ func (a *app) resolveCommand() *cobra.Command {
 		Example: "  bot resolve 12 --as-exchange -c configs/sandbox.toml\n  bot resolve 12 --as-absent --wait 1m",
 		Long: "Decides about an order whose answers of the exchange were not booked, because they break a rule (docs/running.md). Look at the exchange's own page\nfirst. --as-exchange books the next answer to a query as it is; --as-absent ends the order in the books with the fills that are booked. The word\n" +
 			resolveWord + " has to be typed. Both values go to the journal: bot explain ORDER shows them.",
-	}, pathResolve, f, func(*actReport) string { return "resolved\n" })
+	}, operator.PathResolve, f, func(*operator.Report) string { return "resolved\n" })
 	c.RunE = a.enter(func(ctx context.Context, args []string) error {
 		if exchange == absent {
-			return usagef("give one of --as-exchange and --as-absent")
+			return config.Usagef("give one of --as-exchange and --as-absent")
 		}
-		as := asExchange
+		as := operator.AsExchange
 		if absent {
-			as = asAbsent
+			as = operator.AsAbsent
 		}
 		fmt.Fprintf(a.Stderr, "order %s is resolved as %s; type %q to go on: ", args[0], as, resolveWord)
 		word, _ := bufio.NewReader(a.Stdin).ReadString('\n')
 		if strings.TrimSpace(word) != resolveWord {
-			return usagef("nothing is done: the word is %q", resolveWord)
+			return config.Usagef("nothing is done: the word is %q", resolveWord)
 		}
-		return a.act(ctx, f, pathResolve, &operatorAsk{Order: args[0], As: as, WaitMS: f.wait.Milliseconds()}, func(*actReport) string { return "order " + args[0] + " is resolved as " + as + "\n" })
+		return a.act(ctx, f, operator.PathResolve, &operator.Ask{Order: args[0], As: as, WaitMS: f.wait.Milliseconds()}, func(*operator.Report) string { return "order " + args[0] + " is resolved as " + as + "\n" })
 	})
 	c.Flags().BoolVar(&exchange, "as-exchange", false, "the exchange is right: its next answer is booked")
 	c.Flags().BoolVar(&absent, "as-absent", false, "the exchange does not have it: the order ends with the fills that are booked")
 	return c
-}
-
-// resolve books an order as a person says.
-func (c *control) resolve(ctx context.Context, ask *operatorAsk) (*actReport, error) {
-	row, err := c.r.store.FindOrder(ask.Order)
-	if err != nil {
-		return nil, err
-	}
-	report := newActReport(nil)
-	if ask.As != asExchange && ask.As != asAbsent {
-		return nil, usagef("%q is neither %s nor %s", clip(ask.As), asExchange, asAbsent)
-	}
-	var failed error
-	began := false
-	report.Done, err = c.until(ctx, func(market.Time) (commands []market.Command, done bool) {
-		switch {
-		case began:
-		case ask.As == asAbsent:
-			failed = c.r.loop.ResolveAsAbsent(row.ID)
-		default:
-			failed = c.r.loop.ResolveAsExchange(row.ID)
-		}
-		began = true
-		return nil, failed != nil || c.r.loop.Resolved(row.ID)
-	})
-	return report, errors.Join(failed, err)
 }

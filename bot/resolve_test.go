@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot"
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 )
 
 // liar is a server before an exchange. While it lies it tells of every order that it is on the other side.
@@ -67,7 +68,7 @@ func TestAPersonResolvesAnOrderOverTheSocket(t *testing.T) {
 	b.start("--set", "exchange.base_url="+l.URL+"/v2")
 	l.lies.Store(true)
 	var order int64
-	bot.Await(t, func() bool { // an order about which lies are told, and that is still expected to be told of
+	bottest.Await(t, func() bool { // an order about which lies are told, and that is still expected to be told of
 		var list struct {
 			Orders []struct{ Number int64 }
 		}
@@ -90,17 +91,17 @@ func TestAPersonResolvesAnOrderOverTheSocket(t *testing.T) {
 	code, out, errs := b.resolve(order, "--as-absent", "resolve\n")
 	require.Zero(t, code, errs)
 	require.Equal(t, fmt.Sprintf("order %d is resolved as absent\n", order), out)
-	bot.Await(t, func() bool { return strings.Contains(b.story(order), "resolved by the operator") }, "the entry of the journal")
+	bottest.Await(t, func() bool { return strings.Contains(b.story(order), "resolved by the operator") }, "the entry of the journal")
 
 	code, _, errs = b.resolve(4711, "--as-exchange", "resolve\n")
 	require.Equal(t, 1, code)
 	require.Contains(t, errs, "4711")
 	l.lies.Store(false)
 	_ = b.cmd.Process.Signal(os.Interrupt)
-	_ = bot.Ended(b.cmd)
+	_ = bottest.Ended(b.cmd)
 }
 
-// story is what bot explain tells of an order.
+// Story is what bot explain tells of an order.
 func (b *trader) story(order int64) string {
 	_, out, _ := call(b.t.Context(), "explain", fmt.Sprint(order), "--state", b.folder)
 	return out

@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/tidemark-trading/tidemark/bot"
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 )
 
@@ -50,7 +50,7 @@ func tradeUntil(t *testing.T, s *served, config, state, message string, sets ...
 	for _, set := range sets {
 		args = append(args, "--set", set)
 	}
-	cmd := bot.Short(t, bot.Program(t), args...)
+	cmd := bottest.Short(t, bottest.Program(t), args...)
 	out, err := cmd.StderrPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())

@@ -11,13 +11,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/tidemark-trading/tidemark/bot"
+
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 )
 
 func TestABotWhoseTerminalIsGoneStopsInGoodOrder(t *testing.T) {
 	t.Parallel()
 	s, folder := lively(t), filepath.Join(t.TempDir(), "state")
-	cmd := bot.Child(bot.Program(t), "run", "-c", filepath.Join("..", "configs", "sandbox.toml"), "--set", "exchange.base_url="+s.facts.BaseURL, "--set", "bot.state="+folder, "--set", "bot.stop_within=5m")
+	cmd := bottest.Child(bottest.Program(t), "run", "-c", filepath.Join("..", "configs", "sandbox.toml"), "--set", "exchange.base_url="+s.facts.BaseURL, "--set", "bot.state="+folder, "--set", "bot.stop_within=5m")
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP) // under nohup a child would inherit that it is ignored
 	defer signal.Stop(hangups)
@@ -27,7 +28,7 @@ func TestABotWhoseTerminalIsGoneStopsInGoodOrder(t *testing.T) {
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	require.NoError(t, write.Close())
-	accepted, said := bot.Overdue(cmd), ""
+	accepted, said := bottest.Overdue(cmd), ""
 	for lines := bufio.NewScanner(read); !strings.Contains(said, "order accepted"); {
 		require.True(t, lines.Scan(), "no order was accepted; the bot said:\n%s", said)
 		said += lines.Text() + "\n"
@@ -38,7 +39,7 @@ func TestABotWhoseTerminalIsGoneStopsInGoodOrder(t *testing.T) {
 	entries := func() (n int) {
 		var now status
 		code, out := 1, ""
-		bot.Await(t, func() bool {
+		bottest.Await(t, func() bool {
 			code, out, _ = call(t.Context(), "status", "--json", "--state", folder)
 			return code == 0
 		})
@@ -47,9 +48,9 @@ func TestABotWhoseTerminalIsGoneStopsInGoodOrder(t *testing.T) {
 		return now.Journal
 	}
 	before := entries()
-	bot.Await(t, func() bool { return entries() >= before+4 })
+	bottest.Await(t, func() bool { return entries() >= before+4 })
 	require.NoError(t, cmd.Process.Signal(syscall.SIGHUP))
-	require.NoError(t, bot.Ended(cmd), "exit code 0: nothing is left open")
+	require.NoError(t, bottest.Ended(cmd), "exit code 0: nothing is left open")
 	var left orders
 	_, out, _ := call(t.Context(), "orders", "--json", "--state", folder)
 	require.NoError(t, json.Unmarshal([]byte(out), &left))

@@ -9,6 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/bot/folder"
 )
 
 // fill takes all room of a disk, and returns what gives it back.
@@ -41,25 +44,25 @@ func TestABotOnAFullDiskCancelsItsOrdersAndEnds(t *testing.T) {
 	s := auditOf(t, disk, &facts)
 
 	cmd := child(t, dir, "run", "-c", config)
-	Await(t, func() bool { return len(s.openAtTheExchange()) > 0 }, "orders")
+	bottest.Await(t, func() bool { return len(s.OpenAtTheExchange()) > 0 }, "orders")
 	free := fill(t, disk)
-	require.Error(t, Ended(cmd), "exit code 1, and by itself")
-	require.True(t, cmd.ProcessState.Exited(), "it was killed after %s: %s", Patience, cmd.Stderr)
-	require.Empty(t, s.openAtTheExchange(), "at once, and not when its timer has run out: %s", cmd.Stderr)
+	require.Error(t, bottest.Ended(cmd), "exit code 1, and by itself")
+	require.True(t, cmd.ProcessState.Exited(), "it was killed after %s: %s", bottest.Patience, cmd.Stderr)
+	require.Empty(t, s.OpenAtTheExchange(), "at once, and not when its timer has run out: %s", cmd.Stderr)
 	said := fmt.Sprint(cmd.Stderr)
 	require.Contains(t, said, "the disk is full: all orders are cancelled but the exits of brackets, then the bot ends")
 	require.Contains(t, said, "no space left on device")
-	require.NoFileExists(t, filepath.Join(disk, "state", reserveFile))
+	require.NoFileExists(t, filepath.Join(disk, "state", folder.ReserveFile))
 
 	again := child(t, dir, "run", "-c", config)
-	require.Error(t, Ended(again), "it does not trade without a reserve")
+	require.Error(t, bottest.Ended(again), "it does not trade without a reserve")
 	require.Contains(t, fmt.Sprint(again.Stderr), "no space left on device")
 	free()
-	s.sound()
+	s.Sound()
 	again = child(t, dir, "run", "-c", config, "--set", "bot.keep_orders=false")
-	Await(t, func() bool { return len(s.openAtTheExchange()) > 0 }, "orders")
-	require.FileExists(t, filepath.Join(disk, "state", reserveFile))
+	bottest.Await(t, func() bool { return len(s.OpenAtTheExchange()) > 0 }, "orders")
+	require.FileExists(t, filepath.Join(disk, "state", folder.ReserveFile))
 	require.NoError(t, again.Process.Signal(os.Interrupt))
-	require.NoError(t, Ended(again), "%s", again.Stderr)
-	require.Positive(t, s.agreeOnFile().orders)
+	require.NoError(t, bottest.Ended(again), "%s", again.Stderr)
+	require.Positive(t, s.AgreeOnFile().Orders)
 }

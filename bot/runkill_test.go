@@ -10,12 +10,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/bot/server"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -91,7 +94,7 @@ func TestAKilledProcessLosesNothing(t *testing.T) {
 	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, killConfig, filepath.Join(dir, "state"), facts.BaseURL, key.Key, key.Secret), 0o600))
 
 	s := auditOf(t, dir, &facts)
-	seen, enough := s.watchMost()
+	seen, enough := watchMost(s)
 	seed := uint64(time.Now().UnixNano())
 	random, kills := rand.New(rand.NewPCG(seed, 0)), 0
 	t.Logf("seed %d", seed)
@@ -99,34 +102,34 @@ func TestAKilledProcessLosesNothing(t *testing.T) {
 		cmd := child(t, dir, "run", "-c", config)
 		time.Sleep(300*time.Millisecond + time.Duration(random.Int64N(int64(2*time.Second))))
 		require.NoError(t, cmd.Process.Kill())
-		require.Error(t, Ended(cmd))
+		require.Error(t, bottest.Ended(cmd))
 	}
 	last := child(t, dir, "run", "-c", config)
-	Await(t, func() bool { return seen().open == 2 }, "the limit is reached")
+	bottest.Await(t, func() bool { return seen().open == 2 }, "the limit is reached")
 	time.Sleep(4 * time.Second)
 	require.NoError(t, last.Process.Signal(os.Interrupt))
-	require.NoError(t, Ended(last), "%s", last.Stderr)
+	require.NoError(t, bottest.Ended(last), "%s", last.Stderr)
 
 	enough()
 	most := seen()
 	require.Equal(t, 2, most.open, "open orders at any time, which the limit allows")
-	require.Less(t, most.exposure, 1100*drift)
-	require.Empty(t, s.openAtTheExchange())
-	a := s.agreeOnFile()
+	require.Less(t, most.exposure, 1100*1.02, "a price moves by that much between a decision and the look at it")
+	require.Empty(t, s.OpenAtTheExchange())
+	a := s.AgreeOnFile()
 	t.Logf("%d kills, %+v, at most %+v", kills, a, most)
-	require.Positive(t, a.orders)
+	require.Positive(t, a.Orders)
 }
 
-// auditOf is a stage whose exchange is a process of its own, and whose bot has its state in dir.
-func auditOf(t *testing.T, dir string, facts *exchangeFacts) *stage {
-	s, key := &stage{t: t, folder: filepath.Join(dir, "state")}, facts.Accounts[0].Keys[0]
+// auditOf are the books of a bot that has its state in dir, and of an exchange that is a process of its own.
+func auditOf(t *testing.T, dir string, facts *server.Facts) *bottest.Books {
+	s, key := &bottest.Books{T: t, Folder: filepath.Join(dir, "state")}, facts.Accounts[0].Keys[0]
 	var err error
-	s.auditor, err = rest.New(rest.Config{BaseURL: facts.BaseURL, Key: rest.NewSecret(key.Key), Secret: rest.NewSecret(key.Secret), Window: market.Duration(time.Minute)})
+	s.Auditor, err = rest.New(rest.Config{BaseURL: facts.BaseURL, Key: rest.NewSecret(key.Key), Secret: rest.NewSecret(key.Secret), Window: market.Duration(time.Minute)})
 	require.NoError(t, err)
-	require.NoError(t, s.auditor.Sync(t.Context()))
-	s.units, _, err = s.auditor.Catalog(t.Context())
+	require.NoError(t, s.Auditor.Sync(t.Context()))
+	s.Units, _, err = s.Auditor.Catalog(t.Context())
 	require.NoError(t, err)
-	s.auditor.Use(s.units)
+	s.Auditor.Use(s.Units)
 	return s
 }
 
@@ -137,9 +140,9 @@ type most struct {
 }
 
 // watchMost looks at the exchange, again and again until enough is called. What it returns first tells the most that was seen so far.
-func (s *stage) watchMost() (seen func() most, enough func()) {
-	ctx, stop := context.WithCancel(s.t.Context())
-	before := s.holdings()[s.market().Base]
+func watchMost(s *bottest.Books) (seen func() most, enough func()) {
+	ctx, stop := context.WithCancel(s.T.Context())
+	before := s.Holdings()[s.Market().Base]
 	var (
 		peak   most
 		lock   sync.Mutex
@@ -147,7 +150,7 @@ func (s *stage) watchMost() (seen func() most, enough func()) {
 	)
 	looker.Go(func() {
 		for ctx.Err() == nil {
-			if open, exposure, err := s.exposed(ctx, before); err == nil {
+			if open, exposure, err := exposed(ctx, s, before); err == nil {
 				lock.Lock()
 				peak.open, peak.exposure = max(peak.open, open), max(peak.exposure, exposure)
 				lock.Unlock()
@@ -163,21 +166,21 @@ func (s *stage) watchMost() (seen func() most, enough func()) {
 
 // exposed is how many orders are open and what the account has of the base, beyond what it had before, together with what open buys hold. The
 // balance is asked for first: a buy that fills meanwhile counts nowhere, and not twice.
-func (s *stage) exposed(ctx context.Context, before market.Money) (orders int, exposure float64, err error) {
-	prices, err := s.auditor.TickerPrices(ctx, nil)
+func exposed(ctx context.Context, s *bottest.Books, before market.Money) (orders int, exposure float64, err error) {
+	prices, err := s.Auditor.TickerPrices(ctx, nil)
 	if err != nil {
 		return 0, 0, err
 	}
-	held, err := s.auditor.Holdings(ctx)
+	held, err := s.Auditor.Holdings(ctx)
 	if err != nil {
 		return 0, 0, err
 	}
-	open, err := s.auditor.OpenOrders(ctx)
-	m := s.market()
+	open, err := s.Auditor.OpenOrders(ctx)
+	m := s.Market()
 	for _, h := range held {
 		if h.Asset == m.Base {
 			at := slices.IndexFunc(prices, func(t market.Ticker) bool { return t.Market == m.ID })
-			exposure += float64(h.Available+h.Orders-before) / 1e8 * number(m.FormatPrice(prices[at].Last))
+			exposure += float64(h.Available+h.Orders-before) / 1e8 * inMoney(m.FormatPrice(prices[at].Last))
 		}
 	}
 	for i := range open {
@@ -190,17 +193,17 @@ func (s *stage) exposed(ctx context.Context, before market.Money) (orders int, e
 
 // child starts the program as a process of its own, which the end of the test kills.
 func child(t *testing.T, dir string, args ...string) *exec.Cmd {
-	cmd := Child(Program(t), args...)
-	cmd.Dir, cmd.Stderr = dir, new(journalOfLogs)
+	cmd := bottest.Child(bottest.Program(t), args...)
+	cmd.Dir, cmd.Stderr = dir, new(bottest.Log)
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	return cmd
 }
 
 // exchangeChild starts `bot exchange` on a free port and returns what it tells.
-func exchangeChild(t *testing.T, dir string, args ...string) (facts exchangeFacts, process *os.Process) {
-	cmd := Child(Program(t), append([]string{"exchange", "--listen", "127.0.0.1:0", "--json"}, args...)...)
-	said := new(journalOfLogs)
+func exchangeChild(t *testing.T, dir string, args ...string) (facts server.Facts, process *os.Process) {
+	cmd := bottest.Child(bottest.Program(t), append([]string{"exchange", "--listen", "127.0.0.1:0", "--json"}, args...)...)
+	said := new(bottest.Log)
 	cmd.Dir, cmd.Stderr = dir, said
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
@@ -209,7 +212,12 @@ func exchangeChild(t *testing.T, dir string, args ...string) (facts exchangeFact
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	defer Overdue(cmd)()
+	defer bottest.Overdue(cmd)()
 	require.NoError(t, json.NewDecoder(out).Decode(&facts), "it tells its facts before anything else; on standard error: %s", said)
 	return facts, cmd.Process
+}
+
+func inMoney(text string) float64 {
+	n, _ := strconv.ParseFloat(text, 64) // the exchange's own text
+	return n
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/direct"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -32,25 +34,25 @@ func asleep(t *testing.T, stopWithin string) (p *switchPlay, child interface{ St
 	_, err = fmt.Fprintf(file, "[alerts.to.me]\nurl = %q\n", hook.URL)
 	require.NoError(t, errors.Join(err, file.Close()))
 	cmd := p.begin()
-	Await(t, func() bool { return p.status().State == botBlocked }, "status says that it is blocked", cmd.Stderr)
-	return p, cmd.Stderr.(*journalOfLogs), cmd.Process, cmd.Wait
+	bottest.Await(t, func() bool { return p.status().State == operator.Blocked }, "status says that it is blocked", cmd.Stderr)
+	return p, cmd.Stderr.(*bottest.Log), cmd.Process, cmd.Wait
 }
 
 // status asks the bot.
-func (p *switchPlay) status() (s statusInfo) {
-	_, _ = call(p.t.Context(), p.folder, pathStatus, &operatorAsk{}, 2*answerWithin, &s)
+func (p *switchPlay) status() (s operator.Status) {
+	_, _ = operator.Call(p.T.Context(), p.Folder, operator.PathStatus, &operator.Ask{}, 2*operator.AnswerWithin, &s)
 	return s
 }
 
 // get asks the bot's port of metrics and health.
 func (p *switchPlay) get(log, path string) (status int, body string) {
 	address := regexp.MustCompile(`"address":"([^"]+)"`).FindStringSubmatch(log)
-	require.Len(p.t, address, 2)
+	require.Len(p.T, address, 2)
 	answer, err := http.Get("http://" + address[1] + path)
-	require.NoError(p.t, err)
+	require.NoError(p.T, err)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
-	require.NoError(p.t, err)
+	require.NoError(p.T, err)
 	return answer.StatusCode, string(text)
 }
 
@@ -62,7 +64,7 @@ func TestAStrategyThatBlocksIsNamedAndAStopEndsInTime(t *testing.T) {
 	within := func(what string, ask func()) {
 		began := time.Now()
 		ask()
-		require.Less(t, time.Since(began), answerWithin, "%s does not wait for the loop", what) // a second and what a busy machine adds
+		require.Less(t, time.Since(began), operator.AnswerWithin, "%s does not wait for the loop", what) // a second and what a busy machine adds
 	}
 	within("status", func() {
 		s := p.status()
@@ -71,13 +73,13 @@ func TestAStrategyThatBlocksIsNamedAndAStopEndsInTime(t *testing.T) {
 		require.Equal(t, os.Getpid() > 0, s.PID > 0)
 	})
 	within("halt", func() {
-		_, err := call(t.Context(), p.folder, pathHalt, &operatorAsk{WaitMS: 60_000}, time.Minute, &actReport{})
+		_, err := operator.Call(t.Context(), p.Folder, operator.PathHalt, &operator.Ask{WaitMS: 60_000}, time.Minute, &operator.Report{})
 		require.ErrorContains(t, err, blocks)
 		require.ErrorContains(t, err, "cancel-all --direct")
 	})
 	within("positions", func() {
-		var list positionsInfo
-		_, err := call(t.Context(), p.folder, pathPositions, &operatorAsk{}, time.Minute, &list)
+		var list operator.Positions
+		_, err := operator.Call(t.Context(), p.Folder, operator.PathPositions, &operator.Ask{}, time.Minute, &list)
 		require.NoError(t, err)
 		require.Equal(t, "0.01", list.Positions[0].Amount)
 	})
@@ -88,7 +90,7 @@ func TestAStrategyThatBlocksIsNamedAndAStopEndsInTime(t *testing.T) {
 	})
 	_, text := p.get(log.String(), "/healthz")
 	require.Contains(t, text, blocks)
-	Await(t, func() bool { return strings.Contains(p.alerts.String(), `"kind":"blocked"`) }, "persons are told")
+	bottest.Await(t, func() bool { return strings.Contains(p.alerts.String(), `"kind":"blocked"`) }, "persons are told")
 	require.Contains(t, p.alerts.String(), blocks)
 	status, _ := p.get(log.String(), "/healthz")
 	require.Equal(t, http.StatusServiceUnavailable, status, "after ten seconds")
@@ -111,13 +113,13 @@ func TestASecondCtrlCCancelsWithoutTheLoop(t *testing.T) {
 	t.Parallel()
 	p, log, process, wait := asleep(t, "5m")
 	require.NoError(t, process.Signal(os.Interrupt))
-	Await(t, func() bool { return strings.Contains(log.String(), "a second Ctrl-C") }, "the first was heard")
+	bottest.Await(t, func() bool { return strings.Contains(log.String(), "a second Ctrl-C") }, "the first was heard")
 	began := time.Now()
 	require.NoError(t, process.Signal(os.Interrupt))
 	require.NoError(t, wait(), "all was confirmed: %s", log)
 	require.Less(t, time.Since(began), time.Minute)
 	require.Empty(t, p.openOrders())
-	lines, err := direct.Read(filepath.Join(p.folder, direct.LogFile))
+	lines, err := direct.Read(filepath.Join(p.Folder, direct.LogFile))
 	require.NoError(t, err)
 	require.NotEmpty(t, lines)
 	require.False(t, lines[1].Flatten)

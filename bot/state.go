@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,13 +13,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 	"github.com/tidemark-trading/tidemark/state/journal"
 	"github.com/tidemark-trading/tidemark/state/recording"
 )
-
-// recordingFolder is the name of the recording in the state folder.
-const recordingFolder = "recording"
 
 // stateFlags are shared by the commands of the state file.
 type stateFlags struct {
@@ -45,44 +46,22 @@ func (f *stateFlags) jsonFlag(c *cobra.Command) {
 
 // file is the state file itself.
 func (f *stateFlags) file() (string, error) {
-	path := orElse(f.path, defaultRunConfig().Bot.State)
+	path := cmp.Or(f.path, config.DefaultRun().Bot.State)
 	if f.path == "" && f.config != "" {
-		source, err := readSource(f.config, nil)
+		source, err := config.ReadSource(f.config, nil)
 		if err != nil {
 			return "", err
 		}
-		c, err := loadRun(source)
+		c, err := config.LoadRun(source)
 		if err != nil {
 			return "", err
 		}
 		path = c.Bot.State
 	}
 	if info, err := os.Stat(path); f.path == "" || err == nil && info.IsDir() {
-		return filepath.Join(path, stateFile), nil
+		return filepath.Join(path, folder.StateFile), nil
 	}
 	return path, nil
-}
-
-// stateError is an error about the state file; what to do about a damaged one is not what helps a candle store.
-type stateError struct{ error }
-
-// Unwrap returns the error itself.
-func (e stateError) Unwrap() error { return e.error }
-
-// Error adds what helps.
-func (e stateError) Error() string {
-	if errors.Is(e.error, boltfile.ErrCorrupt) {
-		return e.error.Error() + "; put a backup in its place, or move it away: a bot without it asks the exchange what is open, and takes that for foreign"
-	}
-	return e.error.Error()
-}
-
-// aboutState makes damage that shows while a bot starts, behind the opening of its state file, an error about that.
-func aboutState(err error) error {
-	if errors.Is(err, boltfile.ErrCorrupt) && !errors.As(err, new(stateError)) {
-		return stateError{err}
-	}
-	return err
 }
 
 // with opens the state file, calls use and closes it.
@@ -93,10 +72,10 @@ func (f *stateFlags) with(ctx context.Context, open func(ctx context.Context, pa
 	}
 	store, err := open(ctx, path)
 	if err != nil {
-		return stateError{err}
+		return folder.Error{Err: err}
 	}
 	if err := errors.Join(use(store), store.Close()); err != nil {
-		return stateError{err}
+		return folder.Error{Err: err}
 	}
 	return nil
 }
@@ -149,7 +128,7 @@ func (a *app) checkState(f *stateFlags, s *journal.Store) error {
 		info.Problems = append(info.Problems, flaw.String())
 	}
 	info.addBreaches(s)
-	x, err := recording.Describe(filepath.Join(filepath.Dir(s.Path()), recordingFolder))
+	x, err := recording.Describe(filepath.Join(filepath.Dir(s.Path()), folder.RecordingFolder))
 	if err != nil {
 		return err
 	}
@@ -194,14 +173,14 @@ func (a *app) stateBackupCommand(f *stateFlags) *cobra.Command {
 		Long: "Writes a copy as of the last commit, also of a bot that runs: then that one writes it.",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
 			if out == "" {
-				return usagef("--out is needed, like --out copy.db")
+				return config.Usagef("--out is needed, like --out copy.db")
 			}
 			if asked, err := f.backupByBot(ctx, out); asked {
 				return a.written(f, out, err)
 			}
 			return f.with(ctx, journal.ReadUntil, func(s *journal.Store) error {
-				if sameFile(out, s.Path()) {
-					return usagef("--out %s is the state file itself; name another", out)
+				if folder.SameFile(out, s.Path()) {
+					return config.Usagef("--out %s is the state file itself; name another", out)
 				}
 				return a.written(f, out, s.Backup(out))
 			})
@@ -215,21 +194,15 @@ func (a *app) stateBackupCommand(f *stateFlags) *cobra.Command {
 // backupByBot lets the running bot write the copy, where there is one.
 func (f *stateFlags) backupByBot(ctx context.Context, out string) (asked bool, err error) {
 	path, err := f.file()
-	if err != nil || filepath.Base(path) != stateFile {
+	if err != nil || filepath.Base(path) != folder.StateFile {
 		return false, nil // opening the file tells
 	}
 	whole, err := filepath.Abs(out)
 	if err != nil {
 		return true, err
 	}
-	_, err = call(ctx, filepath.Dir(path), pathBackup, &operatorAsk{File: whole}, longestAct, &struct{}{})
-	return !errors.Is(err, errNoBot), err
-}
-
-func sameFile(one, other string) bool {
-	a, err := os.Stat(one)
-	b, err2 := os.Stat(other)
-	return err == nil && err2 == nil && os.SameFile(a, b)
+	err = operator.Backup(ctx, filepath.Dir(path), whole)
+	return !errors.Is(err, operator.ErrNoBot), err
 }
 
 // writtenInfo is a file that was written, as a program reads it.
@@ -262,7 +235,7 @@ func (a *app) stateExportCommand(f *stateFlags) *cobra.Command {
 		Example: "  bot state export > journal.jsonl\n  bot state export --table fills --out fills.jsonl",
 		RunE: a.enter(func(ctx context.Context, _ []string) error {
 			if all := journal.ExportTables(); !slices.Contains(all, table) {
-				return usagef("--table: there is no %q; there are %s", table, strings.Join(all, ", "))
+				return config.Usagef("--table: there is no %q; there are %s", table, strings.Join(all, ", "))
 			}
 			return f.with(ctx, journal.ReadUntil, func(s *journal.Store) error {
 				return a.writeTo(out, func(w io.Writer) error {
@@ -275,4 +248,15 @@ func (a *app) stateExportCommand(f *stateFlags) *cobra.Command {
 	c.Flags().StringVar(&table, "table", "journal", "`TABLE`: "+strings.Join(journal.ExportTables(), ", "))
 	c.Flags().StringVar(&out, "out", "", "`FILE` to write; without it the standard output")
 	return c
+}
+
+// addBreaches tells what the last run noted; one that cannot be read is a problem of the file.
+func (i *stateInfo) addBreaches(store *journal.Store) {
+	breaches, err := folder.ReadBreaches(store)
+	if err != nil {
+		i.Problems = append(i.Problems, err.Error())
+	}
+	for _, b := range breaches {
+		i.Breaches = append(i.Breaches, fmt.Sprintf("%s: order %d: an answer of the exchange was not booked: %s: want %s, got %s", operator.ClockOf(b.At.Millis()), b.Order, b.Rule, b.Wanted, b.Seen))
+	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -41,7 +42,7 @@ func (a *app) chosen(args []string) ([]strategy.Kind, error) {
 		}
 		names = append(names, k.Name)
 	}
-	return nil, usagef("unknown strategy %q; the nearest is %q", clip(args[0]), strategy.Nearest(args[0], names))
+	return nil, config.Usagef("unknown strategy %q; the nearest is %q", config.Clip(args[0]), strategy.Nearest(args[0], names))
 }
 
 // strategyInfo is a kind as a program reads it.

@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/bot"
+	"github.com/tidemark-trading/tidemark/bot/bottest"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/strategy"
@@ -140,7 +141,7 @@ func watchBot(t *testing.T, p *practice, args ...string) *watched {
 
 func (w *watched) eventually(what func() bool) {
 	w.t.Helper()
-	bot.Await(w.t, what, "%s\nalerts: %s\nnotes: %s", &w.out, &w.alerts, &w.notes)
+	bottest.Await(w.t, what, "%s\nalerts: %s\nnotes: %s", &w.out, &w.alerts, &w.notes)
 }
 
 // get returns status and body of a page.
@@ -188,7 +189,7 @@ func TestWhatABotDoesCanBeWatchedFromStartToStop(t *testing.T) {
 	}
 }
 
-// value is a figure of a page of metrics; NaN where it is not there.
+// Value is a figure of a page of metrics; NaN where it is not there.
 func value(t *testing.T, page, name string) float64 {
 	found := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + ` (\S+)$`).FindStringSubmatch(page)
 	if found == nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/rest"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/risk"
 	"github.com/tidemark-trading/tidemark/state"
@@ -62,7 +63,7 @@ func (until) Closed(*state.Order) {}
 func ExampleLoop() {
 	config := sandbox.Default()
 	config.Markets = config.Markets[:1]
-	config.Markets[0].Source = sandbox.Fixed("50000")
+	config.Markets[0].Source = price.Fixed("50000")
 	ex, err := sandbox.New(config)
 	if err != nil {
 		fmt.Println(err)

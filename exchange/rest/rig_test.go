@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -95,9 +96,9 @@ func rigExchange(clock *sandbox.Clock) sandbox.Config {
 	return sandbox.Config{
 		Assets: []sandbox.Asset{{Symbol: "EUR", Decimals: 2}, {Symbol: "BTC", Name: "Bitcoin", Decimals: 8, WithdrawalFee: "0.0001", WithdrawalMin: "0.001", Confirmations: 2}, {Symbol: "ADA", Decimals: 6}},
 		Markets: []sandbox.Market{
-			{Name: "BTC-EUR", PriceDigits: 2, TickSize: "0.50", QuantityDecimals: 8, NotionalDecimals: 2, MinOrderInBase: "0.0001", MinOrderInQuote: "5", MaxOpenOrders: 100, FeeCategory: "A", Source: sandbox.Fixed("30000")},
+			{Name: "BTC-EUR", PriceDigits: 2, TickSize: "0.50", QuantityDecimals: 8, NotionalDecimals: 2, MinOrderInBase: "0.0001", MinOrderInQuote: "5", MaxOpenOrders: 100, FeeCategory: "A", Source: price.Fixed("30000")},
 			{Name: "ADA-EUR", PriceDigits: 5, TickSize: "0.00001", QuantityDecimals: 6, NotionalDecimals: 2, MinOrderInBase: "1", MinOrderInQuote: "5", MaxOpenOrders: 100, FeeCategory: "B",
-				Source: sandbox.Synthetic{Price: "0.5"}, House: sandbox.House{Levels: 20, HalfSpread: 50_000, Size: "500"}},
+				Source: price.Synthetic{Price: "0.5"}, House: sandbox.House{Levels: 20, HalfSpread: 50_000, Size: "500"}},
 		},
 		Accounts: []sandbox.Account{member("alice", rigKey, rigSecret), member("bob", strings.Repeat("b", 64), "secret of bob")},
 		Tiers:    []sandbox.Tier{{Volume: "0", Fees: map[string]exchange.Fees{"": {Maker: 150_000, Taker: 250_000}}}},

@@ -5,24 +5,25 @@ import (
 	"fmt"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// setStatus changes a market's status (specification 3.2). price is the opening price of auctionMatching; 0: the venue finds it. A
+// setStatus changes a market's status (specification 3.2). opening is the price of auctionMatching; 0: the venue finds it. A
 // market that trades again takes up the price that its source has come to meanwhile.
-func (ex *Exchange) setStatus(l *listing, status market.MarketStatus, price market.Price, at market.Time) {
+func (ex *Exchange) setStatus(l *listing, status market.MarketStatus, opening market.Price, at market.Time) {
 	before := l.Status
 	l.touch()
-	if err := ex.venue.Advance(&market.Event{At: at, Kind: market.KindMarketStatus, Market: l.ID, Status: status, Price: price}); err != nil {
+	if err := ex.venue.Advance(&market.Event{At: at, Kind: market.KindMarketStatus, Market: l.ID, Status: status, Price: opening}); err != nil {
 		ex.fail(err)
 		return
 	}
-	if status == market.AuctionMatching && price != 0 {
-		l.price = price
+	if status == market.AuctionMatching && opening != 0 {
+		l.price = opening
 	}
 	if status == market.Trading && before != market.Trading && l.price != 0 {
-		ex.move(l, &Movement{At: at, Price: l.price, Side: market.Buy})
+		ex.move(l, &price.Movement{At: at, Price: l.price, Side: market.Buy})
 	}
 }
 
@@ -33,16 +34,16 @@ func (ex *Exchange) adminStatus(c *call) *exchange.Error {
 	if err != nil {
 		return exchange.Invalid("status")
 	}
-	price := market.Price(0)
+	opening := market.Price(0)
 	if c.has("price") {
 		if status != market.AuctionMatching {
 			return invalid(fmt.Errorf("price: only status auctionMatching has an opening price"))
 		}
-		if price, err = priceOf(l.Market, c.text("price")); err != nil {
+		if opening, err = price.Parse(l.Market, c.text("price")); err != nil {
 			return invalid(err)
 		}
 	}
-	ex.setStatus(l, status, price, c.now)
+	ex.setStatus(l, status, opening, c.now)
 	ex.tellMarket(c, l)
 	return nil
 }
@@ -113,7 +114,7 @@ func (ex *Exchange) adminRules(c *call) *exchange.Error {
 // from its own price with its next movement.
 func (ex *Exchange) adminPrice(c *call) *exchange.Error {
 	l := ex.named(c)
-	price, err := priceOf(l.Market, c.text("price"))
+	to, err := price.Parse(l.Market, c.text("price"))
 	if err != nil {
 		return invalid(err)
 	}
@@ -124,10 +125,10 @@ func (ex *Exchange) adminPrice(c *call) *exchange.Error {
 		}
 	}
 	side := market.Buy
-	if price < l.price {
+	if to < l.price {
 		side = market.Sell
 	}
-	ex.move(l, &Movement{At: c.now, Price: price, Amount: amount, Side: side})
+	ex.move(l, &price.Movement{At: c.now, Price: to, Amount: amount, Side: side})
 	w := wire.Writer{Dst: c.out}
 	w.Open('{')
 	w.Text("market", l.Name)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -87,7 +88,7 @@ type Market struct {
 	MaxOpenOrders    int
 	FeeCategory      string
 	Status           market.MarketStatus // 0: trading
-	Source           Source              // nil: nobody but the accounts makes a price
+	Source           price.Source        // nil: nobody but the accounts makes a price
 	House            House
 }
 

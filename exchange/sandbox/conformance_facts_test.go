@@ -7,23 +7,24 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
 // prices is a source that trades at some prices, one a minute from the start of the exchange on.
-func prices(texts ...string) Source { return minutes(texts) }
+func prices(texts ...string) price.Source { return minutes(texts) }
 
 type minutes []string
 
 // Movements trades one unit a minute.
-func (p minutes) Movements(start Start) (Movements, error) {
+func (p minutes) Movements(start price.Start) (price.Movements, error) {
 	place := 0
-	return func(m *Movement) (bool, error) {
+	return func(m *price.Movement) (bool, error) {
 		if place == len(p) {
 			return false, nil
 		}
-		price, err := start.Market.ParsePrice(p[place])
-		*m = Movement{At: start.From.Add(time.Duration(place) * time.Minute), Price: price, Amount: market.Qty(market.Pow10(start.Market.AmountDigits)), Side: market.Buy}
+		at, err := start.Market.ParsePrice(p[place])
+		*m = price.Movement{At: start.From.Add(time.Duration(place) * time.Minute), Price: at, Amount: market.Qty(market.Pow10(start.Market.AmountDigits)), Side: market.Buy}
 		place++
 		return true, err
 	}, nil

@@ -1,14 +1,10 @@
 package sandbox
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
-
-	"go.etcd.io/bbolt"
 )
 
 // Path returns where the exchange keeps its state, empty where it keeps none.
@@ -23,7 +19,7 @@ func (ex *Exchange) Displaced() error {
 	switch now, err := os.Stat(ex.store.path); {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s, the state of the exchange, was deleted or renamed", ex.store.path)
-	case err == nil && !os.SameFile(ex.store.file, now):
+	case err == nil && !ex.store.file.Is(now):
 		return fmt.Errorf("another file stands at %s, the state of the exchange", ex.store.path)
 	}
 	return nil
@@ -35,23 +31,5 @@ func (ex *Exchange) Backup(path string) error {
 	if ex.store == nil {
 		return errors.New("the exchange keeps no state")
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
-	if err != nil {
-		return err
-	}
-	err = ex.store.db.View(func(tx *bbolt.Tx) error {
-		_, err := tx.WriteTo(file)
-		return err
-	})
-	if err = cmp.Or(err, file.Sync(), file.Close()); err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	folder, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return cmp.Or(folder.Sync(), folder.Close())
+	return ex.store.file.Backup(path)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -54,7 +55,7 @@ func (ex *Exchange) loadFaults(faults []Fault, seed uint64, start market.Time) (
 		if err != nil {
 			return nil, fmt.Errorf("fault %d: %w", i+1, err)
 		}
-		f.random.Seed(seed, mix(uint64(i+1), 0))
+		f.random.Seed(seed, price.Mix(uint64(i+1), 0))
 		s.faults = append(s.faults, f)
 	}
 	return s, nil
@@ -85,7 +86,7 @@ func (ex *Exchange) lookUp(f *loadedFault) (err error) {
 	}
 	f.listing = ex.listings[m.ID]
 	if f.Price != "" {
-		if f.price, err = priceOf(m, f.Price); err != nil {
+		if f.price, err = price.Parse(m, f.Price); err != nil {
 			return fmt.Errorf("price: %w", err)
 		}
 	}

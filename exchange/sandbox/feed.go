@@ -3,6 +3,7 @@ package sandbox
 import (
 	"github.com/google/uuid"
 
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -43,8 +44,8 @@ type feed struct {
 	ex      *Exchange
 	listing *listing
 	tick    market.Price // that the source counts in
-	next    Movements
-	ahead   Movement
+	next    price.Movements
+	ahead   price.Movement
 	more    bool // ahead is to come
 }
 
@@ -62,7 +63,7 @@ func (ex *Exchange) openFeed(l *listing, beginning, start market.Time) error {
 	if !ex.resumes() {
 		from = max(beginning, start.Add(-ex.config.History))
 	}
-	next, err := source.Movements(Start{Market: &configured, Seed: ex.config.Seed, Beginning: beginning, From: from})
+	next, err := source.Movements(price.Start{Market: &configured, Seed: ex.config.Seed, Beginning: beginning, From: from})
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func (ex *Exchange) openFeed(l *listing, beginning, start market.Time) error {
 		return nil
 	}
 	l.touch()
-	return ex.venue.Advance(l.say(&Movement{At: start, Price: l.price, Side: market.Buy}))
+	return ex.venue.Advance(l.say(&price.Movement{At: start, Price: l.price, Side: market.Buy}))
 }
 
 // resume makes due what comes after start.
@@ -125,7 +126,7 @@ func (f *feed) run(market.Time) {
 // move moves a market to a price, orders and all, and prints the trade. A market that is not trading stands still; the price is
 // remembered in its screen. The movement's time must not lie before what has happened at the venue; Exchange.Err tells of a venue
 // that fails.
-func (ex *Exchange) move(l *listing, m *Movement) {
+func (ex *Exchange) move(l *listing, m *price.Movement) {
 	l.price = m.Price
 	if l.Status != market.Trading {
 		return
@@ -139,7 +140,7 @@ func (ex *Exchange) move(l *listing, m *Movement) {
 }
 
 // printMovement makes the movement's trade public, if it has one.
-func (ex *Exchange) printMovement(l *listing, m *Movement) {
+func (ex *Exchange) printMovement(l *listing, m *price.Movement) {
 	if m.Amount != 0 {
 		l.say(m)
 		ex.print(ex.venue.NextTradeID(l.ID), &l.told)
@@ -147,7 +148,7 @@ func (ex *Exchange) printMovement(l *listing, m *Movement) {
 }
 
 // say is the movement as the venue hears it. It is valid until the market's next.
-func (l *listing) say(m *Movement) *market.Event {
+func (l *listing) say(m *price.Movement) *market.Event {
 	l.told = market.Trade{Market: l.ID, Price: m.Price, Amount: m.Amount, Side: m.Side, Time: m.At}
 	l.event = market.Event{At: m.At, Kind: market.KindTrade, Market: l.ID, Trade: &l.told}
 	return &l.event

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -38,7 +39,7 @@ func TestAMarketThatDoesNotTradeStandsStill(t *testing.T) {
 }
 
 func TestTheHistoryFillsTapeAndCandlesBeforeTheStart(t *testing.T) {
-	h := newHall(t, Synthetic{Price: "95000"}, nil, func(c *Config) { c.History = 3 * time.Hour })
+	h := newHall(t, price.Synthetic{Price: "95000"}, nil, func(c *Config) { c.History = 3 * time.Hour })
 	rows := h.rows("/BTC-EUR/trades?limit=1000")
 	require.Len(t, rows, 1000)
 	require.Less(t, rows[0]["timestamp"].(float64), float64(noon.Millis()))
@@ -49,7 +50,7 @@ func TestTheHistoryFillsTapeAndCandlesBeforeTheStart(t *testing.T) {
 	h.pass(time.Minute)
 	require.Equal(t, id+1, counter(h.listings[1].tape.in(stretch{from: noon, to: never, final: 1 << 62})[0].id))
 
-	other := newHall(t, Synthetic{Price: "95000"}, nil, func(c *Config) { c.History = 3 * time.Hour })
+	other := newHall(t, price.Synthetic{Price: "95000"}, nil, func(c *Config) { c.History = 3 * time.Hour })
 	other.pass(time.Minute)
 	require.Equal(t, h.ok("/BTC-EUR/trades"), other.ok("/BTC-EUR/trades"), "the same seed and times give the same trades")
 }
@@ -58,7 +59,13 @@ func TestReplayedCandlesAreTheExchangesCandles(t *testing.T) {
 	candle := market.Candle{Open: 95000_00, High: 95100_00, Low: 94900_00, Close: 95050_00, Volume: 12345678, Interval: market.Interval1m}
 	next := candle
 	next.Start, next.Volume = candle.End(), 999
-	h := newHall(t, Replay{Candles: played(candle, next)}, nil)
+	candles := []market.Candle{candle, next}
+	h := newHall(t, price.Replay{Candles: func() (c market.Candle, more bool, err error) {
+		if len(candles) > 0 {
+			c, candles, more = candles[0], candles[1:], true
+		}
+		return c, more, nil
+	}}, nil)
 	h.pass(time.Hour)
 	require.Equal(t, `[[1772452860000,"95000","95100","94900","95050","0.00000999"],[1772452800000,"95000","95100","94900","95050","0.12345678"]]`,
 		h.ok("/BTC-EUR/candles?interval=1m"))
@@ -78,7 +85,7 @@ func TestOrdersFillWhereTheSourceRunsThroughThem(t *testing.T) {
 func TestABrokenSourceStopsItsMarketAndIsTold(t *testing.T) {
 	broken, reads := errors.New("disk"), 0
 	candle := market.Candle{Open: 95000_00, High: 95100_00, Low: 94900_00, Close: 95050_00, Volume: 12345678, Interval: market.Interval1m}
-	h := newHall(t, Replay{Candles: func() (market.Candle, bool, error) {
+	h := newHall(t, price.Replay{Candles: func() (market.Candle, bool, error) {
 		if reads++; reads > 1 {
 			return market.Candle{}, false, broken
 		}
@@ -91,18 +98,38 @@ func TestABrokenSourceStopsItsMarketAndIsTold(t *testing.T) {
 }
 
 func TestAPriceMayBeSetFromOutside(t *testing.T) {
-	h := newHall(t, Fixed("95000"), nil)
+	h := newHall(t, price.Fixed("95000"), nil)
 	h.pass(time.Second)
 	h.place(1, market.Buy, 10_000, 94000_00)
-	h.move(h.listings[1], &Movement{At: h.clock.Now(), Price: 93000_00})
+	h.move(h.listings[1], &price.Movement{At: h.clock.Now(), Price: 93000_00})
 	require.EqualValues(t, 93000_00, h.venue.Last(1))
 	require.Equal(t, `{"market":"BTC-EUR","price":"94000"}`, h.ok("/ticker/price?market=BTC-EUR"), "the order's trade; the movement had none")
 	require.Contains(t, h.ok("/BTC-EUR/book?depth=1"), `"bids":[["92953.5",`)
 }
 
 func BenchmarkIdleSecondOfAMarket(b *testing.B) {
-	h := newHall(b, Synthetic{Price: "95000"}, nil)
+	h := newHall(b, price.Synthetic{Price: "95000"}, nil)
 	for b.Loop() {
 		h.pass(time.Second)
 	}
+}
+
+func TestAHouseAroundAPriceThatStandsStillFillsUpAgain(t *testing.T) {
+	for refill, full := range map[market.Duration]bool{time.Second: true, 0: false} {
+		r := newRig(t, func(c *Config) {
+			c.Markets[0].Source, c.Markets[0].House = price.Steady{Price: "95000", Refill: refill}, House{Levels: 1, HalfSpread: 5_000, Size: "0.05"}
+		})
+		asks := func() string { return r.do(r.request("", "GET", "/BTC-EUR/book", "")).body }
+		before := asks()
+		r.do(r.request("bob", "POST", "/order", `{"market":"BTC-EUR","operatorId":1,"side":"buy","orderType":"market","amount":"0.01"}`)).ok(t)
+		require.NotEqual(t, levels(before), levels(asks()), refill)
+		r.pass(time.Second)
+		require.Equal(t, full, levels(before) == levels(asks()), "%s\n%s", before, asks())
+	}
+}
+
+// levels is what a book's text has of bids and asks.
+func levels(book string) string {
+	from, to := strings.Index(book, `"bids"`), strings.Index(book, `"timestamp"`)
+	return book[from:max(from, to)]
 }

@@ -17,6 +17,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 )
 
 // golden lets the test of this file write what it compares with. A state file of an older program is never written again, only one that is
@@ -40,11 +41,11 @@ func goldenConfig(path string) Config {
 			{Symbol: "ADA", Name: "Cardano", Decimals: 6, WithdrawalFee: "0.5", WithdrawalMin: "2", Confirmations: 10},
 		},
 		Markets: []Market{
-			{Name: "BTC-EUR", Source: Synthetic{Price: "95000", Volatility: 0.5}, House: House{Levels: 4, HalfSpread: 20_000, Step: 100, Size: "0.02"}, PriceDigits: 2, TickSize: "0.01",
+			{Name: "BTC-EUR", Source: price.Synthetic{Price: "95000", Volatility: 0.5}, House: House{Levels: 4, HalfSpread: 20_000, Step: 100, Size: "0.02"}, PriceDigits: 2, TickSize: "0.01",
 				QuantityDecimals: 8, NotionalDecimals: 2, MinOrderInBase: "0.0001", MinOrderInQuote: "5", MaxOpenOrders: 100, FeeCategory: "A"},
-			{Name: "ETH-EUR", Source: Fixed("3300"), House: House{Levels: 4, HalfSpread: 20_000, Step: 100, Size: "0.02"}, PriceDigits: 2, TickSize: "0.01",
+			{Name: "ETH-EUR", Source: price.Fixed("3300"), House: House{Levels: 4, HalfSpread: 20_000, Step: 100, Size: "0.02"}, PriceDigits: 2, TickSize: "0.01",
 				QuantityDecimals: 8, NotionalDecimals: 2, MinOrderInBase: "0.001", MinOrderInQuote: "5", MaxOpenOrders: 100, FeeCategory: "A"},
-			{Name: "ADA-EUR", Source: Fixed("0.5"), PriceDigits: 5, TickSize: "0.00001", QuantityDecimals: 6, NotionalDecimals: 2, MinOrderInBase: "1", MinOrderInQuote: "5", MaxOpenOrders: 100, FeeCategory: "B"},
+			{Name: "ADA-EUR", Source: price.Fixed("0.5"), PriceDigits: 5, TickSize: "0.00001", QuantityDecimals: 6, NotionalDecimals: 2, MinOrderInBase: "1", MinOrderInQuote: "5", MaxOpenOrders: 100, FeeCategory: "B"},
 		},
 		Accounts: []Account{rigAccount("alice"), rigAccount("bob")},
 		Tiers:    []Tier{{Volume: "0", Fees: map[string]exchange.Fees{"": {Maker: 150_000, Taker: 250_000}}}, {Volume: "20000", Fees: map[string]exchange.Fees{"": {Maker: -10_000, Taker: 200_000}}}},

@@ -10,9 +10,24 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
+
+// newMarkets is a catalog of BTC-EUR, with a tick of 0.5, and ADA-EUR, with one of 0.00001.
+func newMarkets(t require.TestingT) *market.Catalog {
+	catalog := &market.Catalog{}
+	for _, asset := range []market.Asset{{Symbol: "BTC", Digits: 8}, {Symbol: "EUR", Digits: 2}, {Symbol: "ADA", Digits: 6}} {
+		_, err := catalog.AddAsset(asset.Symbol, asset.Digits)
+		require.NoError(t, err)
+	}
+	require.NoError(t, catalog.AddMarket(&market.Market{Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 8,
+		Rules: market.Rules{TickSize: 50, QuantityDecimals: 8, NotionalDecimals: 2, MinOrderInBase: 6100, MinOrderInQuote: 500, MaxOpenOrders: 100, FeeCategory: "A"}}))
+	require.NoError(t, catalog.AddMarket(&market.Market{Name: "ADA-EUR", PriceDigits: 5, VolumeDigits: 6,
+		Rules: market.Rules{TickSize: 1, QuantityDecimals: 4, NotionalDecimals: 2, MinOrderInQuote: 500, MaxOpenOrders: 100, FeeCategory: "B"}}))
+	return catalog
+}
 
 // hall is an exchange whose public side alone is open: BTC-EUR and ADA-EUR with the given sources.
 type hall struct {
@@ -22,7 +37,7 @@ type hall struct {
 }
 
 // newHall opens a hall at noon. Its house offers three levels of BTC-EUR, half a per mille away from the price, 1 BTC on average.
-func newHall(t testing.TB, bitcoin, cardano Source, change ...func(*Config)) *hall {
+func newHall(t testing.TB, bitcoin, cardano price.Source, change ...func(*Config)) *hall {
 	catalog := newMarkets(t)
 	ex := &Exchange{catalog: catalog, clock: ManualClock(noon), reached: noon}
 	ex.config = Config{Seed: 1, Markets: []Market{{Source: bitcoin}, {Source: cardano}}, Assets: []Asset{{Symbol: "BTC", Name: "Bitcoin", Confirmations: 2}, {Symbol: "EUR", Name: "Euro"}}}
@@ -133,17 +148,17 @@ func (h *hall) one(path string) (row map[string]any) {
 }
 
 // scripted is a source that trades one ADA at each of some prices, one a second from noon on.
-func scripted(prices ...market.Price) Source { return script(prices) }
+func scripted(prices ...market.Price) price.Source { return script(prices) }
 
 type script []market.Price
 
-func (s script) Movements(start Start) (Movements, error) {
+func (s script) Movements(start price.Start) (price.Movements, error) {
 	place := 0
-	return func(m *Movement) (bool, error) {
+	return func(m *price.Movement) (bool, error) {
 		if place == len(s) {
 			return false, nil
 		}
-		*m = Movement{At: start.From.Add(time.Duration(place) * time.Second), Price: s[place], Amount: 1_000_000, Side: market.Sell}
+		*m = price.Movement{At: start.From.Add(time.Duration(place) * time.Second), Price: s[place], Amount: 1_000_000, Side: market.Sell}
 		place++
 		return true, nil
 	}, nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -212,11 +213,11 @@ func Default() Config {
 		},
 		Markets: []Market{
 			usual(Market{Name: "BTC-EUR", PriceDigits: 2, TickSize: "1", QuantityDecimals: 8, MinOrderInBase: "0.00006", FeeCategory: "A",
-				Source: Synthetic{Price: "95000"}, House: House{Levels: 50, HalfSpread: 5_000, Size: "0.05"}}),
+				Source: price.Synthetic{Price: "95000"}, House: House{Levels: 50, HalfSpread: 5_000, Size: "0.05"}}),
 			usual(Market{Name: "ETH-EUR", PriceDigits: 2, TickSize: "0.1", QuantityDecimals: 8, MinOrderInBase: "0.0015", FeeCategory: "A",
-				Source: Synthetic{Price: "3300"}, House: House{Levels: 50, HalfSpread: 8_000, Size: "1"}}),
+				Source: price.Synthetic{Price: "3300"}, House: House{Levels: 50, HalfSpread: 8_000, Size: "1"}}),
 			usual(Market{Name: "ADA-EUR", PriceDigits: 5, TickSize: "0.0001", QuantityDecimals: 6, MinOrderInBase: "7", FeeCategory: "B",
-				Source: Synthetic{Price: "0.72"}, House: House{Levels: 50, HalfSpread: 20_000, Size: "3000"}}),
+				Source: price.Synthetic{Price: "0.72"}, House: House{Levels: 50, HalfSpread: 20_000, Size: "3000"}}),
 		},
 		Accounts: []Account{{
 			Name: "demo", Balances: map[string]string{"EUR": "100000", "BTC": "1", "ETH": "10", "ADA": "10000"},

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -53,7 +54,7 @@ func TestAssetsTellTheirRules(t *testing.T) {
 }
 
 func TestTheBookShowsTheHouseAndTheAccounts(t *testing.T) {
-	h := newHall(t, Fixed("95000"), scripted(50000))
+	h := newHall(t, price.Fixed("95000"), scripted(50000))
 	h.pass(0)
 	book := h.one("/BTC-EUR/book")
 	require.Equal(t, []any{"BTC-EUR", float64(noon)}, []any{book["market"], book["timestamp"]})
@@ -69,7 +70,7 @@ func TestTheBookShowsTheHouseAndTheAccounts(t *testing.T) {
 }
 
 func TestOnlyATradingMarketShowsItsBook(t *testing.T) {
-	h := newHall(t, Fixed("95000"), nil)
+	h := newHall(t, price.Fixed("95000"), nil)
 	for _, status := range []market.MarketStatus{market.Halted, market.Auction, market.AuctionMatching, market.CancelOnly} {
 		h.listings[1].Status = status
 		for _, path := range []string{"/BTC-EUR/book", "/report/BTC-EUR/book"} {
@@ -103,7 +104,7 @@ func shape(value any) any {
 
 // TestPublicAnswersHaveTheRecordedShapes compares with what the exchange was seen to send, where that lies beside the project.
 func TestPublicAnswersHaveTheRecordedShapes(t *testing.T) {
-	h := newHall(t, Synthetic{Price: "95000"}, nil)
+	h := newHall(t, price.Synthetic{Price: "95000"}, nil)
 	h.pass(time.Minute)
 	for file, path := range map[string]string{
 		"time": "/time", "markets_single_2025": "/markets?market=BTC-EUR", "assets": "/assets", "book": "/BTC-EUR/book", "trades_public": "/BTC-EUR/trades",
@@ -133,7 +134,7 @@ func TestATradeIDIsWrittenAsTheLibraryWritesIt(t *testing.T) {
 }
 
 func TestBookCandlesAndTradesAreWrittenWithoutGarbage(t *testing.T) {
-	h := newHall(t, Synthetic{Price: "95000"}, nil, func(c *Config) { c.History = 24 * time.Hour })
+	h := newHall(t, price.Synthetic{Price: "95000"}, nil, func(c *Config) { c.History = 24 * time.Hour })
 	for _, path := range []string{"/{market}/book", "/{market}/candles", "/{market}/trades"} {
 		at := slices.IndexFunc(endpoints, func(e endpoint) bool { return e.path == path })
 		c := &call{endpoint: &endpoints[at], now: noon, args: make(arguments, len(endpoints[at].params)), out: make([]byte, 0, 1<<20)}

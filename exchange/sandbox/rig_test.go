@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -68,8 +69,8 @@ func rigConfig() Config {
 }
 
 // rigMarket is a market whose price stands still and which has no house: its book is what the accounts make it.
-func rigMarket(name, price string, priceDigits uint8, tick string, quantityDecimals uint8, least, category string) Market {
-	return Market{Name: name, Source: Fixed(price), PriceDigits: priceDigits, TickSize: tick, QuantityDecimals: quantityDecimals, NotionalDecimals: 2, MinOrderInBase: least, MinOrderInQuote: "5",
+func rigMarket(name, fixed string, priceDigits uint8, tick string, quantityDecimals uint8, least, category string) Market {
+	return Market{Name: name, Source: price.Fixed(fixed), PriceDigits: priceDigits, TickSize: tick, QuantityDecimals: quantityDecimals, NotionalDecimals: 2, MinOrderInBase: least, MinOrderInQuote: "5",
 		MaxOrderInBase: "1000000000", MaxOrderInQuote: "1000000000", MaxOpenOrders: 100, FeeCategory: category}
 }
 

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 )
 
 var steady = flag.Duration("steady", 0, "how long TestMemoryStaysFlatUnderSteadyLoad loads the exchange; 0: a short while, counted in requests")
@@ -21,7 +23,7 @@ func TestMemoryStaysFlatUnderSteadyLoad(t *testing.T) {
 	r := newRig(t, func(c *Config) {
 		c.Budget = Budget{PerKey: -1, PerIP: -1}
 		c.Keep = Keep{Orders: 200, Trades: 200, Candles: 60, Transactions: 50}
-		c.Markets[0].Source = Synthetic{Price: "30000"}
+		c.Markets[0].Source = price.Synthetic{Price: "30000"}
 		c.Markets[0].House = House{Levels: 20, HalfSpread: 10_000, Size: "0.5"}
 	})
 	load := &steadyLoad{r: r, chance: rand.New(rand.NewPCG(1, 1))}

@@ -8,12 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"strings"
 	"sync"
 	"time"
 
 	"go.etcd.io/bbolt"
-	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/market"
@@ -23,11 +21,7 @@ import (
 const (
 	stateFormat  = "tidemark exchange"
 	stateVersion = 1
-	lockWait     = time.Second // for another process to let go of the file
-	growStep     = 1 << 20     // room that the file gets beyond what a write needs
-	addressSpace = 1 << 28     // taken at once: a file that outgrows it is mapped anew in the middle of a write
 	saveEvery    = market.Duration(time.Minute)
-	bucketLevels = 2 // buckets of a file that may be another program's: it then says so, and not that it is damaged
 )
 
 // The buckets of a state file. A key is a row of big-endian numbers, a value is JSON.
@@ -62,9 +56,9 @@ type store struct {
 	ex      *Exchange
 	db      *bbolt.DB
 	path    string
-	file    os.FileInfo // of the file that is open
-	err     error       // why nothing is written any more
-	past    *life       // what the file held when it was opened; nil: nothing
+	file    *boltfile.File
+	err     error // why nothing is written any more
+	past    *life // what the file held when it was opened; nil: nothing
 	shelves []shelf
 	saved   market.Time // that the file has reached
 	marks
@@ -94,23 +88,17 @@ func (ex *Exchange) openStore() error {
 func (ex *Exchange) openFile() (err error) {
 	defer catchCorrupt(&err, debug.SetPanicOnFault(true))
 	path := ex.config.State
-	if err := makeFile(path); err != nil {
+	if err := boltfile.Create(path); err != nil {
 		return err
 	}
 	if err := notFolder(path); err != nil {
 		return err
 	}
-	db, file, err := boltfile.Open(context.Background(), path, 0o600, boltfile.Options{Levels: bucketLevels,
-		Bolt: bbolt.Options{Timeout: lockWait, FreelistType: bbolt.FreelistMapType, InitialMmapSize: addressSpace}})
+	file, err := boltfile.Open(context.Background(), path, boltfile.Options{Mode: 0o600, Maps: 1, Freelist: bbolt.FreelistMapType})
 	if err != nil {
 		return openError(err)
 	}
-	db.AllocSize = growStep
-	opened, err := file.Stat()
-	if err != nil {
-		return errors.Join(err, db.Close())
-	}
-	s := &store{ex: ex, db: db, path: path, file: opened, marks: marks{records: map[*record]struct{}{}}, batches: batches{landed: sync.Cond{L: &ex.mu}}}
+	s := &store{ex: ex, db: file.DB, path: path, file: file, marks: marks{records: map[*record]struct{}{}}, batches: batches{landed: sync.Cond{L: &ex.mu}}}
 	ex.store = s
 	if s.past, err = s.readLife(); err != nil || s.past == nil {
 		return err
@@ -128,14 +116,16 @@ func notFolder(path string) error {
 
 func openError(err error) error {
 	switch {
-	case strings.Contains(err.Error(), "file size too small"): // of bbolt, without a name
+	case boltfile.CutOff(err):
 		return fmt.Errorf("%w: cut off: %w", errCorrupt, err)
 	case errors.As(err, new(*boltfile.Damage)):
 		return fmt.Errorf("%w: %w; put a copy in its place, or name another file", errCorrupt, err)
-	case errors.Is(err, bolterrors.ErrTimeout):
+	case boltfile.Locked(err):
 		return errors.New("it is in use by another exchange; stop that one, or name another file")
-	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
+	case boltfile.Foreign(err):
 		return fmt.Errorf("%w, or not the state of an exchange: %w", errCorrupt, err)
+	case errors.Is(err, boltfile.ErrCorrupt): // of a panic
+		return fmt.Errorf("%w: %v", errCorrupt, err)
 	}
 	return err
 }

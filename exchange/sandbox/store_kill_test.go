@@ -22,6 +22,8 @@ import (
 
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 )
 
 // childState is the variable of the environment that makes TestAChildServesUntilItIsKilled serve: the state file's path.
@@ -32,7 +34,7 @@ func childConfig(path string) Config {
 	config := rigConfig()
 	kept(path)(&config)
 	config.Clock, config.Faults, config.Keep = NewClock(0, 1), nil, Keep{}
-	config.Markets[0].Source = Synthetic{Price: "95000", Volatility: 0.5, Step: 5 * time.Millisecond}
+	config.Markets[0].Source = price.Synthetic{Price: "95000", Volatility: 0.5, Step: 5 * time.Millisecond}
 	config.Markets[1].Source = nil
 	config.History = time.Minute
 	return config

@@ -1,9 +1,11 @@
-// Package blackout makes what a power cut can leave of a file that bbolt writes to. It never writes a file itself and knows nothing of what
-// is in one. Start at Cut.
+// Package blackout makes what a power cut can leave of a file that bbolt writes to. It never writes
+// a file itself and knows nothing of what is in one. Start at Cut.
 //
-// bbolt commits in two steps: it writes the pages that are new, to places that the last commit does not use, and syncs; then it writes one of
-// the two head pages, and syncs again. Of what was written since the last sync a disk may have any part when the power fails, down to sectors
-// of 512 bytes; what was synced it has. A test in package state holds a recording of the system calls against that order.
+// bbolt commits in two steps: it writes the pages that are new, to places that the last commit does
+// not use, and syncs; then it writes one of the two head pages, and syncs again. Of what was
+// written since the last sync a disk may have any part when the power fails, down to sectors of 512
+// bytes; what was synced it has. A test of package journal holds a recording of the system calls
+// against that order.
 package blackout
 
 import (
@@ -27,16 +29,18 @@ func (s Step) String() string {
 	return [...]string{Pages: "before the pages were synced", Head: "before the head was synced", Done: "after the commit"}[s]
 }
 
-// Sizes of a page of bbolt where the operating system has pages of 4 KiB, and of what a disk writes whole.
+// Sizes of a page of bbolt where the operating system has pages of 4 KiB, and of what a disk writes
+// whole.
 const (
 	page   = 4096
 	sector = 512
 	heads  = 2 * page
 )
 
-// Cut returns what is left of a file when the power fails at a step of a commit, by chance where there is a choice: before and after are the
-// file as of the commits on both sides. A head is torn within a sector too, which is more than disks do. Cut panics where after cannot
-// have followed before in one commit: both heads have changed.
+// Cut returns what is left of a file when the power fails at a step of a commit, by chance where
+// there is a choice: before and after are the file as of the commits on both sides. A head is torn
+// within a sector too, which is more than disks do. Cut panics where after cannot have followed
+// before in one commit: both heads have changed.
 func Cut(before, after []byte, at Step, chance *rand.Rand) []byte {
 	size := len(after)
 	if at == Pages && chance.IntN(2) == 0 {

@@ -1,70 +1,122 @@
-// Package boltfile opens bbolt files whole or not at all: it makes them, locks them, checks their structure on raw bytes before bbolt
-// follows it, turns damage into errors and gives read pages back. It does not know what keys and values mean. Start at Open.
+// Package boltfile opens bbolt files whole or not at all: it makes them, locks them, checks their
+// structure on raw bytes before bbolt follows it, turns damage into errors and gives read pages
+// back. It does not know what keys and values mean. Start at Open.
 //
-// bbolt trusts its file: where a page is damaged it panics, in a goroutine of its own too, reads beyond its mapping, or walks round and round. After
-// Check none of that can happen: each page is reached once, every element lies in its page where bbolt writes it, keys rise within pages and
-// across them, inline buckets fill their value, and no page is in the list of free pages that is in use.
+// bbolt trusts its file: where a page is damaged it panics, in a goroutine of its own too, reads
+// beyond its mapping, or walks round and round. After check none of that can happen: each page is
+// reached once, every element lies in its page where bbolt writes it, keys rise within pages and
+// across them, inline buckets fill their value, and no page in use is in the list of free pages.
 package boltfile
 
 import (
 	"context"
 	"errors"
-	"fmt"
+	"hash/crc32"
 	"os"
+	"runtime/debug"
+	"time"
 
 	"go.etcd.io/bbolt"
 )
 
-// Damage is something in a file that bbolt does not write.
-type Damage struct {
-	Page uint64 // its number; the heads are 0 and 1
-	What string
+const (
+	lockWait = time.Second // how long an open waits for another process
+	growStep = 1 << 20     // bytes that a file grows by beyond what a commit needs
+
+	// levels is how deep buckets may lie in each other: as deep as in the deepest file, the candle
+	// store. So each package can say itself that a file is not its own.
+	levels = 2
+)
+
+// Each file of the bot has a bucket of this name, and its format under this key of the bucket.
+var (
+	BucketMeta = []byte("meta")
+	KeyFormat  = []byte("format")
+)
+
+// Castagnoli is the table of the checksums in the files.
+var Castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// File is an open file: a bbolt database whose structure was checked when it was opened.
+type File struct {
+	*bbolt.DB
+	path string
+	info os.FileInfo
 }
 
-// Error names the page and what is wrong with it.
-func (d *Damage) Error() string { return fmt.Sprintf("page %d: %s", d.Page, d.What) }
-
-// Options say how a file is opened, and what Check may find in it.
+// Options say how a file is opened.
 type Options struct {
-	Levels int // how deep buckets lie in each other: 1 where a file has buckets of keys alone
-	Bolt   bbolt.Options
+	ReadOnly bool
+	Mode     os.FileMode // of a file that is begun
+	// Maps is how many parts of 256 MB of address space a writer takes at once. A writer that needs
+	// more waits for all readers and copies what it has written so far.
+	Maps           int
+	Freelist       bbolt.FreelistType // how bbolt keeps free pages in memory
+	NoFreelistSync bool               // they are not stored: a page less for each commit, and a longer opening
 }
 
-// Open opens a file for bbolt, which waits for its lock as Bolt.Timeout says, and checks it first. Only a missing or empty file that is opened for
-// writing is left to bbolt, which begins it. A *Damage in the error is a file that must not be used; an error of ctx says that the check was given
-// up. The errors of bbolt stay what they are.
-func Open(ctx context.Context, path string, mode os.FileMode, options Options) (*bbolt.DB, *os.File, error) {
-	bolt := options.Bolt
-	if !bolt.ReadOnly {
-		if info, err := os.Stat(path); err != nil || info.Size() == 0 {
-			return open(path, mode, bolt)
+// Open opens a file and checks its structure first, until ctx ends. It waits a second for another
+// process. A missing or empty file is left to bbolt, which begins it where it is opened for
+// writing.
+//
+// A *Damage in the error is a file that must not be used. Errors of bbolt and of ctx stay what they
+// are; Explain puts them into words.
+func Open(ctx context.Context, path string, o Options) (f *File, err error) {
+	defer CatchCorrupt(path, &err, debug.SetPanicOnFault(true))
+	options := bbolt.Options{Timeout: lockWait, FreelistType: o.Freelist, NoFreelistSync: o.NoFreelistSync}
+	if info, err := os.Stat(path); o.ReadOnly || err == nil && info.Size() > 0 {
+		f, err := openChecked(ctx, path, o.Mode, options)
+		if err != nil || o.ReadOnly {
+			return f, err
 		}
-		bolt.ReadOnly, bolt.InitialMmapSize = true, 0
+		if err := f.Close(); err != nil {
+			return nil, err
+		}
 	}
-	db, file, err := open(path, mode, bolt) // for reading bbolt follows nothing but the two heads
-	if err != nil {
-		return nil, nil, err
+	options.InitialMmapSize = o.Maps * writerMap
+	if f, err = open(path, o.Mode, options); err == nil {
+		f.AllocSize = growStep
 	}
-	if err := checkFile(ctx, file, options.Levels); err != nil {
-		return nil, nil, errors.Join(err, db.Close())
-	}
-	if options.Bolt.ReadOnly {
-		return db, file, nil
-	}
-	if err := db.Close(); err != nil {
-		return nil, nil, err
-	}
-	return open(path, mode, options.Bolt)
+	return f, err
 }
 
-// open is bbolt's, with the file that it opened.
-func open(path string, mode os.FileMode, options bbolt.Options) (db *bbolt.DB, file *os.File, err error) {
+// openChecked opens a file for reading, where bbolt follows nothing but the two heads, and checks
+// it.
+func openChecked(ctx context.Context, path string, mode os.FileMode, options bbolt.Options) (*File, error) {
+	var raw *os.File
+	options.ReadOnly = true
 	options.OpenFile = func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
-		file, err = os.OpenFile(name, flag, mode)
+		raw, err = os.OpenFile(name, flag, mode)
+		return raw, err
+	}
+	f, err := open(path, mode, options)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkFile(ctx, raw, levels); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// open is bbolt's, which also notes what file it is.
+func open(path string, mode os.FileMode, options bbolt.Options) (*File, error) {
+	f, openFile := &File{path: path}, options.OpenFile
+	if openFile == nil {
+		openFile = os.OpenFile
+	}
+	options.OpenFile = func(name string, flag int, mode os.FileMode) (*os.File, error) {
+		file, err := openFile(name, flag, mode)
+		if err == nil {
+			f.info, err = file.Stat()
+		}
 		return file, err
 	}
-	db, err = bbolt.Open(path, mode, &options)
-	return db, file, err
+	var err error
+	if f.DB, err = bbolt.Open(path, mode, &options); err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 func checkFile(ctx context.Context, file *os.File, levels int) error {
@@ -72,5 +124,25 @@ func checkFile(ctx context.Context, file *os.File, levels int) error {
 	if err != nil {
 		return err
 	}
-	return Check(ctx, file, info.Size(), levels)
+	return check(ctx, file, info.Size(), levels)
 }
+
+// Path returns the path that the file was opened with.
+func (f *File) Path() string { return f.path }
+
+// View runs a read transaction. A page that bbolt cannot read becomes an error that wraps
+// ErrCorrupt.
+func (f *File) View(read func(tx *bbolt.Tx) error) (err error) {
+	defer CatchCorrupt(f.path, &err, debug.SetPanicOnFault(true))
+	return f.DB.View(read)
+}
+
+// Update runs a write transaction, which is on disk when it returns without an error. A page that
+// bbolt cannot read becomes an error that wraps ErrCorrupt.
+func (f *File) Update(write func(tx *bbolt.Tx) error) (err error) {
+	defer CatchCorrupt(f.path, &err, debug.SetPanicOnFault(true))
+	return f.DB.Update(write)
+}
+
+// Is reports whether info, of os.Stat, is of the file that is open.
+func (f *File) Is(info os.FileInfo) bool { return os.SameFile(f.info, info) }

@@ -18,7 +18,8 @@ import (
 
 var lives = flag.Int("lives", 2, "how many random lives of a file TestWhatBboltWritesIsNeverCalledDamaged plays, by seeds from 1 on")
 
-// live makes random changes to a file: large and small values, keys that come and go, buckets in buckets, and an end in between.
+// live makes random changes to a file: large and small values, keys that come and go, buckets in
+// buckets, and an end in between.
 func live(t testing.TB, path string, seed uint64, commits int, each func()) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	options := bbolt.Options{Timeout: time.Minute, NoSync: true, PageSize: 1024 << r.IntN(3), NoFreelistSync: r.IntN(2) == 0}
@@ -94,7 +95,8 @@ func TestWhatBboltWritesIsNeverCalledDamaged(t *testing.T) {
 	}
 }
 
-// TestEveryBitOfThePagesInUseIsLookedAt flips every bit of heads, elements and branches: each is damage, or bbolt reads the same as before.
+// TestEveryBitOfThePagesInUseIsLookedAt flips every bit of heads, elements and branches: each is
+// damage, or bbolt reads the same as before.
 func TestEveryBitOfThePagesInUseIsLookedAt(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	live(t, path, 3, 12, func() {})
@@ -105,9 +107,9 @@ func TestEveryBitOfThePagesInUseIsLookedAt(t *testing.T) {
 	for range 1500 {
 		at, bit := r.IntN(len(sound)), r.IntN(8)
 		sound[at] ^= 1 << bit
-		if err := Check(t.Context(), bytes.NewReader(sound), int64(len(sound)), 2); err == nil {
+		if err := check(t.Context(), bytes.NewReader(sound), int64(len(sound)), 2); err == nil {
 			unseen++
-			if unseen%40 == 0 { // the rest would take long; Check let bbolt read it without fear
+			if unseen%40 == 0 { // the rest would take long; check let bbolt read it without fear
 				require.NoError(t, os.WriteFile(path, sound, 0o600))
 				have := contents(t, path)
 				require.Equal(t, len(want), len(have), "byte %d, bit %d", at, bit)
@@ -175,7 +177,7 @@ func pageOf(t *testing.T, data []byte, flags uint16, fits func(page []byte) bool
 		if binary.NativeEndian.Uint16(data[at+8:]) == flags && fits(data[at:]) {
 			damaged := bytes.Clone(data)
 			damaged[at+8] = 0x7f
-			if Check(t.Context(), bytes.NewReader(damaged), int64(len(data)), 1) != nil {
+			if check(t.Context(), bytes.NewReader(damaged), int64(len(data)), 1) != nil {
 				return at
 			}
 		}
@@ -186,7 +188,7 @@ func pageOf(t *testing.T, data []byte, flags uint16, fits func(page []byte) bool
 
 func TestDamageIsNamedInWords(t *testing.T) {
 	sound := small(t)
-	require.NoError(t, Check(t.Context(), bytes.NewReader(sound), int64(len(sound)), 1))
+	require.NoError(t, check(t.Context(), bytes.NewReader(sound), int64(len(sound)), 1))
 	any := func([]byte) bool { return true }
 	branch, free := pageOf(t, sound, flagBranch, any), pageOf(t, sound, flagFree, any)
 	leaf := pageOf(t, sound, flagLeaf, func(p []byte) bool { return binary.NativeEndian.Uint16(p[10:]) > 20 })
@@ -229,7 +231,7 @@ func TestDamageIsNamedInWords(t *testing.T) {
 	} {
 		b := bytes.Clone(sound)
 		c.damage(b)
-		err := Check(t.Context(), bytes.NewReader(b), int64(len(b)), 1)
+		err := check(t.Context(), bytes.NewReader(b), int64(len(b)), 1)
 		require.ErrorContains(t, err, c.want, c.name)
 		require.ErrorAs(t, err, new(*Damage), c.name)
 	}
@@ -246,19 +248,19 @@ func TestAHeadThatLostTheLastCommitIsDamageAndATornOneIsNot(t *testing.T) {
 	for at := range headSize * 8 {
 		b := bytes.Clone(sound)
 		b[newer+pageHead+at/8] ^= 1 << (at % 8)
-		require.ErrorAs(t, Check(t.Context(), bytes.NewReader(b), int64(len(b)), 1), new(*Damage), "bit %d of the newer head", at)
+		require.ErrorAs(t, check(t.Context(), bytes.NewReader(b), int64(len(b)), 1), new(*Damage), "bit %d of the newer head", at)
 		b = bytes.Clone(sound)
 		b[older+pageHead+at/8] ^= 1 << (at % 8)
-		require.NoError(t, Check(t.Context(), bytes.NewReader(b), int64(len(b)), 1), "bit %d of the older head, which nothing needs", at)
+		require.NoError(t, check(t.Context(), bytes.NewReader(b), int64(len(b)), 1), "bit %d of the older head, which nothing needs", at)
 	}
 	torn := bytes.Clone(sound)
 	binary.NativeEndian.PutUint64(torn[older+pageHead+16:], 77) // of a commit that was being written: its root, and no more
-	require.NoError(t, Check(t.Context(), bytes.NewReader(torn), int64(len(torn)), 1))
+	require.NoError(t, check(t.Context(), bytes.NewReader(torn), int64(len(torn)), 1))
 	clear(torn[older : older+512])
-	require.ErrorContains(t, Check(t.Context(), bytes.NewReader(torn), int64(len(torn)), 1), "destroyed")
+	require.ErrorContains(t, check(t.Context(), bytes.NewReader(torn), int64(len(torn)), 1), "destroyed")
 	clear(torn[newer : newer+512])
-	require.ErrorContains(t, Check(t.Context(), bytes.NewReader(torn), int64(len(torn)), 1), "neither head")
-	require.ErrorContains(t, Check(t.Context(), bytes.NewReader(sound[:len(sound)/2]), int64(len(sound)/2), 1), "cut off")
+	require.ErrorContains(t, check(t.Context(), bytes.NewReader(torn), int64(len(torn)), 1), "neither head")
+	require.ErrorContains(t, check(t.Context(), bytes.NewReader(sound[:len(sound)/2]), int64(len(sound)/2), 1), "cut off")
 }
 
 func TestACheckEndsWithItsContext(t *testing.T) {
@@ -266,6 +268,6 @@ func TestACheckEndsWithItsContext(t *testing.T) {
 	live(t, path, 5, 60, func() {})
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, err := Open(ended, path, 0o600, Options{Levels: 2, Bolt: bbolt.Options{ReadOnly: true, Timeout: time.Minute}})
+	_, err := Open(ended, path, Options{ReadOnly: true})
 	require.ErrorIs(t, err, context.Canceled)
 }

@@ -7,10 +7,12 @@ import (
 	"io"
 )
 
-// The layout of a page of bbolt, in the byte order of the machine: its number, flags, count of elements and overflow, which is how many pages more
-// belong to it; then the elements, 16 bytes each; then their keys and values in the same order, without a gap. An element of a branch is where its key
-// stands, counted from the element on, the key's size and the page that it leads to; one of a leaf is flags, where its key stands, and the
-// sizes of key and value. The value of a bucket begins with its root page, 0 where a page without number follows in the value itself.
+// The layout of a page of bbolt, in the byte order of the machine: its number, flags, count of
+// elements and overflow, which is how many pages more belong to it; then the elements, 16 bytes
+// each; then their keys and values in the same order, without a gap. An element of a branch is
+// where its key stands, counted from the element on, the key's size and the page that it leads to;
+// one of a leaf is flags, where its key stands, and the sizes of key and value. The value of a
+// bucket begins with its root page, 0 where a page without number follows in the value itself.
 const (
 	pageHead    = 16
 	elementSize = 16
@@ -26,9 +28,10 @@ const (
 	lookAt   = 64    // pages between two looks at the context
 )
 
-// Check reads the structure of a file of that many bytes and returns the first *Damage, or an error of ctx or of reading. Of values it reads
-// those of inline buckets alone; what they mean is the caller's. It takes memory for one page and a byte for each page of the file.
-func Check(ctx context.Context, file io.ReaderAt, size int64, levels int) error {
+// check reads the structure of a file of that many bytes and returns the first *Damage, or an error
+// of ctx or of reading. Of values it reads those of inline buckets alone; what they mean is the
+// caller's. It takes memory for one page and a byte for each page of the file.
+func check(ctx context.Context, file io.ReaderAt, size int64, levels int) error {
 	h, err := readHeads(file, size)
 	if err != nil {
 		return err

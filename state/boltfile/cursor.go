@@ -2,7 +2,6 @@ package boltfile
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
@@ -12,12 +11,11 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// LookAtContext is how many keys a long walk comes by between two looks at its context.
-const LookAtContext = 256
-
-// Cursor walks over the keys of a bucket; every walk of this package goes through one. bbolt follows pages wherever they lead. A Cursor wants keys to rise at
-// each step forward, to fall at each step back, and a key that is looked for not to lie behind the one that is found: so a walk comes by every key of the
-// file once at most, however it is damaged. Where that does not hold it panics with an error, which CatchCorrupt turns into ErrCorrupt.
+// Cursor walks over the keys of a bucket; every walk over a file goes through one. bbolt follows
+// pages wherever they lead. A Cursor wants keys to rise at each step forward, to fall at each step
+// back, and a key that is looked for not to lie behind the one that is found: so a walk comes by
+// every key of the file once at most, however it is damaged. Where that does not hold it panics
+// with an error, which CatchCorrupt turns into ErrCorrupt.
 type Cursor struct {
 	keys *bbolt.Cursor
 	last []byte
@@ -26,7 +24,8 @@ type Cursor struct {
 // NewCursor returns a cursor over the keys of a bucket. It is valid as long as the transaction.
 func NewCursor(b *bbolt.Bucket) *Cursor { return &Cursor{keys: b.Cursor()} }
 
-// First moves to the first key, nil for an empty bucket. The value of a bucket is nil, here and below.
+// First moves to the first key, nil for an empty bucket. The value of a bucket is nil, here and
+// below.
 func (c *Cursor) First() (key, value []byte) {
 	key, value = c.keys.First()
 	return c.at(key), value
@@ -88,7 +87,8 @@ func disorder(before, key []byte) error {
 	return fmt.Errorf("the keys of a table are out of order: %s comes after %s", NameKey(key), NameKey(before))
 }
 
-// ForEach calls visit with every key of a bucket, in order, until it returns an error, which is returned.
+// ForEach calls visit with every key of a bucket, in order, until it returns an error, which is
+// returned.
 func ForEach(b *bbolt.Bucket, visit func(key, value []byte) error) error {
 	c := NewCursor(b)
 	for key, value := c.First(); key != nil; key, value = c.Next() {
@@ -107,23 +107,6 @@ func ForEachBucket(b *bbolt.Bucket, visit func(name []byte) error) error {
 		}
 		return visit(name)
 	})
-}
-
-// WalkUntil is ForEach from a key on, until a context ends. Consumed pages are given back.
-func WalkUntil(ctx context.Context, b *bbolt.Bucket, first []byte, visit func(key, value []byte) error) error {
-	release := NewReleaser(b.Tx())
-	defer release.Flush()
-	c, n := NewCursor(b), 0
-	for key, value := c.Seek(first); key != nil; key, value = c.Next() {
-		if n++; n%LookAtContext == 0 && ctx.Err() != nil {
-			return fmt.Errorf("read the state file: %w", ctx.Err())
-		}
-		if err := visit(key, value); err != nil {
-			return err
-		}
-		release.Consumed(value)
-	}
-	return nil
 }
 
 // NameKey is a key as messages have it: a number, an id, a text, or the beginning of its bytes.

@@ -6,7 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The walk that had no end: a damaged tree answered Seek with a smaller key, and the next one went back with it.
+// The walk that had no end: a damaged tree answered Seek with a smaller key, and the next one went
+// back with it.
 func TestAWalkThatGoesBackIsDamage(t *testing.T) {
 	c := &Cursor{}
 	c.at([]byte("b"))

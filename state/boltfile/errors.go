@@ -1,6 +1,12 @@
 package boltfile
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	bolterrors "go.etcd.io/bbolt/errors"
+)
 
 // ErrCorrupt is wrapped when stored bytes cannot be what this program wrote.
 var ErrCorrupt = errors.New("corrupt")
@@ -13,3 +19,43 @@ var ErrNewer = errors.New("written by a newer program")
 
 // ErrNotFound is wrapped when there is no file, or it does not hold the row that was asked for.
 var ErrNotFound = errors.New("not found")
+
+// Damage is something in a file that bbolt does not write.
+type Damage struct {
+	Page uint64 // its number; the heads are 0 and 1
+	What string
+}
+
+// Error names the page and what is wrong with it.
+func (d *Damage) Error() string { return fmt.Sprintf("page %d: %s", d.Page, d.What) }
+
+// CutOff reports whether an error of Open says that the file ends before its second head.
+func CutOff(err error) bool { return strings.Contains(err.Error(), "file size too small") } // of bbolt, without a name
+
+// Locked reports whether an error of Open says that another process holds the file.
+func Locked(err error) bool { return errors.Is(err, bolterrors.ErrTimeout) }
+
+// Foreign reports whether an error of Open says that the file is no database.
+func Foreign(err error) bool {
+	return errors.Is(err, bolterrors.ErrInvalid) || errors.Is(err, bolterrors.ErrChecksum) ||
+		errors.Is(err, bolterrors.ErrVersionMismatch)
+}
+
+// Explain names the file in an error of Open and wraps ErrCorrupt or ErrLocked where that is the
+// cause. noun is what the file should be; held says what helps where another process has it, behind
+// "PATH is in use by another process".
+func Explain(path, noun, held string, err error) error {
+	switch {
+	case CutOff(err):
+		return fmt.Errorf("%s: %w: cut off: %w", path, ErrCorrupt, err)
+	case errors.As(err, new(*Damage)):
+		return fmt.Errorf("%s: %w: %w", path, ErrCorrupt, err)
+	case Locked(err):
+		return fmt.Errorf("%s is %w%s", path, ErrLocked, held)
+	case Foreign(err):
+		return fmt.Errorf("%s: %w: not a %s: %w", path, ErrCorrupt, noun, err)
+	case errors.Is(err, ErrCorrupt):
+		return err // of a panic, which names the file
+	}
+	return fmt.Errorf("open %s: %w", noun, err)
+}

@@ -8,8 +8,9 @@ import (
 	"io"
 )
 
-// The layout of a head, which stands behind the head of its page: magic, version, page size, flags; root page and sequence of the root bucket; the page of
-// the list of free pages; how many pages there are; number of the commit; checksum of all that, FNV-1a.
+// The layout of a head, which stands behind the head of its page: magic, version, page size, flags;
+// root page and sequence of the root bucket; the page of the list of free pages; how many pages
+// there are; number of the commit; checksum of all that, FNV-1a.
 const (
 	headMagic  = 0xED0CDAED
 	headSize   = 64
@@ -19,7 +20,8 @@ const (
 	leastPage, mostPage = 512, 16 << 20 // bytes
 )
 
-// head is one of the two beginnings of a file: bbolt reads the one of the later commit, of those whose checksum fits.
+// head is one of the two beginnings of a file: bbolt reads the one of the later commit, of those
+// whose checksum fits.
 type head struct {
 	raw               [headSize]byte
 	magic, version    uint32
@@ -92,9 +94,10 @@ func (h *head) check(size int64) error {
 	return nil
 }
 
-// latest judges a head whose checksum does not fit, which bbolt passes over. A power cut leaves that of the commit that was being written, and nothing is lost: that
-// commit was not done. But where one byte put right makes it the head of a later commit, that commit was done, and bbolt would go on from the one
-// before it without a word.
+// latest judges a head whose checksum does not fit, which bbolt passes over. A power cut leaves
+// that of the commit that was being written, and nothing is lost: that commit was not done. But
+// where one byte put right makes it the head of a later commit, that commit was done, and bbolt
+// would go on from the one before it without a word.
 func latest(good, bad *head, number uint64, size int64) error {
 	if err := good.check(size); err != nil {
 		return err

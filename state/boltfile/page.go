@@ -15,7 +15,8 @@ func (p *page) elements() (list []byte, data int64, err error) {
 	return list, data, err
 }
 
-// key returns the key of an element, which has to stand where the data before it ends, and to rise. last is the key before it, nil for none.
+// key returns the key of an element, which has to stand where the data before it ends, and to rise.
+// last is the key before it, nil for none.
 func (p *page) key(i int, stands uint32, size uint32, data int64, last []byte, b *bounds) ([]byte, error) {
 	from := int64(stands) + pageHead + int64(i)*elementSize
 	switch {
@@ -40,7 +41,8 @@ func (p *page) key(i int, stands uint32, size uint32, data int64, last []byte, b
 	return key, nil
 }
 
-// full wants a page to have as many pages as its data needs. Data that ends with a page may have one more: older versions of bbolt took it.
+// full wants a page to have as many pages as its data needs. Data that ends with a page may have
+// one more: older versions of bbolt took it.
 func (p *page) full(end int64) error {
 	if most := uint64(end / p.tree.page); p.overflow != most && p.overflow != uint64((end-1)/p.tree.page) {
 		return damaged(p.number, "it takes %d pages more, and its %d bytes need %d", p.overflow, end, most)
@@ -118,7 +120,8 @@ func (p *page) leaf(b bounds) error {
 	return nil
 }
 
-// bucket checks the value of an element that is a bucket, and returns the page that is its root, 0 for none.
+// bucket checks the value of an element that is a bucket, and returns the page that is its root, 0
+// for none.
 func (p *page) bucket(i int, flags uint32, at, size int64, levels int) (root uint64, err error) {
 	switch {
 	case flags == 0:

@@ -7,17 +7,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// WriterMap is address space only: the file is not made larger.
-const WriterMap = 256 << 20
+// writerMap is address space only: the file is not made larger.
+const writerMap = 256 << 20
 
-// faultAround is how far the kernel maps pages around one that is touched; a release reaches back as far.
+// faultAround is how far the kernel maps pages around one that is touched; a release reaches back
+// as far.
 const faultAround = 64 << 10
 
 // releaseStep is how much is consumed between two releases.
 const releaseStep = 1 << 20
 
-// Releaser gives consumed pages of the database's mapping back, so that reading a large store does not look like using
-// its size in memory. The mapping is of a file and read-only: a page that is needed again is read again.
+// Releaser gives consumed pages of the database's mapping back, so that reading a large store does
+// not look like using its size in memory. The mapping is of a file and read-only: a page that is
+// needed again is read again.
 type Releaser struct {
 	base       uintptr // start of the mapping; stays while a read transaction is open
 	limit      uintptr // end of what the transaction may read: a damaged page can name places behind it, where other memory lies
@@ -47,7 +49,8 @@ func (p *Releaser) Consumed(value []byte) {
 	}
 }
 
-// Flush gives back what was consumed and the pages just before it. The last page stays: what follows may share it.
+// Flush gives back what was consumed and the pages just before it. The last page stays: what
+// follows may share it.
 func (p *Releaser) Flush() {
 	if p.end == 0 {
 		return

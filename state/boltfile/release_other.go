@@ -4,8 +4,8 @@ package boltfile
 
 import "go.etcd.io/bbolt"
 
-// WriterMap is left to the database: not every system maps more than the file without growing it.
-const WriterMap = 0
+// writerMap is left to the database: not every system maps more than the file without growing it.
+const writerMap = 0
 
 // Releaser does nothing where there is no madvise to rely on.
 type Releaser struct{}

@@ -16,7 +16,8 @@ import (
 
 const benchCandles = 1_000_000
 
-// benchSeries makes candles that pack like the neutral bench set: 1m, prices of 2 decimals, volumes of 4.
+// benchSeries makes candles that pack like the neutral bench set: 1m, prices of 2 decimals, volumes
+// of 4.
 func benchSeries(n int) []market.Candle {
 	random := rand.New(rand.NewPCG(1, 2))
 	candles := make([]market.Candle, n)
@@ -67,8 +68,8 @@ func replayAll(b *testing.B, store *Store, m *market.Market, use func([]market.C
 	require.NoError(b, reader.Close())
 }
 
-// BenchmarkReplay reads a million packed candles as structs, beside its floor: the scan of the same structs in memory. Both
-// are the fastest of the run, so that a busy machine tells less.
+// BenchmarkReplay reads a million packed candles as structs, beside its floor: the scan of the same
+// structs in memory. Both are the fastest of the run, so that a busy machine tells less.
 func BenchmarkReplay(b *testing.B) {
 	store, candles := benchStore(b)
 	m := &market.Market{ID: 1, Name: "BTC-EUR", PriceDigits: 2, VolumeDigits: 4}
@@ -139,8 +140,8 @@ func countFile(b *testing.B, path string) (commas, lines int64) {
 	}
 }
 
-// BenchmarkImport imports a million rows of CSV, commit included, beside its floor: reading the file and looking at every
-// byte of it. Both are the fastest of the run.
+// BenchmarkImport imports a million rows of CSV, commit included, beside its floor: reading the
+// file and looking at every byte of it. Both are the fastest of the run.
 func BenchmarkImport(b *testing.B) {
 	dir := b.TempDir()
 	path := filepath.Join(dir, "bench.csv")
@@ -171,7 +172,8 @@ func importFile(b *testing.B, from, to string) {
 	require.NoError(b, store.Close())
 }
 
-// BenchmarkOpenCandles measures an opening of a store of a million candles, which the system has in its cache.
+// BenchmarkOpenCandles measures an opening of a store of a million candles, which the system has in
+// its cache.
 func BenchmarkOpen(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "candles.db")
 	store, err := Open(path)

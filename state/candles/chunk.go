@@ -11,9 +11,10 @@ import (
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// A chunk holds the candles of one aligned span of 4096 interval indexes. Its bytes depend on those candles alone, not on the
-// order in which they came nor on the decimals that the market has: prices and volumes are kept with as few decimals as the
-// chunk needs. Little-endian, a multiple of 8 bytes long:
+// A chunk holds the candles of one aligned span of 4096 interval indexes. Its bytes depend on those
+// candles alone, not on the order in which they came nor on the decimals that the market has:
+// prices and volumes are kept with as few decimals as the chunk needs. Little-endian, a multiple of
+// 8 bytes long:
 //
 //	 0  "TC", format version, interval
 //	 4  crc32c of everything after it
@@ -126,7 +127,8 @@ func checkChunkSum(value []byte) error {
 	return nil
 }
 
-// checkChunkHash compares the content hash, for verify: the checksum finds accidents sooner and cheaper.
+// checkChunkHash compares the content hash, for verify: the checksum finds accidents sooner and
+// cheaper.
 func checkChunkHash(value []byte) error {
 	if hash := hashChunk(value); !bytes.Equal(hash[:], value[32:48]) {
 		return fmt.Errorf("%w: content hash differs", boltfile.ErrCorrupt)

@@ -31,8 +31,8 @@ type WriteOptions struct {
 	Interval market.Interval
 	Replace  bool // candles with other values are overwritten; otherwise the stored ones stay and are counted
 
-	// PriceDigits and VolumeDigits are the least decimals the market shall have afterwards. It gets more where the data
-	// needs them, and never fewer than it had.
+	// PriceDigits and VolumeDigits are the least decimals the market shall have afterwards. It gets
+	// more where the data needs them, and never fewer than it had.
 	PriceDigits, VolumeDigits uint8
 }
 
@@ -49,9 +49,10 @@ func (o *WriteOptions) check() error {
 	return nil
 }
 
-// Put stores candles, in any order, whose prices and volumes have the given decimals; their Market and Interval are not
-// looked at. complete are the ranges that the source answered for: a candle missing in them had no trade. Two candles of one
-// start with different values, or an impossible candle, refuse the whole call. It is one transaction.
+// Put stores candles, in any order, whose prices and volumes have the given decimals; their Market
+// and Interval are not looked at. complete are the ranges that the source answered for: a candle
+// missing in them had no trade. Two candles of one start with different values, or an impossible
+// candle, refuse the whole call. It is one transaction.
 func (s *Store) Put(o WriteOptions, candles []market.Candle, priceDigits, volumeDigits uint8, complete []Range) (report WriteReport, err error) {
 	if err := o.check(); err != nil {
 		return report, fmt.Errorf("store candles: %w", err)
@@ -88,7 +89,7 @@ func checkCandle(c *market.Candle) error {
 // commit writes what the loader holds, in one transaction.
 func (s *Store) commit(o WriteOptions, l *loader, complete []Range) (report WriteReport, err error) {
 	defer boltfile.CatchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
-	err = s.db.Update(func(tx *bbolt.Tx) error {
+	err = s.db.DB.Update(func(tx *bbolt.Tx) error {
 		report = WriteReport{}
 		w := chunkWriter{options: o, loader: l, report: &report}
 		if err := w.setDigits(tx); err != nil {
@@ -116,7 +117,8 @@ type chunkWriter struct {
 	stored  openChunk
 }
 
-// setDigits settles the market's decimals. Where they grow it proves that all that is stored, or about to be, still fits.
+// setDigits settles the market's decimals. Where they grow it proves that all that is stored, or
+// about to be, still fits.
 func (w *chunkWriter) setDigits(tx *bbolt.Tx) error {
 	price, volume, err := w.neededDigits()
 	if err != nil {
@@ -167,7 +169,8 @@ func (w *chunkWriter) checkFits(price, volume uint8) error {
 	return nil
 }
 
-// widen checks that every stored candle of the market fits the new decimals, and counts them. Chunks keep their own.
+// widen checks that every stored candle of the market fits the new decimals, and counts them.
+// Chunks keep their own.
 func (w *chunkWriter) widen(tx *bbolt.Tx, price, volume uint8) error {
 	all := tx.Bucket(bucketCandles)
 	return boltfile.ForEachBucket(all, func(key []byte) error {

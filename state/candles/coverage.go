@@ -16,18 +16,18 @@ type Range struct {
 	From, To market.Time
 }
 
-// Gap is a run of missing candles. Nothing traded in it where a complete source covers it; otherwise why they are missing is
-// not known.
+// Gap is a run of missing candles. Nothing traded in it where a complete source covers it;
+// otherwise why they are missing is not known.
 type Gap struct {
 	Range
 	NoTrade bool
 	Candles int64
 }
 
-// Gaps lists the candles missing in [from, to), in order; a run that is partly covered by a complete source is split there.
-// A zero from or to means the series' first start or last end.
+// Gaps lists the candles missing in [from, to), in order; a run that is partly covered by a
+// complete source is split there. A zero from or to means the series' first start or last end.
 func (s *Store) Gaps(name string, interval market.Interval, from, to market.Time) (gaps []Gap, err error) {
-	err = s.view(func(tx *bbolt.Tx) error {
+	err = s.db.View(func(tx *bbolt.Tx) error {
 		gaps, err = s.gaps(tx, name, interval, Range{from, to})
 		return err
 	})
@@ -62,10 +62,10 @@ func ceilStart(interval market.Interval, t market.Time) market.Time {
 	return t
 }
 
-// Complete returns the ranges of a series that a complete source has filled, sorted, apart from each other: a candle missing
-// in them had no trade.
+// Complete returns the ranges of a series that a complete source has filled, sorted, apart from
+// each other: a candle missing in them had no trade.
 func (s *Store) Complete(name string, interval market.Interval) (ranges []Range, err error) {
-	err = s.view(func(tx *bbolt.Tx) error {
+	err = s.db.View(func(tx *bbolt.Tx) error {
 		ranges, err = coverage(tx, name, interval)
 		return err
 	})
@@ -90,7 +90,8 @@ func (g *gapCounter) add(run Range, interval market.Interval) error {
 	return nil
 }
 
-// splitGaps cuts gaps at the borders of the complete ranges and says of each part whether it lies in one.
+// splitGaps cuts gaps at the borders of the complete ranges and says of each part whether it lies
+// in one.
 func splitGaps(gaps, complete []Range, interval market.Interval) (parts []Gap) {
 	for _, gap := range gaps {
 		for _, known := range complete {

@@ -19,7 +19,8 @@ type ImportOptions struct {
 	Progress func(bytes int64) // unless nil, called about every megabyte with the bytes read so far, and at the end
 }
 
-// ImportReport counts what an import did. Rows = Bad + Duplicates + Added + Unchanged + Kept + Replaced.
+// ImportReport counts what an import did. Rows = Bad + Duplicates + Added + Unchanged + Kept +
+// Replaced.
 type ImportReport struct {
 	WriteReport
 	Rows       int64 // lines with data: neither blank nor header
@@ -65,18 +66,21 @@ const (
 	progressGap = 1 << 20
 )
 
-// ImportCSV reads candles from CSV and stores them in one transaction: after any error nothing has changed.
+// ImportCSV reads candles from CSV and stores them in one transaction: after any error nothing has
+// changed.
 //
-// Columns are named by a header (timestamp, time, date or unix with an optional _s, _ms, _us or _ns; open, high, low, close,
-// volume; in any order, others are ignored) or, without one, stand in the order time, open, high, low, close, volume, and what
-// follows is ignored. Times are Unix s, ms, µs or ns, told apart by their size, RFC 3339, "2006-01-02 15:04:05" or a date, UTC
-// unless they say otherwise. The separator is comma, semicolon or tab. A byte order mark, CRLF, blank lines and quotes are
-// fine.
+// Columns are named by a header (timestamp, time, date or unix with an optional _s, _ms, _us or
+// _ns; open, high, low, close, volume; in any order, others are ignored) or, without one, stand in
+// the order time, open, high, low, close, volume, and what follows is ignored. Times are Unix s,
+// ms, µs or ns, told apart by their size, RFC 3339, "2006-01-02 15:04:05" or a date, UTC unless
+// they say otherwise. The separator is comma, semicolon or tab. A byte order mark, CRLF, blank
+// lines and quotes are fine.
 //
-// A row equal to an earlier one is dropped and counted. Unordered rows are sorted and counted. A row is bad that cannot be
-// read, is no possible candle (market.Candle.Check), does not start on the interval, needs more decimals than fit beside the
-// others, or has the start of an earlier row and other values. Bad rows give a *BadRowsError, or under SkipBad are counted
-// and left out; a file with bad rows is never taken as complete.
+// A row equal to an earlier one is dropped and counted. Unordered rows are sorted and counted. A
+// row is bad that cannot be read, is no possible candle (market.Candle.Check), does not start on
+// the interval, needs more decimals than fit beside the others, or has the start of an earlier row
+// and other values. Bad rows give a *BadRowsError, or under SkipBad are counted and left out; a
+// file with bad rows is never taken as complete.
 func (s *Store) ImportCSV(r io.Reader, o ImportOptions) (ImportReport, error) {
 	if err := o.check(); err != nil {
 		return ImportReport{}, fmt.Errorf("import: %w", err)

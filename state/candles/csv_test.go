@@ -297,7 +297,8 @@ func sharedData(t *testing.T, name string) string {
 	return string(text)
 }
 
-// FuzzImportCSV: whatever the bytes, an import that succeeds leaves a sound store whose export imports to the same candles.
+// FuzzImportCSV: whatever the bytes, an import that succeeds leaves a sound store whose export
+// imports to the same candles.
 func FuzzImportCSV(f *testing.F) {
 	f.Add([]byte(canonical))
 	f.Add([]byte("2020-01-01;1;2;1;2;3\n\"1577840400\";1;1;1;1;1e-3\r\n"))

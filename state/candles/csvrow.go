@@ -22,7 +22,8 @@ const (
 
 var fieldNames = [fieldCount]string{"time", "open", "high", "low", "close", "volume"}
 
-// headerNames are the names under which columns are known, in lower case and without the unit of a time.
+// headerNames are the names under which columns are known, in lower case and without the unit of a
+// time.
 var headerNames = map[string]int{
 	"timestamp": fieldTime, "time": fieldTime, "date": fieldTime, "datetime": fieldTime, "unix": fieldTime, "open_time": fieldTime,
 	"start": fieldTime, "ts": fieldTime, "open": fieldOpen, "high": fieldHigh, "low": fieldLow, "close": fieldClose,
@@ -140,7 +141,8 @@ func (l *csvLayout) split(line []byte) [][]byte {
 	return l.fields
 }
 
-// fastRow reads the common form, plain numbers in the usual order, and reports whether the line has it.
+// fastRow reads the common form, plain numbers in the usual order, and reports whether the line has
+// it.
 func (l *csvLayout) fastRow(line []byte, row *csvRow) bool {
 	if !l.usual {
 		return false
@@ -161,8 +163,8 @@ func (l *csvLayout) fastRow(line []byte, row *csvRow) bool {
 	return ok
 }
 
-// scanNumber reads digits with an optional fraction from line[at:], at most 18 of them. Where there is no such number it
-// returns end = at.
+// scanNumber reads digits with an optional fraction from line[at:], at most 18 of them. Where there
+// is no such number it returns end = at.
 func scanNumber(line []byte, at int) (value int64, digits uint8, end int) {
 	i := at
 	for ; i < len(line); i++ {
@@ -239,8 +241,8 @@ func timeInRange(t time.Time, text []byte) (market.Time, error) {
 	return at, nil
 }
 
-// unixTime reads a Unix time. Without a unit from the header, seconds end at 10^11 (the year 5138), milliseconds begin there
-// (March 1973), and so on by factors of a thousand.
+// unixTime reads a Unix time. Without a unit from the header, seconds end at 10^11 (the year 5138),
+// milliseconds begin there (March 1973), and so on by factors of a thousand.
 func (l *csvLayout) unixTime(stamp int64) (market.Time, bool) {
 	unit := l.unit
 	if unit == 0 {

@@ -10,14 +10,15 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// DataHash returns a SHA-256, in hex, that names the candles starting in [from, to), zero being no bound: market, interval
-// and values. The same candles have the same hash whatever else is stored, in whatever order they came and however many
-// decimals the market has; data added outside the range does not change it. It hashes the hashes of chunks that were taken
-// when those were written, and reads candles only in the two chunks at the edges.
+// DataHash returns a SHA-256, in hex, that names the candles starting in [from, to), zero being no
+// bound: market, interval and values. The same candles have the same hash whatever else is stored,
+// in whatever order they came and however many decimals the market has; data added outside the
+// range does not change it. It hashes the hashes of chunks that were taken when those were written,
+// and reads candles only in the two chunks at the edges.
 func (s *Store) DataHash(name string, interval market.Interval, from, to market.Time) (text string, err error) {
 	hash := sha256.New()
 	fmt.Fprintf(hash, "tidemark candles %d\n%s\n%s\n", chunkVersion, name, interval)
-	err = s.view(func(tx *bbolt.Tx) error {
+	err = s.db.View(func(tx *bbolt.Tx) error {
 		chunks, err := s.chunks(tx, name, interval)
 		if err != nil {
 			return err
@@ -35,8 +36,8 @@ func (s *Store) DataHash(name string, interval market.Interval, from, to market.
 	return hex.EncodeToString(hash.Sum(nil)), err
 }
 
-// hashPart returns number and hash of the part of a chunk that lies in span, nothing where no candle does. A part is hashed
-// as the chunk that it would be.
+// hashPart returns number and hash of the part of a chunk that lies in span, nothing where no
+// candle does. A part is hashed as the chunk that it would be.
 func hashPart(h *chunkHeader, value []byte, span Range) ([]byte, error) {
 	all := Range{h.interval.StartOf(h.firstIndex()), h.interval.StartOf(h.lastIndex() + 1)}
 	if cutRange(all, span) == all {

@@ -7,11 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime/debug"
-	"strings"
 
 	"go.etcd.io/bbolt"
-	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/boltfile"
@@ -19,25 +16,23 @@ import (
 
 const storeFormat = 1
 
-// Open opens the store at path for writing. It is made when missing, and held alone. It waits a second for other processes, then
-// wraps ErrLocked. A file that is no store wraps ErrCorrupt, one of a newer format ErrNewer.
+// Open opens the store at path for writing. It is made when missing, and held alone. It waits a
+// second for other processes, then wraps ErrLocked. A file that is no store wraps ErrCorrupt, one
+// of a newer format ErrNewer.
 func Open(path string) (*Store, error) { return openFile(path, false) }
 
-// Read opens the store at path for reading, which others may do at the same time. A missing or empty file wraps ErrNoData; the
-// other errors are those of Open.
+// Read opens the store at path for reading, which others may do at the same time. A missing or
+// empty file wraps ErrNoData; the other errors are those of Open.
 func Read(path string) (*Store, error) { return openFile(path, true) }
 
-func openFile(path string, readOnly bool) (store *Store, err error) {
+func openFile(path string, readOnly bool) (*Store, error) {
 	if err := checkFile(path, readOnly); err != nil {
 		return nil, err
 	}
-	defer boltfile.CatchCorrupt(path, &err, debug.SetPanicOnFault(true))
-	db, _, err := boltfile.Open(context.Background(), path, 0o644, boltfile.Options{Levels: boltfile.BucketLevels,
-		Bolt: bbolt.Options{Timeout: boltfile.LockWait, ReadOnly: readOnly, InitialMmapSize: boltfile.MapAtOpen(readOnly)}})
+	db, err := boltfile.Open(context.Background(), path, boltfile.Options{ReadOnly: readOnly, Mode: 0o644, Maps: 1})
 	if err != nil {
-		return nil, openError(path, err)
+		return nil, boltfile.Explain(path, "candle store", "; stop that one or try again later", err)
 	}
-	db.AllocSize = boltfile.GrowStep
 	s := &Store{db: db, path: path}
 	if err := s.prepare(readOnly); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -45,7 +40,8 @@ func openFile(path string, readOnly bool) (store *Store, err error) {
 	return s, nil
 }
 
-// checkFile looks at what the database layer has no good word for: no file, an empty one to read, a folder.
+// checkFile looks at what the database layer has no good word for: no file, an empty one to read, a
+// folder.
 func checkFile(path string, readOnly bool) error {
 	info, err := os.Stat(path)
 	switch {
@@ -61,27 +57,12 @@ func checkFile(path string, readOnly bool) error {
 	return nil
 }
 
-func openError(path string, err error) error {
-	switch {
-	case strings.Contains(err.Error(), "file size too small"): // of bbolt, without a name
-		return fmt.Errorf("%s: %w: cut off: %w", path, boltfile.ErrCorrupt, err)
-	case errors.As(err, new(*boltfile.Damage)):
-		return fmt.Errorf("%s: %w: %w", path, boltfile.ErrCorrupt, err)
-	case errors.Is(err, bolterrors.ErrTimeout):
-		return fmt.Errorf("%s is %w; stop that one or try again later", path, boltfile.ErrLocked)
-	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
-		return fmt.Errorf("%s: %w: not a candle store: %w", path, boltfile.ErrCorrupt, err)
-	}
-	return fmt.Errorf("open candle store: %w", err)
-}
-
 func importHint(name string, interval market.Interval) string {
 	return fmt.Sprintf("import some with: bot candles import --market %s --interval %s FILE.csv", name, interval)
 }
 
 // prepare checks the store's format and makes its buckets where they are missing.
-func (s *Store) prepare(readOnly bool) (err error) {
-	defer boltfile.CatchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
+func (s *Store) prepare(readOnly bool) error {
 	if readOnly {
 		return s.db.View(s.checkFormat)
 	}

@@ -87,8 +87,8 @@ func TestAnEmptyFileHoldsNothingAndAFolderIsNoStore(t *testing.T) {
 	}
 }
 
-// TestADamagedNameIsNoReasonToBeginAnew renames a bucket, as a flipped bit does: whoever took that for a fresh store would make
-// the bucket again, empty, and write on beside what is lost.
+// TestADamagedNameIsNoReasonToBeginAnew renames a bucket, as a flipped bit does: whoever took that
+// for a fresh store would make the bucket again, empty, and write on beside what is lost.
 func TestADamagedNameIsNoReasonToBeginAnew(t *testing.T) {
 	for _, name := range [][]byte{boltfile.BucketMeta, bucketMarkets, bucketCandles, bucketCoverage} {
 		path := filepath.Join(t.TempDir(), "candles.db")
@@ -134,7 +134,8 @@ func TestCorruptChunkIsNamedByReaderAndVerify(t *testing.T) {
 	require.Regexp(t, name, report.Problems[0].String())
 }
 
-// TestNoDamagedPagePanics overwrites pages of the file one after another: reading ends in candles or in an error.
+// TestNoDamagedPagePanics overwrites pages of the file one after another: reading ends in candles
+// or in an error.
 func TestNoDamagedPagePanics(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "candles.db")
 	store, err := Open(path)

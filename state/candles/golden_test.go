@@ -7,13 +7,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.etcd.io/bbolt"
+
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 	"github.com/tidemark-trading/tidemark/state/golden"
-	"go.etcd.io/bbolt"
 )
 
-// writeGolden is set after a change of the format: go test ./state/candles -run TheCandleStoreOfTheFirst -golden
+// writeGolden is set after a change of the format: go test ./state/candles -run
+// TheCandleStoreOfTheFirst -golden
 var writeGolden = flag.Bool("golden", false, "write the missing files of testdata and their texts anew; read the difference before you keep it")
 
 // manyCandles writes two chunks of candles with a gap, in two series.
@@ -32,7 +34,8 @@ func manyCandles(t *testing.T, path string) {
 	require.NoError(t, store.Close())
 }
 
-// A candle store that the first version wrote opens and holds the same candles: the same rows and the same data hash.
+// A candle store that the first version wrote opens and holds the same candles: the same rows and
+// the same data hash.
 func TestTheCandleStoreOfTheFirstFormatHoldsWhatItHeld(t *testing.T) {
 	path := golden.File(t, *writeGolden, "candles-format1", func(path string) { manyCandles(t, path) })
 	store, err := Open(path)

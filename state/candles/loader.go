@@ -7,11 +7,13 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// maxLate is how many candles that came too late for their chunk wait before they are merged into it, together.
+// maxLate is how many candles that came too late for their chunk wait before they are merged into
+// it, together.
 const maxLate = 1 << 18
 
-// loader collects candles in any order and packs them by chunk. It holds one chunk open; a candle of a chunk that was
-// closed already waits in that chunk's late list. Memory is therefore that of the packed candles plus a constant.
+// loader collects candles in any order and packs them by chunk. It holds one chunk open; a candle
+// of a chunk that was closed already waits in that chunk's late list. Memory is therefore that of
+// the packed candles plus a constant.
 type loader struct {
 	interval                  market.Interval
 	priceDigits, volumeDigits uint8 // of the candles inside; they grow by raise
@@ -42,8 +44,8 @@ func newLoader(interval market.Interval, conflict func(c *market.Candle, line in
 	return &loader{interval: interval, chunks: map[int64]*loadedChunk{}, conflict: conflict}
 }
 
-// raise gives the candles inside more decimals. It wraps market.ErrOverflow, and changes nothing, where one of them would
-// not fit.
+// raise gives the candles inside more decimals. It wraps market.ErrOverflow, and changes nothing,
+// where one of them would not fit.
 func (l *loader) raise(priceDigits, volumeDigits uint8) error {
 	price, err := market.Rescale(int64(l.maxPrice), l.priceDigits, priceDigits)
 	if err != nil {
@@ -84,8 +86,8 @@ func (l *loader) each(visit func(c *market.Candle)) {
 	}
 }
 
-// add takes a valid candle whose start has the given index and whose numbers have the loader's decimals; line names it in a
-// conflict.
+// add takes a valid candle whose start has the given index and whose numbers have the loader's
+// decimals; line names it in a conflict.
 func (l *loader) add(c *market.Candle, index, line int64) error {
 	number, offset := chunkOf(index)
 	l.maxPrice, l.maxVolume = max(l.maxPrice, c.High), max(l.maxVolume, c.Volume)

@@ -8,17 +8,18 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// A block is up to 128 candles in six columns of unsigned integers, each column bit-packed at the width of its largest value:
+// A block is up to 128 candles in six columns of unsigned integers, each column bit-packed at the
+// width of its largest value:
 //
-//	open    open − previous close (of the first candle of a chunk: its own open), less the smallest of the block
-//	body    close − open, less the smallest of the block
+//	open    open − previous close (the first of a chunk: its own open), less the block's smallest
+//	body    close − open, less the block's smallest
 //	up      high − larger of open and close
 //	down    smaller of open and close − low
 //	volume  as it is
 //	gap     how many candles are missing before this one
 //
-// Its head: rows − 1, the six widths, zero, then the smallest open and body distance, 8 bytes each. Every column is padded to
-// 8 bytes.
+// Its head: rows − 1, the six widths, zero, then the smallest open and body distance, 8 bytes each.
+// Every column is padded to 8 bytes.
 const (
 	blockRows = 128
 	blockHead = 24
@@ -45,8 +46,8 @@ type chunkPacker struct {
 	bytes []byte
 }
 
-// pack encodes candles, which must be valid, sorted, without duplicates and all of one chunk, and whose numbers have the
-// given decimals. The result is the caller's.
+// pack encodes candles, which must be valid, sorted, without duplicates and all of one chunk, and
+// whose numbers have the given decimals. The result is the caller's.
 func (p *chunkPacker) pack(candles []market.Candle, interval market.Interval, priceDigits, volumeDigits uint8) []byte {
 	first := interval.Index(candles[0].Start)
 	number, offset := chunkOf(first)

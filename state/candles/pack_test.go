@@ -13,7 +13,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// drawCandles draws the candles of one chunk: some starts missing, prices and volumes from tiny to the largest int64.
+// drawCandles draws the candles of one chunk: some starts missing, prices and volumes from tiny to
+// the largest int64.
 func drawCandles(t *rapid.T, interval market.Interval) []market.Candle {
 	low, high := indexBounds(interval)
 	number := rapid.Int64Range(low>>chunkShift, high>>chunkShift).Draw(t, "chunk")
@@ -120,7 +121,8 @@ func sampleChunk() ([]byte, []market.Candle) {
 	return p.pack(candles, market.Interval1m, 2, 4), candles
 }
 
-// FuzzDecodeChunk feeds arbitrary bytes under a right checksum: whatever comes out is a possible candle, and nothing panics.
+// FuzzDecodeChunk feeds arbitrary bytes under a right checksum: whatever comes out is a possible
+// candle, and nothing panics.
 func FuzzDecodeChunk(f *testing.F) {
 	value, _ := sampleChunk()
 	f.Add(value, uint8(market.Interval1m), int64(0), uint8(2))

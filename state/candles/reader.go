@@ -14,8 +14,9 @@ import (
 
 // ReadOptions say what to read.
 type ReadOptions struct {
-	// Market gives the series' name, the ID written into every candle and the decimals that prices and volumes are wanted
-	// in. More decimals than stored are exact; fewer are an error as soon as they would lose something.
+	// Market gives the series' name, the ID written into every candle and the decimals that prices
+	// and volumes are wanted in. More decimals than stored are exact; fewer are an error as soon as
+	// they would lose something.
 	Market   *market.Market
 	Interval market.Interval
 	From, To market.Time // candles that start in [From, To); zero means no bound
@@ -36,8 +37,8 @@ type Reader struct {
 	err      error
 }
 
-// Read starts reading. It wraps ErrNoData when the series is not stored; a range without candles is no error and gives
-// io.EOF at once.
+// Read starts reading. It wraps ErrNoData when the series is not stored; a range without candles is
+// no error and gives io.EOF at once.
 func (s *Store) Read(options ReadOptions) (r *Reader, err error) {
 	if options.Market == nil || options.Interval < market.Interval1m || options.Interval > market.Interval1M {
 		return nil, fmt.Errorf("read candles: want a market and an interval")
@@ -71,9 +72,10 @@ func (r *Reader) seek() {
 	r.key, r.value = r.cursor.Seek(chunkKey(number))
 }
 
-// Next returns the next candles, at least one and at most 128, sorted by start. They stay valid until the next call and must
-// not be changed. At the end it returns io.EOF. An error wraps ErrCorrupt and names the chunk, or wraps market.ErrInexact where
-// the market of the options has too few decimals; it is returned again by every later call.
+// Next returns the next candles, at least one and at most 128, sorted by start. They stay valid
+// until the next call and must not be changed. At the end it returns io.EOF. An error wraps
+// ErrCorrupt and names the chunk, or wraps market.ErrInexact where the market of the options has
+// too few decimals; it is returned again by every later call.
 func (r *Reader) Next() ([]market.Candle, error) {
 	for r.err == nil {
 		if r.decoder.left == 0 {

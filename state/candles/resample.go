@@ -14,11 +14,13 @@ type ResampleOptions struct {
 	Replace  bool            // candles of To that are stored with other values are overwritten
 }
 
-// Resample makes longer candles of shorter ones as the exchange does: the open of the first, the highest high, the lowest
-// low, the close of the last and the sum of volumes of each bucket. A bucket without candles gives none. A bucket at either
-// edge is made only if it lies whole between the first start and the last end of the source (or in a complete range that
-// holds that edge): a candle of half a bucket would be wrong and would not be seen to be. Where the source is complete, so is
-// the result. It is one transaction; intervals that do not divide, a missing source and a volume that overflows are errors.
+// Resample makes longer candles of shorter ones as the exchange does: the open of the first, the
+// highest high, the lowest low, the close of the last and the sum of volumes of each bucket. A
+// bucket without candles gives none. A bucket at either edge is made only if it lies whole between
+// the first start and the last end of the source (or in a complete range that holds that edge): a
+// candle of half a bucket would be wrong and would not be seen to be. Where the source is complete,
+// so is the result. It is one transaction; intervals that do not divide, a missing source and a
+// volume that overflows are errors.
 func (s *Store) Resample(o ResampleOptions) (WriteReport, error) {
 	if !o.From.Divides(o.To) {
 		return WriteReport{}, fmt.Errorf("resample %s: candles of %s do not make candles of %s", o.Market, o.From, o.To)

@@ -58,7 +58,8 @@ func TestResampleMakesNoHalfBucketAtTheEdges(t *testing.T) {
 	require.EqualValues(t, 2, resample(t, store, market.Interval1h, market.Interval4h).Added, "4–8 and 20–24; none for 8–20, where nothing is")
 	require.Contains(t, exportText(t, store, "BTC-EUR", market.Interval4h), "\n1577851200000,100.04,100.06,100.04,100.06,0.0002\n")
 
-	// The same candles from a complete source: it is known that nothing traded in the rest of the outer buckets.
+	// The same candles from a complete source: it is known that nothing traded in the rest of the
+	// outer buckets.
 	store = openTestStore(t)
 	put(t, store, flat(3, 4, 6, 20, 24), Range{hourAt(-1), hourAt(30)})
 	require.EqualValues(t, 4, resample(t, store, market.Interval1h, market.Interval4h).Added)

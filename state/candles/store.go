@@ -1,12 +1,12 @@
-// Package candles is the candle store: one bbolt file of packed candles by market and interval, with their known gaps. It imports,
-// exports, verifies and resamples; it never talks to an exchange. Start at Store.Put and Reader.Next.
+// Package candles is the candle store: one bbolt file of packed candles by market and interval,
+// with their known gaps. It imports, exports, verifies and resamples; it never talks to an
+// exchange. Start at Store.Put and Reader.Next.
 package candles
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -22,11 +22,12 @@ var (
 	bucketCoverage = []byte("coverage") // series key → complete ranges
 )
 
-// Store keeps candles of many markets and intervals in one file. A market and an interval together are a series; the
-// decimals of a market are shared by its series and only ever grow. Every change is one transaction: after a crash it has
-// happened or it has not. Readers live inside a transaction: close them before writing through the same store.
+// Store keeps candles of many markets and intervals in one file. A market and an interval together
+// are a series; the decimals of a market are shared by its series and only ever grow. Every change
+// is one transaction: after a crash it has happened or it has not. Readers live inside a
+// transaction: close them before writing through the same store.
 type Store struct {
-	db   *bbolt.DB
+	db   *boltfile.File
 	path string
 }
 
@@ -52,10 +53,10 @@ func (s *Store) Close() error { return s.db.Close() }
 // Path returns the path the store was opened with.
 func (s *Store) Path() string { return s.path }
 
-// Digits returns the decimals of a market's prices and volumes: what every candle of it fits in. It wraps ErrNoData for a
-// market that was never stored.
+// Digits returns the decimals of a market's prices and volumes: what every candle of it fits in. It
+// wraps ErrNoData for a market that was never stored.
 func (s *Store) Digits(name string) (priceDigits, volumeDigits uint8, err error) {
-	err = s.view(func(tx *bbolt.Tx) error {
+	err = s.db.View(func(tx *bbolt.Tx) error {
 		priceDigits, volumeDigits, err = marketDigits(tx, name)
 		return err
 	})
@@ -64,7 +65,7 @@ func (s *Store) Digits(name string) (priceDigits, volumeDigits uint8, err error)
 
 // Series describes one series. It wraps ErrNoData, with a hint how to import, when there is none.
 func (s *Store) Series(name string, interval market.Interval) (info Series, err error) {
-	err = s.view(func(tx *bbolt.Tx) error {
+	err = s.db.View(func(tx *bbolt.Tx) error {
 		info, err = s.describe(tx, name, interval)
 		return err
 	})
@@ -73,7 +74,7 @@ func (s *Store) Series(name string, interval market.Interval) (info Series, err 
 
 // List describes every series, by market, then from the shortest interval.
 func (s *Store) List() (list []Series, err error) {
-	err = s.view(func(tx *bbolt.Tx) error {
+	err = s.db.View(func(tx *bbolt.Tx) error {
 		return boltfile.ForEachBucket(tx.Bucket(bucketCandles), func(key []byte) error {
 			name, interval, err := parseSeriesKey(key)
 			if err != nil {
@@ -148,12 +149,6 @@ func (s *Store) noData(tx *bbolt.Tx, name string, interval market.Interval) erro
 	return errors.Join(fmt.Errorf("%s %s in %s: %w (%s); %s", name, interval, s.path, ErrNoData, stored, importHint(name, interval)), err)
 }
 
-// view runs a read transaction; a page that the database layer cannot read becomes an error.
-func (s *Store) view(read func(tx *bbolt.Tx) error) (err error) {
-	defer boltfile.CatchCorrupt(s.path, &err, debug.SetPanicOnFault(true))
-	return s.db.View(read)
-}
-
 func (s *Store) seriesError(name string, interval market.Interval, err error) error {
 	return fmt.Errorf("%s: %s %s: %w", s.path, name, interval, err)
 }
@@ -183,7 +178,8 @@ func parseSeriesKey(key []byte) (string, market.Interval, error) {
 	return name, interval, nil
 }
 
-// CheckMarketName accepts what a store can hold candles of: BASE-QUOTE, at most 64 letters of printable ASCII, no space or slash.
+// CheckMarketName accepts what a store can hold candles of: BASE-QUOTE, at most 64 letters of
+// printable ASCII, no space or slash.
 func CheckMarketName(name string) error {
 	foreign := func(r rune) bool { return r <= ' ' || r > '~' || r == '/' || r == '\\' }
 	if len(name) > 64 || strings.ContainsFunc(name, foreign) {

@@ -205,7 +205,8 @@ func TestRealCandlesSurviveImportAndExport(t *testing.T) {
 		t.Logf("%s: %.2f bytes a candle", file.name, perCandle)
 		require.Less(t, perCandle, 13.0)
 		out := exportText(t, store, "BTC-EUR", file.interval)
-		// The file pads some numbers (6400.0); an export never does. Row by row the numbers are the same.
+		// The file pads some numbers (6400.0); an export never does. Row by row the numbers are the
+		// same.
 		require.Equal(t, unpad(text), out)
 	}
 }

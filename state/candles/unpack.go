@@ -8,8 +8,9 @@ import (
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// chunkDecoder decodes one chunk after another, block by block, without allocating. Its candles have passed what
-// market.Candle.Check asks: alignment holds by construction, the rest is checked on the way.
+// chunkDecoder decodes one chunk after another, block by block, without allocating. Its candles
+// have passed what market.Candle.Check asks: alignment holds by construction, the rest is checked
+// on the way.
 type chunkDecoder struct {
 	head        chunkHeader
 	rest        []byte // blocks not decoded yet
@@ -24,8 +25,8 @@ type chunkDecoder struct {
 	cols        blockColumns
 }
 
-// open starts on a chunk whose candles are wanted with the given decimals. It wraps ErrCorrupt, or market.ErrInexact where
-// the chunk needs more decimals than that.
+// open starts on a chunk whose candles are wanted with the given decimals. It wraps ErrCorrupt, or
+// market.ErrInexact where the chunk needs more decimals than that.
 func (d *chunkDecoder) open(interval market.Interval, number int64, value []byte, priceDigits, volumeDigits uint8) (err error) {
 	d.left = 0
 	if d.head, err = readChunkHead(interval, number, value); err != nil {
@@ -45,15 +46,16 @@ func (d *chunkDecoder) open(interval market.Interval, number int64, value []byte
 	return nil
 }
 
-// stampCandles writes what is the same in every candle of a series. The decoder leaves it alone: it is done once a buffer.
+// stampCandles writes what is the same in every candle of a series. The decoder leaves it alone: it
+// is done once a buffer.
 func stampCandles(dst []market.Candle, id market.ID, interval market.Interval) {
 	for i := range dst {
 		dst[i].Market, dst[i].Interval, dst[i].Late = id, interval, false
 	}
 }
 
-// next decodes the next block into dst, which is stamped and has room for blockRows candles, and returns how many it held;
-// 0 at the end.
+// next decodes the next block into dst, which is stamped and has room for blockRows candles, and
+// returns how many it held; 0 at the end.
 func (d *chunkDecoder) next(dst []market.Candle) (int, error) {
 	if d.left == 0 {
 		return 0, nil
@@ -105,8 +107,8 @@ func (d *chunkDecoder) unpackBlock(n int) error {
 	return nil
 }
 
-// unpackColumn reads n values of width bits; src ends chunkSlack bytes after the last of them. Values after the n-th are
-// left undefined.
+// unpackColumn reads n values of width bits; src ends chunkSlack bytes after the last of them.
+// Values after the n-th are left undefined.
 func unpackColumn(dst *[blockRows]uint64, src []byte, n int, width uint) {
 	switch {
 	case width == 0:
@@ -122,7 +124,8 @@ func unpackColumn(dst *[blockRows]uint64, src []byte, n int, width uint) {
 	}
 }
 
-// unpackFours reads a full column of at most 14 bits: four values and the odd bits before them fit one load.
+// unpackFours reads a full column of at most 14 bits: four values and the odd bits before them fit
+// one load.
 func unpackFours(dst *[blockRows]uint64, src []byte, width uint) {
 	mask, bit := uint64(1)<<width-1, uint(0)
 	w1, w2, w3 := width&63, 2*width&63, 3*width&63
@@ -193,15 +196,16 @@ func (d *chunkDecoder) combine(dst []market.Candle) error {
 // smallBits is a width at which a block of distances cannot leave int64, however they add up.
 const smallBits = 48
 
-// isSmall reports whether combineSmall can take the block: no gap in it and no number that could wrap.
+// isSmall reports whether combineSmall can take the block: no gap in it and no number that could
+// wrap.
 func (d *chunkDecoder) isSmall(widths []byte) bool {
 	prices := max(widths[colOpen], widths[colBody], widths[colUp], widths[colDown])
 	return widths[colGap] == 0 && prices <= smallBits && widths[colVolume] < 64 && d.close>>smallBits == 0 &&
 		max(d.leastOpen, d.leastBody)>>smallBits <= 0 && min(d.leastOpen, d.leastBody)>>smallBits >= -1
 }
 
-// combineSmall is the hot loop of every backtest. Where nothing can wrap and every distance is positive, a low above zero is
-// all that a possible candle needs.
+// combineSmall is the hot loop of every backtest. Where nothing can wrap and every distance is
+// positive, a low above zero is all that a possible candle needs.
 func (d *chunkDecoder) combineSmall(dst []market.Candle) (bad int64) {
 	cols := &d.cols
 	step := market.Time(d.head.interval.Fixed())
@@ -226,8 +230,8 @@ func (d *chunkDecoder) combineSmall(dst []market.Candle) (bad int64) {
 	return bad
 }
 
-// combineAny takes every block. A low above zero, no negative distance and no negative high together mean that nothing
-// wrapped and every candle is possible.
+// combineAny takes every block. A low above zero, no negative distance and no negative high
+// together mean that nothing wrapped and every candle is possible.
 func (d *chunkDecoder) combineAny(dst []market.Candle) (bad int64) {
 	cols := &d.cols
 	for i := range dst {

@@ -17,7 +17,8 @@ type VerifyReport struct {
 	Problems                []Problem
 }
 
-// Problem is something wrong in the store. A problem of the whole series, or of the whole file, has a zero Range.
+// Problem is something wrong in the store. A problem of the whole series, or of the whole file, has
+// a zero Range.
 type Problem struct {
 	Market   string
 	Interval market.Interval
@@ -37,13 +38,14 @@ func (p *Problem) String() string {
 	return fmt.Sprintf("%s %s chunk %d (%s to %s): %v", p.Market, p.Interval, p.Chunk, p.Range.From, p.Range.To, p.Err)
 }
 
-// Verify decodes everything and reports what is wrong: checksums, content hashes, order, impossible candles, decimals beyond
-// the market's, chunks that are not what packing their candles gives, and complete ranges. The error is nil when all series
-// could be looked at, whatever was found in them. bbolt's own check of its pages is left out: it panics on a damaged page in a
-// goroutine of its own, where nobody can catch it; damaged pages that hold candles are met on the way instead.
+// Verify decodes everything and reports what is wrong: checksums, content hashes, order, impossible
+// candles, decimals beyond the market's, chunks that are not what packing their candles gives, and
+// complete ranges. The error is nil when all series could be looked at, whatever was found in them.
+// bbolt's own check of its pages is left out: it panics on a damaged page in a goroutine of its
+// own, where nobody can catch it; damaged pages that hold candles are met on the way instead.
 func (s *Store) Verify() (VerifyReport, error) {
 	v := verifier{store: s}
-	err := s.view(func(tx *bbolt.Tx) error {
+	err := s.db.View(func(tx *bbolt.Tx) error {
 		return boltfile.ForEachBucket(tx.Bucket(bucketCandles), func(key []byte) error {
 			v.series(tx, key)
 			return nil

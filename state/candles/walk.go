@@ -7,8 +7,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// walkChunks calls visit for every chunk of a series that may hold candles of span (a zero bound is none), in order, with
-// its head read and checked. An error is returned with the chunk's name.
+// walkChunks calls visit for every chunk of a series that may hold candles of span (a zero bound is
+// none), in order, with its head read and checked. An error is returned with the chunk's name.
 func walkChunks(chunks *bbolt.Bucket, interval market.Interval, span Range, visit func(h *chunkHeader, value []byte) error) error {
 	pages := boltfile.NewReleaser(chunks.Tx())
 	defer pages.Flush()
@@ -40,8 +40,8 @@ func walkChunks(chunks *bbolt.Bucket, interval market.Interval, span Range, visi
 	return nil
 }
 
-// walkStarts calls visit for every run of candles that follow each other, cut at chunks and to span. Chunks without holes
-// are not decoded. count, unless nil, sees every chunk's head and size.
+// walkStarts calls visit for every run of candles that follow each other, cut at chunks and to
+// span. Chunks without holes are not decoded. count, unless nil, sees every chunk's head and size.
 func walkStarts(chunks *bbolt.Bucket, interval market.Interval, span Range, visit func(Range) error, count func(h *chunkHeader, bytes int)) error {
 	return walkChunks(chunks, interval, span, func(h *chunkHeader, value []byte) error {
 		if count != nil {

@@ -131,8 +131,8 @@ func (d *Decoder) Flags(flags ...*bool) {
 	}
 }
 
-// Count reads how many things of at least one byte each follow. A loop over them should end with the
-// first error, so that a damaged record makes no list of zeros:
+// Count reads how many things of at least one byte each follow. A loop over them should end with
+// the first error, so that a damaged record makes no list of zeros:
 //
 //	for n := d.Count(); n > 0 && d.Err() == nil; n-- {
 func (d *Decoder) Count() int {
@@ -220,7 +220,10 @@ func (d *Decoder) Market() market.ID {
 		d.Fail("%s has %d price decimals, the record %d", name, m.PriceDigits, digits)
 		return 0
 	}
-	d.units = units{price: market.Pow10(m.PriceDigits - digits), value: m.ValueDigits - max(digits+m.AmountDigits, m.QuoteDigits)}
+	d.units = units{
+		price: market.Pow10(m.PriceDigits - digits),
+		value: m.ValueDigits - max(digits+m.AmountDigits, m.QuoteDigits),
+	}
 	return m.ID
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Encoder appends to Buf. A market, asset or strategy that its names do not have is a mistake of the
-// caller; the first mistake is kept until Cut.
+// Encoder appends to Buf. A market, asset or strategy that its names do not have is a mistake of
+// the caller; the first mistake is kept until Cut.
 type Encoder struct {
 	*Names
 	Buf []byte // what was written; the caller may append bytes of its own and overwrite some

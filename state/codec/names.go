@@ -10,7 +10,7 @@
 //	Text, Bytes   length as Uint, then the bytes
 //	Flags         up to eight booleans in one byte
 //	UUID          16 bytes
-//	Market        name as Text, then its price decimals as one byte; no market: an empty Text alone
+//	Market        name as Text, its price decimals in one byte; no market: an empty Text alone
 //	Asset         symbol as Text
 //	Strategy      name as Text
 //

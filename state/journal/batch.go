@@ -10,11 +10,13 @@ import (
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
-// Batch is what one turn of the live loop changes: journal entries in the order in which they are added, and rows of the tables. What
-// is added is encoded at once into the batch's own buffer, so that the caller may reuse it; Commit writes the whole in one transaction
-// and empties the batch for the next turn. Of several rows of one key the last counts. A batch belongs to one goroutine.
+// Batch is what one turn of the live loop changes: journal entries in the order in which they are
+// added, and rows of the tables. What is added is encoded at once into the batch's own buffer, so
+// that the caller may reuse it; Commit writes the whole in one transaction and empties the batch
+// for the next turn. Of several rows of one key the last counts. A batch belongs to one goroutine.
 //
-// Something that cannot be written, such as a market that the catalog does not have, is a mistake of the caller: Commit tells it.
+// Something that cannot be written, such as a market that the catalog does not have, is a mistake
+// of the caller: Commit tells it.
 type Batch struct {
 	enc     recordEncoder
 	ops     []op
@@ -74,8 +76,8 @@ func (b *Batch) literal(s string) span {
 	return b.since(from)
 }
 
-// Journal adds an entry to the journal and to nothing else: use Event, Cursor, Halt, Resume and Start where a table follows from it.
-// The record may be reused at once.
+// Journal adds an entry to the journal and to nothing else: use Event, Cursor, Halt, Resume and
+// Start where a table follows from it. The record may be reused at once.
 func (b *Batch) Journal(at market.Time, record Record) {
 	from := b.mark()
 	b.enc.Buf = append(b.enc.Buf, make([]byte, entryFront)...)
@@ -86,8 +88,9 @@ func (b *Batch) Journal(at market.Time, record Record) {
 	b.ops = append(b.ops, op{do: opEntry, value: b.since(from), from: first, to: len(b.orders)})
 }
 
-// Event adds what is journalled of an event that the engine is stepped with: a report, fills (which also go to the table of fills), a
-// transfer or a timer. Other kinds are market data, which the recording keeps; they add nothing.
+// Event adds what is journalled of an event that the engine is stepped with: a report, fills (which
+// also go to the table of fills), a transfer or a timer. Other kinds are market data, which the
+// recording keeps; they add nothing.
 func (b *Batch) Event(ev *market.Event) {
 	switch ev.Kind {
 	case market.KindReport:
@@ -136,7 +139,8 @@ func (b *Batch) Cursor(at market.Time, name string, value []byte) {
 	b.put(opCursor, name, value)
 }
 
-// Blob keeps bytes under a name: a snapshot of the engine, of the gate, of a strategy. It is not journalled.
+// Blob keeps bytes under a name: a snapshot of the engine, of the gate, of a strategy. It is not
+// journalled.
 func (b *Batch) Blob(name string, value []byte) { b.put(opBlob, name, value) }
 
 func (b *Batch) put(do opKind, name string, value []byte) {
@@ -153,8 +157,8 @@ func (b *Batch) row(o op, from int) {
 	b.ops = append(b.ops, o)
 }
 
-// Order keeps an own order as it is now. Its id names it for good: an order that the file knows under the same id and another client
-// order id is an error of the commit.
+// Order keeps an own order as it is now. Its id names it for good: an order that the file knows
+// under the same id and another client order id is an error of the commit.
 func (b *Batch) Order(o *state.Order) {
 	if o.ID <= 0 || o.Market == 0 {
 		b.enc.Fail("order %d of market %d is no own order", o.ID, o.Market)
@@ -173,8 +177,8 @@ func (b *Batch) Order(o *state.Order) {
 	b.row(next, from)
 }
 
-// Fill keeps a fill of an own order. One that is kept already changes nothing, unless its fee is settled now; a fill of no own order
-// is left out.
+// Fill keeps a fill of an own order. One that is kept already changes nothing, unless its fee is
+// settled now; a fill of no own order is left out.
 func (b *Batch) Fill(f *market.Fill) {
 	if f.Order == 0 {
 		return
@@ -191,7 +195,8 @@ func (b *Batch) Fill(f *market.Fill) {
 	b.row(next, from)
 }
 
-// Position keeps what a strategy holds in a market. Strategy 0 is the pool of those that are no more.
+// Position keeps what a strategy holds in a market. Strategy 0 is the pool of those that are no
+// more.
 func (b *Batch) Position(strategy market.StrategyID, id market.ID, p *market.Position) {
 	from := b.mark()
 	b.enc.Buf = append(append(append(b.enc.Buf, b.enc.StrategyName(strategy)...), 0), b.enc.marketName(id)...)

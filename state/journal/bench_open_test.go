@@ -7,8 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// BenchmarkOpenStateFile measures what an opening takes of a file of 20,000 orders, which the system has in its cache: for reading, as the commands do, and for
-// writing, as the start of a bot does.
+// BenchmarkOpenStateFile measures what an opening takes of a file of 20,000 orders, which the
+// system has in its cache: for reading, as the commands do, and for writing, as the start of a bot
+// does.
 func BenchmarkOpenStateFile(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "bot.db")
 	s := aDay(b, 20_000)

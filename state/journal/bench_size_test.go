@@ -12,7 +12,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// usualIntent is a place with everything that one has in life: the whole body, and the figures of all limits.
+// usualIntent is a place with everything that one has in life: the whole body, and the figures of
+// all limits.
 func usualIntent(o *state.Order) *Intent {
 	i := intentOf(o)
 	i.Body = fmt.Appendf(nil, `{"market":"BTC-EUR","side":"buy","orderType":"limit","operatorId":7,"clientOrderId":"%s","amount":"0.01234567","price":"35219","timeInForce":"GTC",`+
@@ -29,8 +30,9 @@ func usualIntent(o *state.Order) *Intent {
 	return i
 }
 
-// BenchmarkFileSize plays the whole lives of orders (a place with all its figures, sent, accepted, filled), one commit a step, and measures how large the file
-// becomes, compacted, and pruned of nine tenths. For the figure of docs/running.md: -bench FileSize -benchtime 100000x.
+// BenchmarkFileSize plays the whole lives of orders (a place with all its figures, sent, accepted,
+// filled), one commit a step, and measures how large the file becomes, compacted, and pruned of
+// nine tenths. For the figure of docs/running.md: -bench FileSize -benchtime 100000x.
 func BenchmarkFileSize(b *testing.B) {
 	s := botStore(b)
 	s.db.NoSync = true

@@ -12,7 +12,6 @@ import (
 
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
 // median of durations; they are sorted in place.
@@ -21,7 +20,8 @@ func median(times []time.Duration) float64 {
 	return float64(times[len(times)/2])
 }
 
-// addIntent puts the intent of a new order into a batch: what one step of the live loop makes durable before it sends.
+// addIntent puts the intent of a new order into a batch: what one step of the live loop makes
+// durable before it sends.
 func addIntent(b *Batch, o *state.Order, intent *Intent, id market.OrderID) {
 	o.ID, o.ClientOrderID = id, market.ClientOrderID(testRun, id)
 	intent.Command.Order = o.Order
@@ -37,17 +37,18 @@ func end(b *testing.B, s *Store, batch *Batch, o *state.Order) {
 	require.NoError(b, s.Commit(batch))
 }
 
-// BenchmarkIntentDurable commits one order's intent, with its row and indexes, beside a bare bbolt Update that puts the same number of
-// bytes under one key in a row of keys, with the options that bbolt has by itself: its list of free pages is written at each commit, ours
-// is not. Medians of alternating commits.
+// BenchmarkIntentDurable commits one order's intent, with its row and indexes, beside a bare bbolt
+// Update that puts the same number of bytes under one key in a row of keys, with the options that
+// bbolt has by itself: its list of free pages is written at each commit, ours is not. Medians of
+// alternating commits.
 func BenchmarkIntentDurable(b *testing.B) {
 	s := botStore(b)
 	batch, o := s.NewBatch(), ownOrder(1)
 	intent := intentOf(o)
-	bare, err := bbolt.Open(filepath.Join(b.TempDir(), "bare.db"), 0o600, &bbolt.Options{InitialMmapSize: boltfile.WriterMap})
+	bare, err := bbolt.Open(filepath.Join(b.TempDir(), "bare.db"), 0o600, &bbolt.Options{InitialMmapSize: 256 << 20})
 	require.NoError(b, err)
 	defer bare.Close()
-	bare.AllocSize = boltfile.GrowStep
+	bare.AllocSize = s.db.AllocSize
 	addIntent(batch, o, intent, 1)
 	payload := make([]byte, len(batch.enc.Buf))
 	batch.Reset()

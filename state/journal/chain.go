@@ -6,12 +6,14 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/tidemark-trading/tidemark/state/boltfile"
 	"go.etcd.io/bbolt"
+
+	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// A journal entry is stored as hash, time (8 bytes), kind, version, content. It is built in a buffer with the hash of the entry before
-// and its number in front of the time, so that what is hashed stands in a row; its own hash then takes the place before the time.
+// A journal entry is stored as hash, time (8 bytes), kind, version, content. It is built in a
+// buffer with the hash of the entry before and its number in front of the time, so that what is
+// hashed stands in a row; its own hash then takes the place before the time.
 const (
 	entryFront = sha256.Size + 8 // hash of the entry before, number
 	entryHead  = sha256.Size + 8 // as stored: own hash, time
@@ -40,7 +42,8 @@ func putHead(tx *bbolt.Tx, h head) error {
 	return tx.Bucket(boltfile.BucketMeta).Put(keyHead, append(value, h.hash[:]...))
 }
 
-// seal gives an entry, built with room for the front, its number and hash. It returns what is stored, a part of the entry.
+// seal gives an entry, built with room for the front, its number and hash. It returns what is
+// stored, a part of the entry.
 func (h *head) seal(entry []byte) []byte {
 	h.number++
 	copy(entry, h.hash[:])

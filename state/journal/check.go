@@ -30,12 +30,13 @@ type Flaw struct {
 // String names the place and what is wrong there.
 func (f Flaw) String() string { return f.Place + ": " + f.What }
 
-// Check reads everything: the whole chain of the journal with its checkpoints, every row of every table, the indexes against the tables
-// in both directions, and the fills of each order that is done against its filledAmount. The error is nil when everything could be looked
-// at, whatever was found. Pages of the database that hold none of this are not looked at.
+// Check reads everything: the whole chain of the journal with its checkpoints, every row of every
+// table, the indexes against the tables in both directions, and the fills of each order that is
+// done against its filledAmount. The error is nil when everything could be looked at, whatever was
+// found. Pages of the database that hold none of this are not looked at.
 func (s *Store) Check() (CheckReport, error) {
 	c := checker{store: s, filled: map[market.OrderID]market.Qty{}, claimed: map[uuid.UUID]market.OrderID{}}
-	err := s.view(func(tx *bbolt.Tx) error {
+	err := s.db.View(func(tx *bbolt.Tx) error {
 		c.tx = tx
 		var err error
 		c.from, err = cutOf(tx)
@@ -90,7 +91,7 @@ func (c *checker) flaw(place, format string, args ...any) {
 
 // each visits a bucket and gives its pages back.
 func (c *checker) each(bucket []byte, visit func(key, value []byte)) {
-	err := boltfile.WalkUntil(c.store.reading, c.tx.Bucket(bucket), nil, func(key, value []byte) error {
+	err := walkUntil(c.store.reading, c.tx.Bucket(bucket), nil, func(key, value []byte) error {
 		visit(key, value)
 		return nil
 	})
@@ -149,7 +150,8 @@ func (c *checker) fills() {
 	}
 }
 
-// claim judges a fill id that two orders have: those of two markets, or the two sides of one trade, may.
+// claim judges a fill id that two orders have: those of two markets, or the two sides of one trade,
+// may.
 func (c *checker) claim(place string, f *FillRow, other market.OrderID) {
 	key := part(orderKey(other), partRow, nil)
 	if o, err := readOrder(c.store.names, key, c.tx.Bucket(bucketOrders).Get(key)); err == nil && o.Market == f.Market && o.Side == f.Side {
@@ -287,7 +289,8 @@ func (c *checker) small() {
 	}
 }
 
-// meta reads what says how to read the rest; its values were looked at on opening and with the journal.
+// meta reads what says how to read the rest; its values were looked at on opening and with the
+// journal.
 func (c *checker) meta() {
 	c.each(boltfile.BucketMeta, func(key, _ []byte) {
 		if !bytes.Equal(key, boltfile.KeyFormat) && !bytes.Equal(key, keyHead) && !bytes.Equal(key, keyCut) {

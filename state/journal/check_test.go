@@ -140,8 +140,9 @@ func TestAStartChecksTheJournalsEnd(t *testing.T) {
 
 var flips = flag.Int("flips", 80, "how many bits TestFlippedBytesOfTheFileNeverGoUnseen flips")
 
-// TestFlippedBytesOfTheFileNeverGoUnseen flips bits all over a file without free pages: what is read of it afterwards is an
-// error, or Check tells, or the bit was of no use and everything reads as before. A longer run, which is four bits a page and more:
+// TestFlippedBytesOfTheFileNeverGoUnseen flips bits all over a file without free pages: what is
+// read of it afterwards is an error, or Check tells, or the bit was of no use and everything reads
+// as before. A longer run, which is four bits a page and more:
 //
 //	go test ./state -run FlippedBytes -flips 4000
 //

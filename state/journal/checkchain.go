@@ -5,10 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// journal walks the chain. Behind an entry that does not fit, the walk goes on from what that entry says of itself.
+// journal walks the chain. Behind an entry that does not fit, the walk goes on from what that entry
+// says of itself.
 func (c *checker) journal() {
 	links := chain{}
 	checkpoints := c.tx.Bucket(bucketCheckpoints)
@@ -34,7 +36,8 @@ func (c *checker) journal() {
 	c.each(bucketCheckpoints, c.checkpoint)
 }
 
-// checkpoint wants a checkpoint to be that of an entry, of the cut, or of the predecessor of an old entry that stays.
+// checkpoint wants a checkpoint to be that of an entry, of the cut, or of the predecessor of an old
+// entry that stays.
 func (c *checker) checkpoint(key, value []byte) {
 	switch journal := c.tx.Bucket(bucketJournal); {
 	case len(key) != 8:

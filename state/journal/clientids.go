@@ -8,22 +8,24 @@ import (
 	"sort"
 
 	"github.com/google/uuid"
-	"github.com/tidemark-trading/tidemark/state/boltfile"
 	"go.etcd.io/bbolt"
+
+	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// The index of client order ids. Such ids are as good as random: in a tree of single keys every new order would write a page of its own,
-// and pages written are what a commit costs. So the index is made of sorted lists: whenever foldOrders orders came, their ids become one,
-// and foldLists short lists become one long one. The orders behind the last list are looked for in their rows. A list's key is the last
-// order in it; its row is entries of id and order, sorted by id.
+// The index of client order ids. Such ids are as good as random: in a tree of single keys every new
+// order would write a page of its own, and pages written are what a commit costs. So the index is
+// made of sorted lists: whenever foldOrders orders came, their ids become one, and foldLists short
+// lists become one long one. The orders behind the last list are looked for in their rows. A list's
+// key is the last order in it; its row is entries of id and order, sorted by id.
 const (
 	foldOrders = 512
 	foldLists  = 64
 	idEntry    = 16 + 8
 )
 
-// clientIDs finds orders by client order id. That an id is never used again follows from how it is made, of a run's id and an order's
-// number; Check looks whether it is so.
+// clientIDs finds orders by client order id. That an id is never used again follows from how it is
+// made, of a run's id and an order's number; Check looks whether it is so.
 type clientIDs struct {
 	lists, table *bbolt.Bucket
 }
@@ -71,7 +73,8 @@ func (c clientIDs) get(id uuid.UUID) (order []byte) {
 	return order
 }
 
-// claim wants an order to keep its id. One that comes after its number was folded gets a list of its own.
+// claim wants an order to keep its id. One that comes after its number was folded gets a list of
+// its own.
 func (c clientIDs) claim(order []byte, id uuid.UUID) error {
 	if row := c.table.Get(part(order, partRow, nil)); row != nil {
 		if have := clientIDOf(row); have != id {

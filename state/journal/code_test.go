@@ -34,8 +34,9 @@ func rowKey(id market.OrderID) []byte { return part(orderKey(id), partRow, nil) 
 
 var twoStrategies = []string{"grid", "trend"}
 
-// scatter sets every field under v to something that is allowed and not zero. A type that it does not know fails the test, so that a new
-// field of an order cannot be forgotten here, nor then in its encoding.
+// scatter sets every field under v to something that is allowed and not zero. A type that it does
+// not know fails the test, so that a new field of an order cannot be forgotten here, nor then in
+// its encoding.
 func scatter(t testing.TB, v reflect.Value, random *rand.Rand) {
 	switch v.Interface().(type) {
 	case market.ID, market.StrategyID, market.Side, market.CommandKind, market.SelfTradePrevention, market.TimeInForce, market.TriggerReference, Answer:
@@ -211,7 +212,8 @@ func TestADamagedRecordMakesNoLongList(t *testing.T) {
 	require.ErrorIs(t, d.Err(), boltfile.ErrCorrupt)
 }
 
-// FuzzRecordsNeverPanic reads any bytes as an entry; what can be read is written again and read as the same.
+// FuzzRecordsNeverPanic reads any bytes as an entry; what can be read is written again and read as
+// the same.
 func FuzzRecordsNeverPanic(f *testing.F) {
 	n := codec.NewNames(twoMarkets(f), twoStrategies)
 	random := rand.New(rand.NewPCG(1, 3))

@@ -13,14 +13,16 @@ import (
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
-// How full pages become: the journal only ever grows at its end; orders and fills do too, and what belongs to one comes a little later.
+// How full pages become: the journal only ever grows at its end; orders and fills do too, and what
+// belongs to one comes a little later.
 const (
 	journalFill = 0.95
 	ordersFill  = 0.8
 )
 
-// Commit writes a batch in one synced transaction and empties it. On an error nothing was written and the batch is as it was, so that
-// it can be committed again once the disk has room; an error that wraps ErrDoubtful is the exception.
+// Commit writes a batch in one synced transaction and empties it. On an error nothing was written
+// and the batch is as it was, so that it can be committed again once the disk has room; an error
+// that wraps ErrDoubtful is the exception.
 func (s *Store) Commit(b *Batch) error {
 	if err := errors.Join(s.doubt, b.fault()); err != nil {
 		return err
@@ -29,7 +31,7 @@ func (s *Store) Commit(b *Batch) error {
 		return nil
 	}
 	var before head
-	err := s.update(func(tx *bbolt.Tx) (err error) {
+	err := s.db.Update(func(tx *bbolt.Tx) (err error) {
 		before, err = headOf(tx)
 		if err != nil {
 			return err
@@ -49,20 +51,22 @@ func (s *Store) Commit(b *Batch) error {
 // releaseEvery is after how many commits the pages that they have touched are given back.
 const releaseEvery = 64
 
-// release gives back the pages of the file that are mapped: what was touched once would count as this process's memory for ever, and in the end
-// that is the whole file. A page that is needed again comes from the system's cache.
+// release gives back the pages of the file that are mapped: what was touched once would count as
+// this process's memory for ever, and in the end that is the whole file. A page that is needed
+// again comes from the system's cache.
 func (s *Store) release() error {
-	return s.view(func(tx *bbolt.Tx) error {
+	return s.db.View(func(tx *bbolt.Tx) error {
 		pages := boltfile.NewReleaser(tx)
 		pages.All()
 		return nil
 	})
 }
 
-// failed finds out whether a commit that failed is there all the same: its last step is one write and a sync of it.
+// failed finds out whether a commit that failed is there all the same: its last step is one write
+// and a sync of it.
 func (s *Store) failed(before head, err error) error {
 	err = fmt.Errorf("commit to %s: %w", s.path, err)
-	check := s.view(func(tx *bbolt.Tx) error {
+	check := s.db.View(func(tx *bbolt.Tx) error {
 		after, err := headOf(tx)
 		if err == nil && after != before {
 			return ErrDoubtful
@@ -192,7 +196,8 @@ func (c *committer) order(o *op) error {
 	return putRow(c.table, key, c.slice(o.value))
 }
 
-// claim makes an order be found by the exchange's id. One that finds another order already is a broken promise: it is unique in a market.
+// claim makes an order be found by the exchange's id. One that finds another order already is a
+// broken promise: it is unique in a market.
 func claim(index *bbolt.Bucket, id uuid.UUID, by, order []byte) error {
 	have := index.Get(by)
 	if have == nil {

@@ -21,7 +21,8 @@ import (
 //	go test ./state -run PowerCut -power-cuts 500
 var powerCuts = flag.Int("power-cuts", 1, "how many random lives of a state file TestAPowerCutLeavesOneCommitOrTheNext plays, by seeds from 1 on")
 
-// Of every commit in a random life the power fails before its pages were synced, between its two syncs, and after it.
+// Of every commit in a random life the power fails before its pages were synced, between its two
+// syncs, and after it.
 func TestAPowerCutLeavesOneCommitOrTheNext(t *testing.T) {
 	commits := 30
 	if testing.Short() {
@@ -104,7 +105,8 @@ func (l *fileLife) image() []byte {
 	return file
 }
 
-// read opens what is left of a file, as the next start does, wants it to be sound, and returns what it tells.
+// read opens what is left of a file, as the next start does, wants it to be sound, and returns what
+// it tells.
 func (l *fileLife) read(image []byte, when string) []byte {
 	path := filepath.Join(l.t.TempDir(), "bot.db")
 	require.NoError(l.t, os.WriteFile(path, image, 0o600))

@@ -26,7 +26,8 @@ func begun(t *testing.T, dir, when string) {
 	require.EqualValues(t, 1, requireSound(t, s).Orders, when)
 }
 
-// What a power cut leaves of a file that has no name yet are any sectors of it, or nothing; one that has its name was synced before.
+// What a power cut leaves of a file that has no name yet are any sectors of it, or nothing; one
+// that has its name was synced before.
 func TestAPowerCutInTheFirstMomentsLeavesNoFileOrAWholeOne(t *testing.T) {
 	chance := rand.New(rand.NewPCG(1, 0))
 	whole := filepath.Join(t.TempDir(), "bot.db")
@@ -49,7 +50,8 @@ func TestAPowerCutInTheFirstMomentsLeavesNoFileOrAWholeOne(t *testing.T) {
 	}
 }
 
-// The first commits are cut like all that follow: that which makes the tables, that which binds the markets, and the first of a turn.
+// The first commits are cut like all that follow: that which makes the tables, that which binds the
+// markets, and the first of a turn.
 func TestAPowerCutInTheFirstCommitsLeavesAFileThatBegins(t *testing.T) {
 	chance := rand.New(rand.NewPCG(2, 0))
 	path := filepath.Join(t.TempDir(), "bot.db")

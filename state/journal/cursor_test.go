@@ -6,9 +6,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.etcd.io/bbolt"
+
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/boltfile"
-	"go.etcd.io/bbolt"
 )
 
 // What a command does with the file ends with the command.
@@ -46,7 +47,7 @@ func TestAWalkEndsAtTheHighestNumber(t *testing.T) {
 	require.NoError(t, s.db.Update(func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucketOrders).Put(part(orderKey(market.OrderID(-1)), partRow, nil), []byte("row"))
 	}))
-	require.NoError(t, s.view(func(tx *bbolt.Tx) error {
+	require.NoError(t, s.db.View(func(tx *bbolt.Tx) error {
 		seen := 0
 		clientIDsOf(tx).recent(func(_, _ []byte) bool { seen++; return true })
 		require.Equal(t, 1, seen)

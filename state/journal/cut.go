@@ -14,9 +14,10 @@ import (
 // keyCut is where meta says what Prune took out; files that were never pruned do not have it.
 var keyCut = []byte("cut")
 
-// cut is what a state file lacks: the journal up to an entry, and orders up to a number. Orders that were not over stay, with the entries about
-// them. After the cut the chain goes on from the hash of the last entry before it, which is a checkpoint. An entry before the cut that stays
-// has the hash of its predecessor as a checkpoint.
+// cut is what a state file lacks: the journal up to an entry, and orders up to a number. Orders
+// that were not over stay, with the entries about them. After the cut the chain goes on from the
+// hash of the last entry before it, which is a checkpoint. An entry before the cut that stays has
+// the hash of its predecessor as a checkpoint.
 type cut struct {
 	head
 	orders market.OrderID // the highest number of an order that was taken out
@@ -43,7 +44,8 @@ func (c *cut) put(tx *bbolt.Tx) error {
 	return tx.Bucket(boltfile.BucketMeta).Put(keyCut, appendKey(value, uint64(c.orders)))
 }
 
-// jump moves a chain to just before an old entry that stays, or before the first one after the cut, where the hash of its predecessor is known.
+// jump moves a chain to just before an old entry that stays, or before the first one after the cut,
+// where the hash of its predecessor is known.
 func (c *chain) jump(tx *bbolt.Tx, from cut, key []byte) {
 	if len(key) != 8 || from.number == 0 {
 		return

@@ -245,7 +245,8 @@ func (s *Store) describePosition(p *PositionRow) Fields {
 	return d.fields
 }
 
-// describeSample says what an equity curve tells; digits are the decimals of the account's currency.
+// describeSample says what an equity curve tells; digits are the decimals of the account's
+// currency.
 func (s *Store) describeSample(e *EquitySample, digits uint8) Fields {
 	d := describer{Names: s.names}
 	d.time("at", e.At)

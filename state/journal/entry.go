@@ -42,7 +42,8 @@ func (k EntryKind) String() string {
 	return fmt.Sprintf("entry(%d)", k)
 }
 
-// Entry is one line of the journal. Its hash covers the hash of the entry before, its number, time, kind and bytes.
+// Entry is one line of the journal. Its hash covers the hash of the entry before, its number, time,
+// kind and bytes.
 type Entry struct {
 	Number uint64 // from 1, without gaps
 	At     market.Time
@@ -51,8 +52,8 @@ type Entry struct {
 	Record Record // what it says: a pointer to the type that its kind names
 }
 
-// Record is the content of a journal entry: *Start, *Intent, *SentCommand, *Outcome, *Report, *Fills, *Transfer, *Timer, *Cursor, *Refusal,
-// *Difference, *Halt, *Resume or *Stop.
+// Record is the content of a journal entry: *Start, *Intent, *SentCommand, *Outcome, *Report,
+// *Fills, *Transfer, *Timer, *Cursor, *Refusal, *Difference, *Halt, *Resume or *Stop.
 type Record interface {
 	entryKind() EntryKind
 }
@@ -66,7 +67,8 @@ type Start struct {
 	Strategies []string // by StrategyID, from 1
 }
 
-// Intent is a command that will be sent: everything that goes out but the signature. It is durable before the first byte leaves.
+// Intent is a command that will be sent: everything that goes out but the signature. It is durable
+// before the first byte leaves.
 type Intent struct {
 	Command   market.Command
 	Strategy  string // by name; of the command's order. Filled on reading, ignored on writing
@@ -88,7 +90,8 @@ type Cause struct {
 	Recorded uint64 // number of the event in the recording; 0: not recorded
 }
 
-// SentCommand says that a command is on its way: from here on an answer that does not come is an unknown one.
+// SentCommand says that a command is on its way: from here on an answer that does not come is an
+// unknown one.
 type SentCommand struct {
 	Order   market.OrderID
 	Command market.CommandKind
@@ -176,7 +179,8 @@ type Difference struct {
 	state.Discrepancy
 }
 
-// Halt stops the opening of positions until somebody resumes. Scope is "account", "strategy NAME" or "market NAME".
+// Halt stops the opening of positions until somebody resumes. Scope is "account", "strategy NAME"
+// or "market NAME".
 type Halt struct {
 	Scope  string
 	Reason string // what a person has to know: which limit, which difference, which panic

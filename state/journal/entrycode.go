@@ -17,8 +17,8 @@ type recordEncoder struct {
 // recordDecoder reads it.
 type recordDecoder struct{ codec.Decoder }
 
-// record appends the kind, the version and the content of a journal entry. The calls are those of concrete types, which keeps the
-// records of the caller off the heap.
+// record appends the kind, the version and the content of a journal entry. The calls are those of
+// concrete types, which keeps the records of the caller off the heap.
 func (e *recordEncoder) record(record Record) {
 	switch r := record.(type) {
 	case *Start:
@@ -256,7 +256,8 @@ func (d *recordDecoder) refusal(version byte) *Refusal {
 	return r
 }
 
-// ordersOf appends the own orders that a record is about, each once: from is where those of this record begin.
+// ordersOf appends the own orders that a record is about, each once: from is where those of this
+// record begin.
 func ordersOf(dst []market.OrderID, from int, record Record) []market.OrderID {
 	switch r := record.(type) {
 	case *Intent:

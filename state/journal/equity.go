@@ -12,9 +12,10 @@ import (
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
-// EquitySample is what a strategy, or the account, was worth at a time, in the account's currency. A curve is thinned as it ages: one
-// sample a minute for two days, one an hour for ninety, one a day from then on. The last sample of a span stands for it, with the
-// lowest and the highest equity of the whole span, so that no drawdown is lost.
+// EquitySample is what a strategy, or the account, was worth at a time, in the account's currency.
+// A curve is thinned as it ages: one sample a minute for two days, one an hour for ninety, one a
+// day from then on. The last sample of a span stands for it, with the lowest and the highest equity
+// of the whole span, so that no drawdown is lost.
 type EquitySample struct {
 	Strategy  string // by name; empty: the account
 	At        market.Time
@@ -105,10 +106,10 @@ func readEquity(n *codec.Names, key, value []byte) (s EquitySample, err error) {
 	return s, nil
 }
 
-// Equity returns the curve of a strategy by name, or of the account for an empty one, from from to to (exclusive; 0 being no bound), each
-// part of it at the finest resolution that is kept.
+// Equity returns the curve of a strategy by name, or of the account for an empty one, from from to
+// to (exclusive; 0 being no bound), each part of it at the finest resolution that is kept.
 func (s *Store) Equity(strategy string, from, to market.Time) (curve []EquitySample, err error) {
-	err = s.view(func(tx *bbolt.Tx) error {
+	err = s.db.View(func(tx *bbolt.Tx) error {
 		until := to
 		for i := range tiers {
 			part, err := s.equityTier(tx, equityKey(i, strategy), from, until)

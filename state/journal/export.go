@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidemark-trading/tidemark/state/boltfile"
 	"go.etcd.io/bbolt"
 )
 
@@ -34,8 +33,8 @@ func ExportTables() []string {
 	return names
 }
 
-// Export writes a table as JSON, one object of texts a line: plain decimals, RFC 3339 times, the specification's names. It returns the number
-// of rows.
+// Export writes a table as JSON, one object of texts a line: plain decimals, RFC 3339 times, the
+// specification's names. It returns the number of rows.
 func (s *Store) Export(w io.Writer, table string) (rows int64, err error) {
 	export := exports[table]
 	if export == nil {
@@ -113,9 +112,9 @@ func exportEquity(s *Store, row func(Fields) error) error {
 
 // curves are the strategies that have an equity curve; the empty name is the account.
 func (s *Store) curves() (list []string, err error) {
-	err = s.view(func(tx *bbolt.Tx) error {
+	err = s.db.View(func(tx *bbolt.Tx) error {
 		last := byte(len(tiers) - 1) // every sample stands in the longest tier
-		return boltfile.WalkUntil(s.reading, tx.Bucket(bucketEquity), []byte{last}, func(key, value []byte) error {
+		return walkUntil(s.reading, tx.Bucket(bucketEquity), []byte{last}, func(key, value []byte) error {
 			sample, err := readEquity(s.names, key, value)
 			if err != nil {
 				return s.wrap(err)

@@ -11,7 +11,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
-// Field is one thing that a row or an entry says, as a person reads it: the specification's name and a plain decimal or word.
+// Field is one thing that a row or an entry says, as a person reads it: the specification's name
+// and a plain decimal or word.
 type Field struct {
 	Name, Text string
 }

@@ -22,9 +22,10 @@ const shortestPrefix = 4
 // mostNamed is how many orders an ambiguous prefix names.
 const mostNamed = 5
 
-// FindOrder returns the order that a person names: by its number, its clientOrderId or its orderId, or by the first digits of one of these ids, at
-// least four, that no other order has. The exchange gives the same orderId in two markets only by a chance that nobody will see; the first
-// of them is taken.
+// FindOrder returns the order that a person names: by its number, its clientOrderId or its orderId,
+// or by the first digits of one of these ids, at least four, that no other order has. The exchange
+// gives the same orderId in two markets only by a chance that nobody will see; the first of them is
+// taken.
 func (s *Store) FindOrder(text string) (row OrderRow, err error) {
 	number, notNumber := strconv.ParseInt(text, 10, 64)
 	if notNumber == nil {
@@ -39,7 +40,7 @@ func (s *Store) FindOrder(text string) (row OrderRow, err error) {
 	if !ok {
 		return row, fmt.Errorf("order %q is neither a number nor a UUID, nor the first %d digits or more of one", text[:min(len(text), 64)], shortestPrefix)
 	}
-	err = s.view(func(tx *bbolt.Tx) error {
+	err = s.db.View(func(tx *bbolt.Tx) error {
 		keys := p.matches(tx)
 		switch {
 		case len(keys) == 0:
@@ -92,7 +93,8 @@ func (p prefix) of(id []byte) bool {
 	return len(id) >= 16 && strings.HasPrefix(hex.EncodeToString(id[:16]), string(p))
 }
 
-// matches returns the keys of the orders one of whose ids begins with the prefix, each once, of many only some.
+// matches returns the keys of the orders one of whose ids begins with the prefix, each once, of
+// many only some.
 func (p prefix) matches(tx *bbolt.Tx) (keys [][]byte) {
 	add := func(key []byte) bool {
 		for _, known := range keys {

@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
 	"github.com/tidemark-trading/tidemark/state"
 	"github.com/tidemark-trading/tidemark/state/golden"
 )
 
-// writeGolden is set after a change of the format: go test ./state/journal -run TheStateFileOfTheFirst -golden
+// writeGolden is set after a change of the format: go test ./state/journal -run
+// TheStateFileOfTheFirst -golden
 var writeGolden = flag.Bool("golden", false, "write the missing files of testdata and their texts anew; read the difference before you keep it")
 
 // everyKind writes something of everything that a state file keeps.

@@ -19,10 +19,12 @@ import (
 	"github.com/tidemark-trading/tidemark/state"
 )
 
-// killedWriter names the file that this test's binary, run as a child, commits to until it is killed.
+// killedWriter names the file that this test's binary, run as a child, commits to until it is
+// killed.
 const killedWriter = "TIDEMARK_TEST_KILLED_WRITER"
 
-// TestMain runs the tests, or in a child process the writer that a test kills. A goroutine that outlives the tests fails them.
+// TestMain runs the tests, or in a child process the writer that a test kills. A goroutine that
+// outlives the tests fails them.
 func TestMain(m *testing.M) {
 	if path := os.Getenv(killedWriter); path != "" {
 		if err := writeUntilKilled(path, os.Stdout); err != nil {
@@ -33,7 +35,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// writeUntilKilled goes on where the file ends, and acknowledges each order whose commit has returned.
+// writeUntilKilled goes on where the file ends, and acknowledges each order whose commit has
+// returned.
 func writeUntilKilled(path string, out io.Writer) error {
 	s, err := Open(path)
 	if err != nil {
@@ -74,8 +77,8 @@ func writeUntilKilled(path string, out io.Writer) error {
 	}
 }
 
-// killAfter runs the writer for a while, from its start or from its first acknowledgement on, kills it with SIGKILL and returns the last
-// order that it acknowledged.
+// killAfter runs the writer for a while, from its start or from its first acknowledgement on, kills
+// it with SIGKILL and returns the last order that it acknowledged.
 func killAfter(t *testing.T, path string, fromFirst bool, after time.Duration) (last int64) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), killedWriter+"="+path)

@@ -13,7 +13,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// nextSchema is a later format, whose migration from the present one moves a table and notes what was on disk meanwhile.
+// nextSchema is a later format, whose migration from the present one moves a table and notes what
+// was on disk meanwhile.
 func nextSchema(path string, meanwhile *[]byte) schema {
 	migrations := map[uint32]func(*bbolt.Tx) error{}
 	for format, migrate := range current.migrations {
@@ -34,7 +35,7 @@ func nextSchema(path string, meanwhile *[]byte) schema {
 
 // movedRows is how many rows the migration has moved.
 func movedRows(t *testing.T, s *Store) (rows int) {
-	require.NoError(t, s.view(func(tx *bbolt.Tx) error {
+	require.NoError(t, s.db.View(func(tx *bbolt.Tx) error {
 		return boltfile.ForEach(tx.Bucket([]byte("moved")), func(_, _ []byte) error {
 			rows++
 			return nil
@@ -43,7 +44,8 @@ func movedRows(t *testing.T, s *Store) (rows int) {
 	return rows
 }
 
-// A kill leaves in the page cache what was written, a power cut any part of what was not synced: the next start migrates what it finds, or finds it done.
+// A kill leaves in the page cache what was written, a power cut any part of what was not synced:
+// the next start migrates what it finds, or finds it done.
 func TestAMigrationThatIsKilledOrLosesItsPowerIsDoneByTheNextStart(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "bot.db")

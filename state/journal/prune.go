@@ -18,11 +18,13 @@ type Removed struct {
 	Entries, Orders, Fills int64
 }
 
-// Prune writes a file like Compact, but without what is over since before a time: orders that have ended, with their fills and stories, and
-// the entries of the journal. There stays what is younger, and whatever its age each order that is open, waits for a fee, or belongs to a position that is held
-// (one of its strategy in its market since the position was opened), with its whole story; positions, halts, runs, equity and snapshots stay
-// too. The journal's chain goes on from the last entry that was taken out, whose hash is kept, and numbers of orders that were taken out are
-// not taken again. A store with flaws is not pruned: the error wraps ErrCorrupt.
+// Prune writes a file like Compact, but without what is over since before a time: orders that have
+// ended, with their fills and stories, and the entries of the journal. There stays what is younger,
+// and whatever its age each order that is open, waits for a fee, or belongs to a position that is
+// held (one of its strategy in its market since the position was opened), with its whole story;
+// positions, halts, runs, equity and snapshots stay too. The journal's chain goes on from the last
+// entry that was taken out, whose hash is kept, and numbers of orders that were taken out are not
+// taken again. A store with flaws is not pruned: the error wraps ErrCorrupt.
 func (s *Store) Prune(path string, before market.Time) (removed Removed, err error) {
 	report, err := s.Check()
 	if err == nil && len(report.Flaws) > 0 {
@@ -32,7 +34,7 @@ func (s *Store) Prune(path string, before market.Time) (removed Removed, err err
 		return removed, err
 	}
 	err = s.rewrite(path, func(into *bbolt.DB) error {
-		return s.view(func(tx *bbolt.Tx) error {
+		return s.db.View(func(tx *bbolt.Tx) error {
 			p := pruner{store: s, from: tx, before: before, gone: map[market.OrderID]bool{}, stay: map[uint64]bool{}}
 			err := p.run(into)
 			removed = p.removed
@@ -157,7 +159,8 @@ func (p *pruner) lastTold(id market.OrderID) uint64 {
 	return binary.BigEndian.Uint64(key[9:])
 }
 
-// copyJournal copies what comes after the cut, the old entries that stay, and the checkpoints that either needs.
+// copyJournal copies what comes after the cut, the old entries that stay, and the checkpoints that
+// either needs.
 func (p *pruner) copyJournal() error {
 	checkpoints := p.from.Bucket(bucketCheckpoints)
 	if p.cut.number > 0 {
@@ -219,8 +222,8 @@ func (p *pruner) copyOrders() error {
 	}))
 }
 
-// copyLists copies the lists of client order ids without those that are gone. The last list stays even when it is empty: it says from where on
-// orders are in no list.
+// copyLists copies the lists of client order ids without those that are gone. The last list stays
+// even when it is empty: it says from where on orders are in no list.
 func (p *pruner) copyLists() error {
 	last, _ := boltfile.NewCursor(p.from.Bucket(bucketClientIDs)).Last()
 	last = bytes.Clone(last)

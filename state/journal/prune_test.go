@@ -14,8 +14,9 @@ import (
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// aYear is a store in which orders 1 to n lived and ended, one a thousand nanoseconds, but for every 40th, which is open, and every 33rd, whose fee is not
-// settled. Market 1 is flat, market 2 is held since order held.
+// aYear is a store in which orders 1 to n lived and ended, one a thousand nanoseconds, but for
+// every 40th, which is open, and every 33rd, whose fee is not settled. Market 1 is flat, market 2
+// is held since order held.
 func aYear(t testing.TB, n, held market.OrderID) *Store {
 	s := botStore(t)
 	s.db.NoSync = true

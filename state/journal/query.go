@@ -16,9 +16,10 @@ import (
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
-// Order returns an own order by its number. Like all that look for one order it wraps ErrNotFound where there is none.
+// Order returns an own order by its number. Like all that look for one order it wraps ErrNotFound
+// where there is none.
 func (s *Store) Order(id market.OrderID) (row OrderRow, err error) {
-	err = s.view(func(tx *bbolt.Tx) error {
+	err = s.db.View(func(tx *bbolt.Tx) error {
 		row, err = s.orderAt(tx, orderKey(id), strconv.FormatInt(int64(id), 10))
 		return err
 	})
@@ -27,7 +28,7 @@ func (s *Store) Order(id market.OrderID) (row OrderRow, err error) {
 
 // OrderByClientID returns an own order by its clientOrderId.
 func (s *Store) OrderByClientID(id uuid.UUID) (row OrderRow, err error) {
-	err = s.view(func(tx *bbolt.Tx) error {
+	err = s.db.View(func(tx *bbolt.Tx) error {
 		row, err = s.orderAt(tx, clientIDsOf(tx).get(id), id.String())
 		return err
 	})
@@ -56,7 +57,7 @@ func (s *Store) wrap(err error) error {
 
 // OpenOrders returns the own orders that are not done, by number.
 func (s *Store) OpenOrders() (rows []OrderRow, err error) {
-	err = s.view(func(tx *bbolt.Tx) error {
+	err = s.db.View(func(tx *bbolt.Tx) error {
 		return boltfile.ForEach(tx.Bucket(bucketOpen), func(key, _ []byte) error {
 			row, err := s.orderAt(tx, key, boltfile.NameKey(key))
 			if errors.Is(err, boltfile.ErrNotFound) {
@@ -69,8 +70,8 @@ func (s *Store) OpenOrders() (rows []OrderRow, err error) {
 	return rows, err
 }
 
-// Orders calls visit with every own order from a number on, in order, until it returns an error, which is returned. As in
-// all visits, visit must not call the store.
+// Orders calls visit with every own order from a number on, in order, until it returns an error,
+// which is returned. As in all visits, visit must not call the store.
 func (s *Store) Orders(from market.OrderID, visit func(*OrderRow) error) error {
 	return s.walk(bucketOrders, orderKey(from), func(key, value []byte) error {
 		if !isRow(key) {
@@ -84,7 +85,8 @@ func (s *Store) Orders(from market.OrderID, visit func(*OrderRow) error) error {
 	})
 }
 
-// Fills calls visit with every fill from from to to (exclusive; 0 being no bound), by time, until it returns an error, which is returned.
+// Fills calls visit with every fill from from to to (exclusive; 0 being no bound), by time, until
+// it returns an error, which is returned.
 func (s *Store) Fills(from, to market.Time, visit func(*FillRow) error) error {
 	var first []byte
 	if from != 0 {
@@ -103,10 +105,30 @@ func (s *Store) Fills(from, to market.Time, visit func(*FillRow) error) error {
 	return notEnough(err)
 }
 
+// FillsBack calls visit with every fill, the latest first, until visit returns false.
+func (s *Store) FillsBack(visit func(*FillRow) (more bool)) error {
+	return s.db.View(func(tx *bbolt.Tx) error {
+		release := boltfile.NewReleaser(tx)
+		defer release.Flush()
+		cursor := boltfile.NewCursor(tx.Bucket(bucketFills))
+		for key, value := cursor.Last(); key != nil; key, value = cursor.Prev() {
+			row, err := readFill(s.names, key, value)
+			if err != nil {
+				return s.wrap(err)
+			}
+			if !visit(&row) {
+				return nil
+			}
+			release.Consumed(value)
+		}
+		return nil
+	})
+}
+
 // FillsOf returns the fills of an own order, by fill id.
 func (s *Store) FillsOf(id market.OrderID) (rows []FillRow, err error) {
 	prefix := part(orderKey(id), partFill, nil)
-	err = s.view(func(tx *bbolt.Tx) error {
+	err = s.db.View(func(tx *bbolt.Tx) error {
 		cursor := boltfile.NewCursor(tx.Bucket(bucketOrders))
 		for key, at := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, at = cursor.Next() {
 			full := append(append(bytes.Clone(at), key[:8]...), key[9:]...)
@@ -139,7 +161,7 @@ func (s *Store) Blob(name string) ([]byte, error) { return s.get(bucketBlobs, na
 func (s *Store) Cursor(name string) ([]byte, error) { return s.get(bucketCursors, name) }
 
 func (s *Store) get(bucket []byte, name string) (value []byte, err error) {
-	err = s.view(func(tx *bbolt.Tx) error {
+	err = s.db.View(func(tx *bbolt.Tx) error {
 		row := tx.Bucket(bucket).Get([]byte(name))
 		if row == nil {
 			return nil
@@ -154,10 +176,11 @@ func (s *Store) get(bucket []byte, name string) (value []byte, err error) {
 	return value, err
 }
 
-// Story returns every journal entry about an own order, in order: intents, sends, outcomes, reports, fills, refusals, differences.
+// Story returns every journal entry about an own order, in order: intents, sends, outcomes,
+// reports, fills, refusals, differences.
 func (s *Store) Story(id market.OrderID) (entries []Entry, err error) {
 	prefix := part(orderKey(id), partStory, nil)
-	err = s.view(func(tx *bbolt.Tx) error {
+	err = s.db.View(func(tx *bbolt.Tx) error {
 		cursor := boltfile.NewCursor(tx.Bucket(bucketOrders))
 		for key, _ := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = cursor.Next() {
 			entry, err := s.readEntry(key[9:], tx.Bucket(bucketJournal).Get(key[9:]))
@@ -171,7 +194,8 @@ func (s *Store) Story(id market.OrderID) (entries []Entry, err error) {
 	return entries, err
 }
 
-// Entries calls visit with the journal's entries from a number on until it returns an error, which is returned.
+// Entries calls visit with the journal's entries from a number on until it returns an error, which
+// is returned.
 func (s *Store) Entries(from uint64, visit func(*Entry) error) error {
 	return s.walk(bucketJournal, key64(from), func(key, value []byte) error {
 		entry, err := s.readEntry(key, value)
@@ -182,16 +206,16 @@ func (s *Store) Entries(from uint64, visit func(*Entry) error) error {
 	})
 }
 
-// EntriesBack calls visit with the journal's entries of some kinds, the latest first, until one of any kind is older than since, or visit returns an
-// error, which is returned.
+// EntriesBack calls visit with the journal's entries of some kinds, the latest first, until one of
+// any kind is older than since, or visit returns an error, which is returned.
 func (s *Store) EntriesBack(since market.Time, visit func(*Entry) error, kinds ...EntryKind) error {
-	return s.view(func(tx *bbolt.Tx) error {
+	return s.db.View(func(tx *bbolt.Tx) error {
 		release := boltfile.NewReleaser(tx)
 		defer release.Flush()
 		cursor := boltfile.NewCursor(tx.Bucket(bucketJournal))
 		n := 0
 		for key, value := cursor.Last(); key != nil; key, value = cursor.Prev() {
-			if n++; n%boltfile.LookAtContext == 0 && s.reading.Err() != nil {
+			if n++; n%lookAtContext == 0 && s.reading.Err() != nil {
 				return fmt.Errorf("read the journal: %w", s.reading.Err())
 			}
 			if len(value) <= entryHead || timeOfKey(value[sha256.Size:]) < since {
@@ -227,17 +251,12 @@ func (s *Store) LastEntries(n int) (entries []Entry, err error) {
 
 // LastNumber is the number of the journal's last entry, 0 for an empty journal.
 func (s *Store) LastNumber() (number uint64, err error) {
-	err = s.view(func(tx *bbolt.Tx) error {
+	err = s.db.View(func(tx *bbolt.Tx) error {
 		h, err := headOf(tx)
 		number = h.number
 		return s.wrap(err)
 	})
 	return number, err
-}
-
-// walk calls visit with a bucket's keys from first on. Consumed pages are given back.
-func (s *Store) walk(bucket, first []byte, visit func(key, value []byte) error) error {
-	return s.view(func(tx *bbolt.Tx) error { return boltfile.WalkUntil(s.reading, tx.Bucket(bucket), first, visit) })
 }
 
 // collect decodes a whole bucket.

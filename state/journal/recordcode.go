@@ -8,9 +8,11 @@ import (
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
-// recordVersion begins every stored order, fill, position and journal entry; a decoder reads this one and all before it.
+// recordVersion begins every stored order, fill, position and journal entry; a decoder reads this
+// one and all before it.
 //
-// Version 2: an Intent holds the terms as they were asked for, a Refusal the rounded terms, its value and limit, and how many it stands for.
+// Version 2: an Intent holds the terms as they were asked for, a Refusal the rounded terms, its
+// value and limit, and how many it stands for.
 const recordVersion = 2
 
 func (d *recordDecoder) version() byte {
@@ -19,7 +21,8 @@ func (d *recordDecoder) version() byte {
 	case v == 0: // after an error too, which then stays
 		d.Fail("record of version 0")
 	case v > recordVersion:
-		d.Refuse(fmt.Errorf("%w: record of version %d, this program reads %d; update the program", boltfile.ErrNewer, v, recordVersion))
+		d.Refuse(fmt.Errorf("%w: record of version %d, this program reads %d; update the program",
+			boltfile.ErrNewer, v, recordVersion))
 	}
 	return v
 }

@@ -53,7 +53,8 @@ type OrderRow struct {
 	Code         int                // of the exchange's refusal, for Rejected
 }
 
-// Ended is the order as the account takes it back (state.Account.Reopen). fills are all fills of the order that were ever booked.
+// Ended is the order as the account takes it back (state.Account.Reopen). fills are all fills of
+// the order that were ever booked.
 func (r *OrderRow) Ended(fills []FillRow) *state.Order {
 	booked := make([]market.Fill, len(fills))
 	for i := range fills {
@@ -191,7 +192,8 @@ func key64(n uint64) []byte { return appendKey(nil, n) }
 
 func orderKey(id market.OrderID) []byte { return key64(uint64(id)) }
 
-// The parts of an order in the bucket of orders: behind its id stand the part, then the rest of the key.
+// The parts of an order in the bucket of orders: behind its id stand the part, then the rest of the
+// key.
 const (
 	partRow   = iota // nothing → OrderRow
 	partStory        // number of a journal entry about it → nothing

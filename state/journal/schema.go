@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/tidemark-trading/tidemark/state/boltfile"
 	"go.etcd.io/bbolt"
+
+	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
 // schema is a format of the state file and the way to it from older ones.
@@ -17,17 +18,21 @@ type schema struct {
 
 // current is the present format of the state file. What changes it:
 //
-//   - A new kind of journal entry: a number in entry.go, its code in entrycode.go, its words in describe.go. The format stays: an older program
-//     refuses the entry as of an unknown kind. Where that must not happen in the middle of a run, raise the format too.
+//   - A new kind of journal entry: a number in entry.go, its code in entrycode.go, its words in
+//     describe.go. The format stays: an older program refuses the entry as of an unknown kind.
+//     Where that must not happen in the middle of a run, raise the format too.
 //   - A field more in a record: raise recordVersion; its decoder reads both. The format stays.
-//   - A bucket more, other keys, another meaning of what is there: raise format by one, name the bucket in buckets, and put the way from the format
-//     before into migrations. apply keeps a copy beside the file (bot.db.formatN), then does all migrations in one transaction, before anything else
-//     reads the file. An older program refuses the file with ErrNewer.
+//   - A bucket more, other keys, another meaning of what is there: raise format by one, name the
+//     bucket in buckets, and put the way from the format before into migrations. apply keeps a copy
+//     beside the file (bot.db.formatN), then does all migrations in one transaction, before
+//     anything else reads the file. An older program refuses the file with ErrNewer.
 //
-// Each raise takes a golden file of the format before in testdata, a test that opens it, and a line in CHANGELOG.md.
+// Each raise takes a golden file of the format before in testdata, a test that opens it, and a line
+// in CHANGELOG.md.
 var current = schema{format: 1}
 
-// formatCut is set in the format of a file that was pruned: programs that do not know of it call the file newer than they are.
+// formatCut is set in the format of a file that was pruned: programs that do not know of it call
+// the file newer than they are.
 const formatCut = 1 << 16
 
 // formatOf is 0 for an empty file.
@@ -68,8 +73,8 @@ func (s schema) check(tx *bbolt.Tx, path string) error {
 	return nil
 }
 
-// apply makes an empty file one of the present format, and brings an older one to it: a copy is kept first, and the change is one
-// transaction, so that it has happened or has not.
+// apply makes an empty file one of the present format, and brings an older one to it: a copy is
+// kept first, and the change is one transaction, so that it has happened or has not.
 func (s schema) apply(store *Store) error {
 	format := uint32(0)
 	err := store.db.View(func(tx *bbolt.Tx) (err error) {

@@ -10,8 +10,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 
-// The table of units: what the numbers of a record mean. An asset's row is its decimals, a market's those of its prices
-// and of its volumes.
+// The table of units: what the numbers of a record mean. An asset's row is its decimals, a market's
+// those of its prices and of its volumes.
 const (
 	unitAsset  = "asset "
 	unitMarket = "market "
@@ -39,7 +39,8 @@ func extend(c *market.Catalog, tx *bbolt.Tx) error {
 	})
 }
 
-// extendMarket adds a market, or gives the one that is there the decimals of the file where those are more.
+// extendMarket adds a market, or gives the one that is there the decimals of the file where those
+// are more.
 func extendMarket(c *market.Catalog, name string, digits, volume uint8) error {
 	m := c.MarketNamed(name)
 	if m == nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 )
 

@@ -55,7 +55,8 @@ func appendBlock(dst []byte, b *blockInfo, raw []byte, packer *zstd.Encoder) []b
 	return dst
 }
 
-// readBlock reads the block at the beginning of data. Size is 0 where none stands there, or not whole.
+// readBlock reads the block at the beginning of data. Size is 0 where none stands there, or not
+// whole.
 func readBlock(data []byte) (b blockInfo, size int) {
 	if len(data) < blockFront || string(data[:4]) != blockMagic {
 		return b, 0
@@ -76,13 +77,15 @@ func readBlock(data []byte) (b blockInfo, size int) {
 	return b, size
 }
 
-// newerBlock reports whether data begins with a block of a later version. Without this an older program would take it for a torn end, and cut it off.
+// newerBlock reports whether data begins with a block of a later version. Without this an older
+// program would take it for a torn end, and cut it off.
 func newerBlock(data []byte) bool {
 	last := len(blockMagic) - 1
 	return len(data) > last && string(data[:last]) == blockMagic[:last] && data[last] > blockMagic[last]
 }
 
-// findBlock returns where the next whole block begins from at on, or -1: it steps over what was damaged.
+// findBlock returns where the next whole block begins from at on, or -1: it steps over what was
+// damaged.
 func findBlock(data []byte, at int) int {
 	for at < len(data) {
 		found := bytes.Index(data[at:], []byte(blockMagic))

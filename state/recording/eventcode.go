@@ -7,7 +7,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
-// Recordable reports whether the recording keeps events of a kind: market data does, what concerns own orders stands in the journal.
+// Recordable reports whether the recording keeps events of a kind: market data does, what concerns
+// own orders stands in the journal.
 func Recordable(kind market.EventKind) bool {
 	switch kind {
 	case market.KindMarketStatus, market.KindCandles, market.KindTrade, market.KindTicker, market.KindBook:

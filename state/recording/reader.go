@@ -20,7 +20,8 @@ type Extent struct {
 	Segments    int
 }
 
-// LostError says that events are missing in a recording: they never reached the disk, or what did was damaged. Reading goes on after them.
+// LostError says that events are missing in a recording: they never reached the disk, or what did
+// was damaged. Reading goes on after them.
 type LostError struct {
 	From, To uint64 // numbers
 }
@@ -30,7 +31,8 @@ func (e *LostError) Error() string {
 	return fmt.Sprintf("the recording lacks events %d to %d", e.From, e.To)
 }
 
-// Reader reads a recording in order, also while it is written: it ends where the last whole block did when it came there.
+// Reader reads a recording in order, also while it is written: it ends where the last whole block
+// did when it came there.
 type Reader struct {
 	segments []segment // still to come
 	data     []byte    // the rest of the present one
@@ -44,8 +46,9 @@ type Reader struct {
 	from     uint64
 }
 
-// Read begins to read the recording in a folder at the event numbered from, or at its first where that is later. Events are in
-// the units of catalog, which must know all markets. Without any it wraps ErrNotFound.
+// Read begins to read the recording in a folder at the event numbered from, or at its first where
+// that is later. Events are in the units of catalog, which must know all markets. Without any it
+// wraps ErrNotFound.
 func Read(dir string, catalog *market.Catalog, from uint64) (*Reader, error) {
 	segments, err := listSegments(dir)
 	if err == nil && len(segments) == 0 {
@@ -64,8 +67,9 @@ func Read(dir string, catalog *market.Catalog, from uint64) (*Reader, error) {
 	return &Reader{segments: segments, unpacker: unpacker, names: codec.NewNames(catalog, nil), from: from}, nil
 }
 
-// Next returns the next event and its number; both pointers inside and the event itself are valid until the following call. At the end it
-// returns io.EOF. A *LostError says that events are missing; the next call goes on after them. Any other error is final.
+// Next returns the next event and its number; both pointers inside and the event itself are valid
+// until the following call. At the end it returns io.EOF. A *LostError says that events are
+// missing; the next call goes on after them. Any other error is final.
 func (r *Reader) Next() (number uint64, ev *market.Event, err error) {
 	for {
 		for r.left == 0 {
@@ -90,7 +94,8 @@ func (r *Reader) Next() (number uint64, ev *market.Event, err error) {
 	}
 }
 
-// open finds the next whole block, and steps over one that ends before what is asked for. A *LostError leaves it where it is, to be opened by the next call.
+// open finds the next whole block, and steps over one that ends before what is asked for. A
+// *LostError leaves it where it is, to be opened by the next call.
 func (r *Reader) open() error {
 	at := findBlock(r.data, 0)
 	for at < 0 {

@@ -1,5 +1,6 @@
-// Package recording keeps the market events that a bot has seen, in compressed segments beside its state file. It is never synced
-// and may lose its end; its reader names the missing events. Start at Writer.Append and Reader.Next.
+// Package recording keeps the market events that a bot has seen, in compressed segments beside its
+// state file. It is never synced and may lose its end; its reader names the missing events. Start
+// at Writer.Append and Reader.Next.
 package recording
 
 import (
@@ -21,8 +22,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
-// A recording's sizes. What one block holds is lost when the process dies; what one segment holds is dropped at once when the recording
-// is full.
+// A recording's sizes. What one block holds is lost when the process dies; what one segment holds
+// is dropped at once when the recording is full.
 const (
 	blockRaw    = 64 << 10
 	segmentMost = 16 << 20
@@ -30,10 +31,12 @@ const (
 	segmentExt  = ".rec"
 )
 
-// Writer appends events of market data to a folder of compressed segments. It is not synced: after a crash its end may be missing, and
-// what is torn is cut off when it is opened again. Beyond its limit the oldest segments are dropped. One goroutine owns it.
+// Writer appends events of market data to a folder of compressed segments. It is not synced: after
+// a crash its end may be missing, and what is torn is cut off when it is opened again. Beyond its
+// limit the oldest segments are dropped. One goroutine owns it.
 //
-// Events are numbered from 1; numbers are never used again, so the journal can name an event. Numbers are missing where events were lost.
+// Events are numbered from 1; numbers are never used again, so the journal can name an event.
+// Numbers are missing where events were lost.
 type Writer struct {
 	dir      string
 	limit    int64
@@ -164,7 +167,8 @@ func (r *Writer) reopen(last *segment, end int64) error {
 	return nil
 }
 
-// scanBlocks returns where the last whole block of a segment ends, whether all before it is whole too, and the number after its last event.
+// scanBlocks returns where the last whole block of a segment ends, whether all before it is whole
+// too, and the number after its last event.
 func scanBlocks(data []byte) (end int, whole bool, next uint64) {
 	whole = true
 	for at := 0; at < len(data); {
@@ -183,8 +187,9 @@ func scanBlocks(data []byte) (end int, whole bool, next uint64) {
 	return end, whole, next
 }
 
-// Append adds an event and returns its number. Events other than market data are a mistake of the caller. An error is one of writing a
-// block: its events are dropped, and the recording goes on with the next.
+// Append adds an event and returns its number. Events other than market data are a mistake of the
+// caller. An error is one of writing a block: its events are dropped, and the recording goes on
+// with the next.
 func (r *Writer) Append(ev *market.Event) (number uint64, err error) {
 	b := &r.block
 	before, from := b.to, len(r.enc.Buf)
@@ -208,7 +213,8 @@ func (r *Writer) Append(ev *market.Event) (number uint64, err error) {
 // Next is the number that the next event gets.
 func (r *Writer) Next() uint64 { return r.block.first + uint64(r.block.count) }
 
-// Flush hands to the operating system what was appended. A block is made of it, however small: small blocks compress badly.
+// Flush hands to the operating system what was appended. A block is made of it, however small:
+// small blocks compress badly.
 func (r *Writer) Flush() error {
 	if r.block.count == 0 {
 		return nil

@@ -18,7 +18,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/codec"
 )
 
-// marketDay makes n events of all kinds that are recorded, as a market would: prices move a little, events come every few milliseconds.
+// marketDay makes n events of all kinds that are recorded, as a market would: prices move a little,
+// events come every few milliseconds.
 func marketDay(n int, random *rand.Rand) (events []market.Event) {
 	at, price := market.Time(1_700_000_000_000_000_000), market.Price(6_000_000)
 	for i := range n {

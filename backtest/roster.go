@@ -1,0 +1,87 @@
+package backtest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/rs/zerolog"
+
+	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// StrategyPlan is one strategy with its markets and limits. A live bot plans its strategies by it too: the type and what is made of it stand here, below
+// every config, so that a library can plan a backtest without one.
+type StrategyPlan struct {
+	Name     string
+	Kind     strategy.Kind
+	Values   map[string]any // parameters as a config holds them
+	Markets  []*market.Market
+	Interval market.Interval
+	Limits   risk.Limits
+	Own      bool // it has an allotment of its own
+}
+
+// Roster is the strategies of a plan, made, with what engine, gate and account must know of them. All but Own is by StrategyID − 1.
+type Roster struct {
+	Seats  []engine.Seat
+	Limits []risk.Limits
+	Needs  []strategy.Needs
+	Own    []bool // by StrategyID: it has an allotment of its own
+}
+
+// NewRoster makes the strategies. Each logs to log under its name. An error names the strategy that could not be made.
+func NewRoster(strategies []StrategyPlan, log zerolog.Logger) (*Roster, error) {
+	r := &Roster{Own: make([]bool, len(strategies)+1)}
+	for i := range strategies {
+		s := &strategies[i]
+		needs, err := s.Kind.Needs(s.Values)
+		if err != nil {
+			return nil, fmt.Errorf("strategy %s: %w", s.Name, err)
+		}
+		made, err := s.Kind.New(s.Values, strategy.Setup{Markets: s.Markets, Interval: s.Interval})
+		if err != nil {
+			return nil, fmt.Errorf("strategy %s: %w", s.Name, err)
+		}
+		seat := engine.Seat{
+			Name: s.Name, Strategy: made, Intervals: append([]market.Interval{s.Interval}, needs.Intervals...),
+			Ticker: needs.Ticker, Book: needs.Book, Warmup: needs.Warmup, Log: log.With().Str("strategy", s.Name).Logger(),
+		}
+		for _, m := range s.Markets {
+			seat.Markets = append(seat.Markets, m.ID)
+		}
+		r.Seats, r.Limits, r.Needs = append(r.Seats, seat), append(r.Limits, s.Limits), append(r.Needs, needs)
+		r.Own[i+1] = s.Own
+	}
+	return r, nil
+}
+
+// ReadFrom is where the run begins to read a feed: early enough for the longest warm-up of the strategies that trade its market.
+// A hash of what the run reads begins there too.
+func (p *Plan) ReadFrom(f Feed) market.Time { return p.readFrom(f, 0) }
+
+// readFrom is ReadFrom with so many candles more.
+func (p *Plan) readFrom(f Feed, extra int) market.Time {
+	if p.From == 0 || p.ColdStart {
+		return p.From
+	}
+	candles := Warmup(p.Strategies, f.Market, f.Interval) + extra
+	return max(f.Interval.StartOf(f.Interval.Index(p.From)-int64(candles)), 0)
+}
+
+// Warmup is how many candles of an interval cover the longest warm-up of the strategies that trade a market: a backtest reads them before its
+// range, a live bot before it begins, and each strategy on these candles sees all of them.
+func Warmup(strategies []StrategyPlan, m *market.Market, interval market.Interval) (candles int) {
+	for i := range strategies {
+		s := &strategies[i]
+		needs, err := s.Kind.Needs(s.Values)
+		if err != nil || !slices.Contains(s.Markets, m) {
+			continue
+		}
+		span := int64(s.Interval.End(0)) * int64(needs.Warmup)
+		candles = max(candles, int((span+int64(interval.End(0))-1)/int64(interval.End(0))))
+	}
+	return candles
+}

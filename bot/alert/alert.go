@@ -1,0 +1,244 @@
+// Package alert sends what happens to persons: to webhooks, each with a queue of its own. It never
+// decides what is worth telling, never holds up the caller, and shows no address, which is a
+// secret. Start at Sender.
+package alert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+)
+
+// The kinds of alerts.
+const (
+	Start       = "start"
+	Stop        = "stop"
+	Halt        = "halt"
+	Resume      = "resume"
+	Fill        = "fill"
+	Refusals    = "refusals"
+	Difference  = "difference"
+	Ban         = "ban"
+	Stale       = "stale"
+	Unprotected = "unprotected"
+	Blocked     = "blocked"
+	Test        = "test" // of bot doctor; nobody can skip it
+)
+
+// kinds are the kinds that a running bot sends.
+var kinds = []string{Start, Stop, Halt, Resume, Fill, Refusals, Difference, Ban, Stale, Unprotected, Blocked}
+
+// Alert is something that a person is told.
+type Alert struct {
+	Kind    string    `json:"kind"`
+	At      time.Time `json:"at"`
+	Bot     string    `json:"bot,omitempty"` // its name
+	Run     string    `json:"run"`
+	Text    string    `json:"text"`
+	Dropped int       `json:"dropped,omitempty"` // alerts before it that were never sent
+}
+
+// room is how many alerts wait for a receiver, at most.
+const room = 64
+
+// Receiver is a receiver with what waits for it.
+//
+// Queue: up to room alerts. One more drops the oldest, and the next that is sent says how many were.
+type Receiver struct {
+	config.AlertSection
+	Name string
+	url  string
+	log  zerolog.Logger
+	http *http.Client
+
+	pace pace
+
+	mu      sync.Mutex // guards everything below
+	waiting []Alert
+	dropped int
+	closing bool
+	wake    chan struct{} // has room for one: there is something to look at
+}
+
+// Sender tells receivers what happens. A nil one tells nobody.
+type Sender struct {
+	places  []*Receiver
+	cancel  context.CancelFunc
+	workers sync.WaitGroup
+	log     zerolog.Logger
+}
+
+// NewReceivers checks the receivers of a config.
+func NewReceivers(c *config.AlertsSection, getenv func(string) string) (places []*Receiver, err error) {
+	keys := config.Secrets{Getenv: getenv}
+	for _, name := range slices.Sorted(maps.Keys(c.To)) {
+		section, path := c.To[name], []string{"alerts", "to", name}
+		if err := config.OneOf(config.Join(path, "template"), section.Template, templates...); err != nil {
+			return nil, err
+		}
+		for _, kind := range section.Skip {
+			if err := config.OneOf(config.Join(path, "skip"), kind, kinds...); err != nil {
+				return nil, err
+			}
+		}
+		if (section.Template == "telegram") != (section.Chat != "") {
+			return nil, config.At(config.Join(path, "chat"), errors.New("belongs to telegram, which needs it: the chat_id"))
+		}
+		words, err := keys.Read(path, "url", section.URL, section.URLFile, section.URLEnv)
+		if err != nil {
+			return nil, err
+		}
+		if err := checkURL(words.Text); err != nil {
+			return nil, config.At(config.Join(path, "url"), err)
+		}
+		places = append(places, &Receiver{AlertSection: section, Name: name, url: words.Text, wake: make(chan struct{}, 1), pace: defaultPace()})
+	}
+	return places, nil
+}
+
+// checkURL refuses what would send a secret in clear. Its errors do not repeat the URL.
+func checkURL(text string) error {
+	u, err := url.Parse(text)
+	switch {
+	case text == "":
+		return errors.New("is missing; name it by url_env or url_file")
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
+		return errors.New("is no address; want https://…")
+	case u.Scheme == "http" && !config.LoopbackHost(u.Hostname()):
+		return errors.New("would be sent in clear; want https, or http to this machine")
+	}
+	return nil
+}
+
+// NewSender starts a worker for each receiver. Call stop.
+func NewSender(places []*Receiver, log zerolog.Logger) *Sender {
+	if len(places) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	a := &Sender{places: places, cancel: cancel, log: log}
+	for _, p := range places {
+		p.log = log
+		p.http = p.client()
+		a.workers.Go(func() { p.work(ctx) })
+	}
+	return a
+}
+
+// Client speaks to the receiver, and follows it nowhere else.
+func (p *Receiver) client() *http.Client {
+	return &http.Client{
+		Timeout:       p.pace.answer,
+		Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: p.pace.answer}).DialContext, MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// Tell hands an alert to the receivers that want it. It never waits for them.
+func (a *Sender) Tell(one Alert) {
+	if a == nil {
+		return
+	}
+	for _, p := range a.places {
+		if !slices.Contains(p.Skip, one.Kind) {
+			p.add(one)
+		}
+	}
+}
+
+// add queues an alert; of too many the oldest goes.
+func (p *Receiver) add(one Alert) {
+	p.mu.Lock()
+	if len(p.waiting) >= room {
+		p.waiting = p.waiting[1:]
+		p.dropped++
+	}
+	p.waiting = append(p.waiting, one)
+	p.mu.Unlock()
+	p.nudge()
+}
+
+func (p *Receiver) nudge() {
+	select {
+	case p.wake <- struct{}{}:
+	default: // it is awake
+	}
+}
+
+// next takes the oldest alert. done says that there is none and none will come.
+func (p *Receiver) next() (one Alert, found, done bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.waiting) == 0 {
+		return one, false, p.closing
+	}
+	one = p.waiting[0]
+	p.waiting = p.waiting[1:]
+	one.Dropped, p.dropped = p.dropped, 0
+	return one, true, false
+}
+
+// work sends what waits, one after the other, until there is nothing left and none will come, or ctx ends.
+func (p *Receiver) work(ctx context.Context) {
+	defer p.http.CloseIdleConnections()
+	for ctx.Err() == nil {
+		one, found, done := p.next()
+		switch {
+		case done:
+			return
+		case found:
+			p.deliver(ctx, &one)
+			continue
+		}
+		select {
+		case <-p.wake:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// Stop sends what waits for so long at most, and says what was left. It returns when every worker has ended.
+func (a *Sender) Stop(within time.Duration) {
+	if a == nil {
+		return
+	}
+	for _, p := range a.places {
+		p.mu.Lock()
+		p.closing = true
+		p.mu.Unlock()
+		p.nudge()
+	}
+	late := time.AfterFunc(within, a.cancel)
+	a.workers.Wait()
+	late.Stop()
+	a.cancel()
+	for _, p := range a.places {
+		if left := len(p.waiting) + p.dropped; left > 0 {
+			a.log.Warn().Str("to", p.Name).Int("alerts", left).Msg("alerts were not sent")
+		}
+	}
+}
+
+// line is the alert as a person reads it.
+func (a *Alert) line() string {
+	text := fmt.Sprintf("[%s] %s", a.Kind, a.Text)
+	if a.Bot != "" {
+		text = fmt.Sprintf("[%s] %s: %s", a.Kind, a.Bot, a.Text)
+	}
+	if a.Dropped > 0 {
+		text += fmt.Sprintf(" (%d alerts before this one were not sent)", a.Dropped)
+	}
+	return strings.ToValidUTF8(text, "?")
+}

@@ -1,0 +1,106 @@
+package bot
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/operator"
+)
+
+// callerFlags say which bot a command is for, and how its answer is wanted.
+type callerFlags struct {
+	config, state string
+	json          bool
+}
+
+// register adds the flags to a command.
+func (f *callerFlags) register(c *cobra.Command) {
+	c.Flags().StringVarP(&f.config, "config", "c", "", "the bot that runs with this config `FILE`")
+	c.Flags().StringVar(&f.state, "state", "", "the bot whose state is in this `FOLDER`, or a FILE with a copy of it; without it that of -c, or state")
+	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+}
+
+// Folder is the bot's state folder.
+func (f *callerFlags) folder() (string, error) {
+	if info, err := os.Stat(f.state); f.state != "" && (err != nil || info.IsDir()) {
+		return f.state, nil
+	}
+	shared := stateFlags{path: f.state, config: f.config}
+	path, err := shared.file()
+	return filepath.Dir(path), err
+}
+
+// place is where the bot is asked for: --state may name a copy of a state file that is no bot's own.
+func (f *callerFlags) place() (of operator.Place, err error) {
+	info, err := os.Stat(f.state)
+	if f.state != "" && err == nil && info.Mode().IsRegular() && filepath.Base(f.state) != folder.StateFile {
+		return operator.Place{Copy: f.state}, nil
+	}
+	of.Folder, err = f.folder()
+	return of, err
+}
+
+// Ask asks the bot that the flags mean.
+func ask[T any](f *callerFlags, question func(operator.Place) (operator.Answer[T], error)) (answer operator.Answer[T], err error) {
+	of, err := f.place()
+	if err != nil {
+		return answer, err
+	}
+	return question(of)
+}
+
+// show prints an answer: as JSON, or for a person with a word where the bot does not run.
+func show[T any](a *app, f *callerFlags, answer operator.Answer[T], print func(*T) error) error {
+	switch {
+	case f.json && answer.Raw != nil:
+		var text bytes.Buffer
+		if err := json.Indent(&text, answer.Raw, "", "  "); err != nil {
+			return err
+		}
+		_, err := text.WriteTo(a.Stdout)
+		return err
+	case f.json:
+		return a.printJSON(answer.Value)
+	}
+	if answer.Raw == nil {
+		fmt.Fprintln(a.Stderr, "the bot does not run: this is what its state file says")
+	}
+	return print(answer.Value)
+}
+
+// act lets a running bot act and says what became of it.
+func (a *app) act(ctx context.Context, f *actFlags, path string, ask *operator.Ask, print func(*operator.Report) string) error {
+	folder, err := f.folder()
+	if err != nil {
+		return err
+	}
+	answer, err := operator.Act(ctx, folder, path, ask)
+	if err != nil {
+		return err
+	}
+	err = show(a, &f.callerFlags, answer, func(r *operator.Report) error {
+		_, err := fmt.Fprint(a.Stdout, print(r), leftText(r))
+		return err
+	})
+	if err == nil && !answer.Value.Done {
+		return errUnconfirmed
+	}
+	return err
+}
+
+// printJSON writes a value for a program to read.
+func (a *app) printJSON(value any) error {
+	text, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = a.Stdout.Write(append(text, '\n'))
+	return err
+}

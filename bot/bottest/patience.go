@@ -1,0 +1,21 @@
+package bottest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Patience is how long a test waits for what must come: a busy machine may stand still for half a minute.
+const Patience = 3 * time.Minute
+
+// Await waits until something holds. It asks in the test's own goroutine, which may fail the test.
+func Await(t testing.TB, holds func() bool, what ...any) {
+	t.Helper()
+	for began := time.Now(); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Since(began) > Patience {
+			require.Fail(t, "this did not come", what...)
+		}
+	}
+}

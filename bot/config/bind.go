@@ -1,0 +1,241 @@
+package config
+
+import (
+	"encoding"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// binder lays a decoded TOML tree over a config. Every key must be known and every value be of its key's type.
+type binder struct {
+	config *Backtest // that an inheritor begins with; nil where there is none
+}
+
+// reader is a value that knows what it may be written as.
+type reader interface{ read(raw any) error }
+
+// inheritor is an entry of a table that begins with defaults from elsewhere in the config.
+type inheritor interface{ inherit(*Backtest) }
+
+// starter is an entry of a table that begins with defaults of its own.
+type starter interface{ start() }
+
+// bind writes raw into a value. An error of it is a *KeyError.
+func (b *binder) bind(path []string, into reflect.Value, raw any) error {
+	switch to := into.Addr().Interface().(type) {
+	case reader:
+		return At(path, Unsaid(path, to.read(raw)))
+	case encoding.TextUnmarshaler:
+		text, ok := textOf(raw)
+		if !ok {
+			return At(path, fmt.Errorf("%s is no text; write it in quotes", typeOf(raw)))
+		}
+		return At(path, Unsaid(path, to.UnmarshalText([]byte(text))))
+	case *map[string]any:
+		return b.bindParams(path, to, raw)
+	}
+	switch into.Kind() {
+	case reflect.Struct:
+		return b.bindStruct(path, into, raw)
+	case reflect.Map:
+		return b.bindMap(path, into, raw)
+	case reflect.Pointer:
+		fresh := reflect.New(into.Type().Elem())
+		into.Set(fresh)
+		return b.bind(path, fresh.Elem(), raw)
+	}
+	return At(path, Unsaid(path, bindPlain(into, raw)))
+}
+
+// elsewhere says of a section that is unknown here which commands have it in their configs: perhaps it is the file that is the wrong one.
+func elsewhere(path []string, key string) (text string) {
+	if len(path) > 0 {
+		return ""
+	}
+	for _, of := range []struct {
+		command string
+		config  any
+	}{{"backtest", Backtest{}}, {"run", Run{}}, {"exchange", Sandbox{}}} {
+		for _, f := range reflect.VisibleFields(reflect.TypeOf(of.config)) {
+			if f.Tag.Get("toml") == key {
+				text += ", bot " + of.command
+			}
+		}
+	}
+	if text != "" {
+		text = "; a config of " + text[2:] + " has it"
+	}
+	return text
+}
+
+func tableOf(path []string, raw any) (map[string]any, error) {
+	table, ok := raw.(map[string]any)
+	if !ok {
+		return nil, At(path, fmt.Errorf("want a table, not %s", typeOf(raw)))
+	}
+	return table, nil
+}
+
+// bindStruct takes the keys in the order of the fields, after a look at the unknown ones.
+func (b *binder) bindStruct(path []string, into reflect.Value, raw any) error {
+	table, err := tableOf(path, raw)
+	if err != nil {
+		return err
+	}
+	fields := reflect.VisibleFields(into.Type())
+	fields = slices.DeleteFunc(fields, func(f reflect.StructField) bool { return f.Tag.Get("toml") == "" })
+	names := make([]string, len(fields))
+	for i := range fields {
+		names[i] = fields[i].Tag.Get("toml")
+	}
+	for _, key := range slices.Sorted(maps.Keys(table)) {
+		if !slices.Contains(names, key) {
+			return At(Join(path, key), fmt.Errorf("unknown key; the nearest is %q%s", strategy.Nearest(key, names), elsewhere(path, key)))
+		}
+	}
+	for i, f := range fields {
+		if value, given := table[names[i]]; given {
+			if err := b.bind(Join(path, names[i]), into.FieldByIndex(f.Index), value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (b *binder) bindMap(path []string, into reflect.Value, raw any) error {
+	table, err := tableOf(path, raw)
+	if err != nil {
+		return err
+	}
+	into.Set(reflect.MakeMap(into.Type()))
+	for _, key := range slices.Sorted(maps.Keys(table)) {
+		entry := reflect.New(into.Type().Elem())
+		if heir, ok := entry.Interface().(inheritor); ok {
+			heir.inherit(b.config)
+		}
+		if fresh, ok := entry.Interface().(starter); ok {
+			fresh.start()
+		}
+		if err := b.bind(Join(path, key), entry.Elem(), table[key]); err != nil {
+			return err
+		}
+		into.SetMapIndex(reflect.ValueOf(key), entry.Elem())
+	}
+	return nil
+}
+
+// bindParams takes a table whose keys only the strategy's Kind knows.
+func (b *binder) bindParams(path []string, to *map[string]any, raw any) error {
+	table, err := tableOf(path, raw)
+	if err != nil {
+		return err
+	}
+	*to = make(map[string]any, len(table))
+	for key, value := range table {
+		if text, typed := value.(flagText); typed {
+			value = string(text)
+		}
+		(*to)[key] = value
+	}
+	return nil
+}
+
+// bindPlain writes a text, number, truth value or list of texts.
+func bindPlain(into reflect.Value, raw any) error {
+	text, isText := textOf(raw)
+	_, typed := raw.(flagText)
+	switch into.Kind() {
+	case reflect.String:
+		if !isText {
+			return fmt.Errorf("%s is no text; write it in quotes", typeOf(raw))
+		}
+		into.SetString(text)
+	case reflect.Bool:
+		if value, ok := raw.(bool); ok {
+			into.SetBool(value)
+		} else if typed && (text == "true" || text == "false") {
+			into.SetBool(text == "true")
+		} else {
+			return fmt.Errorf("%v is neither true nor false", quoted(raw))
+		}
+	case reflect.Slice:
+		return bindList(into, raw)
+	default:
+		return bindWhole(into, raw)
+	}
+	return nil
+}
+
+// bindWhole writes a whole number that is not negative.
+func bindWhole(into reflect.Value, raw any) error {
+	n, ok := raw.(int64)
+	if text, typed := raw.(flagText); typed {
+		parsed, err := strconv.ParseInt(string(text), 10, 64)
+		n, ok = parsed, err == nil
+	}
+	if !ok || n < 0 {
+		return fmt.Errorf("%v is no whole number from 0 up", quoted(raw))
+	}
+	if into.CanUint() {
+		into.SetUint(uint64(n))
+		return nil
+	}
+	into.SetInt(n)
+	return nil
+}
+
+func bindList(into reflect.Value, raw any) error {
+	if text, typed := raw.(flagText); typed {
+		into.Set(reflect.ValueOf(strings.Split(string(text), ",")))
+		return nil
+	}
+	list, ok := raw.([]any)
+	texts := make([]string, len(list))
+	for i := range list {
+		text, isText := list[i].(string)
+		texts[i], ok = text, ok && isText
+	}
+	if !ok {
+		return fmt.Errorf("%s is no list of texts; write it like [\"BTC-EUR\"]", typeOf(raw))
+	}
+	into.Set(reflect.ValueOf(texts))
+	return nil
+}
+
+// quoted shows a foreign value in an error: a text or a number itself, of everything else its type.
+func quoted(raw any) string {
+	switch v := raw.(type) {
+	case string:
+		return strconv.Quote(Clip(v))
+	case flagText:
+		return strconv.Quote(Clip(string(v)))
+	case int64, float64, bool:
+		return fmt.Sprint(raw)
+	}
+	return typeOf(raw)
+}
+
+// typeOf names the type of a value in TOML's words. Errors about a wrong type name it instead of the value, which may be a secret.
+func typeOf(raw any) string {
+	switch raw.(type) {
+	case string, flagText:
+		return "a text"
+	case int64, float64:
+		return "a number"
+	case bool:
+		return "true or false"
+	case time.Time:
+		return "a date"
+	case map[string]any:
+		return "a table"
+	}
+	return "a list"
+}

@@ -1,0 +1,110 @@
+package config
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// secretKeys are the keys of a config whose value is a secret, or may hold one. With _file or _env behind them they name where it stands,
+// and people write the secret itself there.
+var secretKeys = []string{"secret", "key", "token", "url", "base_url", "moved_from", "password", "passphrase", "credential"}
+
+// harmlessKeys look like secret keys and are others.
+var harmlessKeys = []string{"keys", "key_ban", "per_key", "keep"}
+
+// errUnsaid stands for an error that would repeat a value.
+var errUnsaid = errors.New("the value is not of the kind that this key takes; it is not shown, because it may be a secret")
+
+// Unsaid is an error about the value of a key, without its words where the value may be a secret.
+func Unsaid(path []string, err error) error {
+	if err != nil && secretAt(path) >= 0 {
+		return errUnsaid
+	}
+	return err
+}
+
+// secretAt is the place of the first part of a path that names a secret, also where it is mistyped; -1: none. The name of a strategy is
+// free and says nothing.
+func secretAt(path []string) int {
+	free := -1
+	if len(path) > 0 && path[0] == "strategies" {
+		free = 1
+	}
+	for i, part := range path {
+		if i != free && namesSecret(part) {
+			return i
+		}
+	}
+	return -1
+}
+
+// namesSecret reports whether a key is that of a secret, or looks like one.
+func namesSecret(key string) bool {
+	key = strings.ToLower(strings.ReplaceAll(key, "-", "_"))
+	if slices.Contains(harmlessKeys, key) {
+		return false
+	}
+	name := strings.TrimSuffix(strings.TrimSuffix(key, "_file"), "_env")
+	for _, of := range secretKeys {
+		allowed := 2
+		if len(of) < 5 {
+			allowed = 1
+		}
+		if strategy.Distance(name, of) <= allowed || len(of) > 4 && strings.Contains(name, of) || slices.Contains(strings.Split(name, "_"), of) {
+			return true
+		}
+	}
+	return strings.HasPrefix(name, "api") && strings.HasSuffix(name, "key")
+}
+
+// shownPath is a path in an error. What stands below a secret key is not shown: it may be a part of the secret.
+func shownPath(path []string) string {
+	if n := secretAt(path); n >= 0 && n+1 < len(path) && !tableAt(path[:n+1]) {
+		return strings.Join(path[:n+1], ".") + ".…"
+	}
+	return strings.Join(path, ".")
+}
+
+// tableAt reports whether a path leads to an entry that a person has named: an account, a key, a receiver, a market.
+func tableAt(path []string) bool {
+	switch len(path) {
+	case 2:
+		return slices.Contains([]string{"accounts", "markets", "assets", "tiers", "strategies"}, path[0])
+	case 3:
+		return path[0] == "alerts" && path[1] == "to"
+	case 4:
+		return path[0] == "accounts" && path[2] == "keys"
+	}
+	return false
+}
+
+// plainBeginnings begin the errors of the TOML library that have nothing of the file outside of quotes.
+var plainBeginnings = []string{"expected", "unexpected", "keys", "floats", "strings", "newlines", "invalid", "Invalid", "cannot", "not", "files", "control", "Escaped"}
+
+// syntaxText is an error of the TOML library in which only single characters are quoted: the rest of a line may be a secret.
+func syntaxText(message string) string {
+	if text, known := strings.CutPrefix(message, "Key '"); known {
+		if name, rest, found := strings.Cut(text, "' "); found && !strings.ContainsAny(name, "\"'\\\r\n") {
+			return "key " + shownPath(strings.Split(name, ".")) + " " + strings.TrimSuffix(rest, ".")
+		}
+	}
+	first, _, _ := strings.Cut(message, " ")
+	switch {
+	case strings.Contains(message, " is out of "):
+		return "a number is out of range"
+	case !slices.Contains(plainBeginnings, first):
+		return "this is no TOML"
+	}
+	// what the library quotes: a character, or as much of the line as was read
+	quotation := regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^']*'|: \S.*$`)
+	return quotation.ReplaceAllStringFunc(message, func(quoted string) string {
+		if quoted[0] != ':' && len([]rune(quoted)) <= 4 || strings.Trim(quoted, `'"[]{}`) == "" {
+			return quoted
+		}
+		return "…"
+	})
+}

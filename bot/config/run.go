@@ -1,0 +1,164 @@
+package config
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/exchange/rest"
+)
+
+// Run is everything that a config of `bot run` can say. Strategies and limits are written as for a backtest. configs/sandbox.toml and
+// configs/live.toml show every key.
+type Run struct {
+	Bot        BotSection                 `toml:"bot"`
+	Paper      PaperSection               `toml:"paper"`
+	Exchange   ExchangeSection            `toml:"exchange"`
+	Poll       PollSection                `toml:"poll"`
+	Account    LiveAccountSection         `toml:"account"`
+	Risk       RiskSection                `toml:"risk"` // for the account, and the default for every strategy
+	Strategies map[string]StrategySection `toml:"strategies"`
+	Metrics    metricsSection             `toml:"metrics"`
+	Alerts     AlertsSection              `toml:"alerts"`
+
+	Source *Source // where it was read
+}
+
+// BotSection is what concerns the process.
+type BotSection struct {
+	Name       string `toml:"name"`        // in alerts; empty: the config file's
+	Mode       string `toml:"mode"`        // live: orders go to the exchange; paper: to a simulated one in this process, at the exchange's prices
+	State      string `toml:"state"`       // folder of the state file and the socket; made where it is missing
+	Log        string `toml:"log"`         // on the standard error: off, error, warn, info, debug
+	KeepOrders bool   `toml:"keep_orders"` // leave open orders at the exchange when stopping; else they are cancelled
+	StopWithin Span   `toml:"stop_within"` // for stopping in good order
+	RecordMB   int64  `toml:"record_mb"`   // largest size of the recording of market events beside the state file; 0: none is kept
+	SaveKB     int64  `toml:"save_kb"`     // largest state of a strategy, as its Save writes it; beyond it the strategy is halted
+	NeedLimits bool   `toml:"need_limits"` // refuse to start while a limit of the account or of a strategy is missing
+}
+
+// PaperSection is what paper mode needs beside.
+type PaperSection struct {
+	Start map[string]Decimal `toml:"start"` // balances by symbol with which a new state folder begins
+}
+
+// ExchangeSection is the exchange that is traded on.
+type ExchangeSection struct {
+	BaseURL        string `toml:"base_url"` // https, or http to this machine
+	Prefix         string `toml:"prefix"`   // brand of the headers, without the dash
+	Key            string `toml:"key"`      // of key, key_file and key_env one; likewise for secret
+	KeyFile        string `toml:"key_file"` // a file that only its owner may read
+	KeyEnv         string `toml:"key_env"`  // a variable of the environment
+	Secret         string `toml:"secret"`
+	SecretFile     string `toml:"secret_file"`
+	SecretEnv      string `toml:"secret_env"`
+	Window         Span   `toml:"window"`           // in which the exchange may carry a request out
+	CancelAfter    Span   `toml:"cancel_after"`     // how long after its last sign of life the exchange cancels orders of a cod_group_id; 150s or more
+	PerKey         int64  `toml:"weight_per_key"`   // points a minute, until the exchange tells
+	PerIP          int64  `toml:"weight_per_ip"`    // of requests without a key
+	SignMarketData bool   `toml:"sign_market_data"` // ask for market data with the key, at its cost
+	MovedFrom      string `toml:"moved_from"`       // the base_url that the state folder was used with before, where the exchange has moved
+
+	Weights map[string]int64 `toml:"weights"` // points of endpoints that cost other than the client's table says; " all" behind the name: for all markets
+}
+
+// PollSection is how often the exchange is asked.
+type PollSection struct {
+	Tickers   Span  `toml:"tickers"`
+	Books     Span  `toml:"books"`
+	Rules     Span  `toml:"rules"`  // status and rules of the markets
+	Orders    Span  `toml:"orders"` // the list of open orders; single ones are asked for as they need it
+	Balances  Span  `toml:"balances"`
+	Settle    Span  `toml:"settle"`         // from a candle's close to the question
+	CandleAge Span  `toml:"max_candle_age"` // nothing is opened on older candles; 0: twice their interval
+	Depth     int64 `toml:"depth"`          // levels of order books, for strategies that need books
+}
+
+// LiveAccountSection is the account as the gate reckons with it.
+type LiveAccountSection struct {
+	Currency string  `toml:"currency"` // every market must be quoted in it
+	MakerFee Decimal `toml:"maker_fee"`
+	TakerFee Decimal `toml:"taker_fee"`
+}
+
+// DefaultRun returns the config of a file that says nothing. It has no strategies.
+func DefaultRun() *Run {
+	return &Run{
+		Bot: BotSection{Mode: ModeLive, State: "state", Log: "info", RecordMB: 1024, SaveKB: 1024, StopWithin: Span(75 * time.Second)},
+		Exchange: ExchangeSection{BaseURL: "http://127.0.0.1:8080/v2", Prefix: "Service", Window: Span(10 * time.Second), CancelAfter: Span(150 * time.Second),
+			PerKey: 1000, PerIP: 500},
+		Poll: PollSection{Tickers: Span(time.Second), Books: Span(2 * time.Second), Rules: Span(30 * time.Second), Orders: Span(time.Minute), Balances: Span(30 * time.Second),
+			Settle: Span(2 * time.Second), Depth: 50},
+		Risk:    RiskSection{LimitSection: LimitSection{MaxInFlight: 100}},
+		Account: LiveAccountSection{Currency: "EUR", MakerFee: "0.0015", TakerFee: "0.0025"},
+		Metrics: metricsSection{StaleAfter: Span(30 * time.Second)},
+		Alerts:  AlertsSection{Refusals: 20},
+	}
+}
+
+// LoadRun reads a config of `bot run`. Its errors are of the usage kind.
+func LoadRun(source *Source) (*Run, error) {
+	first := DefaultRun() // for its limits, with which every strategy begins
+	if err := source.decode(&binder{config: &Backtest{}}, first); err != nil {
+		return nil, err
+	}
+	c := DefaultRun()
+	c.Source = source
+	if err := source.decode(&binder{config: &Backtest{Risk: first.Risk}}, c); err != nil {
+		return nil, err
+	}
+	return c, source.Place(c.Exchange.checkAddresses())
+}
+
+// checkAddresses refuses an address that no exchange can have, or that holds more than an address.
+func (e *ExchangeSection) checkAddresses() error {
+	if _, err := rest.Origin(e.BaseURL); err != nil {
+		return At([]string{"exchange", "base_url"}, err)
+	}
+	if e.MovedFrom == "" {
+		return nil
+	}
+	_, err := rest.Origin(e.MovedFrom)
+	return At([]string{"exchange", "moved_from"}, err)
+}
+
+// Origin is scheme and host of the exchange, as logs and alerts have it. The address has been checked.
+func (e *ExchangeSection) Origin() string { return OriginOf(e.BaseURL) }
+
+// Trading returns the sections that a backtest has too.
+func (c *Run) Trading() Trading {
+	return Trading{c.Account.Currency, c.Account.MakerFee, c.Account.TakerFee, c.Risk, c.Strategies}
+}
+
+// The modes of `bot run`.
+const (
+	ModeLive  = "live"
+	ModePaper = "paper"
+)
+
+// Modes are the words of bot.mode.
+var Modes = []string{ModeLive, ModePaper}
+
+// OriginOf is scheme and host of an address, by which exchanges are told apart.
+func OriginOf(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return base
+	}
+	return strings.ToLower(u.Scheme + "://" + u.Host)
+}
+
+// OperatorID is the operatorId of a strategy; of one that has none or is not there, that of the first strategy that has one, otherwise 1.
+func (c *Run) OperatorID(strategy string) int64 {
+	if s, known := c.Strategies[strategy]; known && s.OperatorID != 0 {
+		return s.OperatorID
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Strategies)) {
+		if id := c.Strategies[name].OperatorID; id != 0 {
+			return id
+		}
+	}
+	return 1
+}

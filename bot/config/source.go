@@ -1,0 +1,209 @@
+// Package config reads the configs of the commands: TOML to sections, with an error that names file, line and nearest key, secrets from where
+// others cannot read them, and the kinds of values. It never decides whether a strategy or an amount makes sense: package plan does.
+// Start at Source, then at Backtest, Run and Sandbox, which list every setting.
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// Source is where a config came from, for the errors about it.
+type Source struct {
+	File      string // as the user named it; empty: the built-in config
+	Text      string
+	Overrides []Override
+	Hints     []string // about retired keys, with their places; set when the config is loaded
+}
+
+// Override is a setting from the command line.
+type Override struct {
+	Flag string // as the user wrote it
+	Path []string
+	Text string
+	Word bool // the text is a name as it stands, whatever it begins with
+}
+
+// LoadBacktest reads a config: the defaults, the text over them, the overrides over that. Its errors are of the usage kind.
+func LoadBacktest(source *Source) (*Backtest, error) {
+	c := DefaultBacktest()
+	c.Source = source
+	return c, source.decode(&binder{config: c}, c)
+}
+
+// decode lays the text, and the overrides over it, over the defaults that a config holds already.
+func (s *Source) decode(b *binder, config any) error {
+	tree := map[string]any{}
+	if _, err := toml.Decode(s.Text, &tree); err != nil {
+		return s.syntax(err)
+	}
+	for _, o := range s.Overrides {
+		if err := o.apply(tree); err != nil {
+			return s.Place(err)
+		}
+	}
+	s.retire(tree)
+	return s.Place(b.bind(nil, reflect.ValueOf(config).Elem(), tree))
+}
+
+// HasTable reports whether the text has one of these tables. Overrides do not count.
+func (s *Source) HasTable(names ...string) (bool, error) {
+	tree := map[string]any{}
+	if _, err := toml.Decode(s.Text, &tree); err != nil {
+		return false, s.syntax(err)
+	}
+	return slices.ContainsFunc(names, func(name string) bool { return tree[name] != nil }), nil
+}
+
+func (s *Source) syntax(err error) error {
+	var parse toml.ParseError
+	if errors.As(err, &parse) {
+		return Errorf("%s:%d: %s", s.Name(), parse.Position.Line, syntaxText(parse.Message))
+	}
+	return Errorf("%s: it is no TOML", s.Name())
+}
+
+// Name is the file as the user named it, in words where there is none.
+func (s *Source) Name() string {
+	if s.File == "" {
+		return "built-in config"
+	}
+	return s.File
+}
+
+// ReadSource reads a config file.
+func ReadSource(file string, overrides []Override) (*Source, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, Errorf("config: %w", err)
+	}
+	return &Source{File: file, Text: string(text), Overrides: overrides}, nil
+}
+
+// Label is the config's name for folders: its file's without folder and extension.
+func (s *Source) Label() string {
+	base := filepath.Base(s.File)
+	return cmp.Or(strings.TrimSuffix(base, filepath.Ext(base)), "run")
+}
+
+// ParseSets reads what --set was given.
+func ParseSets(args []string) (list []Override, err error) {
+	for i, arg := range args {
+		o, err := parseSet(i+1, arg)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, o)
+	}
+	return list, nil
+}
+
+// parseSet reads the a.b.c=value of the nth --set. Its errors repeat neither the value, which may be a secret, nor what is no key.
+func parseSet(nth int, arg string) (Override, error) {
+	key, text, found := strings.Cut(arg, "=")
+	o := Override{Text: strings.TrimSpace(text)}
+	if !found || strings.ContainsAny(key, "\r\n#") {
+		return o, Usagef("--set number %d: there is no key and value; want a.b.c=value, like strategies.trend.params.fast=20", nth)
+	}
+	meta, err := toml.Decode(key+" = 0", &map[string]any{})
+	if err != nil || len(meta.Keys()) == 0 {
+		return o, Usagef("--set number %d: the part before = is no key; want a.b.c=value, like strategies.trend.params.fast=20", nth)
+	}
+	o.Path = meta.Keys()[len(meta.Keys())-1]
+	o.Flag = "--set " + shownPath(o.Path)
+	return o, nil
+}
+
+// apply writes the setting into the tree and makes the tables that are missing on its way.
+func (o Override) apply(tree map[string]any) error {
+	value, err := o.value()
+	if err != nil {
+		return At(o.Path, err)
+	}
+	last := len(o.Path) - 1
+	for i, part := range o.Path[:last] {
+		if tree[part] == nil {
+			tree[part] = map[string]any{}
+		}
+		next, ok := tree[part].(map[string]any)
+		if !ok {
+			return At(o.Path, fmt.Errorf("%s is a value, not a table", shownPath(o.Path[:i+1])))
+		}
+		tree = next
+	}
+	tree[o.Path[last]] = value
+	return nil
+}
+
+// value is the text as TOML where it begins like a list, a table or a text in quotes, else a text whose key gives it a type.
+func (o Override) value() (any, error) {
+	if o.Text == "" || o.Word || strings.IndexByte("[{\"'", o.Text[0]) < 0 {
+		return flagText(o.Text), nil
+	}
+	var holder struct{ V any }
+	if _, err := toml.Decode("V = "+o.Text, &holder); err != nil {
+		return nil, errors.New("the value is no TOML; write a list like [\"a\", \"b\"], a table like {a = 1}, a text as it stands")
+	}
+	return holder.V, nil
+}
+
+// Place adds file and line, or the flag, to an error about a key. Any other error stays as it is.
+func (s *Source) Place(err error) error {
+	var key *KeyError
+	if !errors.As(err, &key) || key.where != "" {
+		return err
+	}
+	key.where = s.WhereOf(key.path)
+	return err
+}
+
+// WhereOf is the flag that set a key or a table around it, or the key's line, or the flag that set something in it, or the line
+// of the table where it should stand.
+func (s *Source) WhereOf(path []string) string {
+	if flag := s.flagOf(func(set []string) bool { return begins(path, set) }); flag != "" {
+		return flag
+	}
+	lines := indexLines(s.Text)
+	for n := len(path); n > 0; n-- {
+		if line := lines[lineKey(path[:n])]; line > 0 {
+			return fmt.Sprintf("%s:%d: ", s.Name(), line)
+		}
+		if flag := s.flagOf(func(set []string) bool { return n == len(path) && begins(set, path) }); flag != "" {
+			return flag
+		}
+	}
+	return s.Name() + ": "
+}
+
+// flagOf is the last flag whose key is one of these.
+func (s *Source) flagOf(matches func(path []string) bool) string {
+	for _, o := range slices.Backward(s.Overrides) {
+		if matches(o.Path) {
+			return o.Flag + ": "
+		}
+	}
+	return ""
+}
+
+// begins reports whether a path leads through a table.
+func begins(path, table []string) bool {
+	return len(path) >= len(table) && slices.Equal(path[:len(table)], table)
+}
+
+// RefuseTables refuses to change a table that the built-in config does not write out: the change would be all that is in it.
+func (s *Source) RefuseTables(names ...string) error {
+	for _, o := range s.Overrides {
+		if slices.Contains(names, o.Path[0]) {
+			return Usagef("%s: without -c there is no [%s] to change; begin with configs/exchange.toml", o.Flag, o.Path[0])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package console
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// progressAfter is how long a run may take without a bar.
+const progressAfter = time.Second
+
+// Bar draws a bar on a terminal, for runs that are worth one.
+type Bar struct {
+	screen   io.Writer // nil: draws nothing
+	what     string    // is under way
+	quiet    context.Context
+	cancel   context.CancelFunc
+	from, to market.Time
+	last     market.Time // reached
+	runs     int         // through the range, for the envelope
+	done     int         // of them
+	bar      *progressbar.ProgressBar
+}
+
+// NewBar prepares the bar for so many runs through a range of time. It is drawn where screen is a terminal, and the range is not empty.
+// end must be called.
+func NewBar(ctx context.Context, screen io.Writer, what string, from, to market.Time, runs int) *Bar {
+	b := &Bar{what: what, from: from, to: to, runs: runs}
+	if _, ok := TerminalOf(screen); !ok {
+		return b
+	}
+	b.screen = screen
+	b.quiet, b.cancel = context.WithTimeout(ctx, progressAfter)
+	return b
+}
+
+// Reach moves the bar to a candle's start; one before the last begins the next run through the range.
+func (b *Bar) Reach(at market.Time) {
+	if at < b.last {
+		b.done++
+	}
+	b.last = at
+	if b.screen == nil || b.quiet.Err() == nil || b.to <= b.from {
+		return
+	}
+	if b.bar == nil {
+		b.bar = progressbar.NewOptions64(100, progressbar.OptionSetWriter(b.screen), progressbar.OptionSetDescription(b.what),
+			progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetWidth(40),
+			progressbar.OptionSetElapsedTime(false), progressbar.OptionSetPredictTime(false)) // it would count from when it was first drawn
+	}
+	share := (float64(b.done) + min(max(float64(at-b.from)/float64(b.to-b.from), 0), 1)) / float64(b.runs)
+	_ = b.bar.Set64(int64(100 * min(share, 0.99))) // a bar that cannot be drawn stops nothing
+}
+
+// End takes the bar off the screen; it may be called again.
+func (b *Bar) End() {
+	if b.bar != nil {
+		_ = b.bar.Clear()
+		b.bar = nil
+	}
+	if b.cancel != nil {
+		b.cancel()
+	}
+}

@@ -1,0 +1,137 @@
+// Package console is what a person sees on a terminal beside results: log lines that fit its width,
+// and a bar. It never decides what is logged. Start at Logger.
+package console
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+	"github.com/rs/zerolog"
+	"golang.org/x/term"
+)
+
+// logTime is UTC, as everything else that tells a time, and says so.
+const logTime = "15:04:05Z"
+
+// Columns of a log line for a person.
+const (
+	narrowestLog = 80  // a narrower terminal breaks the lines itself
+	widestLog    = 120 // also on a wider terminal
+	logIndent    = "              "
+)
+
+// idShown is how many digits of a client order id a terminal shows; `bot explain` takes them.
+const idShown = 8
+
+// Writer writes for a person: what an order is comes before its name, of which the first digits are shown, and a line above width columns goes
+// on in the next one.
+func Writer(out io.Writer, noColor bool, width int) zerolog.ConsoleWriter {
+	return zerolog.ConsoleWriter{Out: folding{out, width}, TimeFormat: logTime, TimeLocation: time.UTC, NoColor: noColor, FormatPrepare: shortenIDs,
+		FieldsOrder: []string{"strategy", "order", "command", "market", "side", "type", "state", "amount", "filled", "price", "fee"}}
+}
+
+// logWidth is how many columns a log line may have on the terminal behind a writer.
+func logWidth(w io.Writer) int {
+	if file, ok := TerminalOf(w); ok {
+		if width, _, err := term.GetSize(int(file.Fd())); err == nil {
+			return min(max(width, narrowestLog), widestLog)
+		}
+	}
+	return widestLog
+}
+
+// shortenIDs leaves the first digits of the client order id.
+func shortenIDs(line map[string]any) error {
+	const field = "client_order_id"
+	if text, ok := line[field].(string); ok {
+		if id, err := uuid.Parse(text); err == nil {
+			line[field] = id.String()[:idShown]
+		}
+	}
+	return nil
+}
+
+// folding folds lines that have more columns than width: at the last space before, within a word that is longer than a line. The lines that follow
+// are indented to where the message begins. Every line has to come by one Write.
+type folding struct {
+	out   io.Writer
+	width int
+}
+
+// Write writes one line, or several, by one Write.
+func (f folding) Write(text []byte) (int, error) {
+	var folded bytes.Buffer
+	for line := range strings.Lines(string(text)) {
+		f.fold(&folded, strings.TrimSuffix(line, "\n"))
+	}
+	if _, err := f.out.Write(folded.Bytes()); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+func (f folding) fold(dst *bytes.Buffer, line string) {
+	for indent := ""; ; indent = logIndent {
+		head, rest := cutColumns(line, f.width-len(indent))
+		dst.WriteString(indent + head + "\n")
+		if rest == "" {
+			return
+		}
+		line = rest
+	}
+}
+
+// cutColumns cuts a line that has more than width columns. The space where it is cut is left out. Colours have no columns.
+func cutColumns(line string, width int) (head, rest string) {
+	columns, space := 0, 0 // space: behind the last one that fits
+	for at := 0; at < len(line); {
+		if colour := colourAt(line[at:]); colour > 0 {
+			at += colour
+			continue
+		}
+		_, size := utf8.DecodeRuneInString(line[at:])
+		if line[at] == ' ' && columns > 0 {
+			space = at + 1
+		}
+		if columns == width && space > 0 {
+			return line[:space-1], line[space:]
+		}
+		if columns == width {
+			return line[:at], line[at:]
+		}
+		columns++
+		at += size
+	}
+	return line, ""
+}
+
+// colourAt is the length of the escape sequence that a text begins with, 0 where it begins with none.
+func colourAt(text string) int {
+	if !strings.HasPrefix(text, "\x1b[") {
+		return 0
+	}
+	return strings.IndexByte(text, 'm') + 1
+}
+
+// Logger writes at a level of config.LogLevels: for a person where out is a terminal, as JSON otherwise.
+func Logger(out io.Writer, level string, getenv func(string) string) zerolog.Logger {
+	if _, terminal := TerminalOf(out); terminal {
+		out = Writer(out, getenv("NO_COLOR") != "", logWidth(out))
+	}
+	at := zerolog.Disabled
+	if level != "off" {
+		at, _ = zerolog.ParseLevel(level) // one of the words
+	}
+	return zerolog.New(out).Level(at).With().Timestamp().Logger()
+}
+
+// TerminalOf is the file behind a writer when that is a terminal.
+func TerminalOf(w io.Writer) (*os.File, bool) {
+	file, ok := w.(*os.File)
+	return file, ok && term.IsTerminal(int(file.Fd()))
+}

@@ -1,0 +1,359 @@
+package bot_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A scene is a folder, and what runs beside it, in which a documented command is played.
+type scene int
+
+const (
+	sceneAlone   scene = iota + 1 // a folder with configs/, live.toml and FILE.csv, and an exchange on this machine
+	sceneServing                  // the same; the command serves until its address is printed
+	sceneTrading                  // the same; the command trades until it says so
+	sceneBeside                   // the same, while the bot of live.toml trades
+	sceneAfter                    // the folder of beside when that bot has stopped
+)
+
+// plays says in which scene a command is played: the row with the longest beginning of it counts.
+// The commands of a scene are played in this order.
+var plays = []struct {
+	begins string
+	scene  scene
+}{
+	{"bot version", sceneAlone},
+	{"bot strategies", sceneAlone},
+	{"bot init", sceneAlone},
+	{"bot candles import", sceneAlone},
+	{"bot candles fetch", sceneAlone},
+	{"bot backtest", sceneAlone},
+	{"bot doctor", sceneAlone},
+	{"bot run --help", sceneAlone},
+	{"bot exchange", sceneServing},
+	{"bot run", sceneTrading},
+	{"bot status", sceneBeside},
+	{"bot orders", sceneBeside},
+	{"bot positions", sceneBeside},
+	{"bot explain", sceneBeside},
+	{"bot halt", sceneBeside},
+	{"bot resume", sceneBeside},
+	{"bot cancel-all", sceneBeside},
+	{"bot flatten", sceneBeside},
+	{"bot state backup", sceneBeside},
+	{"bot cancel-all --direct", sceneAfter},
+	{"bot state check", sceneAfter},
+	{"bot state export", sceneAfter},
+	{"bot state compact", sceneAfter},
+	{"bot explain 1 --state", sceneAfter},
+}
+
+// whole completes a name that stands in a sentence to a command that can be typed.
+var whole = map[string]string{
+	"bot run":                         "bot run -c configs/sandbox.toml",
+	"bot doctor":                      "bot doctor -c configs/sandbox.toml",
+	"bot init":                        "bot init own",
+	"bot explain":                     "bot explain 1",
+	"bot candles import":              "bot candles import --market BTC-EUR --interval 1h FILE.csv",
+	"bot candles fetch":               "bot candles fetch -c live.toml --market ETH-EUR --interval 1h --from YESTERDAY",
+	"bot cancel-all --direct":         "bot cancel-all --direct -c live.toml",
+	"bot cancel-all --direct FLATTEN": "bot cancel-all --direct --flatten -c live.toml",
+}
+
+// filled has a word for each placeholder of the documents.
+var filled = strings.NewReplacer(
+	"-c FILE", "-c live.toml", "--state FOLDER", "--state state",
+	"--archive FILE", "--archive archive.db", "--state FILE", "--state archive.db",
+	"[--flatten]", "FLATTEN", "[--since 24h]", "--since 24h", "[STRATEGY]", "maker", "[NAME]", "smacross", "ORDER", "1", "DIR", "mine",
+)
+
+// unplayed says why a command of the documents cannot be played here.
+var unplayed = map[string]string{
+	"bot resolve 1":               "needs an exchange that answers falsely; testdata/script/resolve.txtar plays it",
+	"bot resolve 1 --as-exchange": "the same",
+	"bot resolve 1 --as-absent":   "the same",
+	"bot resolve":                 "the same",
+}
+
+// A typed command is one that the documents show, ready to be typed.
+type typed struct {
+	page, shown, text string
+	rank              int // in plays
+}
+
+// words are the arguments of the program.
+func (c *typed) words() []string { return strings.Fields(c.text)[1:] }
+
+func TestEveryCommandOfTheDocumentsRuns(t *testing.T) {
+	t.Parallel()
+	commands := documented(t)
+	require.Greater(t, len(commands), 40, "the search found too few commands to be right")
+	t.Run("alone", func(t *testing.T) {
+		t.Parallel()
+		s := newShell(t)
+		defer s.exchange(t).stop(t)
+		for _, c := range in(commands, sceneAlone) {
+			s.play(t, c)
+		}
+	})
+	for _, c := range in(commands, sceneServing) {
+		t.Run(c.text, func(t *testing.T) {
+			t.Parallel()
+			s := newShell(t)
+			s.start(t, "http://127.0.0.1:", append(c.words(), "--listen", "127.0.0.1:0")...).stop(t)
+		})
+	}
+	for _, c := range in(commands, sceneTrading) {
+		t.Run(c.text, func(t *testing.T) {
+			t.Parallel()
+			s := newShell(t)
+			defer s.exchange(t).stop(t)
+			s.start(t, "trading begins", c.words()...).stop(t)
+		})
+	}
+	t.Run("beside a bot", func(t *testing.T) {
+		t.Parallel()
+		s := newShell(t)
+		defer s.exchange(t).stop(t)
+		trader := s.start(t, "order accepted", "run", "-c", "live.toml", "--set", "bot.log=debug")
+		for _, c := range in(commands, sceneBeside) {
+			s.play(t, c)
+		}
+		trader.stop(t)
+		for _, c := range in(commands, sceneAfter) {
+			s.play(t, c)
+		}
+	})
+}
+
+// documented finds the commands of the program in README.md, docs/ and the comments of configs/:
+// lines of code blocks, and words in backticks that begin with the program's name. Each is filled
+// in and has a place in plays.
+func documented(t *testing.T) (all []typed) {
+	t.Helper()
+	used, seen := map[string]bool{}, map[string]bool{}
+	for page, shown := range commandsOf(t) {
+		for _, one := range shown {
+			text := filled.Replace(regexp.MustCompile(`^(?:bin/bot|go run \./cmd/bot)`).ReplaceAllString(one, "bot"))
+			if unplayed[text] != "" {
+				used[text] = true
+				continue
+			}
+			if w, found := whole[text]; found {
+				used[text], text = true, w
+			}
+			rank := -1
+			for i, p := range plays {
+				if strings.HasPrefix(text+" ", p.begins+" ") && (rank < 0 || len(p.begins) > len(plays[rank].begins)) {
+					rank = i
+				}
+			}
+			require.GreaterOrEqual(t, rank, 0,
+				"%s shows `%s`, which no test plays: give plays its scene, or unplayed the reason", page, one)
+			require.NotRegexp(t, `\[|…|\b(?:ORDER|FOLDER|NAME|STRATEGY|DIR)\b| FILE\b[^.]`, text+" ",
+				"%s shows `%s`: filled has no word for its placeholder", page, one)
+			if !seen[text] {
+				seen[text] = true
+				all = append(all, typed{page, one, text, rank})
+			}
+		}
+	}
+	for _, table := range [][]string{slices.Collect(maps.Keys(whole)), slices.Collect(maps.Keys(unplayed))} {
+		for _, text := range table {
+			require.True(t, used[text], "no document shows `%s` any more: take it out of the table", text)
+		}
+	}
+	slices.SortFunc(all, func(a, b typed) int { return 1000*(a.rank-b.rank) + strings.Compare(a.text, b.text) })
+	return all
+}
+
+// commandsOf returns the commands that each page shows.
+func commandsOf(t *testing.T) map[string][]string {
+	t.Helper()
+	block, inline := regexp.MustCompile("(?ms)^```.*?^```"), regexp.MustCompile("`([^`\n]+)`")
+	command := regexp.MustCompile(`^(?:bin/bot|bot|go run \./cmd/bot) .`)
+	pages := map[string][]string{}
+	for _, pattern := range []string{"../README.md", "../docs/*.md", "../configs/*.toml"} {
+		files, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		require.NotEmpty(t, files, pattern)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			lines := strings.Split(strings.Join(block.FindAllString(string(text), -1), "\n"), "\n")
+			if filepath.Ext(file) == ".toml" {
+				lines = regexp.MustCompile(`(?m)^#   (.*)$`).FindAllString(string(text), -1)
+			}
+			for _, m := range inline.FindAllStringSubmatch(block.ReplaceAllString(string(text), ""), -1) {
+				lines = append(lines, m[1])
+			}
+			for _, line := range lines {
+				line, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimPrefix(line, "$ "), "#   "), "  #")
+				if line = strings.TrimSpace(line); command.MatchString(line) {
+					pages[file] = append(pages[file], line)
+				}
+			}
+		}
+	}
+	return pages
+}
+
+// in returns the commands of a scene.
+func in(commands []typed, where scene) (some []typed) {
+	for _, c := range commands {
+		if plays[c.rank].scene == where {
+			some = append(some, c)
+		}
+	}
+	return some
+}
+
+// A shell is a folder in which commands are typed.
+type shell struct{ dir, program string }
+
+// newShell returns a folder that looks like a checkout, with configs/, FILE.csv and live.toml. That
+// is configs/sandbox.toml with another state folder, and with a shorter window, for which the kill
+// switch waits.
+func newShell(t *testing.T) *shell {
+	t.Helper()
+	program, err := exec.LookPath("bot")
+	require.NoError(t, err, "testscript.Main puts it on the path")
+	s := &shell{filepath.Join(t.TempDir(), "checkout"), program}
+	require.NoError(t, os.MkdirAll(filepath.Join(s.dir, "bot"), 0o755))
+	for _, file := range []string{"go.mod", "go.sum", "bot/bot.go"} {
+		text, err := os.ReadFile(filepath.Join("..", file))
+		require.NoError(t, err)
+		s.write(t, file, string(text))
+	}
+	require.NoError(t, os.CopyFS(filepath.Join(s.dir, "configs"), os.DirFS("../configs")))
+	var csv strings.Builder
+	for i := range 24 * 365 * 2 {
+		at, price := time.Date(2021, 1, 1, i, 0, 0, 0, time.UTC), 30_000+5_000*math.Sin(float64(i)/50)
+		fmt.Fprintf(&csv, "%d,%.2f,%.2f,%.2f,%.2f,1\n", at.Unix(), price, price+10, price-10, price)
+	}
+	s.write(t, "FILE.csv", csv.String())
+	live := strings.NewReplacer(`"bots/sandbox"`, `"state"`, `window = "10s"`, `window = "5s"`)
+	s.write(t, "live.toml", live.Replace(s.read(t, "configs/sandbox.toml")))
+	return s
+}
+
+func (s *shell) read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.dir, file))
+	require.NoError(t, err)
+	return string(text)
+}
+
+func (s *shell) write(t *testing.T, file, text string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(filepath.Join(s.dir, file), []byte(text), 0o600))
+}
+
+// exchange starts an exchange and puts its address into the configs.
+func (s *shell) exchange(t *testing.T) *process {
+	t.Helper()
+	e := s.start(t, "http://127.0.0.1:", "exchange", "--listen", "127.0.0.1:0", "--json")
+	address := regexp.MustCompile(`http://127.0.0.1:\d+/v2`).FindString(e.said.String())
+	for _, config := range []string{"live.toml", "configs/live.toml", "configs/paper.toml", "configs/sandbox.toml"} {
+		old := regexp.MustCompile(`(?m)^base_url = "[^"]*"`)
+		s.write(t, config, old.ReplaceAllString(s.read(t, config), `base_url = "`+address+`"`))
+	}
+	return e
+}
+
+// command returns a command that is killed after three minutes. It has the key of the sandbox in
+// its environment.
+func (s *shell) command(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	t.Cleanup(cancel)
+	for i, word := range args {
+		args[i] = strings.Replace(word, "YESTERDAY", time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly), 1)
+	}
+	cmd := exec.CommandContext(ctx, s.program, args...)
+	cmd.Dir, cmd.WaitDelay, cmd.Env = s.dir, time.Second, os.Environ()
+	for name, key := range map[string]string{"TIDEMARK_KEY": "key", "TIDEMARK_SECRET": "secret"} {
+		value := regexp.MustCompile(`(?m)^` + key + ` = "(\w+)"`).FindStringSubmatch(s.read(t, "live.toml"))
+		cmd.Env = append(cmd.Env, name+"="+value[1])
+	}
+	return cmd
+}
+
+// play types a command, which has to end with 0.
+func (s *shell) play(t *testing.T, c typed) {
+	t.Helper()
+	out, err := s.command(t, c.words()...).CombinedOutput()
+	require.NoError(t, err, "%s shows `%s`; `%s` failed: %s", c.page, c.shown, c.text, out)
+}
+
+// A process is a command that goes on until it is interrupted.
+type process struct {
+	cmd   *exec.Cmd
+	said  *heard
+	ended chan error
+}
+
+// start types a command and waits until it has said something.
+func (s *shell) start(t *testing.T, want string, args ...string) *process {
+	t.Helper()
+	p := &process{s.command(t, args...), &heard{want: want, came: make(chan struct{})}, make(chan error, 1)}
+	p.cmd.Stdout, p.cmd.Stderr = p.said, p.said
+	require.NoError(t, p.cmd.Start())
+	go func() { p.ended <- p.cmd.Wait() }()
+	select {
+	case <-p.said.came:
+	case err := <-p.ended:
+		require.Fail(t, "it ended", "bot %v: %v: %s", args, err, p.said)
+	}
+	return p
+}
+
+// stop is Ctrl-C, after which the exit code has to be 0.
+func (p *process) stop(t *testing.T) {
+	t.Helper()
+	require.NoError(t, p.cmd.Process.Signal(os.Interrupt))
+	require.NoError(t, <-p.ended, p.said.String())
+}
+
+// heard keeps a process's output and notices a text in it.
+type heard struct {
+	mu   sync.Mutex
+	text strings.Builder
+	want string
+	came chan struct{} // closed when want is there
+}
+
+// Write never fails.
+func (h *heard) Write(b []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.text.Write(b)
+	select {
+	case <-h.came:
+	default:
+		if strings.Contains(h.text.String(), h.want) {
+			close(h.came)
+		}
+	}
+	return len(b), nil
+}
+
+// String is the output up to now.
+func (h *heard) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.text.String()
+}

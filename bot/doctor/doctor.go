@@ -1,0 +1,120 @@
+// Package doctor looks at everything that a live bot depends on and tells what it found. It sends
+// no order and changes nothing. Start at Examine.
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// The levels of a finding.
+const (
+	OK   = "ok"
+	Warn = "warn"
+	Fail = "fail"
+)
+
+// Finding is what one check found.
+type Finding struct {
+	Check string   `json:"check"`
+	Level string   `json:"level"` // ok, warn, fail
+	Text  string   `json:"text"`
+	Mend  string   `json:"mend,omitempty"`
+	Lines []string `json:"lines,omitempty"` // a table that goes with it
+}
+
+// doctor is one examination.
+type doctor struct {
+	plan     *plan.Live
+	client   *rest.Client
+	known    *knownState
+	held     map[market.AssetID]market.Money // available at the exchange
+	tell     func(text string)               // what is waited for
+	findings []Finding
+}
+
+// doctorPatience is how long the whole examination may take.
+const doctorPatience = 2 * time.Minute
+
+// Options are what an examination has of its surroundings.
+type Options struct {
+	Getenv     func(string) string
+	Tell       func(text string) // hears what is waited for
+	NeedLimits bool              // a limit that is not set fails
+	TryAlerts  bool              // send a message to each receiver of alerts, once
+}
+
+// Examine makes every check that it can. It sends no order. An error is a mistake that keeps it from asking the exchange at all; what is
+// wrong otherwise is a finding.
+func Examine(ctx context.Context, p *plan.Live, o Options) ([]Finding, error) {
+	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
+	defer cancel()
+	d := &doctor{plan: p, held: map[market.AssetID]market.Money{}, tell: o.Tell}
+	for _, hint := range p.Config.Source.Hints {
+		d.warn("config", hint, "change the config as it says, before a later release refuses the key")
+	}
+	d.secrets()
+	d.limits(o.NeedLimits)
+	d.disk()
+	d.stateFile(ctx)
+	d.units(foldersOfUnits(o.Getenv))
+	d.alerts(ctx, o.TryAlerts)
+	err := d.atExchange(ctx)
+	return d.findings, err
+}
+
+// atExchange makes the checks that need the exchange.
+func (d *doctor) atExchange(ctx context.Context) (err error) {
+	// a bot may be trading with this key: what it needs is not spent here
+	ledger := plan.NewLedger(&d.plan.Config.Exchange, func() market.Time { return d.client.Now() }, func(w rest.Warning) { d.tell(w.String()) })
+	if d.client, err = d.plan.Client(ledger); err != nil {
+		return err
+	}
+	defer d.client.Close()
+	if !d.reach(ctx) {
+		return nil
+	}
+	d.clock()
+	paper := d.plan.Config.Bot.Mode == config.ModePaper
+	readable := !paper && d.rights(ctx)
+	offered, err := d.plan.Ask(ctx, d.client)
+	if err == nil {
+		err = d.plan.Learn(offered)
+	}
+	if err != nil {
+		d.fail("markets", err.Error(), "correct the markets and account.currency of the config")
+		return nil
+	}
+	d.client.Use(d.plan.Catalog)
+	d.markets()
+	d.polling()
+	if readable {
+		d.balances(ctx)
+		d.others(ctx)
+	}
+	if paper {
+		d.paperAccount()
+	}
+	if readable || paper { // else nobody knows what the strategies have
+		d.smallestOrders(ctx)
+	}
+	return nil
+}
+
+func (d *doctor) ok(check, format string, args ...any) {
+	d.findings = append(d.findings, Finding{Check: check, Level: OK, Text: fmt.Sprintf(format, args...)})
+}
+
+func (d *doctor) warn(check, text, mend string) {
+	d.findings = append(d.findings, Finding{Check: check, Level: Warn, Text: text, Mend: mend})
+}
+
+func (d *doctor) fail(check, text, mend string) {
+	d.findings = append(d.findings, Finding{Check: check, Level: Fail, Text: text, Mend: mend})
+}

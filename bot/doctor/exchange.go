@@ -1,0 +1,172 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// The bounds beyond which a clock and a way to the exchange are worth a warning.
+const (
+	farOff  = market.Duration(time.Second)
+	slowWay = market.Duration(time.Second)
+)
+
+// Reach finds out whether the exchange answers.
+func (d *doctor) reach(ctx context.Context) bool {
+	url := d.plan.Config.Exchange.BaseURL
+	if err := d.client.Sync(ctx); err != nil {
+		d.fail("exchange", fmt.Sprintf("%s does not answer: %v", url, err), "check exchange.base_url and the network; nothing that needs the exchange was looked at")
+		return false
+	}
+	way := "over TLS"
+	if strings.HasPrefix(url, "http:") {
+		way = "on this machine"
+	}
+	d.ok("exchange", "%s answers, %s", url, way)
+	return true
+}
+
+// clock compares the machine's clock with the exchange's. A bot signs with the exchange's, so a difference alone stops nothing.
+func (d *doctor) clock() {
+	offset, trip := d.client.Offset(), d.client.RoundTrip()
+	side := "ahead of"
+	if offset < 0 {
+		side = "behind"
+	}
+	text := fmt.Sprintf("the exchange is %s %s this machine, measured with a round trip of %s", offset.Abs().Round(time.Millisecond), side, trip.Round(10*time.Microsecond))
+	switch {
+	case offset.Abs() > farOff:
+		d.warn("clock", text, "let NTP set this machine's clock; the bot signs with the exchange's time, but logs and files tell the machine's")
+	case trip > slowWay:
+		d.warn("clock", text, "the way to the exchange is slow; widen exchange.window, or move closer")
+	default:
+		d.ok("clock", "%s", text)
+	}
+}
+
+// rights finds out what the key may do. It reports whether it may read.
+func (d *doctor) rights(ctx context.Context) (readable bool) {
+	_, err := d.client.Account(ctx)
+	if err == nil {
+		_, err = d.client.Balances(ctx, d.plan.Config.Account.Currency)
+	}
+	if err != nil {
+		d.refusedKey("key", err)
+		return false
+	}
+	d.ok("key", "works, and may read")
+	d.withdrawRight(ctx)
+	return true
+}
+
+// refusedKey tells why a key was refused, and what helps.
+func (d *doctor) refusedKey(check string, err error) {
+	d.fail(check, err.Error(), cmp.Or(plan.KeyHint(err), "the exchange's answer says why"))
+}
+
+// withdrawRight warns of a key that may do more than a bot needs.
+func (d *doctor) withdrawRight(ctx context.Context) {
+	const mend = "make a key without the right to withdraw: the bot never needs it, and whoever steals such a key can empty the account"
+	may, err := d.client.MayWithdraw(ctx)
+	switch {
+	case err != nil:
+		d.warn("withdrawals", fmt.Sprintf("it could not be found out whether the key may withdraw: %v", err), "look at the key's rights at the exchange")
+	case may:
+		d.warn("withdrawals", "the key may withdraw, or the exchange hides that it may not", mend)
+	default:
+		d.ok("withdrawals", "the key may not withdraw")
+	}
+}
+
+// balances tells what the account has of what is traded.
+func (d *doctor) balances(ctx context.Context) {
+	held, err := d.client.Holdings(ctx)
+	if err != nil {
+		d.fail("balances", err.Error(), "the exchange's answer says why")
+		return
+	}
+	var parts []string
+	for _, h := range held {
+		asset := d.plan.Catalog.Asset(h.Asset)
+		d.held[h.Asset] = h.Available
+		part := market.FormatFixed(int64(h.Available), asset.Digits) + " " + asset.Symbol
+		if h.Orders != 0 {
+			part += " (and " + market.FormatFixed(int64(h.Orders), asset.Digits) + " in orders)"
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) == 0 {
+		d.warn("balances", "the account has nothing of what is traded", "deposit some "+d.plan.Config.Account.Currency)
+		return
+	}
+	slices.Sort(parts)
+	d.ok("balances", "%s", strings.Join(parts, ", "))
+}
+
+// others looks for open orders that this bot has not placed.
+func (d *doctor) others(ctx context.Context) {
+	list, err := d.client.OrdersOpen(ctx, nil)
+	if err != nil {
+		d.refusedKey("trade right", err)
+		return
+	}
+	d.ok("trade right", "the key may trade")
+	var theirs, unknown int
+	for i := range list.Records {
+		switch o := &list.Records[i].Order; {
+		case !d.operates(o.OperatorID):
+			theirs++
+		case d.known.missed(o.ClientOrderID):
+			unknown++
+		}
+	}
+	for i := range list.Unread {
+		if errors.Is(list.Unread[i].Reason, exchange.ErrUnknownMarket) {
+			theirs++
+		} else {
+			unknown++
+		}
+	}
+	if theirs == 0 && unknown == 0 {
+		d.ok("others", "%d open orders, none of somebody else", len(list.Records))
+		return
+	}
+	if theirs > 0 {
+		d.warn("others", fmt.Sprintf("%d open orders have another operatorId or market: somebody else trades on this account", theirs), "that is allowed; the bot leaves them alone, but what they take is missing from its balances")
+	}
+	if unknown > 0 {
+		d.warn("others", fmt.Sprintf("%d open orders have this bot's operator_id and are not in its state file", unknown), "another bot runs with the same config, or the state file was lost: stop it, or cancel them, or choose another operator_id")
+	}
+}
+
+// operates reports whether an operatorId is that of one of the strategies.
+func (d *doctor) operates(operator int64) bool {
+	for i := range d.plan.Strategies {
+		if d.plan.Strategies[i].Limits.OperatorID == operator {
+			return true
+		}
+	}
+	return false
+}
+
+// polling adds up what the bot will ask for.
+func (d *doctor) polling() {
+	plan := d.plan.Polling(d.client)
+	perKey, perIP := int(d.plan.Config.Exchange.PerKey), int(d.plan.Config.Exchange.PerIP)
+	text := fmt.Sprintf("%d of %d weight points a minute of the key, %d of %d of the IP address", plan.PerMinute(rest.PaidByKey), perKey, plan.PerMinute(rest.PaidByIP), perIP)
+	level, mend := OK, ""
+	if plan.Check(perKey, perIP) != nil {
+		level, mend = Fail, "more than 80 % of a budget; ask less often in [poll]"
+	}
+	d.findings = append(d.findings, Finding{Check: "polling", Level: level, Text: text, Mend: mend, Lines: strings.Split(plan.String(), "\n")})
+}

@@ -1,0 +1,202 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/journal"
+)
+
+// knownState is what the state file tells about the account.
+type knownState struct {
+	readable bool
+	resumed  bool                   // an earlier run has been given its money
+	orders   map[uuid.UUID]struct{} // open ones
+}
+
+// missed reports whether an order is certainly not one that the state file knows.
+func (k *knownState) missed(client uuid.UUID) bool {
+	_, there := k.orders[client]
+	return k.readable && !there
+}
+
+// StateFile checks the state file as `bot state check` does.
+func (d *doctor) stateFile(ctx context.Context) {
+	d.known = &knownState{orders: map[uuid.UUID]struct{}{}}
+	path := filepath.Join(d.plan.Config.Bot.State, folder.StateFile)
+	store, err := journal.ReadUntil(ctx, path)
+	switch {
+	case errors.Is(err, boltfile.ErrNotFound):
+		d.known.readable = true
+		d.ok("state file", "%s is not there yet; the first start makes it", path)
+		return
+	case errors.Is(err, boltfile.ErrLocked):
+		d.known.resumed = true
+		d.warn("state file", path+" is held by a running bot and was not looked at", "ask that bot, or stop it and look again")
+		return
+	case err != nil:
+		d.fail("state file", err.Error(), "take it from a backup, or use the program that wrote it")
+		return
+	}
+	defer store.Close()
+	if err := d.examine(path, store); err != nil {
+		d.fail("state file", fmt.Sprintf("%s: %v", path, err), "take it from a backup")
+	}
+}
+
+// Examine reads a state file.
+func (d *doctor) examine(path string, store *journal.Store) error {
+	report, err := store.Check()
+	if err != nil {
+		return err
+	}
+	if len(report.Flaws) > 0 {
+		found := Finding{Check: "state file", Level: Fail, Text: fmt.Sprintf("%s has %d flaws", path, len(report.Flaws)), Mend: "take it from a backup"}
+		for _, flaw := range report.Flaws[:min(10, len(report.Flaws))] {
+			found.Lines = append(found.Lines, flaw.String())
+		}
+		d.findings = append(d.findings, found)
+		return nil
+	}
+	d.ok("state file", "%s is whole: %d journal entries, %d orders (%d open), %d fills", path, report.Entries, report.Orders, report.Open, report.Fills)
+	if _, d.known.resumed, err = folder.Parts(store, d.plan.Names()); err != nil {
+		return err
+	}
+	if err := d.account(store); err != nil {
+		return err
+	}
+	open, err := store.OpenOrders()
+	if err != nil {
+		return err
+	}
+	for i := range open {
+		d.known.orders[open[i].ClientOrderID] = struct{}{}
+	}
+	d.known.readable = true
+	halts, err := store.Halts()
+	for i := range halts {
+		d.warn("halt", fmt.Sprintf("%s has been halted since %s: %s", halts[i].Scope, halts[i].At, halts[i].Reason), "find out why, then: bot resume")
+	}
+	return err
+}
+
+// account looks whether the state file is of the exchange and the account that the config names.
+func (d *doctor) account(store *journal.Store) error {
+	if d.plan.Config.Bot.Mode != config.ModeLive || !d.known.resumed {
+		return nil
+	}
+	before, err := folder.Elsewhere(store, d.plan.Config.Exchange.Origin(), d.plan.Config.Exchange.MovedFrom)
+	if err != nil {
+		return err
+	}
+	if before != "" {
+		d.fail("account", fmt.Sprintf("the orders and money in %s are at %s", d.plan.Config.Bot.State, before), "name another bot.state or, where the exchange has moved, the old address in exchange.moved_from")
+	}
+	other, err := folder.KeyChanged(store, d.plan.Key)
+	if other {
+		d.warn("account", "the key is another than in the last run", "it has to be of the same account: the start asks by it for the last order")
+	}
+	return err
+}
+
+// The room that a state folder should have.
+const (
+	littleRoom = 1 << 30
+	noRoom     = 100 << 20
+)
+
+// disk looks at the state folder: room, and who may do what in it.
+func (d *doctor) disk() {
+	dir := d.plan.Config.Bot.State
+	info, err := os.Stat(dir)
+	there := existing(dir)
+	switch {
+	case err == nil && !info.IsDir():
+		d.fail("folder", dir+" is a file", "name another folder as bot.state")
+		return
+	case err == nil && folder.OpenToOthers(info):
+		d.fail("folder", "others may look into "+dir, "do: chmod 700 "+config.InQuotes(dir))
+	}
+	room, writable := folder.RoomIn(there)
+	switch {
+	case !writable:
+		d.fail("folder", there+" cannot be written to", "give it to the user that the bot runs as")
+	case room < noRoom:
+		d.fail("disk", fmt.Sprintf("%d MB free for %s", room>>20, dir), "make room: a bot that cannot write its journal stops")
+	case room < littleRoom:
+		d.warn("disk", fmt.Sprintf("%d MB free for %s", room>>20, dir), "make room: the journal grows for as long as the bot trades")
+	default:
+		d.ok("disk", "%d GB free for %s", room>>30, dir)
+	}
+}
+
+// existing is the folder, or the first one above it that is there.
+func existing(folder string) string {
+	folder, err := filepath.Abs(folder)
+	for err == nil {
+		if _, missing := os.Stat(folder); missing == nil || filepath.Dir(folder) == folder {
+			break
+		}
+		folder = filepath.Dir(folder)
+	}
+	return folder
+}
+
+// secrets tells where key and secret stand, and whether others may read them there. A file of their own that others may read has been refused before.
+func (d *doctor) secrets() {
+	e, file := &d.plan.Config.Exchange, d.plan.Config.Source.File
+	var places []string
+	if d.plan.Config.Bot.Mode == config.ModePaper && d.plan.Key == "" {
+		d.ok("secrets", "there are none")
+		return
+	}
+	for _, place := range [...]struct{ inline, file, env string }{{e.Key, e.KeyFile, e.KeyEnv}, {e.Secret, e.SecretFile, e.SecretEnv}} {
+		switch {
+		case place.file != "":
+			places = append(places, place.file+", which only its owner may read")
+		case place.env != "":
+			places = append(places, "the environment ("+place.env+")")
+		case place.inline != "":
+			places = append(places, file)
+		}
+	}
+	text := "key and secret come from " + strings.Join(slices.Compact(places), " and ")
+	others, err := config.ReadableByOthers(file)
+	switch {
+	case !slices.Contains(places, file):
+		d.ok("secrets", "%s", text)
+	case strings.HasPrefix(e.BaseURL, "http:"):
+		d.ok("secrets", "%s, for an exchange on this machine", text)
+	case err != nil || others:
+		d.fail("secrets", text+", and others may read it", "use key_env and secret_env, or key_file and secret_file; at least do: chmod 600 "+config.InQuotes(file))
+	default:
+		d.warn("secrets", text, "use key_env and secret_env, or key_file and secret_file, so that the config can be shown to others")
+	}
+}
+
+// limits tells which limits are not set.
+func (d *doctor) limits(needed bool) {
+	missing := d.plan.Unlimited()
+	if len(missing) == 0 {
+		d.ok("limits", "every limit of account and strategies is set")
+		return
+	}
+	for _, line := range missing {
+		line = strings.TrimPrefix(line, "no limit: ")
+		if needed {
+			d.fail("limits", line+": not set, and bot.need_limits is", "set them in [risk]")
+			continue
+		}
+		d.warn("limits", line+": not set", "set them in [risk] before real money is at stake")
+	}
+}

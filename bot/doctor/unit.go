@@ -1,0 +1,140 @@
+package doctor
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+)
+
+// unitFolders are where systemd finds units, unless SYSTEMD_UNIT_PATH names others.
+var unitFolders = []string{"/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"}
+
+// unit is what an installed service of a bot says of exit codes.
+type unit struct {
+	path    string
+	starts  bool // it starts a bot
+	restart bool // it starts it again where it fails
+	prevent []string
+	success []string
+}
+
+// Units looks at the installed services that start a bot: since exit code 2 is a crash, and 64 and 78 are mistakes of usage and config, a
+// unit for the older codes leaves a bot that crashed where it lies.
+func (d *doctor) units(folders []string) {
+	for _, file := range unitFiles(folders) {
+		u := unit{path: file}
+		for _, part := range append([]string{file}, dropIns(file, folders)...) {
+			u.read(part)
+		}
+		if !u.starts {
+			continue
+		}
+		if mend := u.mend(); mend != "" {
+			d.warn("unit", u.path+" is for exit codes of an older version", mend)
+		} else {
+			d.ok("unit", "%s fits the exit codes", u.path)
+		}
+	}
+}
+
+// foldersOfUnits are the folders with services of the system and of the user.
+func foldersOfUnits(getenv func(string) string) []string {
+	own := filepath.Join(getenv("HOME"), ".config/systemd/user")
+	if base := getenv("XDG_CONFIG_HOME"); base != "" {
+		own = filepath.Join(base, "systemd/user")
+	}
+	if path := getenv("SYSTEMD_UNIT_PATH"); path != "" {
+		return slices.DeleteFunc(filepath.SplitList(path), func(folder string) bool { return folder == "" })
+	}
+	return append([]string{own}, unitFolders...)
+}
+
+// unitFiles lists the services, each once, where it has several files the one that systemd reads.
+func unitFiles(folders []string) (files []string) {
+	known := map[string]bool{}
+	for _, folder := range folders {
+		found, _ := filepath.Glob(filepath.Join(folder, "*.service")) // a folder that is not there has none
+		for _, file := range found {
+			if name := filepath.Base(file); !known[name] {
+				known[name] = true
+				files = append(files, file)
+			}
+		}
+	}
+	return files
+}
+
+// dropIns lists what is read after a service's file, by name; systemd reads each name once, from the first folder that has it.
+func dropIns(file string, folders []string) (parts []string) {
+	byName := map[string]string{}
+	for _, folder := range folders {
+		found, _ := filepath.Glob(filepath.Join(folder, filepath.Base(file)+".d", "*.conf"))
+		for _, part := range found {
+			if name := filepath.Base(part); byName[name] == "" {
+				byName[name] = part
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		parts = append(parts, byName[name])
+	}
+	return parts
+}
+
+// read adds the settings of a file. One that cannot be read has none.
+func (u *unit) read(file string) {
+	text, _ := os.ReadFile(file)
+	for line := range strings.Lines(strings.ReplaceAll(string(text), "\\\n", " ")) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		value = strings.TrimSpace(value)
+		switch strings.TrimSpace(key) {
+		case "ExecStart":
+			u.starts = u.starts && value != "" || startsBot(value)
+		case "Restart":
+			u.restart = value == "on-failure" || value == "always"
+		case "RestartPreventExitStatus":
+			u.prevent = statuses(u.prevent, value)
+		case "SuccessExitStatus":
+			u.success = statuses(u.success, value)
+		}
+	}
+}
+
+// startsBot reports whether a command line is that of `bot run`: a program, with run as the first argument and a config.
+func startsBot(line string) bool {
+	words := strings.Fields(line)
+	return len(words) > 2 && strings.Contains(filepath.Base(words[0]), "bot") && slices.Contains(words, "run") || slices.Contains(words, "run") && slices.Contains(words, "-c") &&
+		slices.ContainsFunc(words, func(word string) bool { return strings.HasSuffix(word, ".toml") })
+}
+
+// statuses appends exit codes; an empty list begins anew.
+func statuses(have []string, value string) []string {
+	if value == "" {
+		return nil
+	}
+	for _, word := range strings.Fields(value) {
+		have = append(have, cmp.Or(statusNames[word], word))
+	}
+	return have
+}
+
+// statusNames are systemd's words for the codes that matter here.
+var statusNames = map[string]string{"INVALIDARGUMENT": "2", "USAGE": "64", "CONFIG": "78"}
+
+// mend is what to change in a unit; empty: nothing.
+func (u *unit) mend() string {
+	switch {
+	case slices.Contains(u.prevent, "2") || slices.Contains(u.success, "2"):
+		return fmt.Sprintf("2 is a crash, after which systemd has to start the bot again: write RestartPreventExitStatus=%d %d instead, then systemctl daemon-reload", config.ExitUsage, config.ExitConfig)
+	case u.restart && !(slices.Contains(u.prevent, strconv.Itoa(config.ExitUsage)) && slices.Contains(u.prevent, strconv.Itoa(config.ExitConfig))):
+		return fmt.Sprintf("a mistake in the config is not mended by a restart: add RestartPreventExitStatus=%d %d, then systemctl daemon-reload", config.ExitUsage, config.ExitConfig)
+	}
+	return ""
+}

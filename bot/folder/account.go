@@ -1,0 +1,45 @@
+package folder
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/netip"
+	"net/url"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/state/journal"
+)
+
+// SameExchange reports whether two addresses may be those of one exchange: one on this machine may have another port each time.
+func SameExchange(a, b string) bool { return a == b || onThisMachine(a) && onThisMachine(b) }
+
+func onThisMachine(origin string) bool {
+	u, err := url.Parse(origin)
+	if err != nil {
+		return false
+	}
+	address, err := netip.ParseAddr(u.Hostname())
+	return u.Hostname() == "localhost" || err == nil && address.IsLoopback()
+}
+
+// DigestOf tells a key from others without telling it.
+func DigestOf(key string) string {
+	sum := sha256.Sum256([]byte("tidemark account key " + key))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Elsewhere is the exchange of a state file, "" where it is the one at origin, or the one at movedFrom.
+func Elsewhere(store *journal.Store, origin, movedFrom string) (before string, err error) {
+	known, err := store.Blob(ExchangeBlob)
+	before = string(known)
+	if err != nil || before == "" || SameExchange(before, origin) || before == config.OriginOf(movedFrom) {
+		return "", err
+	}
+	return before, nil
+}
+
+// KeyChanged reports whether a state file was used with another key before.
+func KeyChanged(store *journal.Store, key string) (bool, error) {
+	known, err := store.Blob(KeyBlob)
+	return len(known) > 0 && string(known) != DigestOf(key), err
+}

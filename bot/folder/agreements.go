@@ -1,0 +1,28 @@
+package folder
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/journal"
+)
+
+// Agreement is a live.Agreement in the state file, in units of the asset.
+type Agreement struct {
+	At      market.Time  `json:"at"`
+	Surplus market.Money `json:"surplus"`
+}
+
+// ReadAgreed reads what the last run noted, by symbol.
+func ReadAgreed(store *journal.Store) (map[string]Agreement, error) {
+	agreed := map[string]Agreement{}
+	text, err := store.Blob(AgreedBlob)
+	if err != nil || text == nil {
+		return agreed, err
+	}
+	if err := json.Unmarshal(text, &agreed); err != nil {
+		return nil, fmt.Errorf("balances in the state file: %w", err)
+	}
+	return agreed, nil
+}

@@ -1,0 +1,37 @@
+package folder
+
+import (
+	"fmt"
+
+	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
+)
+
+// Parts reads the parts of the engine that the last process left. resumed is false where there are none.
+func Parts(store *journal.Store, strategies []string) (parts map[string][]byte, resumed bool, err error) {
+	parts = map[string][]byte{}
+	names := []string{engine.PartAccount, engine.PartPrices, engine.PartGate, engine.PartEngine}
+	for _, name := range strategies {
+		names = append(names, engine.PartStrategy+name)
+	}
+	for _, name := range names {
+		if parts[name], err = store.Blob(PartPrefix + name); err != nil {
+			return nil, false, fmt.Errorf("state of the last run: %s: %w", name, err)
+		}
+	}
+	return parts, parts[engine.PartAccount] != nil, nil
+}
+
+// Prices is an account that knows the prices of a state file and nothing else.
+func Prices(store *journal.Store) (*state.Account, error) {
+	account := state.NewAccount(store.Catalog(), 0, nil)
+	text, err := store.Blob(PartPrefix + engine.PartPrices)
+	if err != nil || text == nil {
+		return account, err
+	}
+	if err := account.RestorePrices(text); err != nil {
+		return nil, fmt.Errorf("prices in the state file: %w", err)
+	}
+	return account, nil
+}

@@ -1,0 +1,28 @@
+package bot
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+func TestTheSandboxConfigOfANewModuleIsValidAndKnowsTheKey(t *testing.T) {
+	text, err := templates.ReadFile("template/sandbox.toml.tmpl")
+	require.NoError(t, err)
+	c, err := config.LoadRun(&config.Source{Text: string(text)})
+	require.NoError(t, err)
+	dip := strategy.Define("dip", "as in the template", func(struct {
+		After int `toml:"after" default:"6" min:"1" max:"50" doc:"falling closes"`
+	}) strategy.Needs {
+		return strategy.Needs{}
+	}, nil)
+	p, err := plan.NewLive(c, []strategy.Kind{dip}, func(string) string { return "" })
+	require.NoError(t, err)
+	require.Empty(t, p.Unlimited())
+	require.Equal(t, sandbox.Default().Accounts[0].Keys[0].Key, p.Key)
+}

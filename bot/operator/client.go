@@ -1,0 +1,149 @@
+package operator
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/journal"
+)
+
+// ErrNoBot is wrapped where nobody listens on a socket.
+var ErrNoBot = errors.New("no bot is running")
+
+// Call asks the running bot of a folder, for at most within, and decodes its answer into value. The answer as it came is returned too.
+func Call(ctx context.Context, folder, path string, ask *Ask, within time.Duration, value any) (answer []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	body, err := json.Marshal(ask)
+	if err != nil {
+		return nil, err
+	}
+	socket, err := SocketIn(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w with its state in %s", ErrNoBot, folder)
+	} else if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, socket.Close()) }()
+	status, answer, err := post(ctx, socket.Path, path, body)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
+		return nil, fmt.Errorf("%w with its state in %s", ErrNoBot, folder)
+	case err != nil:
+		return nil, fmt.Errorf("ask the bot in %s: %w", folder, err)
+	case status != http.StatusOK:
+		return nil, refusalOf(status, answer)
+	}
+	if err := json.Unmarshal(answer, value); err != nil {
+		return nil, fmt.Errorf("answer of the bot in %s: %w", folder, err)
+	}
+	return answer, nil
+}
+
+// post sends a body to a path of the HTTP server behind a unix socket and reads the whole answer.
+func post(ctx context.Context, socket, path string, body []byte) (status int, answer []byte, err error) {
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	}}
+	defer transport.CloseIdleConnections()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://bot"+path, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	NameProtocol(request.Header)
+	response, err := (&http.Client{Transport: transport}).Do(request)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer response.Body.Close()
+	if err := checkAnswer(response.Header); err != nil {
+		return 0, nil, err
+	}
+	if answer, err = io.ReadAll(response.Body); err != nil {
+		return 0, nil, fmt.Errorf("its answer: %w", err)
+	}
+	return response.StatusCode, answer, nil
+}
+
+// refusalOf is the error that a bot answered with.
+func refusalOf(status int, answer []byte) error {
+	var told Failure
+	if err := json.Unmarshal(answer, &told); err != nil || told.Error == "" {
+		return fmt.Errorf("the bot answered %d", status)
+	}
+	if status == http.StatusBadRequest {
+		return config.Usagef("%s", told.Error)
+	}
+	return errors.New(told.Error)
+}
+
+// heldError is the state of a bot that does not answer, and is there.
+func heldError(file string) error {
+	return fmt.Errorf("%s is held by a bot that has not begun to trade, as while the exchange cannot be reached, or that is ending: its log says which; ask again", file)
+}
+
+// Place is where a bot is asked for.
+type Place struct {
+	Folder string // the bot's state folder
+	Copy   string // a file with a copy of a state file, which is read instead; empty: none
+}
+
+// Answer is an answer that a running bot gave, or that its state file gives.
+type Answer[T any] struct {
+	Value *T
+	Raw   []byte // as it came over the socket; nil: from the file
+}
+
+// askOrRead asks the running bot, and where there is none lets read read its state file.
+func askOrRead[T any](ctx context.Context, of Place, path string, ask *Ask, read func(*journal.Store) (*T, error)) (answer Answer[T], err error) {
+	answer.Value = new(T)
+	file := of.Copy
+	if file == "" {
+		answer.Raw, err = Call(ctx, of.Folder, path, ask, 2*AnswerWithin, answer.Value)
+		if !errors.Is(err, ErrNoBot) {
+			return answer, err
+		}
+		file = filepath.Join(of.Folder, folder.StateFile)
+	}
+	store, err := journal.ReadUntil(ctx, file)
+	if errors.Is(err, boltfile.ErrLocked) {
+		return answer, heldError(file)
+	}
+	if errors.Is(err, boltfile.ErrNotFound) {
+		return answer, fmt.Errorf("%w; -c CONFIG or --state FOLDER says which bot is meant", err)
+	}
+	if err != nil {
+		return answer, folder.Error{Err: err}
+	}
+	answer.Value, err = read(store)
+	if err := errors.Join(err, store.Close()); err != nil {
+		return answer, folder.Error{Err: err}
+	}
+	return answer, nil
+}
+
+// absent is why no bot answers: there is none, as said tells, or it is not ready.
+func absent(ctx context.Context, dir string, said error) error {
+	file := filepath.Join(dir, folder.StateFile)
+	store, err := journal.ReadUntil(ctx, file)
+	switch {
+	case errors.Is(err, boltfile.ErrLocked):
+		return heldError(file)
+	case err == nil:
+		return errors.Join(said, store.Close())
+	}
+	return said
+}

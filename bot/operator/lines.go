@@ -1,0 +1,208 @@
+package operator
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
+)
+
+// teller tells the entries of an order's story to a person, one after the other: what it said before it does not say again.
+type teller struct {
+	catalog *market.Catalog
+	stands  string             // how the order stands by the last report
+	fees    map[uuid.UUID]bool // by fill: whether its fee has been told
+}
+
+// lines tell an entry.
+func (t *teller) lines(e *journal.Entry) []string {
+	switch r := e.Record.(type) {
+	case *journal.Intent:
+		return t.intent(r)
+	case *journal.SentCommand:
+		return []string{"sent      " + r.Command.String()}
+	case *journal.Outcome:
+		return []string{outcomeLine(r)}
+	case *journal.Report:
+		return append(t.report(r), t.fills(r.Fills)...)
+	case *journal.Fills:
+		return t.fills(r.Fills)
+	case *journal.Refusal:
+		return t.refusal(r)
+	case *journal.Difference:
+		return []string{fmt.Sprintf("differs   %s: here %q, there %q; %s", r.What, r.Ours, r.Theirs, r.Conclusion)}
+	}
+	return []string{e.Kind.String()}
+}
+
+// intent tells the event, the decision, what the gate looked at, and the request.
+func (t *teller) intent(r *journal.Intent) []string {
+	lines := []string{"event     " + causeText(t.catalog, &r.Cause)}
+	decided := fmt.Sprintf("decided   %s %s", r.Command.Kind, commandText(t.catalog, &r.Command))
+	if asked := termsText(t.catalog, r.Command.Order.Market, r.Asked.Beside(&r.Command.Order)); asked != "" {
+		decided += "; asked for " + asked
+	}
+	lines = append(lines, decided)
+	for _, f := range r.Risk {
+		line := fmt.Sprintf("risk      %s %s to %s", f.Name, f.Before, f.After)
+		if f.Limit != "" {
+			line += ", limit " + f.Limit
+		}
+		lines = append(lines, line)
+	}
+	return append(lines, strings.TrimRight(fmt.Sprintf("request   %s %s %s", r.Method, r.Path, r.Body), " "),
+		fmt.Sprintf("          signed for %s, to be taken within %d ms", ClockOf(r.Timestamp), r.WindowMS))
+}
+
+// report tells how the order stands now, and how it stood before.
+func (t *teller) report(r *journal.Report) []string {
+	if r.Exec == market.ExecRejected || r.Exec == market.ExecUnknown {
+		line := "state     " + execText(&r.Report)
+		if r.Code != 0 {
+			line += fmt.Sprintf(", errorCode %d", r.Code)
+		}
+		return []string{line}
+	}
+	m := t.catalog.Market(r.Market)
+	line := "state     "
+	if now := r.Status.String(); now != t.stands {
+		if t.stands != "" {
+			line += t.stands + " to "
+		}
+		line += now
+		t.stands = now
+	} else {
+		line += "still " + now
+	}
+	line += ", filled " + m.FormatQty(r.FilledAmount)
+	if r.Exec == market.ExecUpdated && r.Price != 0 {
+		line += ", now @ " + m.FormatPrice(r.Price)
+	}
+	if r.RestatementReason != 0 {
+		line += ", " + r.RestatementReason.String()
+	}
+	return []string{line + "; at the exchange " + ClockOf(r.Updated.Millis())}
+}
+
+// Fills tells each fill once, and its fee when it is known.
+func (t *teller) fills(fills []market.Fill) (lines []string) {
+	for i := range fills {
+		f := &fills[i]
+		m, side := t.catalog.Market(f.Market), "maker"
+		if f.Taker {
+			side = "taker"
+		}
+		feeKnown, told := t.fees[f.ID]
+		switch {
+		case !told && f.Settled:
+			lines = append(lines, fmt.Sprintf("fill      %s @ %s, fee %s, %s, %s; at the exchange %s", m.FormatQty(f.Amount), m.FormatPrice(f.Price), m.FormatValue(f.Fee), side, f.ID, ClockOf(f.Time.Millis())))
+		case !told:
+			lines = append(lines, fmt.Sprintf("fill      %s @ %s, fee not settled yet, %s, %s; at the exchange %s", m.FormatQty(f.Amount), m.FormatPrice(f.Price), side, f.ID, ClockOf(f.Time.Millis())))
+		case f.Settled && !feeKnown:
+			lines = append(lines, fmt.Sprintf("fee       %s for fill %s, settled now", m.FormatValue(f.Fee), f.ID))
+		}
+		t.fees[f.ID] = f.Settled || feeKnown
+	}
+	return lines
+}
+
+// Refusal tells what the gate refused.
+func (t *teller) refusal(r *journal.Refusal) []string {
+	line := fmt.Sprintf("refused   %s %s: %s: %s", r.Command.Kind, commandText(t.catalog, &r.Command), r.Reason, r.Detail)
+	if r.Count > 1 {
+		line += fmt.Sprintf("; the last of %d since %s", r.Count, ClockOf(r.First.Millis()))
+	}
+	lines := []string{"event     " + causeText(t.catalog, &r.Cause), line}
+	if rounded := termsText(t.catalog, r.Command.Order.Market, r.Rounded.Beside(&r.Command.Order)); rounded != "" {
+		lines = append(lines, "          rounded to "+rounded)
+	}
+	return lines
+}
+
+// causeText names the event in whose callback something was decided.
+func causeText(c *market.Catalog, cause *journal.Cause) string {
+	if cause.Kind == 0 {
+		return "none: the operator, or a start or stop"
+	}
+	text := FeedName(c, cause.Kind, cause.Market) + " of " + ClockOf(cause.At.Millis())
+	if cause.Recorded != 0 {
+		text += fmt.Sprintf(", number %d of the recording", cause.Recorded)
+	}
+	return text
+}
+
+// commandText says what a command asks for.
+func commandText(c *market.Catalog, command *market.Command) string {
+	o := &command.Order
+	if command.Kind == market.CommandCancel || o.Market == 0 {
+		return fmt.Sprintf("order %d", o.ID)
+	}
+	text := o.Side.String() + " " + o.Type.String()
+	if terms := termsText(c, o.Market, state.TermsOf(o)); terms != "" {
+		text += " " + terms
+	}
+	if command.Kind == market.CommandUpdate {
+		text = fmt.Sprintf("order %d to ", o.ID) + text
+	}
+	return text
+}
+
+// termsText says the terms that are set.
+func termsText(c *market.Catalog, id market.ID, t state.Terms) string {
+	if id == 0 {
+		return ""
+	}
+	m := c.Market(id)
+	var parts []string
+	add := func(set bool, text string) {
+		if set {
+			parts = append(parts, text)
+		}
+	}
+	add(t.Amount != 0, m.FormatQty(t.Amount))
+	add(t.AmountQuote != 0, "for "+m.FormatMoney(t.AmountQuote))
+	add(t.Price != 0, "@ "+m.FormatPrice(t.Price))
+	add(t.TriggerAmount != 0, "when "+m.FormatPrice(t.TriggerAmount))
+	add(t.Stop != 0, "stop "+m.FormatPrice(t.Stop))
+	add(t.Target != 0, "target "+m.FormatPrice(t.Target))
+	return strings.Join(parts, " ")
+}
+
+func outcomeLine(r *journal.Outcome) string {
+	line := fmt.Sprintf("answer    %s %s", r.Command, r.Answer)
+	if r.Status != 0 {
+		line += fmt.Sprintf(", HTTP %d", r.Status)
+	}
+	if r.Code != 0 {
+		line += fmt.Sprintf(", errorCode %d", r.Code)
+	}
+	if r.Message != "" {
+		line += ": " + r.Message
+	}
+	return line
+}
+
+func execText(r *market.Report) string {
+	if r.Command != 0 {
+		return r.Command.String() + " " + r.Exec.String()
+	}
+	return r.Exec.String()
+}
+
+// FeedName is the name of a feed, without an interval.
+func FeedName(c *market.Catalog, kind market.EventKind, id market.ID) string {
+	if id == 0 {
+		return kind.String()
+	}
+	return kind.String() + " " + c.Market(id).Name
+}
+
+// ClockOf is a time of Unix milliseconds for a person.
+func ClockOf(ms int64) string {
+	return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05.000")
+}

@@ -1,0 +1,45 @@
+package operator
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/tidemark-trading/tidemark/bot/folder"
+)
+
+// longestSocket is the longest path that every system takes for a unix socket.
+const longestSocket = 100
+
+// Socket is the place of a bot's socket. Close it when the socket is neither dialled nor removed any more.
+type Socket struct {
+	Path   string
+	folder *os.File // open where path leads through it; nil: it does not
+}
+
+// SocketIn finds the socket of a state folder. Where the path is too long it leads through the process's open files, which Linux has.
+func SocketIn(dir string) (*Socket, error) {
+	path := filepath.Join(dir, folder.SocketFile)
+	if len(path) <= longestSocket {
+		return &Socket{Path: path}, nil
+	}
+	open, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &Socket{Path: filepath.Join("/proc/self/fd", strconv.Itoa(int(open.Fd())), folder.SocketFile), folder: open}
+	if _, err := os.Stat(filepath.Dir(s.Path)); err != nil {
+		_ = open.Close()
+		return nil, fmt.Errorf("%s is too long for a socket; choose a shorter bot.state", path)
+	}
+	return s, nil
+}
+
+// Close gives back what the path leads through. The socket itself stays.
+func (s *Socket) Close() error {
+	if s.folder == nil {
+		return nil
+	}
+	return s.folder.Close()
+}

@@ -1,0 +1,197 @@
+package operator
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/journal"
+)
+
+// The states of a bot.
+const (
+	Trading  = "trading"
+	Halted   = "halted" // every strategy is
+	Stopping = "stopping"
+	Blocked  = "blocked" // a strategy does not return from a callback
+	Stopped  = "stopped"
+)
+
+// Status is how a bot stands, as a program reads it. Money is in Currency. Of a stopped bot what only a running one knows is missing.
+type Status struct {
+	Protocol       int              `json:"protocol"`          // version of these answers, and of what is asked: see protocolVersion
+	State          string           `json:"state"`             // trading, halted, stopping, blocked, stopped
+	Blocked        string           `json:"blocked,omitempty"` // by which strategy, in which callback, since when
+	Folder         string           `json:"folder"`
+	PID            int              `json:"pid,omitempty"`
+	Exchange       string           `json:"exchange,omitempty"`
+	Mode           string           `json:"mode,omitempty"` // live, paper
+	Version        string           `json:"version"`
+	Run            string           `json:"run"`
+	SinceMS        int64            `json:"since_ms"`
+	AtMS           int64            `json:"at_ms,omitempty"`     // of the figures, on the exchange's clock; of a stopped bot, of equity and exposure
+	AsOfMS         int64            `json:"as_of_ms,omitempty"`  // of a stopped bot: when its file was last written
+	OrdersMS       int64            `json:"orders_ms,omitempty"` // of a stopped bot: when the exchange last told of an open order
+	Strategies     []StrategyStatus `json:"strategies"`
+	Currency       string           `json:"currency"`
+	Equity         string           `json:"equity,omitempty"`
+	Exposure       string           `json:"exposure,omitempty"` // positions and open buys
+	DayResult      string           `json:"day_result,omitempty"`
+	Drawdown       string           `json:"drawdown,omitempty"` // from the high-water mark, as a fraction of it
+	Opening        string           `json:"opening,omitempty"`  // why the account's limits let nothing be opened
+	OpenOrders     int              `json:"open_orders"`
+	ForeignOrders  int              `json:"foreign_orders"`        // open orders of the account that are not this bot's
+	Unprotected    []Unprotected    `json:"unprotected,omitempty"` // positions without an exit that were to have one
+	Nobodys        []Amount         `json:"nobodys,omitempty"`     // what the account has beyond the strategies' books
+	Markets        []MarketStatus   `json:"markets,omitempty"`     // those that do not trade
+	Weight         []Weight         `json:"weight,omitempty"`
+	Feeds          []Feed           `json:"feeds,omitempty"`
+	ClockOffsetMS  int64            `json:"clock_offset_ms"` // of the exchange's clock ahead of this machine's
+	RoundTripMS    float64          `json:"round_trip_ms,omitempty"`
+	JournalEntries uint64           `json:"journal_entries"`
+}
+
+// StrategyStatus is how a strategy stands.
+type StrategyStatus struct {
+	Name       string `json:"name"`
+	Kind       string `json:"kind,omitempty"`
+	State      string `json:"state"`            // trading, warming up, halted
+	Reason     string `json:"reason,omitempty"` // of a halt
+	HaltedMS   int64  `json:"halted_ms,omitempty"`
+	OpenOrders int    `json:"open_orders"`
+	Waiting    int    `json:"waiting"` // commands that wait to be sent, of a running bot
+}
+
+// Unprotected is a position that was to have an exit at the exchange and has none, or one that is too small.
+type Unprotected struct {
+	Strategy string `json:"strategy"`
+	Market   string `json:"market"`
+	Amount   string `json:"amount"` // without an exit
+	Cause    string `json:"cause"`
+	SinceMS  int64  `json:"since_ms"`
+}
+
+// MarketStatus is a market that does not trade, as the exchange last told.
+type MarketStatus struct {
+	Market string `json:"market"`
+	Status string `json:"status"`
+}
+
+// Weight is what is left of a weight budget.
+type Weight struct {
+	Of            string `json:"of"` // key, ip
+	Left          int    `json:"left"`
+	ResetMS       int64  `json:"reset_ms"`
+	BannedUntilMS int64  `json:"banned_until_ms,omitempty"`
+}
+
+// Feed is when a feed was heard last.
+type Feed struct {
+	Feed   string `json:"feed"`
+	LastMS int64  `json:"last_ms"`
+}
+
+// Amount is an amount of an asset as a program reads it.
+type Amount struct {
+	Asset  string `json:"asset"`
+	Amount string `json:"amount"`
+	AtMS   int64  `json:"at_ms,omitempty"` // when the balances were last compared
+}
+
+// Unallocated is what an account has beyond the books, by symbol, as of the last look at its balances.
+func Unallocated(catalog *market.Catalog, agreed map[string]folder.Agreement) (list []Amount) {
+	for _, symbol := range slices.Sorted(maps.Keys(agreed)) {
+		if asset := catalog.AssetNamed(symbol); asset != nil && agreed[symbol].Surplus > 0 {
+			list = append(list, Amount{symbol, market.FormatFixed(int64(agreed[symbol].Surplus), asset.Digits), agreed[symbol].At.Millis()})
+		}
+	}
+	return list
+}
+
+// FromStore fills in what the state file knows alone.
+func (s *Status) FromStore(store *journal.Store) (err error) {
+	s.Protocol = protocolVersion
+	runs, err := store.Runs()
+	if err != nil {
+		return err
+	}
+	if len(runs) > 0 {
+		last := &runs[len(runs)-1]
+		s.Run, s.Version, s.SinceMS, s.Currency = last.Run.String(), last.Version, last.At.Millis(), last.Currency
+	}
+	s.JournalEntries, err = store.LastNumber()
+	return err
+}
+
+// StoppedStatus is the status of a bot that does not run, from its state file.
+func StoppedStatus(store *journal.Store, dir string) (*Status, error) {
+	s := &Status{State: Stopped, Folder: dir, Strategies: []StrategyStatus{}}
+	if err := s.FromStore(store); err != nil {
+		return nil, err
+	}
+	runs, err := store.Runs()
+	if err != nil {
+		return nil, err
+	}
+	halts, err := store.Halts()
+	if err != nil {
+		return nil, err
+	}
+	open, err := store.OpenOrders()
+	if err != nil {
+		return nil, err
+	}
+	s.OpenOrders = len(open)
+	for i := range open {
+		s.OrdersMS = max(s.OrdersMS, open[i].Updated.Millis(), open[i].Created.Millis())
+	}
+	if s.AsOfMS, err = lastEntryMS(store); err != nil {
+		return nil, err
+	}
+	agreed, err := folder.ReadAgreed(store)
+	if err != nil {
+		return nil, err
+	}
+	s.Nobodys = Unallocated(store.Catalog(), agreed)
+	if len(runs) > 0 {
+		for _, name := range runs[len(runs)-1].Strategies {
+			s.Strategies = append(s.Strategies, stoppedStrategy(name, halts, open))
+		}
+	}
+	curve, err := store.Equity("", 0, 0)
+	if err == nil && len(curve) > 0 {
+		if currency := store.Catalog().AssetNamed(s.Currency); currency != nil {
+			last := curve[len(curve)-1]
+			s.AtMS, s.Equity, s.Exposure = last.At.Millis(), market.FormatFixed(int64(last.Equity), currency.Digits), market.FormatFixed(int64(last.Exposure), currency.Digits)
+		}
+	}
+	return s, err
+}
+
+func stoppedStrategy(name string, halts []journal.HaltRow, open []journal.OrderRow) StrategyStatus {
+	info := StrategyStatus{Name: name, State: Stopped}
+	for i := range open {
+		if open[i].StrategyName == name {
+			info.OpenOrders++
+		}
+	}
+	for i := range halts {
+		if halts[i].Scope == HaltScope(name) {
+			info.State, info.Reason, info.HaltedMS = Halted, halts[i].Reason, halts[i].At.Millis()
+		}
+	}
+	return info
+}
+
+// lastEntryMS is the time of the journal's last entry: what the file knows is as of then. 0: it has none.
+func lastEntryMS(store *journal.Store) (int64, error) {
+	entries, err := store.LastEntries(1)
+	if err != nil || len(entries) == 0 {
+		return 0, err
+	}
+	return entries[0].At.Millis(), nil
+}
+
+// HaltScope is a strategy's name in the journal's halts.
+func HaltScope(name string) string { return "strategy " + name }

@@ -1,0 +1,74 @@
+package operator
+
+import (
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/state/journal"
+)
+
+// Story is an order with everything that the journal tells of it, as a program reads it.
+type Story struct {
+	Running bool   `json:"running"`
+	Order   Order  `json:"order"`
+	Steps   []Step `json:"steps"`
+	Fills   []any  `json:"fills"` // journal.Fields
+}
+
+// Step is an entry of the journal.
+type Step struct {
+	Number     uint64   `json:"number"`
+	AtMS       int64    `json:"at_ms"`                 // when the bot noted it, by the exchange's clock as the bot knew it
+	ExchangeMS int64    `json:"exchange_ms,omitempty"` // of a report: when the exchange says that it happened
+	Kind       string   `json:"kind"`
+	Risk       []Figure `json:"risk,omitempty"` // of an intent: what the gate looked at
+	Says       any      `json:"says"`           // journal.Fields
+	Lines      []string `json:"lines"`          // the same for a person
+}
+
+// Figure is one number that the gate looked at.
+type Figure struct {
+	Name   string `json:"name"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+	Limit  string `json:"limit,omitempty"`
+}
+
+// StoryOf tells the story of the order that somebody names: see journal.Store.FindOrder.
+func StoryOf(store *journal.Store, name string) (*Story, error) {
+	row, err := store.FindOrder(name)
+	if err != nil {
+		return nil, err
+	}
+	story, err := store.Story(row.ID)
+	if err != nil {
+		return nil, err
+	}
+	fills, err := store.FillsOf(row.ID)
+	if err != nil {
+		return nil, err
+	}
+	s := &Story{Order: OrderOf(store.Catalog(), &row), Fills: []any{}}
+	t := teller{catalog: store.Catalog(), fees: map[uuid.UUID]bool{}}
+	for i := range story {
+		s.Steps = append(s.Steps, stepOf(store, &t, &story[i]))
+	}
+	for i := range fills {
+		s.Fills = append(s.Fills, store.DescribeFill(&fills[i]))
+	}
+	return s, nil
+}
+
+func stepOf(store *journal.Store, t *teller, e *journal.Entry) Step {
+	step := Step{Number: e.Number, AtMS: e.At.Millis(), Kind: e.Kind.String(), Says: store.Describe(e), Lines: t.lines(e)}
+	switch r := e.Record.(type) {
+	case *journal.Intent:
+		for _, f := range r.Risk {
+			step.Risk = append(step.Risk, Figure(f))
+		}
+	case *journal.Report:
+		if r.Updated != 0 {
+			step.ExchangeMS = r.Updated.Millis()
+		}
+	}
+	return step
+}

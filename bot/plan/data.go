@@ -1,0 +1,248 @@
+package plan
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/rs/zerolog"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/version"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/candles"
+)
+
+// Finish completes the plan with what depends on the candles, and says about the run what a report must name. The library
+// must stay open while the plan is run.
+func (p *Backtest) Finish(candles library) error {
+	p.Candles, p.Run.Open, p.Run.Log = candles, candles.open, zerolog.Nop()
+	p.Run.Catalog, p.Run.Currency, p.Run.Strategies = p.Catalog, p.Currency, p.Strategies
+	p.Run.Account, p.Run.Fees = p.Limits, p.Fees
+	p.Options.Synthetic, p.Options.Seed = p.Config.Data.Source == config.SourceSynthetic, p.Config.Backtest.Seed
+	for _, step := range [...]func() error{p.addMarkets, p.addFeeds, p.describeData, p.describeRun} {
+		if err := step(); err != nil {
+			return p.Config.Source.Place(err)
+		}
+	}
+	return nil
+}
+
+// file is that of the store, empty without one.
+func (p *Backtest) file() string {
+	if p.Config.Data.Source == config.SourceSynthetic {
+		return ""
+	}
+	return p.Config.Data.Candles
+}
+
+// addMarkets adds what the strategies trade, in the order of names, in which a live bot has it too: candles that close together are delivered in
+// that of the catalog, and the first one's strategies have the first of the cash.
+func (p *Backtest) addMarkets() error {
+	intervals := map[string]market.Interval{}
+	for i := range p.Strategies {
+		s := &p.Strategies[i]
+		for _, traded := range p.Config.Strategies[s.Name].Markets {
+			intervals[traded] = s.Interval
+		}
+	}
+	for _, traded := range slices.Sorted(maps.Keys(intervals)) {
+		if _, err := p.market(traded, intervals[traded]); err != nil {
+			return err
+		}
+	}
+	for i := range p.Strategies {
+		s := &p.Strategies[i]
+		for _, traded := range p.Config.Strategies[s.Name].Markets {
+			m, err := p.market(traded, s.Interval)
+			if err != nil {
+				return err
+			}
+			s.Markets = append(s.Markets, m)
+		}
+	}
+	return nil
+}
+
+// Market is the catalog's market, added with its rules when it is not there yet.
+func (p *Backtest) market(name string, interval market.Interval) (*market.Market, error) {
+	if have := p.Catalog.MarketNamed(name); have != nil {
+		return have, nil
+	}
+	price, volume, err := p.Candles.Digits(name)
+	if err != nil {
+		return nil, ExplainMissing(p.Candles, p.file(), name, interval, err)
+	}
+	base, quote, err := market.SplitName(name)
+	if err != nil {
+		return nil, err
+	}
+	path, rules := []string{"markets", name}, p.Config.Markets[name]
+	m := &market.Market{Name: name, PriceDigits: max(price, rules.TickSize.Digits()), VolumeDigits: volume}
+	for _, symbol := range [...]string{base, quote} {
+		if _, err := p.asset(symbol); err != nil {
+			return nil, config.At(path, err)
+		}
+	}
+	if err := p.Catalog.AddMarket(m); err != nil {
+		return nil, config.At(path, err)
+	}
+	return m, p.setRules(path, m, &rules)
+}
+
+// setRules writes a market's rules; those left out forbid nothing.
+func (p *Backtest) setRules(path []string, m *market.Market, rules *config.MarketSection) error {
+	m.QuantityDecimals, m.NotionalDecimals = m.AmountDigits, m.QuoteDigits
+	m.MaxOpenOrders, m.FeeCategory = int(rules.MaxOpenOrders), rules.FeeCategory
+	tick, err := rules.TickSize.Fixed(m.PriceDigits)
+	if err != nil {
+		return config.At(config.Join(path, "tick_size"), err)
+	}
+	m.TickSize = market.Price(max(tick, 1))
+	for _, d := range [...]struct {
+		key   string
+		given *int64
+		into  *uint8
+	}{{"quantity_decimals", rules.QuantityDecimals, &m.QuantityDecimals}, {"notional_decimals", rules.NotionalDecimals, &m.NotionalDecimals}} {
+		if d.given == nil {
+			continue
+		}
+		if *d.given > int64(*d.into) {
+			return config.Keyf(config.Join(path, d.key), "%d is more than the %d decimals of the asset; see [assets]", *d.given, *d.into)
+		}
+		*d.into = uint8(*d.given)
+	}
+	return p.setBounds(path, m, rules)
+}
+
+func (p *Backtest) setBounds(path []string, m *market.Market, rules *config.MarketSection) error {
+	base, quote := p.Catalog.Asset(m.Base), p.Catalog.Asset(m.Quote)
+	for _, bound := range [...]struct {
+		key   string
+		value config.Decimal
+		asset *market.Asset
+		into  func(market.Money)
+	}{
+		{"min_order_in_base", rules.MinOrderInBase, base, func(n market.Money) { m.MinOrderInBase = market.Qty(n) }},
+		{"max_order_in_base", rules.MaxOrderInBase, base, func(n market.Money) { m.MaxOrderInBase = market.Qty(n) }},
+		{"min_order_in_quote", rules.MinOrderInQuote, quote, func(n market.Money) { m.MinOrderInQuote = n }},
+		{"max_order_in_quote", rules.MaxOrderInQuote, quote, func(n market.Money) { m.MaxOrderInQuote = n }},
+	} {
+		n, err := bound.value.Money(bound.asset)
+		if err != nil {
+			return config.At(config.Join(path, bound.key), err)
+		}
+		bound.into(n)
+	}
+	for _, pair := range [...]struct {
+		key        string
+		least, max int64
+	}{{"max_order_in_base", int64(m.MinOrderInBase), int64(m.MaxOrderInBase)}, {"max_order_in_quote", int64(m.MinOrderInQuote), int64(m.MaxOrderInQuote)}} {
+		if pair.max > 0 && pair.max < pair.least {
+			return config.Keyf(config.Join(path, pair.key), "is below the minimum: no order could pass")
+		}
+	}
+	return nil
+}
+
+// describeRun names the run: title, hashes, version.
+func (p *Backtest) describeRun() (err error) {
+	var parts []string
+	for i := range p.Strategies {
+		s := &p.Strategies[i]
+		var names []string
+		for _, m := range s.Markets {
+			names = append(names, m.Name)
+		}
+		parts = append(parts, fmt.Sprintf("%s on %s %s", s.Kind.Name, strings.Join(names, " "), s.Interval))
+	}
+	p.Options.Title = strings.Join(parts, ", ")
+	if p.Options.Synthetic {
+		p.Options.Title += " (synthetic)"
+	}
+	p.Options.CodeVersion = version.Of(debug.ReadBuildInfo())
+	p.Options.ConfigHash, err = p.hash(*p.Config)
+	return err
+}
+
+// describeData hashes the candles that the run reads and counts what is missing among them.
+func (p *Backtest) describeData() error {
+	hash := sha256.New()
+	for _, f := range p.Run.Feeds {
+		series, err := p.Candles.Series(f.Market.Name, f.Interval)
+		if err != nil {
+			return err
+		}
+		text, err := p.Candles.DataHash(f.Market.Name, f.Interval, p.Run.ReadFrom(f), p.Run.To)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(hash, f.Market.Name, f.Interval, text)
+		info, err := p.missing(f, &series)
+		if err != nil {
+			return err
+		}
+		p.Options.Data = append(p.Options.Data, info)
+		p.warnOfEdges(f, &series)
+	}
+	p.Options.DataHash = hex.EncodeToString(hash.Sum(nil))
+	return nil
+}
+
+// missing counts the candles that are not there inside the part of the range that the series covers.
+func (p *Backtest) missing(f backtest.Feed, series *candles.Series) (backtest.DataInfo, error) {
+	info := backtest.DataInfo{Market: f.Market.Name, Interval: f.Interval.String()}
+	from, to := max(p.Run.From, series.First), series.End()
+	if p.Run.To != 0 {
+		to = min(to, p.Run.To)
+	}
+	if from == series.First && to == series.End() {
+		info.NoTrade, info.Missing = series.NoTrade, series.Unknown
+		return info, nil
+	}
+	gaps, err := p.Candles.Gaps(f.Market.Name, f.Interval, from, to)
+	for _, gap := range gaps {
+		if gap.NoTrade {
+			info.NoTrade += gap.Candles
+		} else {
+			info.Missing += gap.Candles
+		}
+	}
+	return info, err
+}
+
+// warnOfEdges says where less is stored than was asked for.
+func (p *Backtest) warnOfEdges(f backtest.Feed, series *candles.Series) {
+	if p.Run.From == 0 && series.First < 0 {
+		p.Options.Warnings = append(p.Options.Warnings, fmt.Sprintf("%s %s begins at %s; a run begins in 1970 at the earliest.", f.Market.Name, f.Interval, series.First))
+	}
+	if f.Interval.End(p.Run.From) <= series.First && p.Run.From != 0 {
+		p.Options.Warnings = append(p.Options.Warnings, fmt.Sprintf("%s %s begins only at %s, after the start that was asked for.", f.Market.Name, f.Interval, series.First))
+	}
+	if p.Run.To > series.End() {
+		p.Options.Warnings = append(p.Options.Warnings, fmt.Sprintf("%s %s ends at %s, before the end that was asked for.", f.Market.Name, f.Interval, series.End()))
+	}
+}
+
+// Explain says what to do about a run that found nothing in its range, or numbers that are too large.
+func (p *Backtest) Explain(err error) error {
+	if errors.Is(err, market.ErrOverflow) {
+		return fmt.Errorf("%w: an amount is too large for 64 bits; start with less, or give the assets fewer decimals in [assets]", err)
+	}
+	if !errors.Is(err, backtest.ErrNoCandles) {
+		return err
+	}
+	f := slices.MaxFunc(p.Run.Feeds, func(a, b backtest.Feed) int { return cmp.Compare(a.Interval, b.Interval) })
+	series, failed := p.Candles.Series(f.Market.Name, f.Interval)
+	if failed != nil {
+		return failed
+	}
+	return fmt.Errorf("%w: %s %s is stored from %s to %s; choose --from and --to inside", err, f.Market.Name, f.Interval, series.First, series.End())
+}

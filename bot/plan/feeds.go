@@ -1,0 +1,162 @@
+package plan
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/candles"
+)
+
+// addFeeds lists the series that the strategies want, chooses those that move the markets, and sorts all as they are
+// delivered: shorter intervals first, then by market.
+func (p *Backtest) addFeeds() error {
+	for i := range p.Strategies {
+		if err := p.addFeedsOf(&p.Strategies[i]); err != nil {
+			return err
+		}
+	}
+	for _, m := range p.Catalog.Markets() {
+		if err := p.drive(m); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(p.Run.Feeds, func(a, b backtest.Feed) int {
+		return cmp.Or(cmp.Compare(a.Interval, b.Interval), cmp.Compare(a.Market.ID, b.Market.ID))
+	})
+	return nil
+}
+
+// addFeedsOf lists the series that one strategy wants.
+func (p *Backtest) addFeedsOf(s *backtest.StrategyPlan) error {
+	needs, err := s.Kind.Needs(s.Values)
+	if err != nil {
+		return err
+	}
+	for _, m := range s.Markets {
+		for _, interval := range append([]market.Interval{s.Interval}, needs.Intervals...) {
+			if err := p.addFeed(m, interval); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (p *Backtest) feed(m *market.Market, interval market.Interval) *backtest.Feed {
+	for i := range p.Run.Feeds {
+		if f := &p.Run.Feeds[i]; f.Market == m && f.Interval == interval {
+			return f
+		}
+	}
+	return nil
+}
+
+func (p *Backtest) addFeed(m *market.Market, interval market.Interval) error {
+	if p.feed(m, interval) != nil {
+		return nil
+	}
+	if _, err := p.Candles.Series(m.Name, interval); err != nil {
+		return ExplainMissing(p.Candles, p.file(), m.Name, interval, err)
+	}
+	p.Run.Feeds = append(p.Run.Feeds, backtest.Feed{Market: m, Interval: interval, Deliver: true})
+	return nil
+}
+
+// drive marks the series that moves a market, and adds it when no strategy wants it.
+func (p *Backtest) drive(m *market.Market) error {
+	finest := p.finestDelivered(m)
+	chosen, err := p.pathInterval(m, finest)
+	if err != nil {
+		return err
+	}
+	if p.feed(m, chosen) == nil {
+		p.Run.Feeds = append(p.Run.Feeds, backtest.Feed{Market: m, Interval: chosen})
+	}
+	p.feed(m, chosen).Drive = true
+	return nil
+}
+
+func (p *Backtest) finestDelivered(m *market.Market) market.Interval {
+	finest := market.Interval1M
+	for _, f := range p.Run.Feeds {
+		if f.Market == m {
+			finest = min(finest, f.Interval)
+		}
+	}
+	return finest
+}
+
+// pathInterval is the interval whose candles move a market, as [backtest] path_interval says.
+func (p *Backtest) pathInterval(m *market.Market, finest market.Interval) (market.Interval, error) {
+	path := []string{"backtest", "path_interval"}
+	switch p.Config.Backtest.PathInterval {
+	case "strategy":
+		return finest, nil
+	case "auto":
+		return p.finestCovering(m, finest)
+	}
+	interval, err := market.ParseInterval(p.Config.Backtest.PathInterval)
+	if err != nil {
+		return 0, config.Keyf(path, "%q is neither auto nor strategy nor an interval: %w", config.Clip(p.Config.Backtest.PathInterval), err)
+	}
+	if interval > finest {
+		return 0, config.Keyf(path, "%s is longer than the %s that a strategy trades on", interval, finest)
+	}
+	if _, err := p.Candles.Series(m.Name, interval); err != nil {
+		return 0, ExplainMissing(p.Candles, p.file(), m.Name, interval, err)
+	}
+	return interval, nil
+}
+
+// finestCovering is the shortest interval whose candles are there for all of the range.
+func (p *Backtest) finestCovering(m *market.Market, finest market.Interval) (market.Interval, error) {
+	main, err := p.Candles.Series(m.Name, finest)
+	if err != nil {
+		return 0, err
+	}
+	for shorter := market.Interval1m; shorter < finest; shorter++ {
+		fine, err := p.Candles.Series(m.Name, shorter)
+		if errors.Is(err, candles.ErrNoData) || !shorter.Divides(finest) {
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		covers, err := p.covers(&fine, &main)
+		if covers || err != nil {
+			return shorter, err
+		}
+	}
+	return finest, nil
+}
+
+// covers reports whether a finer series has candles wherever the main one has, inside the range.
+func (p *Backtest) covers(fine, main *candles.Series) (bool, error) {
+	from, to := max(p.Run.From, main.First), main.End()
+	if p.Run.To != 0 {
+		to = min(to, p.Run.To)
+	}
+	if from >= to || fine.First > from || fine.End() < to {
+		return false, nil
+	}
+	holes, err := p.Candles.Gaps(fine.Market, fine.Interval, from, to)
+	if err != nil {
+		return false, err
+	}
+	known, err := p.Candles.Gaps(main.Market, main.Interval, from, to)
+	for _, hole := range holes {
+		start := main.Interval.Floor(hole.From)
+		if start < hole.From {
+			start = main.Interval.End(start)
+		}
+		whole := main.Interval.End(start) <= hole.To // a main candle fits into the hole
+		if whole && !hole.NoTrade && !slices.ContainsFunc(known, func(g candles.Gap) bool { return g.From <= start && g.To >= main.Interval.Floor(hole.To) }) {
+			return false, nil
+		}
+	}
+	return true, err
+}

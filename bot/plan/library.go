@@ -1,0 +1,82 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/candles"
+)
+
+// library is where a run's candles come from.
+type library interface {
+	// Digits are the decimals that the candles of a market need.
+	Digits(name string) (price, volume uint8, err error)
+	// Series describes what there is. It wraps candles.ErrNoData when there is nothing.
+	Series(name string, interval market.Interval) (candles.Series, error)
+	// Gaps lists missing candles; zero is no bound.
+	Gaps(name string, interval market.Interval, from, to market.Time) ([]candles.Gap, error)
+	// DataHash names the candles of a range by what they are.
+	DataHash(name string, interval market.Interval, from, to market.Time) (string, error)
+	// open reads a feed.
+	open(f backtest.Feed, from, to market.Time) (backtest.Source, error)
+	Close() error
+}
+
+// Stored is the candle store as a library.
+type Stored struct{ *candles.Store }
+
+func (s Stored) open(f backtest.Feed, from, to market.Time) (backtest.Source, error) {
+	return s.Read(candles.ReadOptions{Market: f.Market, Interval: f.Interval, From: from, To: to})
+}
+
+// OpenLibrary opens what the config reads from.
+func OpenLibrary(c *config.Backtest) (library, error) {
+	if c.Data.Source == config.SourceSynthetic {
+		return &synthetics{seed: c.Backtest.Seed}, nil
+	}
+	store, err := candles.Read(c.Data.Candles)
+	if errors.Is(err, candles.ErrNoData) {
+		s, what := c.Strategies[slices.Min(slices.Collect(maps.Keys(c.Strategies)))], "is not there"
+		if _, err := os.Stat(c.Data.Candles); err == nil {
+			what = "is an empty file"
+		}
+		return nil, fmt.Errorf("%s %s; %s", c.Data.Candles, what, importHint(c.Data.Candles, s.Markets[0], s.Interval))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return Stored{store}, nil
+}
+
+// importHint tells how candles get into a store.
+func importHint(file, name string, interval market.Interval) string {
+	return fmt.Sprintf("import candles with: bot candles import%s --market %s --interval %s FILE.csv", storeFlag(file), name, interval)
+}
+
+// storeFlag is the --db that names a file, nothing for the usual one.
+func storeFlag(file string) string {
+	if file == config.DefaultStore {
+		return ""
+	}
+	return " --db " + file
+}
+
+// ExplainMissing tells how to get a series that is not stored: from shorter candles where those are.
+func ExplainMissing(lib library, file, name string, interval market.Interval, cause error) error {
+	if !errors.Is(cause, candles.ErrNoData) || file == "" {
+		return cause
+	}
+	for shorter := interval - 1; shorter >= market.Interval1m; shorter-- {
+		if _, err := lib.Series(name, shorter); err == nil && shorter.Divides(interval) {
+			return fmt.Errorf("%s %s is not stored in %s, but %s is; resample it with: bot candles resample%s --market %s --interval %s --into %s",
+				name, interval, file, shorter, storeFlag(file), name, shorter, interval)
+		}
+	}
+	return fmt.Errorf("%s %s is not stored in %s; %s", name, interval, file, importHint(file, name, interval))
+}

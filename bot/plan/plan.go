@@ -1,0 +1,163 @@
+// Package plan turns the sections of a config into what runs: one Plan of strategies, limits and
+// allocations, which a backtest completes with candles (Backtest) and a live bot with its exchange
+// (Live). It never prints, trades or opens a state file, and imports no command: a search over
+// configs can plan its backtests by it. Start at Plan.
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// Plan is what a config makes of its sections on strategies and limits, whatever they trade on: a backtest, a live bot and the doctor
+// begin with the same one. It is made without candles and without an exchange, so that mistakes in a config show first. The catalog is
+// empty at first: a backtest fills it from its candles, a live bot takes that of the exchange.
+//
+// It belongs to the config. What a run over candles needs beside it (feeds, range, deposits) stands in backtest.Plan, which knows no
+// config: who has strategies and candles of another kind makes one without this package.
+type Plan struct {
+	Catalog     *market.Catalog
+	Currency    *market.Asset
+	Strategies  []backtest.StrategyPlan // in the order of their names
+	Limits      risk.AccountLimits
+	Fees        backtest.Fees
+	Allocations []market.Money // of the currency, by StrategyID; 0: the strategy shares the pool
+
+	sections config.Trading
+	kinds    []strategy.Kind
+}
+
+// newPlan checks everything but amounts of money, which in does. Its errors are about keys.
+func newPlan(s config.Trading, kinds []strategy.Kind) (Plan, error) {
+	p := Plan{Catalog: &market.Catalog{}, sections: s, kinds: kinds}
+	for _, step := range [...]func() error{p.addFees, p.addStrategies, p.addAccount} {
+		if err := step(); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// In reads the amounts of money in units of the currency. It may be called again, when the exchange has told its units.
+func (p *Plan) In(currency *market.Asset) error {
+	p.Currency, p.Limits.Currency = currency, currency.ID
+	r := &p.sections.Risk
+	p.Allocations = make([]market.Money, len(p.Strategies)+1)
+	amounts := []amount{
+		{[]string{"risk", "max_exposure"}, r.MaxExposure, &p.Limits.MaxExposure},
+		{[]string{"risk", "max_daily_loss"}, r.MaxDailyLoss, &p.Limits.MaxDailyLoss},
+	}
+	for i := range p.Strategies {
+		s := &p.Strategies[i]
+		section, path := p.sections.Strategies[s.Name], []string{"strategies", s.Name}
+		amounts = append(amounts,
+			amount{config.Join(path, "risk", "max_order_value"), section.Risk.MaxOrderValue, &s.Limits.MaxOrderValue},
+			amount{config.Join(path, "risk", "max_position"), section.Risk.MaxPosition, &s.Limits.MaxPosition},
+			amount{config.Join(path, "allotment"), section.Allotment, &p.Allocations[i+1]})
+	}
+	for _, a := range amounts {
+		var err error
+		if *a.into, err = a.text.Money(currency); err != nil {
+			return config.At(a.path, err)
+		}
+	}
+	for i := range p.Strategies {
+		p.Strategies[i].Own = p.Allocations[i+1] > 0
+	}
+	return nil
+}
+
+// amount is an amount of the currency in a config, and where it goes.
+type amount struct {
+	path []string
+	text config.Decimal
+	into *market.Money
+}
+
+// addFees reads the fees, of which the maker's may be below zero: what the exchange pays the maker (venue-facts 3.5).
+func (p *Plan) addFees() (err error) {
+	if p.Fees.Taker, err = p.sections.TakerFee.Rate(market.RateDigits); err != nil {
+		return config.At([]string{"account", "taker_fee"}, err)
+	}
+	path := []string{"account", "maker_fee"}
+	digits, rebate := strings.CutPrefix(string(p.sections.MakerFee), "-")
+	if p.Fees.Maker, err = config.Decimal(digits).Rate(market.RateDigits); err != nil || !rebate {
+		return config.At(path, err)
+	}
+	if p.Fees.Maker > p.Fees.Taker {
+		return config.Keyf(path, "a rebate of %s is more than the taker pays", digits)
+	}
+	p.Fees.Maker = -p.Fees.Maker
+	return nil
+}
+
+func (p *Plan) addAccount() (err error) {
+	p.Limits.AllowSelfCross = p.sections.Risk.AllowSelfCross
+	p.Limits.MaxDrawdown, err = p.sections.Risk.MaxDrawdown.Rate(market.RateDigits)
+	return config.At([]string{"risk", "max_drawdown"}, err)
+}
+
+// Names lists the strategies by StrategyID, from 1.
+func (p *Plan) Names() (names []string) {
+	for i := range p.Strategies {
+		names = append(names, p.Strategies[i].Name)
+	}
+	return names
+}
+
+// Unlimited tells, a line for each scope, which limits are not set.
+func (p *Plan) Unlimited() (lines []string) {
+	add := func(scope string, names []string) {
+		if len(names) > 0 {
+			lines = append(lines, fmt.Sprintf("no limit: %s: %s", scope, strings.Join(names, ", ")))
+		}
+	}
+	add("account", p.Limits.Unlimited())
+	for i := range p.Strategies {
+		add("strategy "+p.Strategies[i].Name, p.Strategies[i].Limits.Unlimited())
+	}
+	return lines
+}
+
+// usualDigits are the decimals of an asset that nothing is said of.
+func usualDigits(symbol string) uint8 {
+	switch symbol {
+	case "EUR":
+		return 2
+	case "USDC":
+		return 6
+	}
+	return 8
+}
+
+// hash is a SHA-256 over the settings that decide the outcome, defaults included. How they were written, where the data lies
+// and what is made of the result is not in it.
+func (p *Plan) hash(c config.Backtest) (string, error) {
+	c.Report, c.Data.Candles = config.ReportSection{}, ""
+	c.Strategies = make(map[string]config.StrategySection, len(p.Strategies))
+	for i := range p.Strategies {
+		s := &p.Strategies[i]
+		section := p.sections.Strategies[s.Name]
+		settings, err := s.Kind.Resolve(section.Params)
+		if err != nil {
+			return "", err
+		}
+		section.Params = make(map[string]any, len(settings))
+		for _, s := range settings {
+			section.Params[s.Name] = s.Text
+		}
+		c.Strategies[s.Name] = section
+	}
+	text, err := json.Marshal(&c)
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), err
+}

@@ -1,0 +1,55 @@
+package plan
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// ClockEvery is the time between two measurements of the exchange's clock, sooner where the last one was poor.
+const ClockEvery = 5 * time.Minute
+
+// Polling is what the bot asks for again and again, in weight points.
+func (p *Live) Polling(client *rest.Client) (plan rest.Plan) {
+	every, public := &p.Config.Poll, rest.PaidByIP
+	if p.Config.Exchange.SignMarketData && p.Key != "" {
+		public = rest.PaidByKey
+	}
+	poll := func(name string, every market.Duration, payer rest.Payer) rest.Poll {
+		weight := client.Weight(name)
+		return rest.Poll{Name: name, Weight: cmp.Or(weight.All, weight.One), Every: every, Payer: payer}
+	}
+	clock := poll("GET /time", ClockEvery, rest.PaidByIP)
+	clock.Weight *= rest.TimeSamples
+	plan = append(plan,
+		poll("GET /ticker/price", market.Duration(every.Tickers), public),
+		poll("GET /ticker/book", market.Duration(every.Tickers), public),
+		poll("GET /markets", market.Duration(every.Rules), public), clock)
+	if p.Config.Bot.Mode == config.ModeLive {
+		plan = append(plan, poll("GET /ordersOpen", market.Duration(every.Orders), rest.PaidByKey), poll("GET /balance", market.Duration(every.Balances), rest.PaidByKey))
+	}
+	for i := range p.Strategies {
+		s := &p.Strategies[i]
+		needs, err := s.Kind.Needs(s.Values)
+		if err != nil {
+			continue // it is told when the strategy is made
+		}
+		for _, m := range s.Markets {
+			plan = append(plan, named(poll("GET /{market}/candles", s.Interval.Fixed(), public), m.Name))
+			if needs.Book {
+				plan = append(plan, named(poll("GET /{market}/book", market.Duration(every.Books), public), m.Name))
+			}
+		}
+	}
+	return plan
+}
+
+// named is a poll with its market's name.
+func named(poll rest.Poll, name string) rest.Poll {
+	poll.Name = strings.Replace(poll.Name, "{market}", name, 1)
+	return poll
+}

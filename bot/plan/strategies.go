@@ -1,0 +1,120 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// maxStrategies is how many a StrategyID can tell apart.
+const maxStrategies = 255
+
+// addStrategies adds the strategies with their parameters and limits; their markets follow with the data.
+func (p *Plan) addStrategies() error {
+	if n := len(p.sections.Strategies); n == 0 || n > maxStrategies {
+		return config.Keyf([]string{"strategies"}, "%d strategies; want 1 to %d sections like [strategies.trend]", n, maxStrategies)
+	}
+	for _, name := range p.sections.Names() {
+		path, section := []string{"strategies", name}, p.sections.Strategies[name]
+		kind, err := p.kind(path, section.Kind)
+		if err != nil {
+			return err
+		}
+		if err := p.checkStrategy(path, kind, &section); err != nil {
+			return err
+		}
+		limits, err := limitsOf(path, &section)
+		if err != nil {
+			return err
+		}
+		p.Strategies = append(p.Strategies, backtest.StrategyPlan{Name: name, Kind: kind, Values: section.Params, Interval: section.Interval, Limits: limits})
+	}
+	return nil
+}
+
+// Kind finds a strategy's kind among those of the program.
+func (p *Plan) kind(path []string, name string) (strategy.Kind, error) {
+	names := make([]string, len(p.kinds))
+	for i, k := range p.kinds {
+		if names[i] = k.Name; k.Name == name {
+			return k, nil
+		}
+	}
+	if name == "" {
+		return strategy.Kind{}, p.missingKind(path)
+	}
+	return strategy.Kind{}, config.Keyf(config.Join(path, "kind"), "unknown strategy %q; the nearest is %q; `bot strategies` lists them", config.Clip(name), strategy.Nearest(name, names))
+}
+
+// missingKind explains a strategy without a kind, which a mistyped --set makes.
+func (p *Plan) missingKind(path []string) error {
+	others := slices.DeleteFunc(p.sections.Names(), func(name string) bool { return p.sections.Strategies[name].Kind == "" })
+	if len(others) == 0 {
+		return config.Keyf(config.Join(path, "kind"), "is missing; `bot strategies` lists what there is")
+	}
+	return config.Keyf(path, "has no kind; did you mean %q?", strings.Join(append(path[:1:1], strategy.Nearest(path[1], others)), "."))
+}
+
+// checkStrategy looks at parameters, interval and markets.
+func (p *Plan) checkStrategy(path []string, kind strategy.Kind, s *config.StrategySection) error {
+	if _, err := kind.Resolve(s.Params); err != nil {
+		param := blame(config.Join(path, "params"), err, s.Params)
+		return config.At(param, config.Unsaid(param, err))
+	}
+	if s.Interval == 0 {
+		return config.Keyf(config.Join(path, "interval"), "is missing; want the candles to trade on, like \"1h\"")
+	}
+	if len(s.Markets) == 0 {
+		return config.Keyf(config.Join(path, "markets"), "is missing; want at least one, like [\"BTC-EUR\"]")
+	}
+	for i, name := range s.Markets {
+		_, quote, err := market.SplitName(name)
+		switch {
+		case err != nil:
+			return config.At(config.Join(path, "markets"), err)
+		case quote != p.sections.Currency && strings.EqualFold(quote, p.sections.Currency):
+			return config.Keyf(config.Join(path, "markets"), "%s is written %s", name, strings.ToUpper(name))
+		case quote != p.sections.Currency:
+			return config.Keyf(config.Join(path, "markets"), "%s is not quoted in %s, the account's currency", name, p.sections.Currency)
+		case slices.Contains(s.Markets[:i], name):
+			return config.Keyf(config.Join(path, "markets"), "%s is there twice", name)
+		}
+	}
+	return nil
+}
+
+// blame finds the parameter that an error is about.
+func blame(path []string, err error, values map[string]any) []string {
+	text := err.Error()
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if strings.Contains(text, "parameter "+name+":") || strings.Contains(text, fmt.Sprintf("parameter %q:", name)) {
+			return config.Join(path, name)
+		}
+	}
+	return path
+}
+
+// limitsOf converts the limits of a strategy, less the amounts of money.
+func limitsOf(path []string, s *config.StrategySection) (limits risk.Limits, err error) {
+	r := &s.Risk
+	limits = risk.Limits{
+		OperatorID: s.OperatorID, CodGroupID: uint16(s.CodGroupID), MaxOpenOrders: int(r.MaxOpenOrders),
+		OrdersPerMinute: int(r.OrdersPerMinute), MaxInFlight: int(r.MaxInFlight), CoolDownLosses: int(r.CoolDownLosses),
+		CoolDown: market.Duration(r.CoolDown), MaxDataAge: market.Duration(r.MaxDataAge), ReduceOnly: r.ReduceOnly,
+	}
+	if s.CodGroupID > 1000 {
+		return limits, config.Keyf(config.Join(path, "cod_group_id"), "%d is not in 1 to 1000", s.CodGroupID)
+	}
+	if (r.CoolDownLosses == 0) != (r.CoolDown == 0) {
+		return limits, config.Keyf(config.Join(path, "risk", "cool_down"), "cool_down and cool_down_losses go together: set both, or neither")
+	}
+	limits.PriceCollar, err = r.PriceCollar.Rate(market.RateDigits)
+	return limits, config.At(config.Join(path, "risk", "price_collar"), err)
+}

@@ -1,0 +1,168 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/market/synthetic"
+	"github.com/tidemark-trading/tidemark/state/candles"
+)
+
+// synthetics is the built-in market as a library: BTC-EUR at 1h, and every longer interval made of that.
+type synthetics struct {
+	seed  uint64
+	hours []market.Candle // of units
+	units market.Market
+}
+
+const (
+	madeUpMarket = "BTC-EUR"
+	madeUpPrice  = 2 // decimals
+	madeUpVolume = 8
+)
+
+// Digits are the same for every seed.
+func (l *synthetics) Digits(name string) (price, volume uint8, err error) {
+	if name != madeUpMarket {
+		return 0, 0, fmt.Errorf("there is no synthetic %s, only %s; set data.source to \"store\" and import candles", name, madeUpMarket)
+	}
+	return madeUpPrice, madeUpVolume, nil
+}
+
+// Candles makes the series in units of a market.
+func (l *synthetics) candles(m *market.Market, interval market.Interval) ([]market.Candle, error) {
+	if m.Name != madeUpMarket || interval < market.Interval1h {
+		return nil, fmt.Errorf("there is no synthetic %s %s, only %s at 1h and longer", m.Name, interval, madeUpMarket)
+	}
+	if l.hours == nil || l.units.PriceDigits != m.PriceDigits || l.units.VolumeDigits != m.VolumeDigits || l.units.ID != m.ID {
+		hours, err := synthetic.BTCEUR(m, l.seed)
+		if err != nil {
+			return nil, err
+		}
+		l.hours, l.units = hours, *m
+	}
+	if interval == market.Interval1h {
+		return l.hours, nil
+	}
+	return merge(l.hours, interval), nil
+}
+
+// merge makes longer candles; one that the hours do not fill to its end is left out.
+func merge(hours []market.Candle, interval market.Interval) (merged []market.Candle) {
+	for i := range hours {
+		c := hours[i]
+		start := interval.Floor(c.Start)
+		if last := len(merged) - 1; last >= 0 && merged[last].Start == start {
+			to := &merged[last]
+			to.High, to.Low, to.Close, to.Volume = max(to.High, c.High), min(to.Low, c.Low), c.Close, to.Volume+c.Volume
+			continue
+		}
+		c.Start, c.Interval = start, interval
+		merged = append(merged, c)
+	}
+	if n := len(merged); n > 0 && merged[n-1].End() > hours[len(hours)-1].End() {
+		merged = merged[:n-1]
+	}
+	if len(merged) > 0 && merged[0].Start < hours[0].Start {
+		merged = merged[1:]
+	}
+	return merged
+}
+
+func (l *synthetics) standard() *market.Market {
+	return &market.Market{ID: 1, Name: madeUpMarket, PriceDigits: madeUpPrice, VolumeDigits: madeUpVolume}
+}
+
+// Series describes the candles as a store would.
+func (l *synthetics) Series(name string, interval market.Interval) (candles.Series, error) {
+	if name != madeUpMarket || interval < market.Interval1h {
+		return candles.Series{}, fmt.Errorf("there is no synthetic %s %s, only %s at 1h and longer: %w", name, interval, madeUpMarket, candles.ErrNoData)
+	}
+	stored, err := l.candles(l.standard(), interval)
+	if err != nil {
+		return candles.Series{}, err
+	}
+	first, last := stored[0].Start, stored[len(stored)-1].Start
+	return candles.Series{Market: name, Interval: interval, PriceDigits: madeUpPrice, VolumeDigits: madeUpVolume, First: first, Last: last,
+		Candles: int64(len(stored)), Unknown: interval.Index(last) - interval.Index(first) + 1 - int64(len(stored))}, nil
+}
+
+// Gaps lists what the generator left out.
+func (l *synthetics) Gaps(_ string, interval market.Interval, from, to market.Time) (gaps []candles.Gap, err error) {
+	stored, err := l.candles(l.standard(), interval)
+	if err != nil {
+		return nil, err
+	}
+	stored = within(stored, from, to)
+	for i := 1; i < len(stored); i++ {
+		gap := candles.Gap{Range: candles.Range{From: stored[i-1].End(), To: stored[i].Start}}
+		if gap.Candles = interval.Index(gap.To) - interval.Index(gap.From); gap.Candles > 0 {
+			gaps = append(gaps, gap)
+		}
+	}
+	return gaps, nil
+}
+
+// within cuts candles to those that start in [from, to); 0 is no bound.
+func within(candles []market.Candle, from, to market.Time) []market.Candle {
+	after := func(t market.Time) int {
+		at, _ := slices.BinarySearchFunc(candles, t, func(c market.Candle, t market.Time) int { return int(min(max(c.Start-t, -1), 1)) })
+		return at
+	}
+	end := len(candles)
+	if to != 0 {
+		end = after(to)
+	}
+	return candles[min(after(from), end):end]
+}
+
+// DataHash hashes the candles of the range.
+func (l *synthetics) DataHash(_ string, interval market.Interval, from, to market.Time) (string, error) {
+	candles, err := l.candles(l.standard(), interval)
+	if err != nil {
+		return "", err
+	}
+	hash, row := sha256.New(), make([]byte, 0, 48)
+	for _, c := range within(candles, from, to) {
+		row = row[:0]
+		for _, n := range [...]int64{int64(c.Start), int64(c.Open), int64(c.High), int64(c.Low), int64(c.Close), int64(c.Volume)} {
+			row = binary.LittleEndian.AppendUint64(row, uint64(n))
+		}
+		hash.Write(row)
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+func (l *synthetics) open(f backtest.Feed, from, to market.Time) (backtest.Source, error) {
+	candles, err := l.candles(f.Market, f.Interval)
+	return &batches{left: within(candles, from, to)}, err
+}
+
+// Close has nothing to release.
+func (l *synthetics) Close() error { return nil }
+
+// batches is a slice of candles as a source.
+type batches struct{ left []market.Candle }
+
+// batchSize is how many candles pass between two looks at the context.
+const batchSize = 512
+
+// Next returns the next candles.
+func (b *batches) Next() ([]market.Candle, error) {
+	if len(b.left) == 0 {
+		return nil, io.EOF
+	}
+	n := min(batchSize, len(b.left))
+	batch := b.left[:n]
+	b.left = b.left[n:]
+	return batch, nil
+}
+
+// Close has nothing to release.
+func (b *batches) Close() error { return nil }

@@ -1,0 +1,106 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/engine/live"
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/journal"
+)
+
+// remembers is how long an exchange is sure to know an order that has ended.
+const remembers = 30 * 24 * time.Hour
+
+// checkAccount refuses a state file of another exchange or, as far as can be told, of another account: its orders would be nowhere, and what it
+// takes for the strategies' own would be somebody else's.
+func (r *runner) checkAccount(ctx context.Context, began bool) error {
+	if !began {
+		return nil
+	}
+	before, err := folder.Elsewhere(r.store, r.plan.Config.Exchange.Origin(), r.plan.Config.Exchange.MovedFrom)
+	if err != nil {
+		return err
+	}
+	if before != "" {
+		return r.plan.Config.Source.Place(config.At([]string{"exchange", "base_url"}, fmt.Errorf("is at %s, and the orders and money in %s are at %s; name another bot.state or, where the exchange has moved, the old address in exchange.moved_from",
+			r.plan.Config.Exchange.Origin(), r.plan.Config.Bot.State, before)))
+	}
+	other, err := folder.KeyChanged(r.store, r.plan.Key)
+	switch {
+	case err != nil:
+		return err
+	case other:
+		return r.checkKey(ctx)
+	}
+	return r.checkMemory(ctx)
+}
+
+// checkMemory warns of an exchange that does not know the latest order which it has taken: one that began anew, as bot exchange without
+// --state does at each start. What it is asked once tells; everything else about the orders is found out by the reconcile.
+func (r *runner) checkMemory(ctx context.Context) error {
+	last, err := r.lastTaken()
+	if err != nil || last == nil || last.Done() && r.client.Now().Sub(last.Updated) > remembers {
+		return err
+	}
+	if _, err := r.client.Order(ctx, last.Market, last.ClientOrderID, last.ExchangeID); errors.Is(err, exchange.ErrCode(exchange.CodeNotFound)) {
+		r.log.Warn().Stringer("order", last.ClientOrderID).Msgf("the exchange has begun anew: it does not know the last order that it took; stop the bot and begin anew too: remove the state folder %s, or name another by bot.state",
+			r.plan.Config.Bot.State)
+	}
+	return nil
+}
+
+// errFound ends a walk that has found what it looked for.
+var errFound = errors.New("found")
+
+// lastTaken is the latest order of these markets that the exchange has told of; nil: there is none.
+func (r *runner) lastTaken() (last *journal.OrderRow, err error) {
+	traded := map[market.ID]bool{} // the client knows no others
+	for i := range r.plan.Strategies {
+		for _, m := range r.plan.Strategies[i].Markets {
+			traded[m.ID] = true
+		}
+	}
+	var ids []market.OrderID // the latest first
+	err = r.store.EntriesBack(0, func(e *journal.Entry) error {
+		if ids = append(ids, e.Record.(*journal.Report).Order); len(ids) == lookedBack {
+			return errFound
+		}
+		return nil
+	}, journal.EntryReport)
+	if err != nil && !errors.Is(err, errFound) {
+		return nil, err
+	}
+	for _, id := range slices.Compact(ids) {
+		if row, err := r.store.Order(id); err == nil && traded[row.Market] { // of one that was compacted away there is no row
+			return &row, nil
+		}
+	}
+	return nil, nil
+}
+
+// lookedBack is among how many reports the latest order of a market that is still traded is looked for.
+const lookedBack = 1000
+
+// checkKey asks by a key that is new for the latest order that the exchange has taken.
+func (r *runner) checkKey(ctx context.Context) error {
+	r.log.Warn().Msg("the key is another than in the last run: it has to be of the same account")
+	last, err := r.lastTaken()
+	if err != nil || last == nil {
+		return err
+	}
+	err = live.Insist(ctx, r.log, func() error {
+		_, err := r.client.Order(ctx, last.Market, last.ClientOrderID, last.ExchangeID)
+		return err
+	})
+	if !errors.Is(err, exchange.ErrCode(exchange.CodeNotFound)) || last.Done() && r.client.Now().Sub(last.Updated) > remembers {
+		return nil // what else is wrong with the key will show
+	}
+	return r.plan.Config.Source.Place(config.At([]string{"exchange", "key"}, fmt.Errorf("is another than in the last run, and the exchange knows nothing of order %s by it: it is of another account; name another bot.state", last.ClientOrderID)))
+}

@@ -1,0 +1,142 @@
+package runner
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/doctor"
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+)
+
+// A state file tells of orders and money of one account at one exchange.
+func TestAStateFileOfAnotherAccountIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 4, nil)
+		p := s.start()
+		time.Sleep(time.Minute)
+		require.NoError(t, p.end())
+		own := s.config
+		for _, c := range []struct{ old, new, says string }{
+			{`"https://exchange.test/v2"`, `"https://elsewhere.test/v2"`, "exchange.base_url: is at https://elsewhere.test, and the orders and money in " + s.Folder + " are at https://exchange.test; name another bot.state or"},
+			{`"https://exchange.test/v2"`, "\"https://elsewhere.test/v2\"\nmoved_from = \"https://exchange.test/v2\"", ""},
+			{`"https://exchange.test/v2"`, `"https://exchange.test"`, "exchange.base_url: is at https://exchange.test, and the orders and money in " + s.Folder + " are at https://elsewhere.test"},
+			{`"https://exchange.test/v2"`, "\"https://EXCHANGE.test\"\nmoved_from = \"https://elsewhere.test\"", ""},
+			{"\"KEY\"\nsecret_env = \"SECRET\"", "\"OTHER\"\nsecret_env = \"OTHERS\"", "exchange.key: is another than in the last run, and the exchange knows nothing of order "},
+			{"\"KEY\"\nsecret_env = \"SECRET\"", "\"AUDITOR\"\nsecret_env = \"AUDITORS\"", ""},
+		} {
+			s.config = strings.Replace(own, c.old, c.new, 1)
+			require.NotEqual(t, own, s.config, c.old)
+			findings, err := doctor.Examine(t.Context(), s.plan(&wire{traffic: s.traffic}), doctor.Options{Getenv: os.Getenv, Tell: func(string) {}})
+			require.NoError(t, err)
+			accounts := slices.DeleteFunc(findings, func(f doctor.Finding) bool { return f.Check != "account" })
+			require.Equal(t, c.says != "" || strings.Contains(c.new, "AUDITOR"), len(accounts) == 1, "%v", accounts)
+			p, err := s.open()
+			if c.says != "" {
+				require.ErrorContains(t, err, c.says)
+				require.ErrorAs(t, err, new(*config.KeyError))
+				continue
+			}
+			require.NoError(t, err, c.new)
+			ctx := p.ctx()
+			go func() { p.done <- p.trade(ctx) }()
+			time.Sleep(30 * time.Second)
+			require.NoError(t, p.end())
+		}
+		require.Equal(t, 2, strings.Count(s.log.String(), "the key is another than in the last run"), "that of another account, and another of this one")
+	})
+}
+
+func TestAnExchangeOnThisMachineMayHaveAnotherPort(t *testing.T) {
+	require.True(t, folder.SameExchange(config.OriginOf("http://127.0.0.1:8080/v2"), config.OriginOf("http://localhost:9000")))
+	require.False(t, folder.SameExchange(config.OriginOf("http://127.0.0.1:8080/v2"), config.OriginOf("https://api.example.com/v2")))
+	require.True(t, folder.SameExchange(config.OriginOf("https://api.example.com/v2"), config.OriginOf("https://API.example.com")))
+	require.False(t, folder.SameExchange(config.OriginOf("https://api.example.com"), config.OriginOf("https://api.example.com:444")))
+}
+
+// A ban that ends in an hour is known to the process that comes after a kill, seconds after it began.
+func TestABanIsWrittenDownAtOnce(t *testing.T) {
+	ban := sandbox.Fault{Kind: sandbox.FaultError, Code: 105, Endpoints: []string{"POST /order"}, After: 2*time.Minute + 10*time.Second, Count: 1, Key: bottest.BotKey}
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 4, func(c *sandbox.Config) { c.Faults = []sandbox.Fault{ban} })
+		p := s.start()
+		for !strings.Contains(s.log.String(), "the exchange has banned the key") {
+			time.Sleep(100 * time.Millisecond)
+		}
+		time.Sleep(2 * time.Second)
+		p.kill()
+		p.bury()
+		text, err := s.Stored().Blob(folder.LedgerBlob)
+		require.NoError(t, err)
+		var kept rest.LedgerState
+		require.NoError(t, json.Unmarshal(text, &kept))
+		require.Greater(t, kept.Key.BannedUntilMS, time.Now().UnixMilli())
+	})
+}
+
+// hollow answers some questions for the markets with a list that has none.
+type hollow struct {
+	http.RoundTripper
+	left int
+}
+
+func (h *hollow) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := h.RoundTripper.RoundTrip(r)
+	if err == nil && h.left > 0 && strings.HasSuffix(r.URL.Path, "/markets") {
+		h.left--
+		answer.Body = io.NopCloser(strings.NewReader("[]"))
+	}
+	return answer, err
+}
+
+// Else systemd would be told that the config has a mistake, and not start the bot again.
+func TestAnExchangeWithoutMarketsAtTheStartIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 4, nil)
+		w := &wire{traffic: s.traffic}
+		p := s.plan(w)
+		h := &hollow{RoundTripper: w, left: 3}
+		p.Transport = h
+		r, err := openRunner(t.Context(), p, zerolog.New(&s.log), s.options())
+		require.NoError(t, err)
+		require.NoError(t, r.close())
+		require.Zero(t, h.left)
+		require.Equal(t, 3, strings.Count(s.log.String(), "the exchange lists no markets"))
+	})
+}
+
+// An exchange in memory that is started again knows nothing of the bot's orders.
+func TestAnExchangeThatBeganAnewIsNamedWithTheWayOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 4, nil)
+		p := s.start()
+		time.Sleep(time.Minute)
+		require.NoError(t, p.end())
+		p = s.start()
+		time.Sleep(10 * time.Second)
+		require.NoError(t, p.end())
+		require.NotContains(t, s.log.String(), "begun anew: it does not know", "the same exchange")
+		other := newStage(t, 4, nil)
+		other.Folder = s.Folder
+		p, err := other.open()
+		require.NoError(t, err)
+		require.NoError(t, p.close())
+		lines := strings.Split(other.log.String(), "\n")
+		said := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, "the exchange has begun anew: it does not know") })
+		require.GreaterOrEqual(t, said, 0)
+		require.Contains(t, lines[said], "remove the state folder "+s.Folder+", or name another by bot.state")
+	})
+}

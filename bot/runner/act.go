@@ -1,0 +1,202 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
+)
+
+const (
+	confirmEvery = 200 * time.Millisecond // between two looks at what is not confirmed yet
+	againAfter   = 2 * time.Second        // before a cancel that came to nothing is asked for again
+)
+
+// act carries a command out, with the time that it may take. Its end does not depend on who asked for it.
+func (c *control) act(ask *operator.Ask, run func(context.Context, *operator.Ask) (*operator.Report, error)) (*operator.Report, error) {
+	wait := time.Duration(ask.WaitMS) * time.Millisecond
+	if wait <= 0 || wait > operator.LongestAct {
+		return nil, config.Usagef("a wait of %s is not in 1ms to %s", wait, operator.LongestAct)
+	}
+	if !c.acting.TryLock() {
+		return nil, errors.New("another command is under way: ask again when it is done")
+	}
+	defer c.acting.Unlock()
+	ctx, cancel := context.WithTimeout(c.ctx, wait)
+	defer cancel()
+	return run(ctx, ask)
+}
+
+// strategies finds those that a command is for.
+func (c *control) strategies(name string) (ids []market.StrategyID, names []string, err error) {
+	for i, known := range c.r.plan.Names() {
+		if name == "" || name == known {
+			ids, names = append(ids, strategyID(i+1)), append(names, known)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil, config.Usagef("no strategy %q; there are %v", config.Clip(name), c.r.plan.Names())
+	}
+	return ids, names, nil
+}
+
+// until lets step act again and again until it says that nothing is left to wait for, or the time is over.
+func (c *control) until(ctx context.Context, step func(at market.Time) (commands []market.Command, done bool)) (confirmed bool, err error) {
+	ticker := time.NewTicker(confirmEvery)
+	defer ticker.Stop()
+	for {
+		done := false
+		err := c.do(c.ctx, func(at market.Time) (commands []market.Command) {
+			commands, done = step(at)
+			return commands
+		})
+		if err != nil || done {
+			return done, err
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return false, unheard(c.ctx.Err())
+		}
+	}
+}
+
+// ended waits until orders have ended and asks again where a cancel came to nothing. The report says what is open.
+func (c *control) ended(ctx context.Context, ids []market.OrderID, report *operator.Report) error {
+	var next market.Time
+	done, err := c.until(ctx, func(at market.Time) (commands []market.Command, done bool) {
+		left := slices.DeleteFunc(slices.Clone(ids), func(id market.OrderID) bool { return c.r.account.Own(id) == nil })
+		report.Cancelled, report.Open = len(ids)-len(left), c.describe(left)
+		if len(left) > 0 && at >= next {
+			next = at.Add(againAfter)
+			commands = c.r.engine.Cancel(at, left)
+		}
+		return commands, len(left) == 0
+	})
+	report.Done = done
+	return err
+}
+
+// describe lists own open orders. Call it in the loop's goroutine.
+func (c *control) describe(ids []market.OrderID) []operator.Order {
+	list := []operator.Order{}
+	for _, id := range ids {
+		if o := c.r.account.Own(id); o != nil {
+			list = append(list, operator.OrderOf(c.r.plan.Catalog, c.row(o)))
+		}
+	}
+	return list
+}
+
+// row is an own order as the state file would keep it.
+func (c *control) row(o *state.Order) *journal.OrderRow {
+	return &journal.OrderRow{Order: o.Order, StrategyName: c.r.nameOf(o.Strategy), State: o.State, InFlight: o.InFlight, CancelWanted: o.CancelWanted, Reported: o.Reported, Code: o.Code}
+}
+
+// halt stops strategies and waits until their orders, but for exits of brackets, have ended.
+func (c *control) halt(ctx context.Context, ask *operator.Ask) (*operator.Report, error) {
+	ids, names, err := c.strategies(ask.Strategy)
+	if err != nil {
+		return nil, err
+	}
+	report := operator.NewReport(names)
+	var open []market.OrderID
+	err = c.do(ctx, func(at market.Time) (commands []market.Command) {
+		for i, id := range ids {
+			if _, halted := c.r.engine.Halted(id); halted {
+				report.Unchanged = append(report.Unchanged, names[i])
+			}
+			commands = append(commands, c.r.engine.HaltOne(at, id, reasonOf(ask, "halted"))...)
+			var exits []market.OrderID
+			for _, o := range c.r.account.Open(nil, id, 0) {
+				if c.r.engine.Protects(o.ID) {
+					exits = append(exits, o.ID)
+				} else {
+					open = append(open, o.ID)
+				}
+			}
+			report.Protecting = append(report.Protecting, c.describe(exits)...)
+		}
+		return commands
+	})
+	if err != nil {
+		return nil, err
+	}
+	return report, c.ended(ctx, open, report)
+}
+
+// reasonOf is why, for the journal.
+func reasonOf(ask *operator.Ask, verb string) string {
+	if ask.Reason != "" {
+		return verb + " by the operator: " + ask.Reason
+	}
+	return verb + " by the operator"
+}
+
+// resume lets strategies trade again.
+func (c *control) resume(ctx context.Context, ask *operator.Ask) (*operator.Report, error) {
+	ids, names, err := c.strategies(ask.Strategy)
+	if err != nil {
+		return nil, err
+	}
+	report := operator.NewReport(names)
+	err = c.do(ctx, func(at market.Time) (commands []market.Command) {
+		for i, id := range ids {
+			if _, halted := c.r.engine.Halted(id); !halted {
+				report.Unchanged = append(report.Unchanged, names[i])
+				continue
+			}
+			commands = append(commands, c.r.engine.Resume(at, id)...)
+			c.r.journal.batch.Resume(at, &journal.Resume{Scope: operator.HaltScope(names[i]), By: byOperator})
+			c.r.log.Info().Str("strategy", names[i]).Msg("resumed by the operator")
+		}
+		report.Opening = c.opening()
+		return commands
+	})
+	if err != nil {
+		return nil, err
+	}
+	report.Done = true
+	return report, c.look(ctx, func(market.Time) {}) // the turn of the resume has been committed
+}
+
+// cancelAll cancels every own open order, and the account's other ones where that is asked for.
+func (c *control) cancelAll(ctx context.Context, ask *operator.Ask) (*operator.Report, error) {
+	report := operator.NewReport([]string{})
+	var open []market.OrderID
+	err := c.do(ctx, func(at market.Time) []market.Command {
+		for _, o := range c.r.account.Open(nil, 0, 0) {
+			open = append(open, o.ID)
+		}
+		for i, name := range c.r.plan.Names() {
+			if _, halted := c.r.engine.Halted(strategyID(i + 1)); !halted {
+				report.Trading = append(report.Trading, name)
+			}
+		}
+		return c.r.engine.CancelAll(at)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := c.ended(ctx, open, report); err != nil || !ask.Foreign {
+		return report, err
+	}
+	return report, c.cancelForeign(ctx, report)
+}
+
+// held is what a strategy holds. Call it in the loop's goroutine.
+func (c *control) held(id market.StrategyID) (list []operator.Position) {
+	for _, m := range c.r.plan.Catalog.Markets() {
+		if p := c.r.account.Position(id, m.ID); p.Amount != 0 {
+			row := journal.PositionRow{Position: p, StrategyName: c.r.nameOf(id), Strategy: id, Market: m.ID}
+			list = append(list, operator.PositionOf(m, &row, c.r.account.Last(m.ID)))
+		}
+	}
+	return list
+}

@@ -1,0 +1,78 @@
+package runner
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/engine/live"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/journal"
+)
+
+// Agreed keeps how a balance stands beside the books: at once where that is new, otherwise once a minute.
+func (j *botJournal) Agreed(asset market.AssetID, a live.Agreement) {
+	symbol := j.account.Catalog().Asset(asset).Symbol
+	before, known := j.agreed[symbol]
+	j.agreed[symbol] = folder.Agreement(a)
+	if !known || before.Surplus != a.Surplus {
+		j.saveAgreed()
+	}
+}
+
+func (j *botJournal) saveAgreed() {
+	text, _ := json.Marshal(j.agreed) // names and numbers
+	j.batch.Blob(folder.AgreedBlob, text)
+}
+
+// Differs notes a difference of the balances.
+func (j *botJournal) Differs(at market.Time, d *state.Discrepancy) {
+	j.batch.Journal(at, &journal.Difference{Discrepancy: *d})
+}
+
+// agreements takes over what the last run noted, less what has been given to strategies since.
+func (r *runner) agreements() (map[market.AssetID]live.Agreement, error) {
+	noted, err := folder.ReadAgreed(r.store)
+	if err != nil {
+		return nil, err
+	}
+	agreed := map[market.AssetID]live.Agreement{}
+	for symbol, a := range noted {
+		if symbol == r.plan.Currency.Symbol {
+			a.Surplus -= r.given
+			noted[symbol] = a
+		}
+		if asset := r.plan.Catalog.AssetNamed(symbol); asset != nil {
+			agreed[asset.ID] = live.Agreement(a)
+		}
+	}
+	r.journal.agreed = noted
+	return agreed, nil
+}
+
+// owns reports whether an order that has ended was this bot's.
+func (r *runner) owns(client uuid.UUID) bool {
+	_, err := r.store.OrderByClientID(client)
+	return !errors.Is(err, boltfile.ErrNotFound)
+}
+
+// ended is the own order of a client's name as the state file has it, nil where there is none or it cannot be read.
+func (r *runner) ended(client uuid.UUID) *state.Order {
+	row, err := r.store.OrderByClientID(client)
+	if errors.Is(err, boltfile.ErrNotFound) {
+		return nil
+	}
+	var fills []journal.FillRow
+	if err == nil {
+		fills, err = r.store.FillsOf(row.ID)
+	}
+	if err != nil {
+		r.log.Error().Err(err).Stringer("client_order_id", client).Msg("an order that the exchange lists as open cannot be read from the state file")
+		return nil
+	}
+	return row.Ended(fills)
+}

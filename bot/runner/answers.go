@@ -1,0 +1,215 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/journal"
+)
+
+// status answers `bot status`.
+func (c *control) status(ctx context.Context, _ *operator.Ask) (any, error) {
+	r := c.r
+	s := &operator.Status{State: operator.Trading, Folder: r.plan.Config.Bot.State, PID: os.Getpid(), Exchange: r.plan.Config.Exchange.BaseURL, Mode: r.plan.Config.Bot.Mode, Run: r.run.String(), Currency: r.plan.Currency.Symbol,
+		ClockOffsetMS: time.Duration(r.client.Offset()).Milliseconds(), RoundTripMS: float64(r.client.RoundTrip()) / float64(time.Millisecond)}
+	var failed error
+	err := c.look(ctx, func(at market.Time) {
+		s.AtMS = at.Millis()
+		failed = c.statusOfLoop(s)
+		switch {
+		case r.loop.Stopping():
+			s.State = operator.Stopping
+		case !slices.ContainsFunc(s.Strategies, func(x operator.StrategyStatus) bool { return x.State != operator.Halted }):
+			s.State = operator.Halted
+		}
+	})
+	if errors.As(err, new(blockedError)) {
+		return c.blockedStatus(s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if failed != nil {
+		return nil, failed
+	}
+	for _, payer := range [...]rest.Payer{rest.PaidByKey, rest.PaidByIP} {
+		left, reset := r.ledger.Left(payer)
+		s.Weight = append(s.Weight, operator.Weight{Of: payer.String(), Left: left, ResetMS: reset.Millis(), BannedUntilMS: r.ledger.BannedUntil(payer).Millis()})
+	}
+	return s, s.FromStore(r.store)
+}
+
+// blockedStatus is the status of a bot whose loop a strategy holds: what the last commit knows.
+func (c *control) blockedStatus(running *operator.Status) (*operator.Status, error) {
+	s, err := operator.StoppedStatus(c.r.store, running.Folder)
+	if err != nil {
+		return nil, err
+	}
+	s.State, s.PID, s.Exchange, s.Mode, s.ClockOffsetMS, s.RoundTripMS = operator.Blocked, running.PID, running.Exchange, running.Mode, running.ClockOffsetMS, running.RoundTripMS
+	if b := c.r.dog.blockage(); b != nil {
+		s.Blocked = b.text(c.r.dog.now())
+	}
+	for i := range s.Strategies {
+		if s.Strategies[i].State == operator.Stopped {
+			s.Strategies[i].State = operator.Blocked
+		}
+	}
+	return s, nil
+}
+
+// statusOfLoop fills in what belongs to the loop.
+func (c *control) statusOfLoop(s *operator.Status) error {
+	r, digits := c.r, c.r.plan.Currency.Digits
+	for i, name := range r.plan.Names() {
+		id := strategyID(i + 1)
+		info := operator.StrategyStatus{Name: name, Kind: r.plan.Strategies[i].Kind.Name, State: operator.Trading, OpenOrders: r.account.OpenBy(id), Waiting: r.loop.Waiting(id)}
+		if r.engine.Warming(id) {
+			info.State = "warming up"
+		}
+		if halt, halted := r.engine.Halted(id); halted {
+			info.State, info.Reason, info.HaltedMS = operator.Halted, halt.Reason, halt.At.Millis()
+		}
+		s.Strategies = append(s.Strategies, info)
+	}
+	equity, err := r.account.Equity(r.plan.Currency.ID)
+	if err != nil {
+		return err
+	}
+	exposure, err := r.account.Exposure(r.plan.Currency.ID)
+	if err != nil {
+		return err
+	}
+	s.Equity, s.Exposure = market.FormatFixed(int64(equity), digits), market.FormatFixed(int64(exposure), digits)
+	if stand, followed := r.gate.Standing(); followed {
+		s.DayResult, s.Drawdown = market.FormatFixed(int64(equity-stand.DayStart), digits), market.FormatFixed(int64(stand.Drawdown()), market.RateDigits)
+	}
+	s.Opening = c.opening()
+	s.OpenOrders, s.ForeignOrders = len(r.account.Open(nil, 0, 0)), r.loop.Foreign()
+	for _, u := range r.engine.Bare() {
+		m := r.plan.Catalog.Market(u.Market)
+		s.Unprotected = append(s.Unprotected, operator.Unprotected{
+			Strategy: r.nameOf(u.Strategy), Market: m.Name, Amount: m.FormatQty(u.Amount), Cause: u.Cause.String(), SinceMS: u.Since.Millis()})
+	}
+	s.Nobodys = operator.Unallocated(r.plan.Catalog, r.journal.agreed)
+	for _, m := range r.journal.notes.rules {
+		if m.Status != market.Trading {
+			s.Markets = append(s.Markets, operator.MarketStatus{Market: m.Name, Status: m.Status.String()})
+		}
+	}
+	slices.SortFunc(s.Markets, func(a, b operator.MarketStatus) int { return strings.Compare(a.Market, b.Market) })
+	for feed, at := range r.journal.heard {
+		s.Feeds = append(s.Feeds, operator.Feed{Feed: feed.name(r.plan.Catalog), LastMS: at.Millis()})
+	}
+	slices.SortFunc(s.Feeds, func(a, b operator.Feed) int { return strings.Compare(a.Feed, b.Feed) })
+	return nil
+}
+
+// opening says why the account's limits let nothing be opened; empty: they do. A resume does not change it.
+func (c *control) opening() string {
+	stand, _ := c.r.gate.Standing()
+	switch {
+	case stand.Drawn:
+		return "max_drawdown was reached: nothing is opened until bot halt and bot resume"
+	case stand.Lost:
+		return "max_daily_loss is used up: nothing is opened until tomorrow, UTC"
+	}
+	return ""
+}
+
+// Name is a feed's name for a person.
+func (k feedKey) name(c *market.Catalog) string {
+	text := operator.FeedName(c, k.kind, k.market)
+	if k.kind == market.KindCandles {
+		text += " " + k.interval.String()
+	}
+	return text
+}
+
+// Orders answers `bot orders`.
+func (c *control) orders(ctx context.Context, ask *operator.Ask) (any, error) {
+	list, err := operator.OrdersOf(c.r.store, ask.All)
+	if err != nil {
+		return nil, err
+	}
+	list.Running = true
+	return list, c.look(ctx, func(market.Time) {
+		for i := range list.Orders {
+			o := &list.Orders[i]
+			o.Waits = o.InFlight != "" && c.r.loop.Waits(market.OrderID(o.Number))
+		}
+	})
+}
+
+// positions answers `bot positions`.
+func (c *control) positions(ctx context.Context, _ *operator.Ask) (any, error) {
+	prices := map[market.ID]market.Price{}
+	err := c.look(ctx, func(market.Time) {
+		for _, m := range c.r.plan.Catalog.Markets() {
+			prices[m.ID] = c.r.account.Last(m.ID)
+		}
+	})
+	if err != nil && !errors.As(err, new(blockedError)) {
+		return nil, err
+	}
+	if err != nil { // a strategy blocks: this is what the last commit knows
+		list, err := operator.StoppedPositions(c.r.store)
+		list.Running = true
+		return list, err
+	}
+	list, err := operator.PositionsOf(c.r.store, func(id market.ID) market.Price { return prices[id] })
+	list.Running = true
+	return list, err
+}
+
+// Explain answers `bot explain`.
+func (c *control) explain(ctx context.Context, ask *operator.Ask) (any, error) {
+	if ask.Order == "" {
+		return c.refusals(ctx, ask)
+	}
+	story, err := operator.StoryOf(c.r.store, ask.Order)
+	if err != nil {
+		return nil, err
+	}
+	story.Running = true
+	return story, nil
+}
+
+// refusals answers `bot explain --refused`.
+func (c *control) refusals(ctx context.Context, ask *operator.Ask) (any, error) {
+	if ask.SinceMS <= 0 {
+		return nil, config.Usagef("want an order, or refusals since a time")
+	}
+	var counted []journal.Refusal
+	var now market.Time
+	err := c.look(ctx, func(at market.Time) { now, counted = at, c.r.journal.counted() })
+	if err != nil {
+		return nil, err
+	}
+	info, err := operator.RefusedOf(c.r.store, ask.Strategy, now.Add(-market.Duration(ask.SinceMS)*market.Duration(time.Millisecond)), counted)
+	if err != nil {
+		return nil, err
+	}
+	info.Running = true
+	return info, nil
+}
+
+// backup writes a copy of the state file.
+func (c *control) backup(_ context.Context, ask *operator.Ask) (any, error) {
+	if !filepath.IsAbs(ask.File) {
+		return nil, config.Usagef("%q is no absolute path", config.Clip(ask.File))
+	}
+	if folder.SameFile(ask.File, c.r.store.Path()) {
+		return nil, config.Usagef("%s is the state file itself; name another", ask.File)
+	}
+	return struct{}{}, c.r.store.Backup(ask.File)
+}

@@ -1,0 +1,163 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tidemark-trading/tidemark/bot/alert"
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/engine/live"
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
+)
+
+// Breached notes an answer that was not booked, and keeps it for the next run.
+func (j *botJournal) Breached(at market.Time, b *live.Breach, all []live.Breach) {
+	if all == nil {
+		return // the same again
+	}
+	j.batch.Journal(at, &journal.Difference{Discrepancy: state.Discrepancy{What: "answer: " + b.Rule, Ours: b.Wanted, Theirs: b.Seen, Conclusion: "not booked", Order: b.Order}})
+	text, err := folder.AppendBreaches(nil, all)
+	if err == nil { // names and numbers
+		j.batch.Blob(folder.BreachesBlob, text)
+	}
+}
+
+// Breached counts an answer that was not booked, and tells of it once.
+func (f *watchedFindings) Breached(at market.Time, b *live.Breach, all []live.Breach) {
+	f.Findings.Breached(at, b, all)
+	if m := f.watch.metrics; m != nil {
+		m.refuted.WithLabelValues(b.Rule).Inc()
+	}
+	if all != nil {
+		f.watch.tell(alert.Difference, "order %d: an answer of the exchange cannot be true: %s: want %s, got %s", b.Order, b.Rule, b.Wanted, b.Seen)
+	}
+}
+
+// remembersFills is how far back the ids of booked fills are known.
+const remembersFills = 7 * 24 * time.Hour
+
+// auditBy tells the loop what answers are held against.
+func (r *runner) auditBy(ctx context.Context, c *live.Config) (err error) {
+	if c.Breaches, err = folder.ReadBreaches(r.store); err != nil {
+		return err
+	}
+	fees := r.highestFees(ctx)
+	c.Fees = func(m *market.Market) exchange.Fees { return fees[m.ID] }
+	var booked []market.Fill
+	now := r.trading.Now()
+	err = r.store.Fills(now.Add(-remembersFills), now.Add(time.Hour), func(f *journal.FillRow) error {
+		booked = append(booked, f.Fill)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	c.Booked = func(visit func(*market.Fill)) {
+		for i := range booked {
+			visit(&booked[i])
+		}
+	}
+	c.FillsOf, c.OrderOf, c.Asked = r.fillsOf, r.orderOf, r.changed
+	return nil
+}
+
+// fillsOf are the fills of an order in the state file.
+func (r *runner) fillsOf(id market.OrderID) (fills []market.Fill) {
+	rows, err := r.store.FillsOf(id)
+	if err != nil {
+		r.log.Warn().Err(err).Int64("order", int64(id)).Msg("the fills of an order in the state file")
+	}
+	for i := range rows {
+		fills = append(fills, rows[i].Fill)
+	}
+	return fills
+}
+
+// orderOf is the own order of a market that the exchange names so.
+func (r *runner) orderOf(m market.ID, name uuid.UUID) market.OrderID {
+	row, err := r.store.FindOrder(name.String())
+	if err != nil || row.Market != m || row.ExchangeID != name {
+		return 0
+	}
+	return row.ID
+}
+
+// changed is an order as the update makes it that was in flight when the last process died, from the journal.
+func (r *runner) changed(id market.OrderID) (order market.Order, known bool) {
+	story, err := r.store.Story(id)
+	if err != nil {
+		return order, false
+	}
+	for _, e := range slices.Backward(story) {
+		if intent, is := e.Record.(*journal.Intent); is && intent.Command.Kind == market.CommandUpdate {
+			return intent.Command.Order, true
+		}
+	}
+	return order, false
+}
+
+// What is believed of fees: an exchange that tells more is not charged by.
+const (
+	believableFee    = market.Rate(2_000_000) // 2 %
+	believableRebate = market.Rate(-500_000)
+	feesWithin       = 5 * time.Second
+)
+
+// highestFees are the highest rates that the account can be charged in each market: of the config, of the exchange's highest tier (venue-facts 3.5),
+// and what the exchange says, as far as that can be believed.
+func (r *runner) highestFees(ctx context.Context) []exchange.Fees {
+	fees := make([]exchange.Fees, len(r.plan.Catalog.Markets())+1)
+	ctx, cancel := context.WithTimeout(ctx, feesWithin)
+	defer cancel()
+	var told exchange.Fees
+	var failed error
+	for i := range r.plan.Strategies {
+		for _, m := range r.plan.Strategies[i].Markets {
+			if r.paper != nil || failed != nil {
+				break
+			}
+			one, err := r.toldFees(ctx, m)
+			failed = errors.Join(failed, err)
+			told = exchange.Fees{Maker: max(told.Maker, one.Maker), Taker: max(told.Taker, one.Taker)}
+			fees[m.ID] = one
+		}
+	}
+	if failed != nil {
+		r.log.Warn().Err(failed).Msg("the exchange does not tell its fees: fills are held against those of the config and of its highest tier")
+	}
+	for _, m := range r.plan.Catalog.Markets() {
+		own := r.plan.FeesOf(m)
+		top := max(live.HighestFees.Taker, own.Maker, own.Taker, told.Maker, told.Taker)
+		low := min(0, own.Maker, fees[m.ID].Maker)
+		fees[m.ID] = exchange.Fees{Maker: low, Taker: top}
+	}
+	return fees
+}
+
+// toldFees are the rates that the exchange tells of a market.
+func (r *runner) toldFees(ctx context.Context, m *market.Market) (fees exchange.Fees, err error) {
+	rates, err := r.client.Fees(ctx, m.Name, "")
+	if err != nil {
+		return fees, err
+	}
+	for _, told := range [...]struct {
+		text rest.Number
+		into *market.Rate
+	}{{rates.Maker, &fees.Maker}, {rates.Taker, &fees.Taker}} {
+		n, err := market.ParseFixed(string(told.text), market.RateDigits)
+		if err != nil {
+			return fees, fmt.Errorf("fees of %s: %w", m.Name, err)
+		}
+		*told.into = min(max(market.Rate(n), believableRebate), believableFee)
+	}
+	return fees, nil
+}

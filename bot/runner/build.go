@@ -1,0 +1,286 @@
+// Package runner is a bot at work: it builds engine, loop, journal and feeds of a plan, gives the
+// strategies their money, answers on the socket, watches, and ends in good order. It never reads a
+// config and never prints: it logs. Start at Run, then at runner.open, which is the list of what is
+// built.
+package runner
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"sync/atomic"
+
+	"github.com/google/uuid"
+	"github.com/rs/zerolog"
+
+	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/bot/version"
+	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/engine/goroutine"
+	"github.com/tidemark-trading/tidemark/engine/live"
+	"github.com/tidemark-trading/tidemark/exchange/poll"
+	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/risk"
+	"github.com/tidemark-trading/tidemark/state"
+	"github.com/tidemark-trading/tidemark/state/journal"
+	"github.com/tidemark-trading/tidemark/state/recording"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// lateFills is how late the exchange may tell of a fill, after fills of other orders that happened later, and its position is still
+// worked out in the order of the fills: a little more than what passes between two lists of open orders.
+const lateFills = market.Duration(2 * 60e9)
+
+// recordingLead is more than the events of a minute, which a crash may have lost: their numbers are not used again.
+const recordingLead = 1 << 20
+
+// runner is a bot in the making, and then at work.
+type runner struct {
+	Options
+	plan    *plan.Live
+	log     zerolog.Logger
+	client  *rest.Client // of the exchange: market data, and in live mode orders
+	trading *rest.Client // that orders go through
+	paper   *paper       // nil in live mode
+	ledger  *rest.Ledger
+	store   *journal.Store
+	account *state.Account
+	engine  *engine.Engine
+	gate    *risk.Gate
+	journal *botJournal
+	feed    *poll.Feed
+	loop    *live.Loop
+	watch   *watch // nil: nobody
+	run     uuid.UUID
+	began   market.Time       // on the exchange's clock: candles that had closed by then are history, later ones are traded on
+	needs   []strategy.Needs  // by StrategyID − 1
+	given   market.Money      // of the currency, to strategies and the pool at this start
+	resumed bool              // the state file had an earlier run …
+	parts   map[string][]byte // … which left these
+	banned  atomic.Bool       // a ban has begun since the weight ledger was last written down
+	rescued rescuer
+	asked   atomic.Int64 // when the bot was asked to stop while it opened, in Unix ns; 0: it was not
+	booked  directBooked // how much of the kill switch's log is in the books
+	valve   *valve       // through which the loop's orders leave
+	dog     *watchdog
+	armed   atomic.Pointer[armed] // what the kill switch of this process needs; nil: markets are not learnt yet
+	late    bool                  // stop_within is over, and the loop turns
+	own     atomic.Bool           // the kill switch's log is this process's own: the next start books it
+	keeper  *holdingsKeeper       // of the holdings; nil: none are left
+}
+
+// newRunner returns a bot that is nothing yet but its plan.
+func newRunner(p *plan.Live, log zerolog.Logger, o Options) *runner {
+	r := &runner{Options: o, plan: p, log: log, run: uuid.New()}
+	r.dog = newWatchdog(r)
+	return r
+}
+
+// open makes the bot.
+func (r *runner) open(ctx context.Context) error {
+	if err := r.openStore(ctx); err != nil {
+		return err
+	}
+	if err := r.openWatch(ctx); err != nil {
+		return err
+	}
+	opening, end, err := r.opening(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
+	for _, step := range [...]func(context.Context) error{r.openClient, r.openTrading, r.openEngine, r.openFeed, r.begin, r.openLoop} {
+		if err := step(opening); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close gives back the state file and the connections.
+func (r *runner) close() (err error) {
+	if err = r.rescue(); err != nil {
+		err = Error{err}
+	}
+	r.watch.close()
+	if r.client != nil {
+		r.client.Close()
+	}
+	if r.journal != nil && r.journal.recording != nil {
+		err = errors.Join(err, r.journal.recording.Close())
+	}
+	if r.store != nil {
+		err = errors.Join(err, r.store.Close())
+	}
+	if r.paper != nil {
+		err = errors.Join(err, r.paper.Close())
+	}
+	return err
+}
+
+// warnOfFolder warns of a state folder that others may look into.
+func warnOfFolder(dir string) []string {
+	if info, err := os.Stat(dir); err == nil && folder.OpenToOthers(info) {
+		return []string{"others may look into the state folder " + dir + "; do: chmod 700 " + config.InQuotes(dir)}
+	}
+	return nil
+}
+
+// openStore opens the state file, which no other bot may hold.
+func (r *runner) openStore(ctx context.Context) (err error) {
+	if err := os.MkdirAll(r.plan.Config.Bot.State, 0o700); err != nil {
+		return fmt.Errorf("state folder: %w", err)
+	}
+	if r.store, err = journal.OpenUntil(ctx, filepath.Join(r.plan.Config.Bot.State, folder.StateFile)); err != nil {
+		return folder.Error{Err: err}
+	}
+	return nil
+}
+
+// openEngine makes account, gate and engine with the strategies in their seats.
+func (r *runner) openEngine(ctx context.Context) (err error) {
+	p := r.plan
+	roster, err := backtest.NewRoster(p.Strategies, r.log)
+	if err != nil {
+		return err
+	}
+	r.needs = roster.Needs
+	if err = r.settle(ctx); err != nil {
+		return err
+	}
+	r.account = state.NewAccount(p.Catalog, len(p.Strategies), roster.Own)
+	r.account.KeepRecent(lateFills)
+	r.gate = risk.New(p.Catalog, risk.Config{Account: p.Limits, Strategies: roster.Limits, Fees: p.FeesOf, Explain: true})
+	r.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: r.account, Gate: r.gate, Seats: roster.Seats, TradeFrom: r.began, SaveLimit: int(p.Config.Bot.SaveKB) << 10, Run: r.run, Observer: r, Apart: goroutine.Call})
+	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account, seats: p.Names(), ledger: r.weights, banned: &r.banned, currency: p.Currency.ID, agreed: map[string]folder.Agreement{}, refusals: refusals{kinds: map[refusalKey]*refusedKind{}}, notes: newNotes(r.log)}
+	if r.paper == nil {
+		r.journal.open = r.ledger.SetOpenOrders
+	}
+	if r.journal.reserve, err = setAside(p.Config.Bot.State); err != nil {
+		return err
+	}
+	r.dog.cell.Store(r.engine.Callback())
+	return r.openRecording()
+}
+
+// openRecording opens the recording of market events beside the state file.
+func (r *runner) openRecording() (err error) {
+	if r.plan.Config.Bot.RecordMB == 0 {
+		return nil
+	}
+	next := uint64(0)
+	known, err := r.store.Blob(folder.RecordingBlob)
+	if err != nil {
+		return err
+	}
+	if len(known) == 8 {
+		next = binary.BigEndian.Uint64(known) + recordingLead
+	}
+	r.journal.recording, err = recording.Open(filepath.Join(r.plan.Config.Bot.State, folder.RecordingFolder), recording.Options{Catalog: r.plan.Catalog, Limit: r.plan.Config.Bot.RecordMB << 20, Next: next})
+	if err != nil {
+		return fmt.Errorf("recording of market events: %w", err)
+	}
+	return nil
+}
+
+// begin brings the engine to where an earlier run left it, or warms it up and gives the strategies their money.
+func (r *runner) begin(ctx context.Context) (err error) {
+	now := r.trading.Now()
+	r.journal.batch.Blob(folder.ModeBlob, []byte(r.plan.Config.Bot.Mode))
+	if r.plan.Config.Bot.Mode == config.ModeLive {
+		r.journal.batch.Blob(folder.ExchangeBlob, []byte(r.plan.Config.Exchange.Origin()))
+		r.journal.batch.Blob(folder.KeyBlob, []byte(folder.DigestOf(r.plan.Key)))
+	}
+	r.journal.batch.Start(now, &journal.Start{Run: r.run, Version: version.Of(debug.ReadBuildInfo()), ConfigHash: r.plan.SettingsHash, Currency: r.plan.Currency.Symbol, Strategies: r.plan.Names()})
+	if r.parts, r.resumed, err = folder.Parts(r.store, r.plan.Names()); err != nil || r.resumed {
+		return err // openLoop restores, so that its commands are at hand
+	}
+	history, err := r.history(ctx)
+	if err != nil {
+		return fmt.Errorf("history for the warm-up: %w", err)
+	}
+	r.engine.Start(r.beginning(history, now))
+	for group := range groups(history) {
+		r.engine.Step(&market.Event{At: group[0].End(), Kind: market.KindCandles, Candles: group})
+	}
+	return r.fund(ctx, now)
+}
+
+// openLoop makes the loop, on an engine that is restored where an earlier run left something.
+func (r *runner) openLoop(ctx context.Context) error {
+	p := r.plan
+	r.valve = &valve{Trading: r.trading}
+	r.armed.Store(&armed{client: r.client, catalog: p.Catalog, store: r.store, watch: r.watch})
+	if p.Config.Bot.Mode == config.ModeLive {
+		r.keeper = newHoldingsKeeper()
+	}
+	config := live.Config{
+		Engine: r.engine, Account: r.account, Trading: r.valve, Journal: r.watch.journal(r.journal), Findings: r.watch.findings(r.journal), Events: r.events(), Clock: r.client.Now, Log: r.log,
+		StopLeft: r.stopWithin, OpenEvery: market.Duration(p.Config.Poll.Orders), HoldingsEvery: market.Duration(p.Config.Poll.Balances), StopWithin: r.stopWithin(), KeepOrders: p.Config.Bot.KeepOrders,
+		Groups: p.Groups(), GroupExpiry: market.Duration(p.Config.Exchange.CancelAfter), Start: func(market.Time) []market.Command { return nil }, Stepped: r.watch.stepped(),
+		Ready: r.ready, Sent: r.lastChance,
+	}
+	if r.resumed {
+		commands, err := r.goOn(ctx)
+		if err != nil {
+			return err
+		}
+		config.Start = func(market.Time) []market.Command { return commands }
+	} else if _, err := r.bookAtStart(); err != nil {
+		return err
+	}
+	var err error
+	if config.Agreed, err = r.agreements(); err != nil {
+		return err
+	}
+	config.Owns, config.Ended = r.owns, r.ended
+	if err := r.auditBy(ctx, &config); err != nil {
+		return err
+	}
+	r.watch.attach()
+	r.loop = live.New(config)
+	return nil
+}
+
+// goOn makes the engine what it was when the last run ended, and returns what it then wants to send.
+func (r *runner) goOn(ctx context.Context) ([]market.Command, error) {
+	history, err := r.history(ctx)
+	if err != nil {
+		return nil, err
+	}
+	commands, err := r.engine.Restore(r.trading.Now(), func(part string) []byte { return r.parts[part] }, func(yield func([]market.Candle, error) bool) {
+		for group := range groups(history) {
+			if !yield(group, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		return nil, r.misfit(fmt.Errorf("state of the last run: %w", err))
+	}
+	commands = slices.Clone(commands)
+	r.journal.halts = len(r.engine.Halts())
+	direct, err := r.bookAtStart()
+	if err != nil {
+		return nil, err
+	}
+	return append(commands, direct...), r.fund(ctx, r.trading.Now())
+}
+
+// misfit is what kept the last run from being gone on with: a mistake in the config, which a restart does not mend, where that has changed since.
+func (r *runner) misfit(err error) error {
+	runs, failed := r.store.Runs()
+	if failed == nil && len(runs) > 0 && runs[len(runs)-1].ConfigHash != r.plan.SettingsHash {
+		return config.Usagef("%w", err)
+	}
+	return err
+}

@@ -1,0 +1,66 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// openClient makes the client with its budget, learns the markets, and binds the state file to them.
+func (r *runner) openClient(ctx context.Context) (err error) {
+	r.ledger = plan.NewLedger(&r.plan.Config.Exchange, func() market.Time { return r.client.Now() }, r.warnOfBudget)
+	if r.client, err = r.plan.Client(r.ledger); err != nil {
+		return err
+	}
+	if err := r.restoreLedger(); err != nil {
+		return err
+	}
+	r.log.Info().Str("exchange", r.plan.Config.Exchange.Origin()).Msg("asking the exchange for its markets")
+	offered, err := r.plan.AskUntil(ctx, r.client, r.log)
+	if err != nil {
+		return err
+	}
+	if err := r.plan.Learn(offered); err != nil {
+		return err
+	}
+	if err := r.plan.Polling(r.client).Check(int(r.plan.Config.Exchange.PerKey), int(r.plan.Config.Exchange.PerIP)); err != nil {
+		return config.Errorf("%s: %w", r.plan.Config.Source.Name(), err)
+	}
+	r.client.Use(r.plan.Catalog)
+	return r.store.Bind(r.plan.Catalog, r.plan.Names())
+}
+
+// warnOfBudget says what the ledger finds.
+func (r *runner) warnOfBudget(w rest.Warning) {
+	r.log.Warn().Msg(w.String())
+	if w.Kind == rest.WarnBan {
+		r.banned.Store(true)
+	}
+	r.watch.warned(w)
+}
+
+// restoreLedger takes over what an earlier run knew of budgets and bans.
+func (r *runner) restoreLedger() error {
+	data, err := r.store.Blob(folder.LedgerBlob)
+	if err != nil || data == nil {
+		return err
+	}
+	var kept rest.LedgerState
+	if err := json.Unmarshal(data, &kept); err != nil {
+		return fmt.Errorf("weight ledger in the state file: %w", err)
+	}
+	r.ledger.Restore(kept)
+	return nil
+}
+
+// weights is the weight ledger for the state file.
+func (r *runner) weights() []byte {
+	data, _ := json.Marshal(r.ledger.Snapshot()) // plain numbers and names
+	return data
+}

@@ -1,0 +1,135 @@
+package runner
+
+import (
+	"flag"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+)
+
+const hour = time.Hour
+
+// The tests of this file and its neighbours let the real bot trade before an exchange in process: its client with ledger, its feeds, its
+// loop, its state file on disk. Many seeds of each case:
+//
+//	go test ./bot/runner -run 'Whatever|Killed' -live-seeds 50 -timeout 2h
+var liveSeeds = flag.Int("live-seeds", 1, "how many seeds the tests of the live bot play of each case")
+
+func TestABotAtAQuietExchangeAgreesWithIt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 1, nil)
+		p := s.start()
+		for minute := 0; minute < 5 || minute < 60 && s.traffic.reached() < stageLimits.open; minute++ {
+			time.Sleep(time.Minute)
+		}
+		require.NoError(t, p.end())
+		a := s.agree(p)
+		require.Empty(t, s.OpenAtTheExchange())
+		require.Greater(t, a.Orders, 50)
+		require.Greater(t, a.Fills, 20)
+		require.Equal(t, stageLimits.open, s.traffic.reached(), "the limit was reached")
+	})
+}
+
+// mishap is something that befalls requests.
+type mishap struct {
+	name  string
+	fault sandbox.Fault
+}
+
+// mishaps are what can happen to a request.
+var mishaps = []mishap{
+	{"request lost", sandbox.Fault{Kind: sandbox.FaultDropRequest}},
+	{"answer lost", sandbox.Fault{Kind: sandbox.FaultDropAnswer}},
+	{"connection reset, nothing done", sandbox.Fault{Kind: sandbox.FaultResetRequest}},
+	{"connection reset, done", sandbox.Fault{Kind: sandbox.FaultResetAnswer}},
+	{"late", sandbox.Fault{Kind: sandbox.FaultDelayRequest, Delay: 4 * time.Second}},
+	{"later than the window", sandbox.Fault{Kind: sandbox.FaultDelayRequest, Delay: 25 * time.Second}}, // the client has gone by then
+	{"answer later than the client waits", sandbox.Fault{Kind: sandbox.FaultDelayAnswer, Delay: 25 * time.Second}},
+	{"500 (101), nothing done", sandbox.Fault{Kind: sandbox.FaultError, Code: 101}},
+	{"500 (101), done", sandbox.Fault{Kind: sandbox.FaultError, Code: 101, Work: true}},
+	{"503 (107), nothing done", sandbox.Fault{Kind: sandbox.FaultError, Code: 107}},
+	{"503 (107), done", sandbox.Fault{Kind: sandbox.FaultError, Code: 107, Work: true}},
+	{"503 (108), done", sandbox.Fault{Kind: sandbox.FaultError, Code: 108, Work: true}},
+	{"503 (109), done", sandbox.Fault{Kind: sandbox.FaultError, Code: 109, Work: true}},
+	{"503 (111), nothing done", sandbox.Fault{Kind: sandbox.FaultError, Code: 111}},
+	{"429 (105)", sandbox.Fault{Kind: sandbox.FaultError, Code: 105}},
+	{"truncated", sandbox.Fault{Kind: sandbox.FaultTruncate}},
+	{"a page of a proxy, nothing done", sandbox.Fault{Kind: sandbox.FaultHTML, Code: 502}},
+	{"a page of a proxy, done", sandbox.Fault{Kind: sandbox.FaultHTML, Code: 502, Work: true}},
+	{"fills later than the answer", sandbox.Fault{Kind: sandbox.FaultLateFill, Delay: 3 * time.Second}},
+	{"fees later than the fills", sandbox.Fault{Kind: sandbox.FaultLateSettlement, Delay: 20 * time.Second}},
+	{"the exchange's clock off by 30 s", sandbox.Fault{Kind: sandbox.FaultClockSkew, Skew: 30 * time.Second}},
+}
+
+// boundaries are where in the life of an order, or around it, a mishap can strike.
+var boundaries = []struct{ name, endpoint string }{
+	{"place", "POST /order"},
+	{"update", "PUT /order"},
+	{"cancel", "DELETE /order"},
+	{"look", "GET /order"},
+	{"open orders", "GET /ordersOpen"},
+	{"trades", "GET /trades"},
+	{"balance", "GET /balance"},
+	{"timer", "POST /cancelOrdersAfter"},
+	{"markets", "GET /markets"},
+	{"prices", "GET /ticker/price"},
+	{"candles", "GET /{market}/candles"},
+}
+
+func TestWhateverGoesWrongExchangeAndBotAgree(t *testing.T) {
+	var refused refusalCount
+	t.Cleanup(func() { refused.require(t) })
+	for i, m := range mishaps {
+		for j, b := range boundaries {
+			every := 3 // all pairs from two seeds on, else a third of the writes and a sixth of the reads, with -short an eighth of all
+			if testing.Short() {
+				every = 8
+			} else if b.endpoint[:3] == "GET" {
+				every = 6
+			}
+			if *liveSeeds == 1 && i%every != j%every {
+				continue
+			}
+			t.Run(m.name+"/"+b.name, func(t *testing.T) {
+				t.Parallel()
+				for seed := range uint64(*liveSeeds) {
+					synctest.Test(t, func(t *testing.T) { strike(t, seed+1, uint64(i/4+j)+seed, b.endpoint, m.fault, &refused) })
+					if t.Failed() {
+						t.Fatalf("seed %d", seed+1)
+					}
+				}
+			})
+		}
+	}
+}
+
+// strike lets a fault befall a third of an endpoint's requests for a minute and a half, and then lets everything be well.
+func strike(t *testing.T, seed, limit uint64, endpoint string, f sandbox.Fault, refused *refusalCount) {
+	f.Endpoints, f.Probability, f.Until = []string{endpoint}, 0.34, 90*time.Second
+	if private(endpoint) {
+		f.Key = bottest.BotKey
+	}
+	s := newStage(t, seed, func(c *sandbox.Config) { c.Faults = []sandbox.Fault{f} })
+	s.tighten(limit)
+	p := s.start()
+	time.Sleep(3 * time.Minute)
+	s.sameOpen(p)
+	require.NoError(t, p.end())
+	require.Empty(t, s.OpenAtTheExchange())
+	a := s.agree(p)
+	require.Positive(t, a.Orders)
+	refused.add(p)
+}
+
+// private reports whether an endpoint asks for a key: only the bot's is struck then.
+func private(endpoint string) bool {
+	return slices.Contains([]string{"POST /order", "PUT /order", "DELETE /order", "GET /order", "GET /ordersOpen", "GET /trades", "GET /balance", "POST /cancelOrdersAfter"}, endpoint)
+}

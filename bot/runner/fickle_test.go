@@ -1,0 +1,166 @@
+package runner
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// fickleParams are the parameters of fickleKind.
+type fickleParams struct {
+	Seed int64 `toml:"seed" default:"1" min:"0" doc:"of what it does"`
+}
+
+// fickleKind is a strategy that does something by chance at every close: orders of every type with every condition, brackets, changes of
+// what is open. What it does hangs on its seed, the candle and what it has; it looks at nothing in which a backtest and a live bot differ.
+var fickleKind = strategy.Define("fickle", "does something by chance at every close", func(fickleParams) strategy.Needs { return strategy.Needs{} },
+	func(p fickleParams, s strategy.Setup) (strategy.Strategy, error) {
+		return &fickle{seed: uint64(p.Seed)}, nil
+	})
+
+type fickle struct {
+	strategy.Base
+	seed uint64
+}
+
+// whim is what one close leads to.
+type whim struct {
+	*strategy.Desk
+	chance *rand.Rand
+	m      market.Market
+	close  market.Price
+	amount market.Qty
+	have   market.Qty
+
+	// What rests on one side keeps it from resting anything on the other: own orders that meet are kept apart by self-trade prevention, and a
+	// backtest's bracket answers that within the path, a live one when it hears of it.
+	selling, buying bool
+}
+
+// ticks is a price so many ticks from the close, at least.
+func (w *whim) ticks(least, most int) market.Price {
+	return w.close + w.m.TickSize*market.Price(least+w.chance.IntN(most-least+1))
+}
+
+// OnCandle acts. What is refused is part of the play.
+func (s *fickle) OnCandle(d *strategy.Desk, c market.Candle) {
+	w := &whim{Desk: d, m: d.Market(c.Market), close: c.Close, chance: rand.New(rand.NewPCG(s.seed, uint64(c.Start)))}
+	w.amount = strategy.Affordable(w.m, 200_00+market.Money(w.chance.IntN(1000_00)), strategy.Whole, c.Close)
+	w.have = d.Position(c.Market).Amount
+	for _, o := range d.OpenOrders(c.Market) {
+		if o.Side == market.Sell {
+			w.have -= o.AmountRemaining
+		}
+		w.selling = w.selling || o.Side == market.Sell || o.Bracket != (market.Bracket{})
+		w.buying = w.buying || o.Side == market.Buy
+	}
+	switch draw := w.chance.IntN(24); {
+	case w.selling && rests(draw) && draw < 10, w.buying && rests(draw) && draw >= 8:
+	case draw < 10:
+		w.enter(draw)
+	case draw < 16:
+		w.leave(draw)
+	case draw < 19:
+		w.guard(draw)
+	default:
+		w.change(draw)
+	}
+}
+
+// rests reports whether a whim leads to an order that may rest.
+func rests(draw int) bool { return draw < 17 && draw != 3 && draw != 4 && draw != 12 }
+
+// conditions are those of a limit order, by chance.
+func (w *whim) conditions() []strategy.Option {
+	return [...][]strategy.Option{nil, {strategy.PostOnly()}, {strategy.InForce(market.IOC)}, {strategy.InForce(market.FOK)}, {strategy.Tag("fickle"), strategy.SelfTrade(market.CancelNewest)}}[w.chance.IntN(5)]
+}
+
+// reference is what a trigger watches, by chance.
+func (w *whim) reference() strategy.Option {
+	return strategy.Reference([...]market.TriggerReference{market.LastTrade, market.BestBid, market.BestAsk, market.MidPrice}[w.chance.IntN(4)])
+}
+
+func (w *whim) enter(draw int) {
+	id := w.m.ID
+	switch draw {
+	case 0, 1, 2:
+		_, _ = w.Limit(id, market.Buy, w.amount, w.ticks(-4, 1), w.conditions()...)
+	case 3:
+		_, _ = w.Buy(id, w.amount)
+	case 4:
+		_, _ = w.BuyQuote(id, market.Money(w.chance.IntN(400_00)))
+	case 5:
+		_, _ = w.Stop(id, market.Buy, w.amount, w.ticks(0, 4), w.reference())
+	case 6:
+		trigger := w.ticks(0, 4)
+		_, _ = w.Stop(id, market.Buy, w.amount, trigger, strategy.At(trigger+w.m.TickSize*market.Price(w.chance.IntN(3)-1)), w.reference())
+	case 7:
+		_, _ = w.TakeProfit(id, market.Buy, w.amount, w.ticks(-4, 0), w.reference())
+	case 8:
+		_, _ = w.Bracket(id, w.amount, w.ticks(-4, -1), w.ticks(1, 4), strategy.Keep(market.Leg(w.chance.IntN(2))))
+	case 9:
+		_, _ = w.Bracket(id, w.amount, w.ticks(-6, -3), w.ticks(1, 4), strategy.At(w.ticks(-2, 1)), strategy.Keep(market.Leg(w.chance.IntN(2))))
+	}
+}
+
+func (w *whim) leave(draw int) {
+	id, part := w.m.ID, min(w.amount, w.have)
+	if w.chance.IntN(2) == 0 {
+		part = w.have
+	}
+	switch draw {
+	case 10, 11:
+		_, _ = w.Limit(id, market.Sell, part, w.ticks(-1, 4), w.conditions()...)
+	case 12:
+		_, _ = w.Sell(id, part)
+	case 13:
+		_, _ = w.Stop(id, market.Sell, part, w.ticks(-4, 0), w.reference())
+	case 14:
+		trigger := w.ticks(-4, 0)
+		_, _ = w.Stop(id, market.Sell, part, trigger, strategy.At(trigger-w.m.TickSize*market.Price(w.chance.IntN(3)-1)), w.reference())
+	case 15:
+		trigger := w.ticks(0, 4)
+		_, _ = w.TakeProfit(id, market.Sell, part, trigger, strategy.At(trigger-w.m.TickSize*market.Price(w.chance.IntN(2))), w.reference())
+	}
+}
+
+func (w *whim) guard(draw int) {
+	switch draw {
+	case 16:
+		_, _ = w.Protect(w.m.ID, w.ticks(-4, -1), w.ticks(1, 4), strategy.Keep(market.Leg(w.chance.IntN(2))))
+	case 17:
+		_, _ = w.Target(w.m.ID, w.amount)
+	case 18:
+		_ = w.CancelAll(w.m.ID)
+	}
+}
+
+// change alters or cancels one of the open orders.
+func (w *whim) change(draw int) {
+	open := w.OpenOrders(w.m.ID)
+	if len(open) == 0 {
+		return
+	}
+	o := open[w.chance.IntN(len(open))]
+	switch {
+	case draw == 19:
+		_ = w.Cancel(o.ID)
+	case draw == 20:
+		_ = w.Update(o.ID, strategy.Amount(o.FilledAmount+w.amount))
+	case o.Type.HasTrigger() && !o.Triggered:
+		_ = w.Update(o.ID, strategy.Trigger(o.TriggerAmount+w.m.TickSize*market.Price(w.chance.IntN(5)-2)))
+	case draw == 21:
+		_ = w.Update(o.ID, strategy.At(w.ticks(-4, 4)), strategy.Amount(w.amount))
+	case draw == 22:
+		_ = w.Update(o.ID, strategy.InForce(market.IOC))
+	default:
+		_ = w.Update(o.ID, strategy.At(w.ticks(-4, 4)))
+	}
+}
+
+// fickleSection is a strategy of the kind in a config, with its own money.
+func fickleSection(name, markets string, seed uint64) string {
+	return section(name, "fickle", markets, "1m", fmt.Sprintf("allotment = \"8000\"\nparams.seed = %d", seed))
+}

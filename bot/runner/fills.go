@@ -1,0 +1,54 @@
+package runner
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/bot/alert"
+)
+
+// fillsWithin is how long fills are gathered for one alert, from the first on.
+const fillsWithin = time.Minute
+
+// fillsShown is how many fills an alert lists; more are counted.
+const fillsShown = 20
+
+// fillNews are the fills that the next alert tells.
+type fillNews struct {
+	lines []string
+	more  int
+	since time.Time
+}
+
+// add takes in a fill.
+func (n *fillNews) add(now time.Time, line string) {
+	switch {
+	case len(n.lines) == 0:
+		n.since, n.lines = now, append(n.lines, line)
+	case len(n.lines) < fillsShown:
+		n.lines = append(n.lines, line)
+	default:
+		n.more++
+	}
+}
+
+// text is all that was gathered, and empties the list.
+func (n *fillNews) text() string {
+	text := strings.Join(n.lines, "\n")
+	if count := len(n.lines) + n.more; count > 1 {
+		text = fmt.Sprintf("%d fills\n%s", count, text)
+	}
+	if n.more > 0 {
+		text += fmt.Sprintf("\nand %d more", n.more)
+	}
+	*n = fillNews{lines: n.lines[:0]}
+	return text
+}
+
+// tellFills tells the fills of a minute in one alert; at once, where no more will come.
+func (w *watch) tellFills(last bool) {
+	if len(w.fills.lines) > 0 && (last || w.now().Sub(w.fills.since) >= fillsWithin) {
+		w.tell(alert.Fill, "%s", w.fills.text())
+	}
+}

@@ -1,0 +1,131 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tidemark-trading/tidemark/bot/operator"
+	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// sellRounds is in how many rounds flatten tries to sell what a strategy holds.
+const sellRounds = 5
+
+// feePatience is how long flatten waits for the fees of its sales once they are done: what a strategy has earned is final only then.
+const feePatience = market.Duration(10e9)
+
+// flatten halts strategies, cancels all their orders, and sells what they hold.
+func (c *control) flatten(ctx context.Context, ask *operator.Ask) (*operator.Report, error) {
+	ids, names, err := c.strategies(ask.Strategy)
+	if err != nil {
+		return nil, err
+	}
+	report := operator.NewReport(names)
+	f := flattening{control: c, ids: ids, reason: reasonOf(ask, "flattened"), seats: make([]flatSeat, len(ids)), report: report}
+	report.Done, err = c.until(ctx, f.step)
+	report.Done = report.Done && len(report.Held) == f.dust && len(report.Open) == 0
+	if err != nil {
+		return report, err
+	}
+	report.Sales, err = c.sales(c.ctx, f.sells)
+	return report, err
+}
+
+// flattening is a flatten under way.
+type flattening struct {
+	*control
+	ids    []market.StrategyID
+	reason string
+	seats  []flatSeat // by place in ids
+	report *operator.Report
+	sells  []market.OrderID // the orders that sell
+	dust   int              // positions that the market's minimum keeps
+	fees   market.Time      // until when fees are waited for; 0: something is still open
+}
+
+// flatSeat is how far a strategy is.
+type flatSeat struct {
+	begun  bool
+	open   []market.OrderID // that have to end first
+	next   market.Time      // to ask again while orders are open
+	rounds int              // in which something was sold
+}
+
+// step brings every strategy one step nearer to holding nothing.
+func (f *flattening) step(at market.Time) (commands []market.Command, done bool) {
+	r, done := f.r, true
+	f.report.Open, f.report.Held, f.report.Unsold, f.report.Cancelled = []operator.Order{}, []operator.Position{}, []string{}, 0
+	f.dust = 0
+	for i, id := range f.ids {
+		asked := f.stepOne(&f.seats[i], at, id)
+		commands = append(commands, asked...)
+		open := r.account.Open(nil, id, 0)
+		done = done && len(open) == 0
+		for _, o := range open {
+			f.report.Open = append(f.report.Open, operator.OrderOf(r.plan.Catalog, f.row(r.account.Own(o.ID))))
+		}
+		for _, ended := range f.seats[i].open {
+			if r.account.Own(ended) == nil {
+				f.report.Cancelled++
+			}
+		}
+		f.report.Held = append(f.report.Held, f.held(id)...)
+	}
+	return commands, f.feesKnown(at) && done
+}
+
+// feesKnown reports whether the fees of all orders are settled, or have been waited for long enough.
+func (f *flattening) feesKnown(at market.Time) bool {
+	f.report.Unsettled = 0
+	for _, id := range f.ids {
+		f.report.Unsettled += f.r.account.UnsettledBy(id)
+	}
+	if len(f.report.Open) > 0 {
+		f.fees = 0
+	} else if f.fees == 0 {
+		f.fees = at.Add(feePatience)
+	}
+	return f.report.Unsettled == 0 || f.fees != 0 && at >= f.fees
+}
+
+func (f *flattening) stepOne(s *flatSeat, at market.Time, id market.StrategyID) []market.Command {
+	r := f.r
+	open := r.account.Open(nil, id, 0)
+	if !s.begun {
+		for _, o := range open {
+			s.open = append(s.open, o.ID)
+			if engine.SellsOff(o) { // of an earlier call, which this one waits for
+				f.sells = append(f.sells, o.ID)
+			}
+		}
+		s.begun = true
+	}
+	switch {
+	case len(open) > 0 && at < s.next:
+		return nil
+	case len(open) == 0 && s.rounds >= sellRounds && len(f.held(id)) > 0:
+		f.report.Unsold = append(f.report.Unsold, fmt.Sprintf("%s: not all could be sold in %d rounds", r.nameOf(id), sellRounds))
+		return nil
+	}
+	asked, unsold := r.engine.Flatten(at, id, f.reason)
+	s.next = at.Add(againAfter)
+	for _, u := range unsold {
+		if u.Refusal.Code == exchange.CodeMinBase || u.Refusal.Code == exchange.CodeMinQuote {
+			f.dust++
+		}
+		m := r.plan.Catalog.Market(u.Market)
+		f.report.Unsold = append(f.report.Unsold, fmt.Sprintf("%s: %s %s: %s", r.nameOf(id), m.FormatQty(u.Amount), m.Name, u.Refusal.Error()))
+	}
+	sold := 0
+	for i := range asked {
+		if asked[i].Kind == market.CommandPlace {
+			f.sells = append(f.sells, asked[i].Order.ID)
+			sold++
+		}
+	}
+	f.report.Sold += sold
+	s.rounds += min(sold, 1)
+	return asked
+}

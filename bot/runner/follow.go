@@ -1,0 +1,122 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/direct"
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// followEvery is the time between two looks at the kill switch's log.
+const followEvery = 250 * time.Millisecond
+
+// valve lets the loop's orders through to the exchange until the kill switch is turned; from then on cancels alone.
+type valve struct {
+	exchange.Trading
+	shut atomic.Bool
+}
+
+// Send sends an intent once, or answers that it has not left.
+func (v *valve) Send(ctx context.Context, i *exchange.Intent) (exchange.Record, error) {
+	if v.shut.Load() && i.Command != market.CommandCancel {
+		return exchange.Record{}, fmt.Errorf("%w: the kill switch was turned (bot cancel-all --direct)", exchange.ErrNotSent)
+	}
+	return v.Trading.Send(ctx, i)
+}
+
+// followDirect books what a kill switch does that is turned while the bot runs, until ctx ends. Nothing but cancels leaves from the moment that its log is
+// seen until all strategies are halted, also where the loop hangs meanwhile.
+func (r *runner) followDirect(ctx context.Context) {
+	path, said := filepath.Join(r.plan.Config.Bot.State, direct.LogFile), false
+	ticker := time.NewTicker(followEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+		lines, err := direct.Read(path)
+		if err == nil && len(lines) > 0 && !r.own.Load() {
+			r.valve.shut.Store(true)
+			err = r.bookRunning(ctx, path, lines)
+		}
+		if err != nil && !said && ctx.Err() == nil {
+			r.log.Error().Err(directError(err)).Msg("what bot cancel-all --direct does cannot be booked")
+		}
+		said = err != nil
+	}
+}
+
+// bookRunning books what is new in the log, and moves the log away once its writer has ended.
+func (r *runner) bookRunning(ctx context.Context, path string, lines []direct.Line) error {
+	if err := r.bookLines(ctx, lines); err != nil {
+		return err
+	}
+	log, err := direct.Take(path)
+	if errors.Is(err, direct.ErrBusy) || log == nil {
+		return nil // more is to come
+	}
+	if err != nil {
+		return err
+	}
+	err = r.bookLines(ctx, log.Lines())
+	if err == nil {
+		var to string
+		if to, err = log.Retire(); err == nil {
+			r.valve.shut.Store(false)
+			r.log.Warn().Str("kept_as", to).Msg("what bot cancel-all --direct did is in the books")
+		}
+	}
+	return errors.Join(err, log.Close())
+}
+
+// bookLines lets the loop book and waits until that is committed.
+func (r *runner) bookLines(ctx context.Context, lines []direct.Line) (err error) {
+	fresh := r.fresh(lines) // only bookings change what that says, and they are waited for here
+	if len(fresh) == 0 {
+		return nil
+	}
+	r.log.Warn().Int("lines", len(fresh)).Msg("bot cancel-all --direct is at work: all strategies are halted")
+	failed := r.loop.Do(ctx, func(at market.Time) []market.Command {
+		r.journal.operate()
+		commands, sales, wrong := r.book(at, lines, true)
+		if err = wrong; err != nil {
+			return nil
+		}
+		for _, s := range sales {
+			if s.until != 0 {
+				r.loop.Adopted(s.id, s.until)
+			} else {
+				r.loop.AskFor(s.id)
+			}
+		}
+		return commands
+	})
+	if err := errors.Join(failed, err); err != nil {
+		return err
+	}
+	var h *direct.Holdings
+	if err := r.loop.Look(ctx, func(at market.Time) { h = r.holdings(at) }); err != nil { // the turn that booked is committed
+		return err
+	}
+	return r.leaveHoldings(h)
+}
+
+// openWait is how long the switch waits for a bot that is booking the log.
+const openWait = 5 * time.Second
+
+// OpenSwitchLog opens the kill switch's log for writing.
+func OpenSwitchLog(path string) (log *direct.Log, err error) {
+	for began := time.Now(); ; time.Sleep(followEvery) {
+		if log, err = direct.Open(path); !errors.Is(err, direct.ErrBusy) || time.Since(began) > openWait {
+			return log, err
+		}
+	}
+}

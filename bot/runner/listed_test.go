@@ -1,0 +1,86 @@
+package runner
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// liar answers for the exchange that an order which rests has been cancelled, while it lies.
+type liar struct {
+	http.RoundTripper
+	client atomic.Pointer[string] // the order's client id; nil: the truth
+}
+
+func (l *liar) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := l.RoundTripper.RoundTrip(r)
+	client := l.client.Load()
+	if err != nil || client == nil || r.Method != http.MethodGet || r.URL.Path != "/v2/order" || !strings.Contains(r.URL.RawQuery, *client) {
+		return answer, err
+	}
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return nil, err
+	}
+	body = bytes.Replace(body, []byte(`"status":"new"`), []byte(`"status":"canceled"`), 1)
+	answer.Body, answer.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	answer.Header.Set("Content-Length", strconv.Itoa(len(body)))
+	return answer, nil
+}
+
+// The exchange says of a resting order that it has been cancelled, once, and goes on listing it as open. With 18000 the strategy can hold two such
+// orders, so the first is taken back; with 12000 it cannot, so the first is cancelled.
+func TestAnOrderThatTheExchangeListsAsOpenAfterItsEndIsTakenBack(t *testing.T) {
+	for allotment, open := range map[string]int{"18000": 2, "12000": 1} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStage(t, 1, func(c *sandbox.Config) {
+				c.Markets[0].Source, c.Markets[0].House = price.Fixed("30000"), sandbox.House{}
+			})
+			s.kinds = append(s.kinds, keeperKind)
+			s.config = strings.NewReplacer("keep_orders = true\n", "", `"12000"`, `"`+allotment+`"`).Replace(keeperBot)
+			s.traffic.limits = limits{value: 9000}
+			lie := &liar{}
+			s.wrap = func(w http.RoundTripper) http.RoundTripper {
+				lie.RoundTripper = w
+				return lie
+			}
+			p := s.start()
+			time.Sleep(30 * time.Second)
+			var first market.Order
+			p.look(func() { first = *p.account.Open(nil, 0, 0)[0] })
+			name := first.ClientOrderID.String()
+			lie.client.Store(&name)
+			for ended := false; !ended; { // it is queried once a minute
+				time.Sleep(time.Second)
+				p.look(func() { ended = p.account.Own(first.ID) == nil })
+			}
+			lie.client.Store(nil)
+			time.Sleep(4 * time.Minute)
+			p.look(func() {
+				require.Len(t, p.account.Open(nil, 0, 0), open, "allotment %s", allotment)
+				require.Equal(t, open == 2, p.account.Own(first.ID) != nil)
+				require.Zero(t, p.loop.Foreign())
+				_, halted := p.engine.Halted(1)
+				require.False(t, halted)
+			})
+			require.Contains(t, s.log.String(), "two lists of the exchange show an order open that has ended by the books")
+			listed, err := s.Auditor.OpenOrders(t.Context())
+			require.NoError(t, err)
+			require.Len(t, listed, open, "the exchange has the orders that the books have")
+			require.NoError(t, p.end())
+			s.agree(p)
+		})
+	}
+}

@@ -1,0 +1,200 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/rs/zerolog"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/engine"
+	"github.com/tidemark-trading/tidemark/engine/live"
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// paper is the exchange of paper mode: simulated, in this process, kept in a file of its own beside the bot's. It has the markets, the
+// rules, bid and ask of the exchange that the market data comes from. The bot speaks to it with a client as to any other: what is signed,
+// journalled, unknown and reconciled in live mode is so here.
+type paper struct {
+	*sandbox.Exchange
+	client  *rest.Client
+	catalog *market.Catalog
+	log     zerolog.Logger
+	events  chan market.Event // what the feed told and the simulated exchange has heard, in that order
+	failed  bool
+}
+
+// openTrading makes the client that orders go through: that of the exchange, or in paper mode one of a simulated exchange.
+func (r *runner) openTrading(ctx context.Context) error {
+	began, err := r.checkMode()
+	if err != nil {
+		return err
+	}
+	if r.trading = r.client; r.plan.Config.Bot.Mode == config.ModeLive {
+		return r.checkAccount(ctx, began)
+	}
+	path := filepath.Join(r.plan.Config.Bot.State, folder.PaperFile)
+	info, err := os.Stat(path)
+	if gone := errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0; began && gone {
+		return fmt.Errorf("%s is gone, or empty: without it %s speaks of orders and money that are nowhere; begin anew with another bot.state", path, folder.StateFile)
+	}
+	p := &paper{catalog: r.plan.Catalog, log: r.log, events: make(chan market.Event, 64)}
+	config, err := r.plan.PaperExchange(path, r.client.Now())
+	if err != nil {
+		return err
+	}
+	if p.Exchange, err = sandbox.New(config); err != nil {
+		return fmt.Errorf("simulated exchange of paper mode: %w", err)
+	}
+	r.paper = p
+	key, served := &config.Accounts[0].Keys[0], http.Handler(p)
+	if r.within != nil {
+		served = r.within(p)
+	}
+	p.client, err = rest.New(rest.Config{
+		BaseURL: "http://127.0.0.1", Key: rest.NewSecret(key.Key), Secret: rest.NewSecret(key.Secret), Window: market.Duration(r.plan.Config.Exchange.Window), Transport: inProcess{served},
+	})
+	if err != nil {
+		return err
+	}
+	p.client.Use(p.catalog)
+	r.trading = p.client
+	return errors.Join(p.client.Sync(ctx), p.begin(ctx, r.client))
+}
+
+// checkMode refuses a state folder that was traded with in the other mode. began reports whether it was traded with at all.
+func (r *runner) checkMode() (began bool, err error) {
+	before, err := r.store.Blob(folder.ModeBlob)
+	if err != nil {
+		return false, err
+	}
+	account, err := r.store.Blob(folder.PartPrefix + engine.PartAccount)
+	if err != nil {
+		return false, err
+	}
+	began = account != nil
+	if before == nil && began {
+		before = []byte(config.ModeLive) // a file from before there were modes
+	}
+	if before != nil && string(before) != r.plan.Config.Bot.Mode {
+		return began, r.plan.Config.Source.Place(config.At([]string{"bot", "mode"}, fmt.Errorf("is %s, and the state folder %s was traded with in mode %s; name another in bot.state", r.plan.Config.Bot.Mode, r.plan.Config.Bot.State, before)))
+	}
+	return began, nil
+}
+
+// begin brings the simulated exchange up to the other one before anything is traded.
+func (p *paper) begin(ctx context.Context, data exchange.MarketData) error {
+	for _, m := range p.catalog.Markets() {
+		if err := p.Govern(m.Name, m); err != nil {
+			return err
+		}
+	}
+	var prices, books []market.Ticker
+	err := live.Insist(ctx, p.log, func() (err error) {
+		if prices, err = data.TickerPrices(ctx, nil); err == nil || errors.Is(err, exchange.ErrUnits) {
+			books, err = data.TickerBooks(ctx, nil)
+		}
+		if errors.Is(err, exchange.ErrUnits) { // the others are there
+			err = nil
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for i := range prices {
+		t := &prices[i]
+		if at := slices.IndexFunc(books, func(b market.Ticker) bool { return b.Market == t.Market }); at >= 0 {
+			t.Bid, t.Ask = books[at].Bid, books[at].Ask
+		}
+		if err := p.hear(&market.Event{Kind: market.KindTicker, Ticker: t}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// relay lets the simulated exchange hear what the feed tells before the loop does, until ctx ends. Queue: 64 events; one that finds no room
+// waits, and the feed behind it drops prices.
+func (p *paper) relay(ctx context.Context, from <-chan market.Event) {
+	for {
+		select {
+		case ev := <-from:
+			if err := p.hear(&ev); err != nil && !p.failed {
+				p.failed = true
+				p.log.Error().Err(err).Msg("the simulated exchange has stopped")
+			}
+			select {
+			case p.events <- ev:
+			case <-ctx.Done():
+				return
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// hear tells the simulated exchange of prices, status and rules.
+func (p *paper) hear(ev *market.Event) error {
+	switch ev.Kind {
+	case market.KindTicker:
+		t := ev.Ticker
+		return p.Quote(p.catalog.Market(t.Market).Name, t.Last, t.Bid, t.Ask)
+	case market.KindMarketStatus:
+		return p.Govern(ev.Rules.Name, ev.Rules)
+	}
+	return nil
+}
+
+// inProcess carries requests to a handler of this process.
+type inProcess struct{ handler http.Handler }
+
+// RoundTrip returns the handler's answer.
+func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		defer r.Body.Close()
+	}
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	arriving := r.WithContext(r.Context())
+	arriving.RemoteAddr = "127.0.0.1:1"
+	if arriving.Body == nil {
+		arriving.Body = http.NoBody
+	}
+	w := &answerInProcess{header: http.Header{}, status: http.StatusOK}
+	t.handler.ServeHTTP(w, arriving)
+	return &http.Response{
+		Status: http.StatusText(w.status), StatusCode: w.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: w.header,
+		Body: io.NopCloser(&w.body), ContentLength: int64(w.body.Len()), Request: r,
+	}, nil
+}
+
+// answerInProcess is an http.ResponseWriter in memory.
+type answerInProcess struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header returns the header of the answer.
+func (a *answerInProcess) Header() http.Header { return a.header }
+
+// WriteHeader sets the status.
+func (a *answerInProcess) WriteHeader(status int) { a.status = status }
+
+// Write appends to the body.
+func (a *answerInProcess) Write(data []byte) (int, error) { return a.body.Write(data) }

@@ -1,0 +1,124 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/market"
+)
+
+// serve opens a bot, lets it trade until ctx ends, and closes it.
+func (r *runner) serve(ctx context.Context) (err error) {
+	defer func() { err = errors.Join(err, r.close()) }()
+	p, log := r.plan, r.log
+	watching, rest := context.WithCancel(context.WithoutCancel(ctx))
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	defer rest()
+	beside.Go(func() { r.dog.run(watching) })
+	if err := r.open(ctx); err != nil {
+		err = withMend(folder.About(err))
+		r.watch.stopped("it could not start: "+err.Error(), 0)
+		return r.early(ctx, err)
+	}
+	for _, line := range append(p.Unlimited(), warnOfFolder(p.Config.Bot.State)...) {
+		log.Warn().Msg(line)
+	}
+	if ctx.Err() != nil {
+		log.Info().Msg("asked to stop before trading began: the last run's orders are looked up")
+	}
+	operator, err := openControl(ctx, r)
+	if err != nil {
+		r.watch.stopped("it could not start: "+err.Error(), 0)
+		return err
+	}
+	if r.plan.Config.Bot.Mode == config.ModeLive {
+		beside.Go(func() { r.followDirect(watching) })
+	}
+	failed := errors.Join(withMend(r.trade(ctx)), operator.close())
+	rest()
+	beside.Wait() // before the file is closed
+	err = errors.Join(failed, r.leave(failed))
+	if err != nil {
+		return Error{err}
+	}
+	return nil
+}
+
+// withMend adds to an exchange's refusal of the key what to do about it.
+func withMend(err error) error {
+	if mend := plan.KeyHint(err); mend != "" {
+		return fmt.Errorf("%w; %s; bot doctor looks at everything else", err, mend)
+	}
+	return err
+}
+
+// ready lets the log and whoever watches know that the bot has reconciled with the exchange, and trades.
+func (r *runner) ready() {
+	r.log.Info().Str("mode", r.plan.Config.Bot.Mode).Strs("strategies", r.plan.Names()).Stringer("run", r.run).Bool("resumed", r.resumed).
+		Int("open_orders", len(r.account.Open(nil, 0, 0))).Msg("trading begins; Ctrl-C stops")
+	for i, name := range r.plan.Names() {
+		if halt, halted := r.engine.Halted(strategyID(i + 1)); halted {
+			r.log.Warn().Str("strategy", name).Str("reason", halt.Reason).Msg("it does not trade: it is halted until bot resume")
+		}
+	}
+	r.watch.started()
+}
+
+// Error is the end of a run that was not in good order. It is told as it is, also after a Ctrl-C.
+type Error struct{ error }
+
+// Unwrap returns the error itself.
+func (t Error) Unwrap() error { return t.error }
+
+// trade runs feed and loop until ctx ends.
+func (r *runner) trade(ctx context.Context) error {
+	feeding, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	var feed sync.WaitGroup
+	feed.Go(func() { r.feed.Run(feeding) })
+	feed.Go(func() { r.keepTime(feeding) })
+	feed.Go(func() { r.keepFiles(feeding) })
+	if r.paper != nil {
+		feed.Go(func() { r.paper.relay(feeding, r.feed.Events()) })
+	}
+	if r.keeper != nil {
+		if err := r.leaveHoldings(r.holdings(r.trading.Now())); err != nil {
+			r.log.Error().Err(err).Msg("bot cancel-all --direct --flatten would not know what to sell")
+		}
+		r.journal.left = func(at market.Time) { r.keeper.take(r.holdings(at)) }
+		feed.Go(func() { r.keepHoldings(feeding) })
+	}
+	announced := r.announceStop(ctx)
+	err := r.loop.Run(ctx)
+	announced()
+	cancel()
+	feed.Wait()
+	return err
+}
+
+// announceStop logs at once that a stop has begun, which may have to wait for the exchange. The caller calls announced when the loop has
+// ended: if ctx has ended, the line is in the log once announced returns. A loop with nothing to wait for can end before AfterFunc runs.
+func (r *runner) announceStop(ctx context.Context) (announced func()) {
+	orders := "are cancelled"
+	if r.plan.Config.Bot.KeepOrders {
+		orders = "are kept"
+	}
+	announce := sync.OnceFunc(func() {
+		r.asked.CompareAndSwap(0, time.Now().UnixNano())
+		r.log.Info().Str("orders", orders).Stringer("within", time.Duration(r.stopWithin())).Msg("stopping: the exchange's answers are awaited")
+	})
+	unregister := context.AfterFunc(ctx, announce)
+	return func() {
+		unregister()
+		if ctx.Err() != nil {
+			announce() // it waits for AfterFunc's call, if that is under way
+		}
+	}
+}

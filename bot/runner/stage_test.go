@@ -1,0 +1,235 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+	"github.com/tidemark-trading/tidemark/strategy/smacross"
+)
+
+// stage is an exchange in process with the real bot before it: its client and ledger, its feeds, its loop, and its state file on disk.
+// Only the network is not there, and in synctest's bubble no time is wasted.
+type stage struct {
+	bottest.Books
+	ex       *sandbox.Exchange
+	traffic  *traffic
+	config   string
+	kinds    []strategy.Kind
+	now      func() time.Time // the bot's clock; nil: that of the bubble
+	slept    func() market.Duration
+	witness  witness // of what the bot trades; nil: nobody
+	within   func(http.Handler) http.Handler
+	wrap     func(http.RoundTripper) http.RoundTripper // what stands between the bot and the wire; nil: nothing
+	log      bottest.Log
+	starts   int
+	everySet []config.Override
+	placed   market.OrderID // by other clients
+}
+
+const stageBot = `
+[bot]
+stop_within = "20m"
+[exchange]
+base_url = "https://exchange.test/v2"
+key_env = "KEY"
+secret_env = "SECRET"
+[poll]
+balances = "10s"
+orders = "20s"
+[risk]
+max_open_orders = 4
+max_order_value = "700"
+max_position = "2500"
+max_exposure = "4000"
+max_daily_loss = "4000"
+max_data_age = "30s"
+orders_per_minute = 40
+[strategies.restless]
+kind = "restless"
+markets = ["BTC-EUR"]
+interval = "1m"
+allotment = "10000"
+operator_id = 7
+cod_group_id = 3
+params.seed = %d
+`
+
+// newStage returns a stage; change may alter the exchange.
+func newStage(t *testing.T, seed uint64, change func(*sandbox.Config)) *stage {
+	config := bottest.Exchange(seed)
+	if change != nil {
+		change(&config)
+	}
+	ex, err := sandbox.New(config)
+	require.NoError(t, err)
+	s := &stage{Books: bottest.Books{T: t, Folder: filepath.Join(memoryFolder(t), "state")}, ex: ex, config: fmt.Sprintf(stageBot, seed), kinds: []strategy.Kind{restlessKind, smacross.Kind}}
+	s.traffic = newTraffic(t, ex)
+	s.Auditor, s.Units = s.client(bottest.AuditorKey, "secret of the auditor")
+	s.Before = s.Holdings()
+	g := &s.traffic.gauge
+	g.auditor, g.market = s.Auditor, s.Market()
+	g.before = s.Before[g.market.Base]
+	t.Cleanup(func() {
+		s.traffic.handlers.Wait()
+		require.NoError(t, ex.Close())
+		if t.Failed() {
+			t.Logf("log of the bot:\n%s", s.log.Tail(60))
+		}
+	})
+	return s
+}
+
+// memoryFolder is a folder of the test's own, in memory where the machine has such a place: what a disk needs to sync is not what is played.
+func memoryFolder(t *testing.T) string {
+	folder, err := os.MkdirTemp("/dev/shm", "tidemark")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	return folder
+}
+
+// Client returns a client of its own, which no fault strikes by its key and nobody watches.
+func (s *stage) client(key, secret string) (*rest.Client, *market.Catalog) {
+	c, err := rest.New(rest.Config{BaseURL: "https://exchange.test/v2", Key: rest.NewSecret(key), Secret: rest.NewSecret(secret), Transport: &wire{traffic: s.traffic, quiet: true}})
+	require.NoError(s.T, err)
+	for range 50 { // faults of public endpoints strike everybody
+		if err = c.Sync(context.Background()); err == nil {
+			var catalog *market.Catalog
+			if catalog, _, err = c.Catalog(context.Background()); err == nil {
+				c.Use(catalog)
+				return c, catalog
+			}
+		}
+	}
+	require.NoError(s.T, err)
+	return nil, nil
+}
+
+// process is a bot at work, as a process would be.
+type process struct {
+	*runner
+	stage *stage
+	wire  *wire
+	stop  context.CancelFunc
+	done  chan error
+}
+
+// Run makes the plan of a start.
+func (s *stage) plan(w *wire) *plan.Live {
+	c, err := config.LoadRun(&config.Source{File: "stage.toml", Text: s.config, Overrides: s.everySet})
+	require.NoError(s.T, err)
+	c.Bot.State = s.Folder
+	p, err := plan.NewLive(c, s.kinds, func(name string) string {
+		return map[string]string{"KEY": bottest.BotKey, "SECRET": bottest.BotSecret, "AUDITOR": bottest.AuditorKey, "AUDITORS": "secret of the auditor", "OTHER": bottest.OtherKey, "OTHERS": "secret of the other"}[name]
+	})
+	require.NoError(s.T, err)
+	p.Transport, p.Now = w, s.now
+	if s.wrap != nil {
+		p.Transport = s.wrap(w)
+	}
+	return p
+}
+
+// Options are what a start has of its process.
+func (s *stage) options() Options {
+	return Options{slept: s.slept, witness: s.witness, within: s.within}
+}
+
+// start starts the bot, and insists until the exchange lets it: what supervises a process does the same.
+func (s *stage) start() *process {
+	for try := 0; ; try++ {
+		p, err := s.open()
+		if err == nil {
+			ctx := p.ctx()
+			go func() { p.done <- p.trade(ctx) }()
+			return p
+		}
+		require.Less(s.T, try, 100, "the bot never starts: %v", err)
+		time.Sleep(5 * time.Second)
+	}
+}
+
+// open makes the bot, without letting it trade.
+func (s *stage) open() (*process, error) {
+	s.starts++
+	p := &process{stage: s, wire: &wire{traffic: s.traffic}, done: make(chan error, 1)}
+	var err error
+	p.runner, err = openRunner(context.Background(), s.plan(p.wire), zerolog.New(&s.log).Level(zerolog.DebugLevel).With().Int("start", s.starts).Logger(), s.options())
+	if err != nil {
+		require.NoError(s.T, p.close())
+		return nil, err
+	}
+	p.wire.watch(p.store)
+	return p, nil
+}
+
+func (p *process) ctx() context.Context {
+	ctx, stop := context.WithCancel(context.Background())
+	p.stop = stop
+	return ctx
+}
+
+// look reads what only the bot's loop may touch while it turns.
+func (p *process) look(read func()) {
+	require.NoError(p.stage.T, p.loop.Look(context.Background(), func(market.Time) { read() }))
+}
+
+// End stops the bot in good order and returns what Run said.
+func (p *process) end() error {
+	p.stop()
+	failed := <-p.done
+	p.leaveAndClose(failed)
+	return failed
+}
+
+func (p *process) leaveAndClose(failed error) {
+	require.NoError(p.stage.T, p.leave(failed))
+	require.NoError(p.stage.T, p.account.Check())
+	require.NoError(p.stage.T, p.close())
+}
+
+// kill ends the bot as kill -9 does, as far as anybody can tell: what is committed stays, what is on the wire already may still arrive,
+// and nothing else happens any more. It may be called from within a request.
+func (p *process) kill() {
+	s := p.stage
+	dir := fmt.Sprintf("%s-%d", strings.TrimSuffix(s.Folder, filepath.Ext(s.Folder)), s.starts)
+	require.NoError(s.T, os.MkdirAll(dir, 0o700))
+	if !p.wire.die() {
+		return // it is dead
+	}
+	require.NoError(s.T, p.store.Backup(filepath.Join(dir, folder.StateFile)))
+	require.NoError(s.T, p.store.Close()) // the next commit fails, and with it the loop
+	s.Folder = dir
+}
+
+// bury waits until a bot that was killed has noticed.
+func (p *process) bury() {
+	require.Error(p.stage.T, <-p.done)
+	p.client.Close()
+}
+
+// openRunner makes a bot of a plan: it locks the state file, asks the exchange what there is, and brings the engine to where it was, or
+// warms it up. Close it, also after an error. Where ctx ends meanwhile, a bot that may have orders at the exchange is opened all the same, to
+// end them.
+func openRunner(ctx context.Context, p *plan.Live, log zerolog.Logger, o Options) (r *runner, err error) {
+	r = newRunner(p, log, o)
+	return r, r.open(ctx)
+}

@@ -1,0 +1,110 @@
+package runner
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/require"
+
+	"github.com/tidemark-trading/tidemark/bot/bottest"
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/strategy"
+)
+
+// A strategy that places orders with every ticker must not keep a bot from stopping, nor must an order whose update is unresolved.
+func TestABotThatIsAskedToStopPlacesNothingMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 3, func(c *sandbox.Config) {
+			c.Faults = []sandbox.Fault{{Kind: sandbox.FaultDropAnswer, Endpoints: []string{"PUT /order"}, Key: bottest.BotKey}, {Kind: sandbox.FaultError, Code: 101, Endpoints: []string{"GET /order"}, Probability: 0.9, Key: bottest.BotKey, After: time.Minute}}
+		})
+		p := s.start()
+		time.Sleep(90 * time.Second)
+		p.stop()
+		time.Sleep(time.Second)
+		orders := s.traffic.orders()
+		failed := <-p.done
+		require.NoError(t, failed)
+		require.Equal(t, orders, s.traffic.orders())
+		p.leaveAndClose(failed)
+		require.Empty(t, s.OpenAtTheExchange())
+		s.agree(p)
+	})
+}
+
+func TestAStopIsInTheLogAlsoWhenTheLoopEndsFirst(t *testing.T) {
+	ended, stop := context.WithCancel(t.Context())
+	stop()
+	for name, ctx := range map[string]context.Context{"the loop ends first": tardy{ended}, "AfterFunc comes first": ended} {
+		var log bottest.Log
+		r := &runner{plan: &plan.Live{Access: plan.Access{Config: &config.Run{}}}, log: zerolog.New(&log)}
+		announced := r.announceStop(ctx)
+		announced()
+		r.log.Info().Msg("trading has ended")
+		require.Regexp(t, `^[^\n]*stopping: [^\n]*\n[^\n]*trading has ended[^\n]*\n$`, log.String(), name)
+	}
+	var log bottest.Log
+	(&runner{plan: &plan.Live{Access: plan.Access{Config: &config.Run{}}}, log: zerolog.New(&log)}).announceStop(t.Context())()
+	require.Empty(t, log.String(), "a loop that failed was not asked to stop")
+}
+
+// ladderKind rests four bids far below the market.
+var ladderKind = strategy.Define("ladder", "rests four orders", func(struct{}) strategy.Needs { return strategy.Needs{Ticker: true} },
+	func(struct{}, strategy.Setup) (strategy.Strategy, error) { return &ladder{}, nil })
+
+type ladder struct{ strategy.Base }
+
+func (*ladder) OnTicker(d *strategy.Desk, t market.Ticker) {
+	if open := len(d.OpenOrders(t.Market)); open < 4 {
+		_, _ = d.Limit(t.Market, market.Buy, 1_000_000, t.Last/100*98-market.Price(open)*100)
+	}
+}
+
+// meter reads from answers what is left of the key's points.
+type meter struct {
+	http.RoundTripper
+	left int
+}
+
+func (m *meter) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := m.RoundTripper.RoundTrip(r)
+	if err == nil {
+		m.left, err = strconv.Atoi(answer.Header.Get("Service-Ratelimit-Remaining"))
+	}
+	return answer, err
+}
+
+// Another program has spent the key's minute down to what is left to cancels. The answers that confirm them are part of it.
+func TestAStopIsNotHeldUpByAWeightBudgetThatIsSpent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 1, nil)
+		s.config, s.kinds = strings.ReplaceAll(s.config, `kind = "restless"`, `kind = "ladder"`), append(s.kinds, ladderKind)
+		s.config = strings.NewReplacer("params.seed = 1\n", "", `orders = "20s"`, `orders = "1h"`, `balances = "10s"`, `balances = "1h"`).Replace(s.config) // nothing else spends meanwhile
+		p := s.start()
+		time.Sleep(3*time.Minute + 5*time.Second) // the bubble's time begins with a full minute
+		open := len(s.OpenAtTheExchange())
+		require.Equal(t, 4, open)
+		m := &meter{RoundTripper: &wire{traffic: s.traffic, quiet: true}, left: 1000}
+		other, err := rest.New(rest.Config{BaseURL: "https://exchange.test/v2", Key: rest.NewSecret(bottest.BotKey), Secret: rest.NewSecret(bottest.BotSecret), Transport: m})
+		require.NoError(t, err)
+		for m.left > 2*open+3 {
+			_, err = other.Account(t.Context())
+			require.NoError(t, err)
+		}
+		began := time.Now()
+		require.NoError(t, p.end())
+		require.Less(t, time.Since(began), 5*time.Second)
+		require.Less(t, began.Sub(began.Truncate(time.Minute)), 50*time.Second, "the minute is not over")
+		require.Empty(t, s.OpenAtTheExchange())
+		s.agree(p)
+	})
+}

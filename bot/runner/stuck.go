@@ -1,0 +1,209 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/rs/zerolog"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/folder"
+	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/direct"
+	"github.com/tidemark-trading/tidemark/exchange/rest"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+	"github.com/tidemark-trading/tidemark/state/journal"
+)
+
+// armed is what the kill switch needs within a running bot.
+type armed struct {
+	client  *rest.Client
+	catalog *market.Catalog
+	store   *journal.Store
+	watch   *watch
+}
+
+const (
+	switchWithin  = 30 * time.Second // for the kill switch of a second Ctrl-C
+	loopAfterward = time.Second      // for a loop that is about to end when the switch has done its work
+	alertsWithin  = time.Second      // for alerts of a bot whose loop hangs
+)
+
+// Run lets a bot of a plan trade until ctx ends, and returns once it has ended in good order, or cannot. What it has to tell goes to log.
+// An error that the exchange, the state folder or an order is the reason of is a Error.
+func Run(ctx context.Context, p *plan.Live, log zerolog.Logger, o Options) error {
+	return newRunner(p, log, o).supervise(ctx)
+}
+
+// supervise runs a bot beside the one who waits for its end: a stop does not depend on the loop, which a strategy may hold.
+func (r *runner) supervise(ctx context.Context) error {
+	ended := make(chan error, 1)
+	go func() { ended <- r.serve(ctx) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	return r.awaitStop(ended)
+}
+
+// awaitStop waits for a bot that was asked to stop. A second Ctrl-C turns the kill switch; so does half of stop_within where a strategy blocks. When
+// stop_within is over, a bot whose loop hangs is left as it is.
+func (r *runner) awaitStop(ended <-chan error) error {
+	again, forget := r.again()
+	defer forget()
+	r.log.Info().Msg("a second Ctrl-C " + r.secondSignal())
+	within := time.Duration(r.plan.Config.Bot.StopWithin)
+	half, whole := time.NewTimer(within/2), time.NewTimer(within)
+	defer half.Stop()
+	defer whole.Stop()
+	var report *direct.Report
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case <-again.Done():
+			report, err := r.turnSwitch("a second Ctrl-C", switchWithin)
+			return r.afterSwitch(ended, report, err)
+		case <-half.C:
+			if b := r.dog.blockage(); b != nil && !r.plan.Config.Bot.KeepOrders {
+				var err error
+				if report, err = r.turnSwitch("a stop while "+b.text(time.Now()), within/2-alertsWithin); err != nil {
+					r.log.Error().Err(err).Msg("the open orders could not be cancelled without the loop")
+				}
+			}
+		case <-whole.C:
+			if r.dog.blockage() != nil {
+				return r.abandon(report)
+			}
+			whole.Reset(leastToStop + socketGoodbye + flushAlertsWithin) // the loop turns and knows that its time is over
+			if r.late {
+				return r.abandon(report)
+			}
+			r.late = true
+		}
+	}
+}
+
+// secondSignal says what a second signal does.
+func (r *runner) secondSignal() string {
+	if r.plan.Config.Bot.Mode == config.ModePaper || r.plan.Config.Bot.KeepOrders {
+		return "ends at once"
+	}
+	return "cancels the open orders without the loop, and ends"
+}
+
+// again is a context that ends with the next signal to stop.
+func (r *runner) again() (context.Context, context.CancelFunc) {
+	if r.Again == nil {
+		return context.WithCancel(context.Background())
+	}
+	return r.Again()
+}
+
+// turnSwitch cancels the bot's open orders without the loop, from which nothing but cancels leaves any more.
+func (r *runner) turnSwitch(by string, within time.Duration) (*direct.Report, error) {
+	tools := r.armed.Load()
+	switch {
+	case r.plan.Config.Bot.Mode == config.ModePaper, r.plan.Config.Bot.KeepOrders:
+		return nil, nil // nothing is outside, or what is outside is to stay
+	case tools == nil:
+		return nil, errors.New("the markets are not known yet: bot cancel-all --direct cancels what the last run left")
+	}
+	r.own.Store(true)
+	r.valve.shut.Store(true)
+	r.log.Warn().Str("by", by).Msg("open orders are cancelled without the loop")
+	log, err := OpenSwitchLog(filepath.Join(r.plan.Config.Bot.State, direct.LogFile))
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	s := &direct.Switch{Exchange: tools.client, Catalog: tools.catalog, Log: log, Operator: r.plan.Config.OperatorID(""), Say: r.sayDirect,
+		Own: func(o *market.Order) bool { return tools.knows(o.ClientOrderID) }, Fault: r.Faults}
+	if err = s.Begin(by, false); err == nil {
+		err = s.Cancel(ctx)
+	}
+	report, ended := s.End()
+	return report, errors.Join(err, ended, log.Close())
+}
+
+// knows reports whether an order is the bot's own.
+func (t *armed) knows(client uuid.UUID) bool {
+	_, err := t.store.OrderByClientID(client)
+	return !errors.Is(err, boltfile.ErrNotFound)
+}
+
+func (r *runner) sayDirect(format string, args ...any) {
+	r.log.Warn().Msg(fmt.Sprintf(format, args...))
+}
+
+// afterSwitch is the end of a bot after a second Ctrl-C.
+func (r *runner) afterSwitch(ended <-chan error, report *direct.Report, failed error) error {
+	timer := time.NewTimer(loopAfterward)
+	defer timer.Stop()
+	select {
+	case err := <-ended:
+		return err
+	case <-timer.C:
+	}
+	if failed == nil && report != nil && report.Done {
+		r.log.Warn().Int("cancelled", report.Cancelled).Msg("ended without the loop: the exchange has confirmed that no order of the bot is open; the next start reads " + direct.LogFile)
+		return nil
+	}
+	return errors.Join(failed, r.abandon(report))
+}
+
+// abandon says what is left of a bot whose loop does not end, and is its end.
+func (r *runner) abandon(report *direct.Report) error {
+	why := fmt.Errorf("the loop has not ended within %s", time.Duration(r.plan.Config.Bot.StopWithin))
+	if b := r.dog.blockage(); b != nil {
+		why = fmt.Errorf("%s: the stop could not be finished", b.text(time.Now()))
+	}
+	open, remains := 0, "no order of the bot is open, as the exchange has confirmed"
+	if report == nil || !report.Done {
+		rows := r.rowsLeft()
+		open = len(rows)
+		for i := range rows {
+			r.log.Warn().Stringer("client_order_id", rows[i].ClientOrderID).Stringer("state", rows[i].State).Msg("order that may be open")
+		}
+		if remains = fmt.Sprintf("%d orders may be open: bot cancel-all --direct cancels them", open); r.plan.Config.Bot.Mode == config.ModePaper {
+			remains = fmt.Sprintf("%s has %d open orders, with which the next start goes on", folder.PaperFile, open)
+		}
+	}
+	why = fmt.Errorf("%w; %s", why, remains)
+	r.log.Error().Err(why).Msg("the bot ends without its loop: what it has not committed, the next start asks the exchange for")
+	if tools := r.armed.Load(); tools != nil {
+		tools.watch.abandoned(why.Error(), open)
+	}
+	return Error{why}
+}
+
+// rowsLeft are the orders that are open by the state file.
+func (r *runner) rowsLeft() []journal.OrderRow {
+	tools := r.armed.Load()
+	if tools == nil {
+		return nil
+	}
+	rows, err := tools.store.OpenOrders()
+	if err != nil {
+		r.log.Error().Err(err).Msg("which orders are open cannot be read")
+	}
+	return rows
+}
+
+// abandoned tells of the end of a bot whose loop hangs.
+func (w *watch) abandoned(reason string, open int) {
+	if w == nil {
+		return
+	}
+	w.stopped(reason, open)
+	if w.alerts != nil {
+		w.alerts.Stop(alertsWithin)
+	}
+}

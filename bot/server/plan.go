@@ -1,0 +1,238 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/candles"
+)
+
+// Plan makes what package sandbox wants of an Exchange.
+type Plan struct {
+	*config.Sandbox
+	secrets     config.Secrets
+	Config      sandbox.Config
+	credentials []credential
+	token       config.Secret             // of /admin
+	Warnings    []string                  // for the user
+	stores      map[string]*candles.Store // of replayed candles, by file
+	readers     []io.Closer               // of those
+}
+
+// NewPlan checks a config, but for what only an exchange that is made of it can find, and opens the stores that are replayed. Its
+// errors name the place of what is wrong. Close it, also after an error.
+func NewPlan(c *config.Sandbox, getenv func(string) string) (*Plan, error) {
+	p := &Plan{Sandbox: c, secrets: config.Secrets{Getenv: getenv}, Config: sandbox.Default(), stores: map[string]*candles.Store{}}
+	for _, step := range [...]func() error{p.setExchange, p.setClock, p.setRules, p.setTiers, p.setAssets, p.setMarkets, p.setAccounts, p.setAdmin, p.setFaults} {
+		if err := step(); err != nil {
+			return p, c.Source.Place(err)
+		}
+	}
+	p.warnOfOpenConfig()
+	return p, nil
+}
+
+// Close closes the stores. The exchange must have ended.
+func (p *Plan) Close() (err error) {
+	for _, reader := range p.readers {
+		err = errors.Join(err, reader.Close())
+	}
+	for _, file := range slices.Sorted(maps.Keys(p.stores)) {
+		err = errors.Join(err, p.stores[file].Close())
+	}
+	return err
+}
+
+func (p *Plan) setExchange() error {
+	e, path := &p.Exchange, []string{"exchange"}
+	if _, port, err := net.SplitHostPort(e.Listen); err != nil || port == "" {
+		return config.At(config.Join(path, "listen"), fmt.Errorf("%q is no address; want host:port, like 127.0.0.1:8080 or 127.0.0.1:0", config.Clip(e.Listen)))
+	}
+	if err := config.CheckHosts(config.Join(path, "hosts"), e.Hosts); err != nil {
+		return err
+	}
+	if len(e.Prefixes) == 0 {
+		return config.At(config.Join(path, "prefixes"), fmt.Errorf("is empty; want at least one, like \"Service\""))
+	}
+	for i, prefix := range e.Prefixes {
+		if prefix == "" || strings.Trim(strings.ToLower(prefix), "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || slices.Contains(e.Prefixes[:i], prefix) {
+			return config.At(config.Join(path, "prefixes"), fmt.Errorf("%q begins no header; want letters, digits and dashes, each prefix once", config.Clip(prefix)))
+		}
+	}
+	p.Config.Prefixes, p.Config.Venue, p.Config.Seed, p.Config.History, p.Config.State = e.Prefixes, e.Venue, e.Seed, market.Duration(e.History), e.State
+	return config.OneOf(config.Join(path, "log"), e.Log, config.LogLevels...)
+}
+
+// setFaults reads the script of faults.
+func (p *Plan) setFaults() error {
+	file := p.Exchange.Faults
+	if file == "" {
+		return nil
+	}
+	text, err := os.ReadFile(file)
+	if err == nil {
+		p.Config.Faults, err = sandbox.ParseFaults(text)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s: %w", file, err)
+	}
+	return config.At([]string{"exchange", "faults"}, err)
+}
+
+func (p *Plan) setClock() error {
+	speed, err := strconv.ParseFloat(string(p.Clock.Speed), 64)
+	if err != nil || speed < 0 || speed > sandbox.FastestClock {
+		return config.At([]string{"clock", "speed"}, fmt.Errorf("%q is no speed; want 0 for a clock that stands, 1 for the machine's, at most %d", p.Clock.Speed, sandbox.FastestClock))
+	}
+	p.Config.Clock = sandbox.NewClock(market.Time(p.Clock.Start), speed)
+	return nil
+}
+
+// setRules takes the settings that are plain numbers and words. Where 0 stands for a default in sandbox.Config, but says what it says in
+// a config file, the smallest or a negative value takes its place.
+func (p *Plan) setRules() (err error) {
+	r, b, k, path := &p.Rules, &p.Budget, &p.Keep, []string{"rules"}
+	p.Config.Budget = sandbox.Budget{PerKey: orNegative(b.PerKey), PerIP: orNegative(b.PerIP), KeyBan: market.Duration(max(b.KeyBan, 1)), IPBan: market.Duration(max(b.IPBan, 1)), PerAccount: b.PerAccount}
+	p.Config.Keep = sandbox.Keep{Orders: int(k.Orders), Trades: int(k.Trades), Transactions: int(k.Transactions), Candles: int(k.Candles)}
+	rules := &p.Config.Rules
+	*rules = sandbox.Rules{Strict: r.Strict, OperatorOptional: r.OperatorOptional, ShortCreate: r.ShortCreate, DayWindow: r.DayWindow,
+		SettleAfter: market.Duration(r.SettleAfter), HoldLater: r.HoldLater, GroupsPerAccount: int(r.GroupsPerAccount), WithdrawalStage: market.Duration(r.WithdrawalStage)}
+	if r.WithdrawalStage == 0 {
+		rules.WithdrawalStage = -1
+	}
+	if rules.FeeRounding, err = exchange.ParseFeeRounding(r.FeeRounding); err != nil {
+		return config.At(config.Join(path, "fee_rounding"), err)
+	}
+	if rules.TriggerReference, err = market.ParseTriggerReference(r.TriggerReference); err != nil || rules.TriggerReference == 0 {
+		return config.At(config.Join(path, "trigger_reference"), fmt.Errorf("%q is not lastTrade, bestBid, bestAsk or midPrice", r.TriggerReference))
+	}
+	if r.GroupsPerAccount == 0 || r.GroupsPerAccount > 1000 {
+		return config.At(config.Join(path, "groups_per_account"), fmt.Errorf("%d is not in 1 to 1000", r.GroupsPerAccount))
+	}
+	for _, l := range [...]struct {
+		key  string
+		have config.Decimal
+		into *market.Rate
+	}{
+		{"placement_limit", r.PlacementLimit, &rules.PlacementLimit}, {"execution_limit", r.ExecutionLimit, &rules.ExecutionLimit},
+		{"spread_limit", r.SpreadLimit, &rules.SpreadLimit}, {"reference_limit", r.ReferenceLimit, &rules.ReferenceLimit},
+	} {
+		if *l.into, err = l.have.Rate(market.RateDigits); err != nil {
+			return config.At(config.Join(path, l.key), err)
+		}
+	}
+	for _, n := range [...]struct {
+		key  string
+		have int64
+	}{{"orders", k.Orders}, {"trades", k.Trades}, {"transactions", k.Transactions}, {"candles", k.Candles}} {
+		if n.have == 0 {
+			return config.At([]string{"keep", n.key}, fmt.Errorf("0 would forget everything; want 1 at least"))
+		}
+	}
+	return nil
+}
+
+// orNegative turns a limit of 0, which is none, into what sandbox takes for none.
+func orNegative(limit int64) int {
+	if limit == 0 {
+		return -1
+	}
+	return int(limit)
+}
+
+// setTiers takes the fee schedule, which a config has in any order.
+func (p *Plan) setTiers() error {
+	if p.Tiers == nil {
+		return nil
+	}
+	p.Config.Tiers = nil
+	type step struct {
+		volume int64
+		tier   sandbox.Tier
+	}
+	var steps []step
+	for _, key := range slices.Sorted(maps.Keys(p.Tiers)) {
+		path := []string{"tiers", key}
+		volume, err := config.Decimal(key).Fixed(2)
+		if err != nil {
+			return config.At(path, fmt.Errorf("a tier is called by the volume that it begins at: %w", err))
+		}
+		fees, err := p.fees(path, p.Tiers[key])
+		if err != nil {
+			return err
+		}
+		steps = append(steps, step{volume, sandbox.Tier{Volume: key, Fees: fees}})
+	}
+	slices.SortStableFunc(steps, func(a, b step) int { return int(min(max(a.volume-b.volume, -1), 1)) })
+	for i, s := range steps {
+		if path := []string{"tiers", s.tier.Volume}; i == 0 && s.volume != 0 {
+			return config.At(path, fmt.Errorf("is the lowest tier; one has to begin at 0"))
+		} else if i > 0 && s.volume == steps[i-1].volume {
+			return config.At(path, fmt.Errorf("begins where the tier %s does", steps[i-1].tier.Volume))
+		}
+		p.Config.Tiers = append(p.Config.Tiers, s.tier)
+	}
+	return nil
+}
+
+// Fees reads the rates of a tier.
+func (p *Plan) fees(path []string, categories map[string]config.CategorySection) (map[string]exchange.Fees, error) {
+	fees := map[string]exchange.Fees{}
+	for _, category := range slices.Sorted(maps.Keys(categories)) {
+		c := categories[category]
+		maker, err := readFee(c.Maker)
+		if err != nil {
+			return nil, config.At(config.Join(path, category, "maker"), err)
+		}
+		taker, err := readFee(c.Taker)
+		if err != nil {
+			return nil, config.At(config.Join(path, category, "taker"), err)
+		}
+		if category == config.AnyCategory {
+			category = ""
+		}
+		fees[category] = exchange.Fees{Maker: maker, Taker: taker}
+	}
+	if _, given := fees[""]; !given {
+		return nil, config.At(path, fmt.Errorf("has no %q, which is paid in every category that it does not name", config.AnyCategory))
+	}
+	return fees, nil
+}
+
+// readFee reads a rate that may be a rebate.
+func readFee(value config.Decimal) (market.Rate, error) {
+	digits, rebate := strings.CutPrefix(string(value), "-")
+	rate, err := config.Decimal(digits).Rate(market.RateDigits)
+	if err != nil {
+		return 0, err
+	}
+	if rate == config.WholeRate {
+		return 0, fmt.Errorf("%s is all there is", value)
+	}
+	if rebate {
+		rate = -rate
+	}
+	return rate, nil
+}
+
+// Explain says whether an exchange could not be made because of its config, which is a bad config, or because of its state file.
+func (p *Plan) Explain(err error) error {
+	inMemory := p.Config
+	inMemory.State = ""
+	if _, again := sandbox.New(inMemory); again == nil {
+		return err
+	}
+	return config.Errorf("%s: %w", p.Sandbox.Source.Name(), err)
+}

@@ -1,0 +1,106 @@
+// Package server serves the simulated exchange over HTTP: it makes a sandbox of a config, listens,
+// logs requests, and tells a client how to begin. It never matches an order: package sandbox does.
+// Start at Plan, then at Server.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"syscall"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/host"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+)
+
+// The exchange's server. What its connections may do is said by sandbox.Exchange.Server.
+const (
+	tick     = time.Second     // between two looks at what is due while nobody asks
+	farewell = 3 * time.Second // for requests that are being answered when the exchange is stopped
+)
+
+// Server is an exchange that listens.
+type Server struct {
+	ex       *sandbox.Exchange
+	kept     string // file that outlives it; empty: none
+	log      zerolog.Logger
+	listener net.Listener
+	Address  *net.TCPAddr
+	server   *http.Server
+}
+
+// New begins to listen.
+func New(ex *sandbox.Exchange, e *config.ServerSection, logger zerolog.Logger) (*Server, error) {
+	listener, err := net.Listen("tcp", e.Listen)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("%s is in use by another program; stop that one, or choose another port: --listen 127.0.0.1:0 takes any that is free", e.Listen)
+	case err != nil:
+		return nil, fmt.Errorf("listen on %s: %w; choose another address with --listen", e.Listen, err)
+	}
+	s := &Server{ex: ex, kept: e.State, log: logger, listener: listener, Address: listener.Addr().(*net.TCPAddr), server: ex.Server()}
+	guard := host.NewGuard(ex, e.Listen, e.Hosts)
+	guard.Kind, guard.Refusal = "application/json", `{"errorCode":110,"error":"This server does not answer for that host; name it in exchange.hosts."}`
+	s.server.Handler = logRequests(guard, logger)
+	if logger.GetLevel() > zerolog.DebugLevel {
+		logger = zerolog.Nop()
+	}
+	s.server.ErrorLog = log.New(logger, "", 0)
+	return s, nil
+}
+
+// Run serves until ctx ends, and then stops in good order. It says what was left.
+func (s *Server) Run(ctx context.Context) (left string, err error) {
+	served := make(chan error, 1) // one report, kept until it is taken
+	go func() { served <- s.server.Serve(s.listener) }()
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	told := ""
+	for {
+		select {
+		case <-ticker.C:
+			s.ex.Advance()
+			if err := s.ex.Err(); err != nil && err.Error() != told {
+				told = err.Error()
+				s.log.Error().Err(err).Msg("a part of the exchange has stopped")
+			}
+		case err := <-served:
+			return s.left(true), fmt.Errorf("serve: %w", err)
+		case <-ctx.Done():
+			calm := s.stop()
+			<-served
+			return s.left(calm), nil
+		}
+	}
+}
+
+// stop waits for requests that are being answered, then ends all connections. It reports whether none was cut off.
+func (s *Server) stop() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	if s.server.Shutdown(ctx) == nil {
+		return true
+	}
+	_ = s.server.Close() // of connections that do not end: there is nobody to tell
+	return false
+}
+
+// left says what an exchange that has stopped leaves behind.
+func (s *Server) left(calm bool) string {
+	text := "Stopped."
+	if !calm {
+		text = fmt.Sprintf("Stopped; requests that were not done after %s were cut off.", farewell)
+	}
+	orders, transfers := s.ex.Unfinished()
+	if s.kept != "" {
+		return fmt.Sprintf("%s %s holds everything, also %d open orders and %d transfers on their way.", text, s.kept, orders, transfers)
+	}
+	return fmt.Sprintf("%s It was in memory only: %d open orders and %d transfers on their way are gone. --state FILE keeps them.", text, orders, transfers)
+}

@@ -1,0 +1,157 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/plan"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
+	"github.com/tidemark-trading/tidemark/market"
+	"github.com/tidemark-trading/tidemark/state/candles"
+)
+
+// source makes what a market's price comes from; nil where only the accounts make one.
+func (p *Plan) source(path []string, name string, m *config.TradedMarket) (price.Source, error) {
+	s := &m.Source
+	if err := config.OneOf(config.Join(path, "kind"), s.Kind, config.PriceSynthetic, config.PriceReplay, config.PriceFixed, config.PriceNone); err != nil {
+		return nil, err
+	}
+	switch s.Kind {
+	case config.PriceNone:
+		return nil, nil
+	case config.PriceReplay:
+		return p.replay(path, name, m)
+	}
+	if err := checkPrice(path, m); err != nil {
+		return nil, err
+	}
+	if s.Kind == config.PriceFixed {
+		if s.Refill > 0 && s.Refill < config.Span(shortestStep) {
+			return nil, config.At(config.Join(path, "refill"), fmt.Errorf("%s is less than %s; want 0 for never", market.Duration(s.Refill), shortestStep))
+		}
+		return price.Steady{Price: string(s.Price), Refill: market.Duration(s.Refill)}, nil
+	}
+	volatility, err := strconv.ParseFloat(string(s.Volatility), 64)
+	if err != nil || volatility <= 0 || volatility > 0.5 {
+		return nil, config.At(config.Join(path, "volatility"), fmt.Errorf("%q: want a part of the price above 0, like \"0.03\", at most 0.5", s.Volatility))
+	}
+	if s.Step < config.Span(shortestStep) {
+		return nil, config.At(config.Join(path, "step"), fmt.Errorf("%s is less than %s", market.Duration(s.Step), shortestStep))
+	}
+	return price.Synthetic{Seed: s.Seed, Anchor: market.Time(s.Anchor), Price: string(s.Price), Volatility: volatility, Volume: string(s.Volume), Step: market.Duration(s.Step)}, nil
+}
+
+// shortestStep is how little may lie between two movements of a price.
+const shortestStep = market.Duration(1_000_000)
+
+// checkPrice wants a price that the market can have.
+func checkPrice(path []string, m *config.TradedMarket) error {
+	digits := m.TickSize.Digits()
+	tick, err := m.TickSize.Fixed(digits)
+	if err != nil {
+		return err
+	}
+	price, err := m.Source.Price.Fixed(digits)
+	if err != nil || price == 0 || price%tick != 0 {
+		return config.At(config.Join(path, "price"), fmt.Errorf("%q is no price here; want a multiple of tick_size, %s, above 0", m.Source.Price, m.TickSize))
+	}
+	return nil
+}
+
+// replay is a market's stored candles as its price.
+func (p *Plan) replay(path []string, name string, m *config.TradedMarket) (price.Source, error) {
+	s := &m.Source
+	interval, err := market.ParseInterval(s.Interval)
+	switch {
+	case err != nil:
+		return nil, config.At(config.Join(path, "interval"), err)
+	case s.Speed < 1 || s.Speed > 1_000_000:
+		return nil, config.At(config.Join(path, "speed"), fmt.Errorf("%d: want 1 to 1000000 seconds of candles to a second of the exchange", s.Speed))
+	case s.From != 0 && s.To != 0 && s.From >= s.To:
+		return nil, config.At(config.Join(path, "from"), fmt.Errorf("%s is not before to, %s", market.Time(s.From), market.Time(s.To)))
+	case s.Step < config.Span(shortestStep):
+		return nil, config.At(config.Join(path, "step"), fmt.Errorf("%s is less than %s", market.Duration(s.Step), shortestStep))
+	}
+	if err := config.OneOf(config.Join(path, "walk"), s.Walk, config.WalkChance, config.WalkPath); err != nil {
+		return nil, err
+	}
+	store, err := p.openStore(s.Candles)
+	if err != nil {
+		return nil, err
+	}
+	series, err := store.Series(name, interval)
+	if err != nil {
+		return nil, plan.ExplainMissing(plan.Stored{Store: store}, s.Candles, name, interval, err)
+	}
+	from, to := market.Time(s.From), market.Time(s.To)
+	if from >= series.End() || to != 0 && to <= series.First {
+		return nil, config.At(config.Join(path, "from"), fmt.Errorf("%s %s is stored from %s to %s: nothing of it lies in the range", name, interval, series.First, series.End()))
+	}
+	candles := &storedCandles{store: store, options: candles.ReadOptions{Interval: interval, From: from, To: to}, replay: price.Replay{Speed: int(s.Speed), Step: market.Duration(s.Step)}}
+	if s.Walk == config.WalkPath {
+		candles.replay.Path, candles.replay.Step = true, 0
+	}
+	p.readers = append(p.readers, candles)
+	return candles, nil
+}
+
+// store opens a candle store, once for all markets.
+func (p *Plan) openStore(file string) (*candles.Store, error) {
+	if store := p.stores[file]; store != nil {
+		return store, nil
+	}
+	store, err := candles.Read(file)
+	if err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	p.stores[file] = store
+	return store, nil
+}
+
+// storedCandles is the source of a market whose stored candles are replayed. It opens them in the units of the exchange's market.
+type storedCandles struct {
+	store   *candles.Store
+	options candles.ReadOptions
+	replay  price.Replay    // less its candles
+	reader  *candles.Reader // nil until the exchange asks
+}
+
+// Movements replays the candles from the first on. The ones before end.
+func (c *storedCandles) Movements(s price.Start) (price.Movements, error) {
+	options := c.options
+	options.Market = s.Market
+	err := c.Close()
+	if err != nil {
+		return nil, err
+	}
+	if c.reader, err = c.store.Read(options); err != nil {
+		return nil, err
+	}
+	var batch []market.Candle
+	replay := c.replay
+	replay.Candles = func() (one market.Candle, more bool, err error) {
+		if len(batch) == 0 {
+			batch, err = c.reader.Next()
+		}
+		if errors.Is(err, io.EOF) {
+			return one, false, nil
+		}
+		if err != nil {
+			return one, false, err
+		}
+		one, batch = batch[0], batch[1:]
+		return one, true, nil
+	}
+	return replay.Movements(s)
+}
+
+// Close ends the reading.
+func (c *storedCandles) Close() error {
+	if c.reader == nil {
+		return nil
+	}
+	return c.reader.Close()
+}

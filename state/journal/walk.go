@@ -1,0 +1,36 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/tidemark-trading/tidemark/state/boltfile"
+)
+
+// lookAtContext is how many keys a long walk comes by between two looks at its context.
+const lookAtContext = 256
+
+// walkUntil calls visit with a bucket's keys from first on, in order, until visit returns an error,
+// which is returned, or ctx ends. Pages that were read are given back.
+func walkUntil(ctx context.Context, b *bbolt.Bucket, first []byte, visit func(key, value []byte) error) error {
+	release := boltfile.NewReleaser(b.Tx())
+	defer release.Flush()
+	c, n := boltfile.NewCursor(b), 0
+	for key, value := c.Seek(first); key != nil; key, value = c.Next() {
+		if n++; n%lookAtContext == 0 && ctx.Err() != nil {
+			return fmt.Errorf("read the state file: %w", ctx.Err())
+		}
+		if err := visit(key, value); err != nil {
+			return err
+		}
+		release.Consumed(value)
+	}
+	return nil
+}
+
+// walk is walkUntil the reading of the store ends, in a transaction of its own.
+func (s *Store) walk(bucket, first []byte, visit func(key, value []byte) error) error {
+	return s.db.View(func(tx *bbolt.Tx) error { return walkUntil(s.reading, tx.Bucket(bucket), first, visit) })
+}
