@@ -116,7 +116,8 @@ func (v *Venue) computeCash(b *book, o *order, gross market.Value, d *deal) (err
 		rate = o.fees().Taker
 	}
 	d.cash, d.fee, err = d.settlement.Fill(b.market, o.Side, gross, rate, v.config.FeeRounding)
-	if excess := d.cash - v.spendable(o); err == nil && o.Side == market.Buy && excess > 0 { // several fills, each rounded up
+	// several fills, each rounded up, may cost more than the hold
+	if excess := d.cash - v.spendable(o); err == nil && o.Side == market.Buy && excess > 0 {
 		d.cash -= excess
 		d.fee, err = d.fee.Sub(b.market.MoneyValue(excess))
 	}
