@@ -83,14 +83,14 @@ func (d *driver) runBatch(f *feed) error {
 
 // coast steps calm candles and returns how many.
 func (d *driver) coast(f *feed, series []market.Candle) (int, error) {
-	low, high := d.venue.Calm(f.Market.ID)
+	low, high := d.venue.QuietRange(f.Market.ID)
 	length := market.Time(f.Interval.Fixed())
 	n, commands := d.engine.Coast(series, length, d.latency, low, high)
 	if n == 0 {
 		return 0, nil
 	}
 	last := &series[n-1]
-	d.venue.Pass(last)
+	d.venue.SkipTo(last)
 	d.last = last.Start + length
 	d.sees = d.last
 	if len(commands) > 0 {

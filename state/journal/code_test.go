@@ -54,7 +54,7 @@ func scatter(t testing.TB, v reflect.Value, random *rand.Rand) {
 		}
 		v.Set(reflect.ValueOf(id))
 	case market.Value:
-		value, err := market.ValueOfWords(random.Int64()>>random.UintN(64), random.Uint64())
+		value, err := market.ValueOfHalves(random.Int64()>>random.UintN(64), random.Uint64())
 		require.NoError(t, err)
 		if random.UintN(2) == 0 {
 			value = value.Neg()
