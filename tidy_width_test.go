@@ -27,6 +27,7 @@ var wide = map[string]bool{
 	"bot":                    true,
 	"bot/alert":              true,
 	"bot/bottest":            true,
+	"bot/candles":            true,
 	"bot/config":             true,
 	"bot/console":            true,
 	"bot/doctor":             true,
