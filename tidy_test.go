@@ -73,6 +73,8 @@ var mayImport = map[string][]string{
 		"exchange/poll", "exchange/rest", "backtest", "bot/config", "bot/folder", "bot/plan"},
 	"bot/server": {"market", "state/candles", "exchange", "exchange/sandbox", "exchange/sandbox/price",
 		"bot/config", "bot/host", "bot/plan"},
+	"bot/candles": {"market", "state/boltfile", "state/candles", "exchange", "exchange/rest", "bot/config",
+		"bot/console", "bot/plan"},
 	"bot/console": {"market"},
 	"bot/host":    nil,
 	"bot/version": nil,
@@ -92,15 +94,14 @@ var core = []string{"market", "strategy", "risk", "state", "state/codec", "state
 // exceptions are the files outside the core that may do what is forbidden elsewhere: file → what →
 // why.
 var exceptions = map[string]map[string]string{
-	"market/synthetic/synthetic.go": {"math/rand/v2": "the made-up market is drawn from a PCG with a seed of its " +
-		"own: the same seed gives the same candles"},
-	"engine/goroutine/call.go": {"go": "a callback that may end its goroutine gets one of its own, and is " +
-		"waited for"},
-	"engine/live/loop.go": {"time.NewTimer": "the loop wakes when something is due; what time it is it " +
-		"asks the exchange's clock"},
-	"engine/live/insist.go": {"time.After": "an exchange that cannot be reached is tried again after a while"},
-	"engine/live/stepped.go": {"time.Now": "how long a step takes is measured for who asks; nothing depends " +
-		"on it", "time.Since": "the same"},
+	"market/synthetic/synthetic.go": {"math/rand/v2": "the made-up market is drawn from a PCG with a seed: " +
+		"the same seed gives the same candles"},
+	"engine/goroutine/call.go": {"go": "a callback that may end its goroutine gets one of its own, and is waited " +
+		"for"},
+	"engine/live/loop.go": {"time.NewTimer": "the loop wakes when something is due; the time comes from the " +
+		"exchange's clock",
+		"time.Now": "Config.Stepped measures how long a step takes; nothing depends on it", "time.Since": "the same"},
+	"engine/live/retry.go": {"time.After": "an exchange that cannot be reached is tried again after a while"},
 	"exchange/poll/feed.go": {"math/rand/v2": "the periods of polling vary a little, so that many feeds do " +
 		"not beat in time", "time.After": "the wait between two rounds"},
 	"exchange/poll/candles.go": {"time.After": "the wait until a candle has closed on the exchange's clock"},

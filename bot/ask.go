@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 )
@@ -27,7 +28,7 @@ func (f *callerFlags) register(c *cobra.Command) {
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 }
 
-// Folder is the bot's state folder.
+// folder is the bot's state folder.
 func (f *callerFlags) folder() (string, error) {
 	if info, err := os.Stat(f.state); f.state != "" && (err != nil || info.IsDir()) {
 		return f.state, nil
@@ -47,7 +48,7 @@ func (f *callerFlags) place() (of operator.Place, err error) {
 	return of, err
 }
 
-// Ask asks the bot that the flags mean.
+// ask asks the bot that the flags mean.
 func ask[T any](f *callerFlags, question func(operator.Place) (operator.Answer[T], error)) (answer operator.Answer[T], err error) {
 	of, err := f.place()
 	if err != nil {
@@ -67,7 +68,7 @@ func show[T any](a *app, f *callerFlags, answer operator.Answer[T], print func(*
 		_, err := text.WriteTo(a.Stdout)
 		return err
 	case f.json:
-		return a.printJSON(answer.Value)
+		return console.PrintJSON(a.Stdout, answer.Value)
 	}
 	if answer.Raw == nil {
 		fmt.Fprintln(a.Stderr, "the bot does not run: this is what its state file says")
@@ -92,15 +93,5 @@ func (a *app) act(ctx context.Context, f *actFlags, path string, ask *operator.A
 	if err == nil && !answer.Value.Done {
 		return errUnconfirmed
 	}
-	return err
-}
-
-// printJSON writes a value for a program to read.
-func (a *app) printJSON(value any) error {
-	text, err := json.MarshalIndent(value, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = a.Stdout.Write(append(text, '\n'))
 	return err
 }

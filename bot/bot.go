@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark-trading/tidemark/bot/candles"
 	"github.com/tidemark-trading/tidemark/bot/config"
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/runner"
@@ -75,7 +76,7 @@ func Run(ctx context.Context, p Process) int {
 	}
 	switch {
 	case errors.As(err, new(stuckError)):
-	case ctx.Err() != nil && errors.As(err, new(resumableError)):
+	case ctx.Err() != nil && errors.As(err, new(candles.ResumableError)):
 		err = errors.New("interrupted; what came before is stored: the same command goes on from there")
 	case ctx.Err() != nil && !errors.As(err, new(runner.Error)):
 		err = errors.New("interrupted; nothing half-written is left behind")
@@ -106,7 +107,7 @@ func (a *app) root() *cobra.Command {
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
-	root.AddCommand(a.backtestCommand(), a.candlesCommand(), a.stateCommand(), a.strategiesCommand(), a.initCommand(), a.exchangeCommand(), a.runCommand(), a.doctorCommand(), a.versionCommand())
+	root.AddCommand(a.backtestCommand(), candles.Command(candles.Streams{Stdin: a.Stdin, Stdout: a.Stdout, Stderr: a.Stderr}, a.enter), a.stateCommand(), a.strategiesCommand(), a.initCommand(), a.exchangeCommand(), a.runCommand(), a.doctorCommand(), a.versionCommand())
 	root.AddCommand(a.operatorCommands()...)
 	return root
 }

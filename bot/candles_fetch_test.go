@@ -94,7 +94,7 @@ func (m *marketTown) fetch(t testing.TB, store string, args ...string) (code int
 	return code, out.String(), errs.String()
 }
 
-// Stored is everything that a store holds of the series, as text.
+// stored is everything that a store holds of the series, as text.
 func stored(t testing.TB, path string) string {
 	store, err := candles.Read(path)
 	require.NoError(t, err)

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/tidemark-trading/tidemark/backtest"
+	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 )
 
@@ -22,7 +23,7 @@ func (a *app) checkLookahead(ctx context.Context, p *plan.Backtest, asJSON bool)
 		return err
 	}
 	if asJSON {
-		err = a.printJSON(report)
+		err = console.PrintJSON(a.Stdout, report)
 	} else {
 		_, err = fmt.Fprintf(a.Stdout, "%s: %d decisions; %d runs; another future from %d places on; %d runs decided otherwise before.\n",
 			p.Options.Title, report.Decisions, report.Runs, len(report.Cuts), len(report.Changed))
@@ -40,7 +41,7 @@ func (a *app) checkWarmup(ctx context.Context, p *plan.Backtest, asJSON bool) er
 		return err
 	}
 	if asJSON {
-		err = a.printJSON(report)
+		err = console.PrintJSON(a.Stdout, report)
 	} else {
 		err = a.printWarmup(p.Options.Title, report)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/boltfile"
@@ -81,7 +82,7 @@ func (a *app) compactState(ctx context.Context, f *compactFlags) error {
 			return err
 		}
 		if f.json {
-			return a.printJSON(&info)
+			return console.PrintJSON(a.Stdout, &info)
 		}
 		_, err = fmt.Fprint(a.Stdout, info.text())
 		return err

@@ -60,7 +60,7 @@ func (b *trader) stop() {
 	require.NoError(b.t, bottest.Ended(b.cmd), b.stderr.String())
 }
 
-// Try runs a command on the bot with --json, decodes its answer, and returns its exit code.
+// try runs a command on the bot with --json, decodes its answer, and returns its exit code.
 func (b *trader) try(command string, into any) int {
 	args := append(strings.Fields(command), "--state", b.folder, "--json")
 	code, out, _ := call(b.t.Context(), args...)
@@ -70,7 +70,7 @@ func (b *trader) try(command string, into any) int {
 	return code
 }
 
-// Ask is try that must succeed. What only looks is asked again: a bot on a machine that stands still has not answered in time.
+// ask is try that must succeed. What only looks is asked again: a bot on a machine that stands still has not answered in time.
 func (b *trader) ask(command string, into any) {
 	b.t.Helper()
 	switch name, _, _ := strings.Cut(command, " "); name {
@@ -83,7 +83,7 @@ func (b *trader) ask(command string, into any) {
 	}
 }
 
-// Client is another program with the same key.
+// client is another program with the same key.
 func (b *trader) client() *rest.Client {
 	key := b.exchange.facts.Accounts[0].Keys[0]
 	c, err := rest.New(rest.Config{BaseURL: b.exchange.facts.BaseURL, Key: rest.NewSecret(key.Key), Secret: rest.NewSecret(key.Secret), Prefix: "Service", Window: market.Duration(time.Minute)})

@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 	"github.com/tidemark-trading/tidemark/bot/runner"
@@ -281,7 +282,7 @@ func (k *killSwitch) show(report *direct.Report, failed error) error {
 		return failed
 	}
 	if k.flags.json {
-		if err := k.printJSON(report); err != nil {
+		if err := console.PrintJSON(k.Stdout, report); err != nil {
 			return errors.Join(failed, err)
 		}
 	} else {

@@ -162,7 +162,7 @@ func (p *switchPlay) command(killAt string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Run starts the bot.
+// run starts the bot.
 func (p *switchPlay) run(killAt string) *exec.Cmd {
 	cmd := p.command(killAt, "run", "-c", p.file)
 	require.NoError(p.T, cmd.Start())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/doctor"
 	"github.com/tidemark-trading/tidemark/bot/plan"
 )
@@ -53,12 +54,12 @@ func (a *app) doctor(ctx context.Context, f *runFlags, asJSON, tryAlerts bool) e
 	if err != nil {
 		return err
 	}
-	findings, err := doctor.Examine(ctx, p, doctor.Options{Getenv: a.Getenv, Tell: a.tell, NeedLimits: needed, TryAlerts: tryAlerts})
+	findings, err := doctor.Examine(ctx, p, doctor.Options{Getenv: a.Getenv, Tell: func(text string) { console.Tell(a.Stderr, text) }, NeedLimits: needed, TryAlerts: tryAlerts})
 	if err != nil {
 		return err
 	}
 	if asJSON {
-		err = a.printJSON(findings)
+		err = console.PrintJSON(a.Stdout, findings)
 	} else {
 		err = writeFindings(a.Stdout, findings)
 	}

@@ -92,7 +92,7 @@ func (p *practice) use(key int) {
 	p.env["BOT_KEY"], p.env["BOT_SECRET"] = k.Key, k.Secret
 }
 
-// Call runs the doctor.
+// call runs the doctor.
 func (p *practice) call(args ...string) (code int, stdout, stderr string) {
 	var out, failed bytes.Buffer
 	code = bot.Run(p.t.Context(), bot.Process{Args: append([]string{"doctor", "-c", p.config}, args...), Stdin: bytes.NewReader(nil), Stdout: &out, Stderr: &failed,
@@ -100,7 +100,7 @@ func (p *practice) call(args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), failed.String()
 }
 
-// Examine runs the doctor and returns its exit code with what it found.
+// examine runs the doctor and returns its exit code with what it found.
 func (p *practice) examine(args ...string) (int, []Answer) {
 	p.t.Helper()
 	code, out, failed := p.call(append(args, "--json")...)

@@ -73,7 +73,7 @@ func (f *exchangeFlags) overrides() (list []config.Override, err error) {
 	return list, nil
 }
 
-// Run reads the config that the flags mean. Close the plan where there is one.
+// plan reads the config that the flags mean. Close the plan where there is one.
 func (f *exchangeFlags) plan(getenv func(string) string) (*server.Plan, error) {
 	overrides, err := f.overrides()
 	if err != nil {

@@ -277,10 +277,10 @@ func tryFlip(path, dir string, want [32]byte) error {
 	return nil
 }
 
-// Raw is more bytes in a row than a person reads.
+// raw is more bytes in a row than a person reads.
 var raw = regexp.MustCompile(`[0-9a-f]{33,}`)
 
-// Try runs a command in this process.
+// try runs a command in this process.
 func try(args ...string) (text string, failed bool) {
 	fmt.Println("try", strings.Join(args, " "))
 	var out, said bytes.Buffer

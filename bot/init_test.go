@@ -16,7 +16,7 @@ import (
 	"github.com/tidemark-trading/tidemark/strategy/shipped"
 )
 
-// Call runs the program in this process.
+// call runs the program in this process.
 func call(ctx context.Context, args ...string) (code int, stdout, stderr string) {
 	var out, failed bytes.Buffer
 	code = bot.Run(ctx, bot.Process{Args: args, Stdin: bytes.NewReader(nil), Stdout: &out, Stderr: &failed,

@@ -101,7 +101,7 @@ func TestAPersonResolvesAnOrderOverTheSocket(t *testing.T) {
 	_ = bottest.Ended(b.cmd)
 }
 
-// Story is what bot explain tells of an order.
+// story is what bot explain tells of an order.
 func (b *trader) story(order int64) string {
 	_, out, _ := call(b.t.Context(), "explain", fmt.Sprint(order), "--state", b.folder)
 	return out

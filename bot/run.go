@@ -65,7 +65,7 @@ func (a *app) runConfigOf(f *runFlags) (*config.Run, error) {
 	return config.LoadRun(source)
 }
 
-// Run runs the command.
+// run runs the command.
 func (a *app) run(ctx context.Context, f *runFlags) error {
 	p, err := a.runPlanOf(f)
 	if err != nil {

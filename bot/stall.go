@@ -57,7 +57,7 @@ func (s *stall) guard(ctx context.Context, work func() error) error {
 	}
 }
 
-// Now is the callback under way.
+// now is the callback under way.
 func (s *stall) now() (call engine.Call, name string, is bool) {
 	w := s.seen.Load()
 	if w == nil {

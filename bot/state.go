@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/bot/folder"
 	"github.com/tidemark-trading/tidemark/bot/operator"
 	"github.com/tidemark-trading/tidemark/state/boltfile"
@@ -136,7 +137,7 @@ func (a *app) checkState(f *stateFlags, s *journal.Store) error {
 		info.Recording = &recordingInfo{x.First, x.Last, x.From.Millis(), x.To.Millis(), x.Segments, x.Bytes}
 	}
 	if f.json {
-		err = a.printJSON(&info)
+		err = console.PrintJSON(a.Stdout, &info)
 	} else {
 		err = printState(a.Stdout, &info, &x)
 	}
@@ -222,7 +223,7 @@ func (a *app) written(f *stateFlags, path string, err error) error {
 		return err
 	}
 	if f.json {
-		return a.printJSON(writtenInfo{File: path, Bytes: info.Size()})
+		return console.PrintJSON(a.Stdout, writtenInfo{File: path, Bytes: info.Size()})
 	}
 	_, err = fmt.Fprintf(a.Stdout, "%s: %d bytes\n", path, info.Size())
 	return err
@@ -238,7 +239,7 @@ func (a *app) stateExportCommand(f *stateFlags) *cobra.Command {
 				return config.Usagef("--table: there is no %q; there are %s", table, strings.Join(all, ", "))
 			}
 			return f.with(ctx, journal.ReadUntil, func(s *journal.Store) error {
-				return a.writeTo(out, func(w io.Writer) error {
+				return console.WriteTo(a.Stdout, out, func(w io.Writer) error {
 					_, err := s.Export(w, table)
 					return err
 				})

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/strategy"
 )
 
@@ -90,7 +91,7 @@ func (a *app) listStrategies(kinds []strategy.Kind, asJSON bool) error {
 		infos = append(infos, info)
 	}
 	if asJSON {
-		return a.printJSON(infos)
+		return console.PrintJSON(a.Stdout, infos)
 	}
 	for i := range infos {
 		if i > 0 {

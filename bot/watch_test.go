@@ -189,7 +189,7 @@ func TestWhatABotDoesCanBeWatchedFromStartToStop(t *testing.T) {
 	}
 }
 
-// Value is a figure of a page of metrics; NaN where it is not there.
+// value is a figure of a page of metrics; NaN where it is not there.
 func value(t *testing.T, page, name string) float64 {
 	found := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + ` (\S+)$`).FindStringSubmatch(page)
 	if found == nil {

@@ -137,7 +137,7 @@ func NewSender(places []*Receiver, log zerolog.Logger) *Sender {
 	return a
 }
 
-// Client speaks to the receiver, and follows it nowhere else.
+// client speaks to the receiver, and follows it nowhere else.
 func (p *Receiver) client() *http.Client {
 	return &http.Client{
 		Timeout:       p.pace.answer,

@@ -87,7 +87,7 @@ func verdict(answer *http.Response) error {
 	return backoff.Permanent(err)
 }
 
-// Write writes an alert as the receiver wants it.
+// write writes an alert as the receiver wants it.
 func (p *Receiver) write(one *Alert) (body []byte, contentType string, err error) {
 	contentType = "application/json"
 	switch p.Template {

@@ -21,7 +21,7 @@ const (
 	slowWay = market.Duration(time.Second)
 )
 
-// Reach finds out whether the exchange answers.
+// reach finds out whether the exchange answers.
 func (d *doctor) reach(ctx context.Context) bool {
 	url := d.plan.Config.Exchange.BaseURL
 	if err := d.client.Sync(ctx); err != nil {

@@ -30,7 +30,7 @@ func (k *knownState) missed(client uuid.UUID) bool {
 	return k.readable && !there
 }
 
-// StateFile checks the state file as `bot state check` does.
+// stateFile checks the state file as `bot state check` does.
 func (d *doctor) stateFile(ctx context.Context) {
 	d.known = &knownState{orders: map[uuid.UUID]struct{}{}}
 	path := filepath.Join(d.plan.Config.Bot.State, folder.StateFile)
@@ -54,7 +54,7 @@ func (d *doctor) stateFile(ctx context.Context) {
 	}
 }
 
-// Examine reads a state file.
+// examine reads a state file.
 func (d *doctor) examine(path string, store *journal.Store) error {
 	report, err := store.Check()
 	if err != nil {

@@ -25,7 +25,7 @@ type unit struct {
 	success []string
 }
 
-// Units looks at the installed services that start a bot: since exit code 2 is a crash, and 64 and 78 are mistakes of usage and config, a
+// units looks at the installed services that start a bot: since exit code 2 is a crash, and 64 and 78 are mistakes of usage and config, a
 // unit for the older codes leaves a bot that crashed where it lies.
 func (d *doctor) units(folders []string) {
 	for _, file := range unitFiles(folders) {

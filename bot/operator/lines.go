@@ -89,7 +89,7 @@ func (t *teller) report(r *journal.Report) []string {
 	return []string{line + "; at the exchange " + ClockOf(r.Updated.Millis())}
 }
 
-// Fills tells each fill once, and its fee when it is known.
+// fills tells each fill once, and its fee when it is known.
 func (t *teller) fills(fills []market.Fill) (lines []string) {
 	for i := range fills {
 		f := &fills[i]
@@ -111,7 +111,7 @@ func (t *teller) fills(fills []market.Fill) (lines []string) {
 	return lines
 }
 
-// Refusal tells what the gate refused.
+// refusal tells what the gate refused.
 func (t *teller) refusal(r *journal.Refusal) []string {
 	line := fmt.Sprintf("refused   %s %s: %s: %s", r.Command.Kind, commandText(t.catalog, &r.Command), r.Reason, r.Detail)
 	if r.Count > 1 {

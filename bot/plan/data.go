@@ -71,7 +71,7 @@ func (p *Backtest) addMarkets() error {
 	return nil
 }
 
-// Market is the catalog's market, added with its rules when it is not there yet.
+// market is the catalog's market, added with its rules when it is not there yet.
 func (p *Backtest) market(name string, interval market.Interval) (*market.Market, error) {
 	if have := p.Catalog.MarketNamed(name); have != nil {
 		return have, nil

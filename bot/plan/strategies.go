@@ -39,7 +39,7 @@ func (p *Plan) addStrategies() error {
 	return nil
 }
 
-// Kind finds a strategy's kind among those of the program.
+// kind finds a strategy's kind among those of the program.
 func (p *Plan) kind(path []string, name string) (strategy.Kind, error) {
 	names := make([]string, len(p.kinds))
 	for i, k := range p.kinds {

@@ -35,7 +35,7 @@ func (l *synthetics) Digits(name string) (price, volume uint8, err error) {
 	return madeUpPrice, madeUpVolume, nil
 }
 
-// Candles makes the series in units of a market.
+// candles makes the series in units of a market.
 func (l *synthetics) candles(m *market.Market, interval market.Interval) ([]market.Candle, error) {
 	if m.Name != madeUpMarket || interval < market.Interval1h {
 		return nil, fmt.Errorf("there is no synthetic %s %s, only %s at 1h and longer", m.Name, interval, madeUpMarket)

@@ -196,7 +196,7 @@ func (p *play) sameCandles(s *stage, all []*series, from, to market.Time) {
 	}
 }
 
-// Stored is the candles of a market for a backtest, with 2 decimals of a price and 8 of a volume.
+// stored is the candles of a market for a backtest, with 2 decimals of a price and 8 of a volume.
 type stored struct {
 	name, tick string
 	candles    map[market.Interval][]market.Candle

@@ -123,11 +123,12 @@ func (l *trail) Closed(o *state.Order) {
 // text is every field of what points to an order, a fill or a position of a market that is not zero and not unlike, in units that people read.
 func (l *trail) text(what any, id market.ID) (text string) {
 	m, v := l.catalog.Market(id), reflect.ValueOf(what).Elem()
-	for i, field := range reflect.VisibleFields(v.Type()) {
-		if _, without := unlike[field.Name]; without || v.Field(i).IsZero() {
+	for _, field := range reflect.VisibleFields(v.Type()) {
+		has := v.FieldByIndex(field.Index)
+		if _, without := unlike[field.Name]; without || field.Anonymous || has.IsZero() {
 			continue
 		}
-		text += field.Name + " " + l.value(m, v.Field(i).Interface()) + " "
+		text += field.Name + " " + l.value(m, has.Interface()) + " "
 	}
 	return text
 }

@@ -126,7 +126,7 @@ func (c *control) opening() string {
 	return ""
 }
 
-// Name is a feed's name for a person.
+// name is a feed's name for a person.
 func (k feedKey) name(c *market.Catalog) string {
 	text := operator.FeedName(c, k.kind, k.market)
 	if k.kind == market.KindCandles {
@@ -135,7 +135,7 @@ func (k feedKey) name(c *market.Catalog) string {
 	return text
 }
 
-// Orders answers `bot orders`.
+// orders answers `bot orders`.
 func (c *control) orders(ctx context.Context, ask *operator.Ask) (any, error) {
 	list, err := operator.OrdersOf(c.r.store, ask.All)
 	if err != nil {
@@ -171,7 +171,7 @@ func (c *control) positions(ctx context.Context, _ *operator.Ask) (any, error) {
 	return list, err
 }
 
-// Explain answers `bot explain`.
+// explain answers `bot explain`.
 func (c *control) explain(ctx context.Context, ask *operator.Ask) (any, error) {
 	if ask.Order == "" {
 		return c.refusals(ctx, ask)

@@ -106,7 +106,7 @@ func (r *runner) open(ctx context.Context) error {
 	return nil
 }
 
-// Close gives back the state file and the connections.
+// close gives back the state file and the connections.
 func (r *runner) close() (err error) {
 	if err = r.rescue(); err != nil {
 		err = Error{err}

@@ -54,7 +54,7 @@ func openControl(ctx context.Context, r *runner) (*control, error) {
 	return c, nil
 }
 
-// Close ends what is under way, answers it, and removes the socket.
+// close ends what is under way, answers it, and removes the socket.
 func (c *control) close() error {
 	c.end()
 	ctx, cancel := context.WithTimeout(context.Background(), socketGoodbye)

@@ -52,7 +52,7 @@ func answerHealth(w http.ResponseWriter, err error, concern string) {
 	_, _ = io.WriteString(w, "ok"+concern+"\n")
 }
 
-// Close stops serving. A nil one has never begun.
+// close stops serving. A nil one has never begun.
 func (s *metricsServer) close() {
 	if s == nil {
 		return

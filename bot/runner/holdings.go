@@ -59,7 +59,7 @@ func (r *runner) leaveHoldings(h *direct.Holdings) error {
 	return h.Write(r.plan.Config.Bot.State)
 }
 
-// Holdings is what the strategies have. Call it where the account may be touched.
+// holdings is what the strategies have. Call it where the account may be touched.
 func (r *runner) holdings(at market.Time) *direct.Holdings {
 	h := &direct.Holdings{AtMS: at.Millis(), Exchange: config.OriginOf(r.plan.Config.Exchange.BaseURL), Mode: r.plan.Config.Bot.Mode, Run: r.run, LastOrder: int64(r.engine.LastOrder()),
 		Positions: []direct.Position{}, Orders: []direct.HeldOrder{}}

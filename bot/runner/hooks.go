@@ -50,7 +50,7 @@ func (j *watchedJournal) Commit(at market.Time) error {
 	return err
 }
 
-// Write commits the batch, and tells how long that took who asked for it.
+// write commits the batch, and tells how long that took who asked for it.
 func (j *botJournal) write() error {
 	began := time.Now()
 	err := j.store.Commit(j.batch)

@@ -17,7 +17,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Orders lets tell change every record of an order in the answers to writes and queries of one order.
+// orders lets tell change every record of an order in the answers to writes and queries of one order.
 func orders(tell func(o map[string]any)) func(path string, answer any) any {
 	return func(path string, answer any) any {
 		if o, is := answer.(map[string]any); is && strings.HasSuffix(path, " /v2/order") && o["status"] != nil {
@@ -27,7 +27,7 @@ func orders(tell func(o map[string]any)) func(path string, answer any) any {
 	}
 }
 
-// Fills lets tell change every fill of those records.
+// fills lets tell change every fill of those records.
 func fills(tell func(f map[string]any)) func(path string, answer any) any {
 	return orders(func(o map[string]any) {
 		list, _ := o["fills"].([]any)

@@ -112,7 +112,7 @@ type gauge struct {
 	told
 }
 
-// Write is the body of a place or an update.
+// write is the body of a place or an update.
 type write struct {
 	ClientOrderID string `json:"clientOrderId"`
 	Side          string `json:"side"`

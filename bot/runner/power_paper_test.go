@@ -116,7 +116,7 @@ func (j *cutJournal) Commit(at market.Time) error {
 	return errPower
 }
 
-// Before stands before the exchange, and lets the power fail in its commits.
+// before stands before the exchange, and lets the power fail in its commits.
 func (c *paperCut) before(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.mu.Lock()

@@ -106,7 +106,7 @@ func memoryFolder(t *testing.T) string {
 	return folder
 }
 
-// Client returns a client of its own, which no fault strikes by its key and nobody watches.
+// client returns a client of its own, which no fault strikes by its key and nobody watches.
 func (s *stage) client(key, secret string) (*rest.Client, *market.Catalog) {
 	c, err := rest.New(rest.Config{BaseURL: "https://exchange.test/v2", Key: rest.NewSecret(key), Secret: rest.NewSecret(secret), Transport: &wire{traffic: s.traffic, quiet: true}})
 	require.NoError(s.T, err)
@@ -148,7 +148,7 @@ func (s *stage) plan(w *wire) *plan.Live {
 	return p
 }
 
-// Options are what a start has of its process.
+// options are what a start has of its process.
 func (s *stage) options() Options {
 	return Options{slept: s.slept, witness: s.witness, within: s.within}
 }
@@ -192,7 +192,7 @@ func (p *process) look(read func()) {
 	require.NoError(p.stage.T, p.loop.Look(context.Background(), func(market.Time) { read() }))
 }
 
-// End stops the bot in good order and returns what Run said.
+// end stops the bot in good order and returns what Run said.
 func (p *process) end() error {
 	p.stop()
 	failed := <-p.done

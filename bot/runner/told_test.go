@@ -202,7 +202,7 @@ func (g *gauge) reckon(day int64) {
 	}
 }
 
-// End ends a life of the bot, which may not have written down what it heard last.
+// end ends a life of the bot, which may not have written down what it heard last.
 func (t *told) end() {
 	t.offered, t.trades = 0, false
 	for _, since := range []*time.Time{&t.lost, &t.drawn} {

@@ -52,7 +52,7 @@ func (t *traffic) sent() int {
 	return t.count
 }
 
-// Orders is how many orders were placed.
+// orders is how many orders were placed.
 func (t *traffic) orders() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

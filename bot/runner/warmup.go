@@ -101,7 +101,7 @@ func inOrderOfClose(a, b market.Candle) int {
 	return cmp.Or(cmp.Compare(a.End(), b.End()), cmp.Compare(a.Interval, b.Interval), cmp.Compare(a.Market, b.Market))
 }
 
-// Groups yields candles by the instant at which they close.
+// groups yields candles by the instant at which they close.
 func groups(candles []market.Candle) iter.Seq[[]market.Candle] {
 	return func(yield func([]market.Candle) bool) {
 		for from := 0; from < len(candles); {

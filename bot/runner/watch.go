@@ -150,7 +150,7 @@ func (w *watch) stopped(reason string, open int) {
 	w.tell(alert.Stop, "trading has ended with %d open orders: %s", open, reason)
 }
 
-// Close sends what waits and ends everything.
+// close sends what waits and ends everything.
 func (w *watch) close() {
 	if w == nil {
 		return

@@ -46,7 +46,7 @@ type watchdog struct {
 
 func newWatchdog(r *runner) *watchdog { return &watchdog{r: r, now: time.Now} }
 
-// Run looks until ctx ends.
+// run looks until ctx ends.
 func (d *watchdog) run(ctx context.Context) {
 	ticker := time.NewTicker(dogEvery)
 	defer ticker.Stop()

@@ -226,7 +226,7 @@ func (t *traffic) serve(r *http.Request, body []byte) (answer *http.Response, er
 	return answer, nil
 }
 
-// Examine holds a write against what the bot must do: its intent is in the state file, to the byte, it was never sent before, and it is
+// examine holds a write against what the bot must do: its intent is in the state file, to the byte, it was never sent before, and it is
 // within the limits.
 func (w *wire) examine(r *http.Request, body []byte, store *journal.Store, p *passage) {
 	stamp := r.Header.Get("Service-Access-Timestamp")

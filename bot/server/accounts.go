@@ -79,7 +79,7 @@ func (p *Plan) account(name string, s *config.ClientAccount) (a sandbox.Account,
 	return a, nil
 }
 
-// Key reads one API key. Key and secret that are left out are made of its place in the config.
+// key reads one API key. Key and secret that are left out are made of its place in the config.
 func (p *Plan) key(path []string, s *config.KeySecret) (k sandbox.Key, c credential, err error) {
 	k = sandbox.Key{Key: s.Key, Addresses: s.Addresses, Unconfirmed: s.Unconfirmed, Budget: int(s.Budget)}
 	madeKey, madeSecret := madeFor(path)

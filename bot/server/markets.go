@@ -75,7 +75,7 @@ func (p *Plan) setMarkets() error {
 	return nil
 }
 
-// Market makes one market.
+// market makes one market.
 func (p *Plan) market(name string, s *config.TradedMarket) (m sandbox.Market, err error) {
 	path := []string{"markets", name}
 	base, quote, err := market.SplitName(name)

@@ -187,7 +187,7 @@ func (p *Plan) setTiers() error {
 	return nil
 }
 
-// Fees reads the rates of a tier.
+// fees reads the rates of a tier.
 func (p *Plan) fees(path []string, categories map[string]config.CategorySection) (map[string]exchange.Fees, error) {
 	fees := map[string]exchange.Fees{}
 	for _, category := range slices.Sorted(maps.Keys(categories)) {

@@ -17,7 +17,8 @@ import (
 // idle trades nothing.
 type idle struct{ strategy.Base }
 
-// take moves money out of the account, or into it, and lets the account's history tell of as much.
+// take moves money out of the exchange's account, or into it, and adds told to the account's
+// history.
 func (r *rig) take(asset market.AssetID, money, told market.Money) {
 	r.box.mu.Lock()
 	defer r.box.mu.Unlock()
@@ -76,7 +77,7 @@ func TestBalancesSayNothingOfBooksThatMovedMeanwhile(t *testing.T) {
 			r.box.late = 4 * time.Second
 			require.NoError(t, r.trade(1, 5*time.Minute))
 			require.Empty(t, r.journal.concluded, "seed %d", seed)
-			agreed += len(r.loop.holdings.agreed)
+			agreed += len(r.loop.holdings.checkpoints)
 		})
 	}
 	require.Positive(t, agreed, "there are moments at which they tell something")
@@ -90,13 +91,13 @@ func TestTwoFillsThatAreAlikeAreNoShortfall(t *testing.T) {
 		now := p.loop.stamp()
 		q := inquiry{asked: now, books: p.loop.books(), surplus: map[market.AssetID]market.Money{1: -5_00}}
 		p.loop.step(&market.Event{Kind: market.KindTransfer, Asset: 1, Money: -5_00}) // as the fill does
-		p.loop.judge(&q, nil)
+		p.loop.explain(&q, nil)
 		require.Empty(t, p.journal.concluded)
 		_, halted := p.loop.Engine.Halted(1)
 		require.False(t, halted)
 
 		q.books = p.loop.books()
-		p.loop.judge(&q, nil)
+		p.loop.explain(&q, nil)
 		require.Len(t, p.journal.concluded, 1, "books that stand still speak")
 	})
 }

@@ -56,10 +56,10 @@ func TestManyFillsOfOneAnswerAreBookedInPages(t *testing.T) {
 		p.stop()
 		require.NoError(t, <-p.done)
 		require.Greater(t, heard, 5, "requests between the pages")
-		require.Equal(t, mostFills, p.journal.largest, "fills of an event")
+		require.Equal(t, maxFills, p.journal.largest, "fills of an event")
 		require.NoError(t, p.account.Check())
 		require.Equal(t, market.Qty(12500000), p.account.Position(1, 1).Amount)
-		require.Greater(t, p.journal.commits, many/mostFills)
+		require.Greater(t, p.journal.commits, many/maxFills)
 	})
 }
 

@@ -18,7 +18,7 @@ import (
 )
 
 // actor does what it is told with its first, second, third … ticker, and notes what it hears of its
-// orders.
+// calls.
 type actor struct {
 	strategy.Base
 	acts  []func(*strategy.Desk)

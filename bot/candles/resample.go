@@ -1,4 +1,4 @@
-package bot
+package candles
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
-func (a *app) resampleCommand(f *storeFlags) *cobra.Command {
+func (a *commands) resampleCommand(f *storeFlags) *cobra.Command {
 	into, replace := "", false
 	c := &cobra.Command{
 		Use: "resample", Short: "Make longer candles of shorter ones", Args: cobra.NoArgs,
@@ -26,7 +26,7 @@ func (a *app) resampleCommand(f *storeFlags) *cobra.Command {
 	return c
 }
 
-func (a *app) resampleCandles(f *storeFlags, into string, replace bool) error {
+func (a *commands) resampleCandles(f *storeFlags, into string, replace bool) error {
 	name, from, err := f.series()
 	if err != nil {
 		return err

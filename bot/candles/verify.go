@@ -1,4 +1,4 @@
-package bot
+package candles
 
 import (
 	"context"
@@ -6,11 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/state/boltfile"
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
-func (a *app) verifyCommand(f *storeFlags) *cobra.Command {
+func (a *commands) verifyCommand(f *storeFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "verify", Short: "Read everything that is stored and check it", Args: cobra.NoArgs, Example: "  bot candles verify",
 		RunE: a.enter(func(context.Context, []string) error { return a.verifyCandles(f) }),
@@ -19,7 +20,7 @@ func (a *app) verifyCommand(f *storeFlags) *cobra.Command {
 	return c
 }
 
-func (a *app) verifyCandles(f *storeFlags) error {
+func (a *commands) verifyCandles(f *storeFlags) error {
 	store, err := f.read()
 	if err != nil {
 		return err
@@ -46,13 +47,13 @@ type verifyInfo struct {
 	Problems []string `json:"problems"`
 }
 
-func (a *app) printVerify(r *candles.VerifyReport, asJSON bool) error {
+func (a *commands) printVerify(r *candles.VerifyReport, asJSON bool) error {
 	info := verifyInfo{Series: r.Series, Chunks: r.Chunks, Candles: r.Candles, Problems: []string{}}
 	for i := range r.Problems {
 		info.Problems = append(info.Problems, r.Problems[i].String())
 	}
 	if asJSON {
-		return a.printJSON(info)
+		return console.PrintJSON(a.Stdout, info)
 	}
 	for _, problem := range info.Problems {
 		fmt.Fprintln(a.Stdout, problem)

@@ -53,11 +53,11 @@ func (s *sleeper) OnTimer(d *strategy.Desk, name int64) {
 
 // sleepers is an engine with two of them; the first warms up and panics late.
 func sleepers(t *testing.T, calls *journal, seed int64) *engine.Engine {
-	b := newBench(t, setup{seats: []engine.Seat{{Strategy: &sleeper{}}}}) // for its catalog
+	b := newBench(t, setup{slots: []engine.Seat{{Strategy: &sleeper{}}}}) // for its catalog
 	account := state.NewAccount(b.catalog, 2, nil)
 	gate := risk.New(b.catalog, risk.Config{Strategies: make([]risk.Limits, 2)})
-	seat := engine.Seat{Markets: []market.ID{1}, Intervals: []market.Interval{market.Interval1m}}
-	first, second := seat, seat
+	slot := engine.Seat{Markets: []market.ID{1}, Intervals: []market.Interval{market.Interval1m}}
+	first, second := slot, slot
 	first.Strategy, first.Warmup = &sleeper{calls: calls, own: seed, panic: 40 + seed}, 5
 	second.Strategy = &sleeper{calls: calls, own: seed + 100}
 	e := engine.New(engine.Config{Catalog: b.catalog, Account: account, Gate: gate,

@@ -1,4 +1,4 @@
-package bot
+package candles
 
 import (
 	"cmp"
@@ -36,7 +36,7 @@ type fetchFlags struct {
 	from, to, baseURL, prefix string
 }
 
-func (a *app) fetchCommand(store *storeFlags) *cobra.Command {
+func (a *commands) fetchCommand(store *storeFlags) *cobra.Command {
 	f := &fetchFlags{storeFlags: store}
 	c := &cobra.Command{
 		Use: "fetch", Short: "Download candles from an exchange", Long: fetchHelp, Args: cobra.NoArgs,
@@ -53,7 +53,7 @@ func (a *app) fetchCommand(store *storeFlags) *cobra.Command {
 	return c
 }
 
-func (a *app) fetchCandles(ctx context.Context, f *fetchFlags) error {
+func (a *commands) fetchCandles(ctx context.Context, f *fetchFlags) error {
 	name, interval, err := f.series()
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (a *app) fetchCandles(ctx context.Context, f *fetchFlags) error {
 		return config.Usagef("base URL or prefix of the exchange: %w", err)
 	}
 	defer client.Close()
-	w := &fetcher{client: client, path: path, tell: a.tell, interval: interval, bar: &console.Bar{}}
+	w := &fetcher{client: client, path: path, tell: func(text string) { console.Tell(a.Stderr, text) }, interval: interval, bar: &console.Bar{}}
 	if err := w.prepare(ctx, name, from, to); err != nil {
 		return err
 	}
@@ -86,26 +86,26 @@ func (a *app) fetchCandles(ctx context.Context, f *fetchFlags) error {
 	defer w.bar.End()
 	report, err := w.run(ctx)
 	if err != nil {
-		return resumableError{err}
+		return ResumableError{err}
 	}
 	w.bar.End()
 	if f.json {
-		return a.printJSON(report)
+		return console.PrintJSON(a.Stdout, report)
 	}
 	_, err = io.WriteString(a.Stdout, report.text())
 	return err
 }
 
-// resumableError is the end of a download of which a part is stored.
-type resumableError struct{ error }
+// ResumableError is the end of a download of which a part is stored.
+type ResumableError struct{ error }
 
 // Error says how to go on.
-func (e resumableError) Error() string {
+func (e ResumableError) Error() string {
 	return e.error.Error() + "; what came before is stored: the same command goes on from there"
 }
 
 // Unwrap returns the error itself.
-func (e resumableError) Unwrap() error { return e.error }
+func (e ResumableError) Unwrap() error { return e.error }
 
 // remote is the exchange that is meant: flags stand over the config, the config over defaults.
 func (f *fetchFlags) remote() (*config.ExchangeSection, error) {
@@ -127,15 +127,12 @@ func (f *fetchFlags) remote() (*config.ExchangeSection, error) {
 
 // publicClient returns a client without a key that keeps to the budget of this machine's IP address. What the ledger has to say goes
 // to the standard error.
-func (a *app) publicClient(remote *config.ExchangeSection) (*rest.Client, error) {
+func (a *commands) publicClient(remote *config.ExchangeSection) (*rest.Client, error) {
 	var client *rest.Client
-	ledger := plan.NewLedger(remote, func() market.Time { return client.Now() }, func(w rest.Warning) { a.tell(w.String()) })
+	ledger := plan.NewLedger(remote, func() market.Time { return client.Now() }, func(w rest.Warning) { console.Tell(a.Stderr, w.String()) })
 	client, err := rest.New(rest.Config{BaseURL: remote.BaseURL, Prefix: remote.Prefix, Budget: ledger})
 	return client, err
 }
-
-// tell writes a line for a person to the standard error.
-func (a *app) tell(text string) { fmt.Fprintf(a.Stderr, "bot: %s\n", text) }
 
 // fetchReport is what a fetch did, as a program reads it.
 type fetchReport struct {

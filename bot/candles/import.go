@@ -1,4 +1,4 @@
-package bot
+package candles
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
@@ -26,7 +27,7 @@ type importFlags struct {
 	priceDigits, volumeDigits  uint8
 }
 
-func (a *app) importCommand(store *storeFlags) *cobra.Command {
+func (a *commands) importCommand(store *storeFlags) *cobra.Command {
 	f := &importFlags{storeFlags: store}
 	c := &cobra.Command{
 		Use: "import FILE|-", Short: "Read candles from CSV", Long: importHelp, Args: cobra.ExactArgs(1),
@@ -43,7 +44,7 @@ func (a *app) importCommand(store *storeFlags) *cobra.Command {
 	return c
 }
 
-func (a *app) importCandles(ctx context.Context, f *importFlags, file string) error {
+func (a *commands) importCandles(ctx context.Context, f *importFlags, file string) error {
 	name, interval, err := f.series()
 	if err != nil {
 		return err
@@ -66,14 +67,14 @@ func (a *app) importCandles(ctx context.Context, f *importFlags, file string) er
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	if f.json {
-		return a.printJSON(importInfoOf(&report))
+		return console.PrintJSON(a.Stdout, importInfoOf(&report))
 	}
 	_, err = io.WriteString(a.Stdout, importText(name+" "+interval.String(), &report))
 	return err
 }
 
 // input is the file to read, "-" being the standard input.
-func (a *app) input(file string) (io.ReadCloser, error) {
+func (a *commands) input(file string) (io.ReadCloser, error) {
 	if file == "-" {
 		return io.NopCloser(a.Stdin), nil
 	}

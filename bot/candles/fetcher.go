@@ -1,4 +1,4 @@
-package bot
+package candles
 
 import (
 	"context"
@@ -103,7 +103,7 @@ func (f *fetcher) with(ctx context.Context, work func(*candles.Store) error) err
 	}
 }
 
-// Run fetches what is not stored as complete, the newest first.
+// run fetches what is not stored as complete, the newest first.
 func (f *fetcher) run(ctx context.Context) (*fetchReport, error) {
 	var complete []candles.Range
 	err := f.with(ctx, func(store *candles.Store) error {

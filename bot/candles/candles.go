@@ -1,4 +1,6 @@
-package bot
+// Package candles is the commands of the candle store: import, fetch, list, verify, export and resample. It never decides how candles are
+// stored: package state/candles does. Start at Command.
+package candles
 
 import (
 	"context"
@@ -9,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
@@ -20,8 +23,24 @@ type storeFlags struct {
 	json               bool
 }
 
-func (a *app) candlesCommand() *cobra.Command {
-	f := &storeFlags{}
+// commands are the commands of the candle store, with what they have of the program.
+type commands struct {
+	Streams
+	enter Enter
+}
+
+// Streams is what the commands read and print.
+type Streams struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+}
+
+// Enter makes a command's run of what the command does: it notes that its arguments were right.
+type Enter func(run func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error
+
+// Command returns `bot candles` with its commands.
+func Command(s Streams, enter Enter) *cobra.Command {
+	a, f := &commands{s, enter}, &storeFlags{}
 	c := &cobra.Command{
 		Use: "candles", Short: "Import, fetch, list, verify, export and resample stored candles", Args: cobra.NoArgs,
 		Example: "  bot candles import --market BTC-EUR --interval 1h FILE.csv\n  bot candles list",
@@ -58,7 +77,7 @@ func (f *storeFlags) series() (string, market.Interval, error) {
 	return f.market, interval, nil
 }
 
-// Path is the store's file. A config of `bot run` names none.
+// path is the store's file. A config of `bot run` names none.
 func (f *storeFlags) path() (string, error) {
 	if f.db != "" {
 		return f.db, nil
@@ -89,7 +108,7 @@ func (f *storeFlags) source() (source *config.Source, ofRun bool, err error) {
 // read opens the store for reading.
 func (f *storeFlags) read() (*candles.Store, error) { return f.with(candles.Read) }
 
-// Write opens the store for writing.
+// write opens the store for writing.
 func (f *storeFlags) write() (*candles.Store, error) { return f.with(candles.Open) }
 
 func (f *storeFlags) with(open func(path string) (*candles.Store, error)) (*candles.Store, error) {
@@ -100,7 +119,7 @@ func (f *storeFlags) with(open func(path string) (*candles.Store, error)) (*cand
 	return open(path)
 }
 
-func (a *app) listCommand(f *storeFlags) *cobra.Command {
+func (a *commands) listCommand(f *storeFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "Show what is stored: ranges, candles, gaps", Args: cobra.NoArgs, Example: "  bot candles list\n  bot candles list --json",
 		RunE: a.enter(func(context.Context, []string) error { return a.listCandles(f) }),
@@ -109,7 +128,7 @@ func (a *app) listCommand(f *storeFlags) *cobra.Command {
 	return c
 }
 
-func (a *app) listCandles(f *storeFlags) error {
+func (a *commands) listCandles(f *storeFlags) error {
 	store, err := f.read()
 	if err != nil {
 		return err
@@ -120,7 +139,7 @@ func (a *app) listCandles(f *storeFlags) error {
 		return err
 	}
 	if f.json {
-		return a.printJSON(seriesInfos(list))
+		return console.PrintJSON(a.Stdout, seriesInfos(list))
 	}
 	return printSeries(a.Stdout, list)
 }

@@ -1,10 +1,7 @@
-package bot
+package candles
 
 import (
-	"bufio"
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,11 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tidemark-trading/tidemark/bot/config"
+	"github.com/tidemark-trading/tidemark/bot/console"
 	"github.com/tidemark-trading/tidemark/market"
 	"github.com/tidemark-trading/tidemark/state/candles"
 )
 
-func (a *app) exportCommand(f *storeFlags) *cobra.Command {
+func (a *commands) exportCommand(f *storeFlags) *cobra.Command {
 	var from, to, out string
 	c := &cobra.Command{
 		Use: "export", Short: "Write candles as CSV", Args: cobra.NoArgs,
@@ -31,7 +29,7 @@ func (a *app) exportCommand(f *storeFlags) *cobra.Command {
 	return c
 }
 
-func (a *app) exportCandles(f *storeFlags, from, to, out string) error {
+func (a *commands) exportCandles(f *storeFlags, from, to, out string) error {
 	name, interval, err := f.series()
 	if err != nil {
 		return err
@@ -48,7 +46,7 @@ func (a *app) exportCandles(f *storeFlags, from, to, out string) error {
 		return err
 	}
 	defer store.Close()
-	return a.writeTo(out, func(w io.Writer) error {
+	return console.WriteTo(a.Stdout, out, func(w io.Writer) error {
 		rows, err := store.ExportCSV(w, name, interval, begin, end)
 		if err == nil && rows == 0 {
 			return emptyExport(store, name, interval)
@@ -82,25 +80,4 @@ func parseRange(from, to string) (begin, end market.Time, err error) {
 		return 0, 0, config.Usagef("--from %s is not before --to %s; swap them, or leave one out", from, to)
 	}
 	return begin, end, nil
-}
-
-// writeTo writes a file that is there whole or not at all, or to the standard output where there is no name.
-func (a *app) writeTo(path string, write func(io.Writer) error) error {
-	if path == "" {
-		w := bufio.NewWriter(a.Stdout)
-		return cmp.Or(write(w), w.Flush())
-	}
-	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriter(file)
-	err = cmp.Or(write(w), w.Flush(), file.Chmod(0o644), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	return nil
 }
