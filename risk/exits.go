@@ -157,7 +157,7 @@ func (g *Gate) bought(m *market.Market, o *market.Order, worst market.Price) mar
 	if worst == 0 {
 		return 0
 	}
-	return max(1, exchange.Affordable(m, o.AmountQuote, worst, g.fees[m.ID].Highest()))
+	return max(1, exchange.BaseForMoney(m, o.AmountQuote, worst, g.fees[m.ID].Highest()))
 }
 
 // refuseExit counts the refusal of a level and returns it.

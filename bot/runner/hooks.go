@@ -50,7 +50,7 @@ func (j *watchedJournal) Commit(at market.Time) error {
 	return err
 }
 
-// Write commits the batch, and tells how long that took who asked for it.
+// write commits the batch, and tells how long that took who asked for it.
 func (j *botJournal) write() error {
 	began := time.Now()
 	err := j.store.Commit(j.batch)
@@ -148,7 +148,8 @@ func (d *watchedData) Book(ctx context.Context, m *market.Market, depth int, int
 }
 
 // Candles is MarketData's.
-func (d *watchedData) Candles(ctx context.Context, m *market.Market, interval market.Interval, start, end market.Time, limit int, dst []market.Candle) ([]market.Candle, error) {
+func (d *watchedData) Candles(ctx context.Context, m *market.Market, interval market.Interval, start, end market.Time,
+	limit int, dst []market.Candle) ([]market.Candle, error) {
 	got, err := d.MarketData.Candles(ctx, m, interval, start, end, limit, dst)
 	d.note(feedCandles, err)
 	return got, err

@@ -151,10 +151,10 @@ func (x *examination) band(at market.Time) (low, high market.Price) {
 		}
 	}
 	if known.Approximate {
-		return low / (1 + ApproximateFactor*market.Price(Bound)/wholeRate), exchange.Above(high,
+		return low / (1 + ApproximateFactor*market.Price(Bound)/wholeRate), exchange.AddSaturating(high,
 			exchange.Share(high, ApproximateFactor*Bound))
 	}
-	return low - exchange.Share(low, Bound), exchange.Above(high, exchange.Share(high, Bound))
+	return low - exchange.Share(low, Bound), exchange.AddSaturating(high, exchange.Share(high, Bound))
 }
 
 // wholeRate is a Rate of 100 %.

@@ -32,8 +32,8 @@ func (x *dca) Save() ([]byte, error) {
 func (x *dca) Load(data []byte) error {
 	return strategy.LoadMarkets(x.setup, data, func(m market.ID, saved savedPlan) error {
 		if saved.Timer != (x.every != 0) {
-			return errors.New("the schedule went by duration and now by candles, or the other way round; set it back, " +
-				"or give it another name")
+			return errors.New("the schedule went by duration and now by candles, or the other way round; " +
+				"set it back, or give it another name")
 		}
 		if x.every != 0 || saved.Candles == x.candles && saved.Interval == x.setup.Interval {
 			x.plans[m].known, x.plans[m].period = saved.Known, saved.Period
