@@ -178,26 +178,30 @@ func (q *inquiry) fetch(ctx context.Context, trading exchange.Trading, since mar
 		return err
 	}
 	for _, m := range markets {
-		if err := q.fetchTrades(ctx, trading, since, m); err != nil {
+		err = eachTrade(ctx, trading, m, since, func(t *exchange.Trade) {
+			q.trades, q.markets = append(q.trades, *t), append(q.markets, m)
+		})
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// fetchTrades pages through a market's trades. Pages overlap: a trade counts once.
-func (q *inquiry) fetchTrades(ctx context.Context, trading exchange.Trading, from market.Time, m market.ID) error {
+// eachTrade pages through a market's trades. Pages overlap: it visits each trade once.
+func eachTrade(ctx context.Context, trading exchange.Trading, m market.ID, from market.Time,
+	visit func(*exchange.Trade)) error {
 	seen := map[uuid.UUID]bool{}
 	for more := true; more; {
-		var trades []exchange.Trade
+		var page []exchange.Trade
 		var err error
-		if trades, more, err = trading.Trades(ctx, m, from); err != nil {
+		if page, more, err = trading.Trades(ctx, m, from); err != nil {
 			return err
 		}
-		for i := range trades {
-			if from = max(from, trades[i].Time); !seen[trades[i].ID] {
-				seen[trades[i].ID] = true
-				q.trades, q.markets = append(q.trades, trades[i]), append(q.markets, m)
+		for i := range page {
+			if from = max(from, page[i].Time); !seen[page[i].ID] {
+				seen[page[i].ID] = true
+				visit(&page[i])
 			}
 		}
 	}

@@ -112,19 +112,12 @@ func (l *Loop) isOpen(work context.Context, m market.ID, client uuid.UUID) (bool
 // tradesOf fetches the trades of an order since a time, by client order id.
 func (l *Loop) tradesOf(work context.Context, m market.ID, client uuid.UUID, from market.Time) (trades []exchange.Trade,
 	err error) {
-	for more := true; more; {
-		var page []exchange.Trade
-		if page, more, err = l.Trading.Trades(work, m, from); err != nil {
-			return nil, err
+	err = eachTrade(work, l.Trading, m, from, func(t *exchange.Trade) {
+		if t.ClientOrderID == client {
+			trades = append(trades, *t)
 		}
-		for i := range page {
-			if page[i].ClientOrderID == client {
-				trades = append(trades, page[i])
-			}
-			from = max(from, page[i].Time)
-		}
-	}
-	return trades, nil
+	})
+	return trades, err
 }
 
 // endAbsent ends an order that never reached the exchange. A place of the last process has not been
