@@ -120,4 +120,4 @@ func atLeast(low, high vg.Length) (vg.Length, vg.Length) {
 	return centre - 0.5, centre + 0.5
 }
 
-func (c Candles) keys() []key { return named(key{c.Name, solid(Up), keyShape{}}) }
+func (c Candles) key() key { return key{c.Name, solid(Up), keyShape{}} }
