@@ -94,8 +94,8 @@ var core = []string{"market", "strategy", "risk", "state", "state/codec", "state
 // exceptions are the files outside the core that may do what is forbidden elsewhere: file → what →
 // why.
 var exceptions = map[string]map[string]string{
-	"market/synthetic/synthetic.go": {"math/rand/v2": "the made-up market is drawn from a PCG with a seed: " +
-		"the same seed gives the same candles"},
+	"market/synthetic/synthetic.go": {"math/rand/v2": "the made-up market is drawn from a PCG with a seed of its " +
+		"own: the same seed gives the same candles"},
 	"engine/goroutine/call.go": {"go": "a callback that may end its goroutine gets one of its own, and is waited " +
 		"for"},
 	"engine/live/loop.go": {"time.NewTimer": "the loop wakes when something is due; the time comes from the " +

@@ -14,7 +14,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// Agreed keeps how a balance stands beside the books: at once where that is new, otherwise once a minute.
+// Agreed keeps how a balance stands beside the books: at once where that is new, otherwise once a
+// minute.
 func (j *botJournal) Agreed(asset market.AssetID, a live.Agreement) {
 	symbol := j.account.Catalog().Asset(asset).Symbol
 	before, known := j.agreed[symbol]
@@ -60,7 +61,8 @@ func (r *runner) owns(client uuid.UUID) bool {
 	return !errors.Is(err, boltfile.ErrNotFound)
 }
 
-// ended is the own order of a client's name as the state file has it, nil where there is none or it cannot be read.
+// ended is the own order of a client's name as the state file has it, nil where there is none or it
+// cannot be read.
 func (r *runner) ended(client uuid.UUID) *state.Order {
 	row, err := r.store.OrderByClientID(client)
 	if errors.Is(err, boltfile.ErrNotFound) {
@@ -71,7 +73,8 @@ func (r *runner) ended(client uuid.UUID) *state.Order {
 		fills, err = r.store.FillsOf(row.ID)
 	}
 	if err != nil {
-		r.log.Error().Err(err).Stringer("client_order_id", client).Msg("an order that the exchange lists as open cannot be read from the state file")
+		r.log.Error().Err(err).Stringer("client_order_id", client).
+			Msg("an order that the exchange lists as open cannot be read from the state file")
 		return nil
 	}
 	return row.Ended(fills)

@@ -148,7 +148,8 @@ func (d *watchedData) Book(ctx context.Context, m *market.Market, depth int, int
 }
 
 // Candles is MarketData's.
-func (d *watchedData) Candles(ctx context.Context, m *market.Market, interval market.Interval, start, end market.Time, limit int, dst []market.Candle) ([]market.Candle, error) {
+func (d *watchedData) Candles(ctx context.Context, m *market.Market, interval market.Interval, start, end market.Time,
+	limit int, dst []market.Candle) ([]market.Candle, error) {
 	got, err := d.MarketData.Candles(ctx, m, interval, start, end, limit, dst)
 	d.note(feedCandles, err)
 	return got, err
