@@ -21,7 +21,7 @@ const owner = market.StrategyID(1)
 type Bench struct {
 	At      market.Time                   // what Desk.Now returns
 	Refuse  func(c *market.Command) error // the gate; nil lets everything pass
-	Pending bool                          // true leaves a cancelled order open until it is dropped; false ends it at once
+	Pending bool                          // a cancelled order stays open until it is dropped; else it ends at once
 	Timers  []Timer                       // asked for, in order
 
 	catalog   market.Catalog
