@@ -74,7 +74,7 @@ func (r *recorder) coastLong(m *market.Market, series []market.Candle, length ma
 	base market.Qty) error {
 	for i := range series {
 		c := &series[i]
-		worth, err := m.Worth(c.Close, base)
+		worth, err := m.Notional(c.Close, base)
 		if err != nil {
 			return err
 		}

@@ -117,7 +117,7 @@ func (d *driver) markCalm(m *market.Market, series []market.Candle, length marke
 		return err
 	} else if equity != cash {
 		base = market.Qty(d.account.Total(m.Base).Total)
-		worth, err := m.Worth(d.account.Last(m.ID), base)
+		worth, err := m.Notional(d.account.Last(m.ID), base)
 		if err != nil {
 			return err
 		}

@@ -241,7 +241,7 @@ func worthFault(m *market.Market, leg market.Leg, level market.Price, amount mar
 	default:
 		return Fault{}
 	}
-	worth, _ := m.Worth(level, amount)
+	worth, _ := m.Notional(level, amount)
 	return Fault{leg, rule, int64(worth), int64(limit)}
 }
 

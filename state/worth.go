@@ -26,7 +26,7 @@ func (a *Account) Worths(currency market.AssetID) (cash, equity market.Money, er
 		if total == 0 {
 			continue
 		}
-		worth, err := m.Worth(a.marks[m.ID].price, market.Qty(total))
+		worth, err := m.Notional(a.marks[m.ID].price, market.Qty(total))
 		if err != nil {
 			return 0, 0, fmt.Errorf("equity: %w", err)
 		}

@@ -31,7 +31,7 @@ func PositionOf(m *market.Market, p *journal.PositionRow, last market.Price) Pos
 	}
 	if last != 0 {
 		info.Last = m.FormatPrice(last)
-		if worth, err := m.Worth(last, p.Amount); err == nil {
+		if worth, err := m.Notional(last, p.Amount); err == nil {
 			info.Worth = m.FormatMoney(worth)
 		}
 	}
