@@ -34,7 +34,6 @@ var wide = map[string]bool{
 	"exchange/sandbox":       true,
 	"exchange/sandbox/price": true,
 	"state/candles":          true,
-	"strategy/strategytest":  true,
 }
 
 func TestLinesFitTheirColumns(t *testing.T) {
@@ -59,7 +58,9 @@ func TestLinesFitTheirColumns(t *testing.T) {
 		}
 	}
 	for _, dir := range slices.Sorted(maps.Keys(wide)) {
-		require.True(t, found[dir], "%s has no line that is too wide any more: take it off the list wide", dir)
+		if !found[dir] {
+			t.Errorf("%s has no line that is too wide any more: take it off the list wide", dir)
+		}
 	}
 }
 
