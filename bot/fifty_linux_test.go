@@ -108,12 +108,6 @@ func TestFiftyMarketsAndSixStrategiesAreTradedByOneBot(t *testing.T) {
 	require.Positive(t, report.Fills)
 }
 
-func readText(t *testing.T, path string) string {
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	return string(text)
-}
-
 // measure tells the share of a core and the memory that a process takes.
 func measure(t *testing.T, pid int) {
 	const settle = 20 * time.Second // what the start took is not what the work takes

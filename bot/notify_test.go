@@ -122,3 +122,9 @@ func TestABotThatIsStoppedBeforeItTradesAsksForAllItsTimeAtOnce(t *testing.T) {
 	s.wait("the stop", func() bool { return s.count("STOPPING=1\nEXTEND_TIMEOUT_USEC=95000000") == 1 })
 	require.Zero(t, s.count("READY=1")+s.count("WATCHDOG=1"))
 }
+
+func readText(t *testing.T, path string) string {
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(text)
+}
