@@ -74,7 +74,7 @@ func (c Candles) draw(f *frame) {
 	f.fill(solid(Down), false, down)
 }
 
-// merged makes one candle of those that begin in the same column.
+// merged merges the candles that begin in the same column.
 func merged(candles []Candle, f *frame) []Candle {
 	columns := f.columns()
 	if len(candles) <= columns {

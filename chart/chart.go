@@ -49,9 +49,9 @@ type Point struct{ X, Y float64 }
 type Layer interface {
 	// check returns an error that begins with the place inside the layer: "Points[3].X is NaN".
 	check() error
-	// extent grows the box by what the layer needs to be seen whole.
+	// extent grows the box to hold the whole layer.
 	extent(b *box)
-	// draw draws the layer into f. Only what check accepted is drawn.
+	// draw draws the layer, which check has accepted, into f.
 	draw(f *frame)
 	// key is the layer's entry in the legend; without a name there is none.
 	key() key

@@ -235,7 +235,7 @@ func (d *Desk) TakeProfit(m market.ID, side market.Side, amount market.Qty, trig
 // the exchange confirmed the cancel. When either exit fills, the other is gone. When one comes to
 // nothing while the entry still rests, the entry is cancelled first. Cancel with the entry's id
 // ends the bracket: its exit is cancelled and not replaced; while nothing has been bought it
-// cancels the entry, and what that buys on the way is still protected.
+// cancels the entry, and a fill on the way is still protected.
 func (d *Desk) Bracket(m market.ID, amount market.Qty, stop, target market.Price,
 	with ...Option) (market.OrderID, error) {
 	o := d.draft(m, market.Buy, market.TypeMarket)
