@@ -36,7 +36,7 @@ func (r *runner) openFeed(context.Context) error {
 		config.Series = append(config.Series, s)
 	}
 	r.feed = poll.New(config)
-	r.journal.rules = r.feed.AskRules
+	r.journal.askRules = r.feed.AskRules
 	return nil
 }
 
@@ -55,7 +55,7 @@ func (r *runner) stale(silent market.Duration) {
 }
 
 // events are what the loop takes in: the feed's, in paper mode after the simulated exchange has
-// heard them.
+// answered them.
 func (r *runner) events() <-chan market.Event {
 	if r.paper != nil {
 		return r.paper.events

@@ -83,7 +83,7 @@ func (c *paperCut) cut(before, after []byte) []byte {
 	return blackout.Cut(before, after, step, c.chance)
 }
 
-// due counts what may be the moment.
+// writeDue counts what may be the moment.
 func (c *paperCut) due() bool {
 	c.seen++
 	return c.seen >= c.nth
@@ -153,7 +153,7 @@ func (c *paperCut) before(h http.Handler) http.Handler {
 	})
 }
 
-// leave ends the process and writes what is left of its files into a folder of its own.
+// writeStop ends the process and writes what is left of its files into a folder of its own.
 func (c *paperCut) leave(bot, paper []byte) {
 	c.dead = true
 	s := c.stage
@@ -227,7 +227,7 @@ func failPaper(t *testing.T, seed uint64, moment string) {
 	time.Sleep(time.Minute)
 	p.stop()
 	require.NoError(t, <-p.done)
-	require.NoError(t, p.leave(nil))
+	require.NoError(t, p.writeStop(nil))
 	require.NoError(t, p.store.Close())
 	s.Auditor, s.Units = p.paper.client, p.plan.Catalog
 	require.Empty(t, s.OpenAtTheExchange())

@@ -35,7 +35,7 @@ type stage struct {
 	kinds    []strategy.Kind
 	now      func() time.Time // the bot's clock; nil: that of the bubble
 	slept    func() market.Duration
-	witness  witness // of what the bot trades; nil: nobody
+	witness  observer // of what the bot trades; nil: nobody
 	within   func(http.Handler) http.Handler
 	wrap     func(http.RoundTripper) http.RoundTripper // what stands between the bot and the wire; nil: nothing
 	log      bottest.Log
@@ -155,7 +155,7 @@ func (s *stage) plan(w *wire) *plan.Live {
 
 // options are what a start has of its process.
 func (s *stage) options() Options {
-	return Options{slept: s.slept, witness: s.witness, within: s.within}
+	return Options{slept: s.slept, observer: s.witness, wrapPaper: s.within}
 }
 
 // start starts the bot, and insists until the exchange lets it: what supervises a process does the
@@ -173,7 +173,7 @@ func (s *stage) start() *process {
 	}
 }
 
-// open makes the bot, without letting it trade.
+// onOpenOrders makes the bot, without letting it trade.
 func (s *stage) open() (*process, error) {
 	s.starts++
 	p := &process{stage: s, wire: &wire{traffic: s.traffic}, done: make(chan error, 1)}
@@ -194,7 +194,7 @@ func (p *process) ctx() context.Context {
 	return ctx
 }
 
-// look reads what only the bot's loop may touch while it turns.
+// query reads what only the bot's loop may touch while it turns.
 func (p *process) look(read func()) {
 	require.NoError(p.stage.T, p.loop.Look(context.Background(), func(market.Time) { read() }))
 }
@@ -208,14 +208,14 @@ func (p *process) end() error {
 }
 
 func (p *process) leaveAndClose(failed error) {
-	require.NoError(p.stage.T, p.leave(failed))
+	require.NoError(p.stage.T, p.writeStop(failed))
 	require.NoError(p.stage.T, p.account.Check())
 	require.NoError(p.stage.T, p.close())
 }
 
 // kill ends the bot as kill -9 does, as far as anybody can tell: what is committed stays, what is
 // on the wire already may still arrive, and nothing else happens any more. It may be called from
-// within a request.
+// wrapPaper a request.
 func (p *process) kill() {
 	s := p.stage
 	dir := fmt.Sprintf("%s-%d", strings.TrimSuffix(s.Folder, filepath.Ext(s.Folder)), s.starts)
