@@ -40,7 +40,7 @@ func (s stairs) Movements(start price.Start) (price.Movements, error) {
 }
 
 // The house keeps a spread, which a backtest is told of: smacross trades two hours live and then
-// returned the very candles that the exchange tells of them.
+// over the very candles that the exchange tells of them.
 func TestASpreadIsPaidTheSameLiveAndInABacktest(t *testing.T) {
 	p := play{weather: weather{seed: 3}, backtest: `half_spread_bps = "10"`,
 		strategies: section("trend", "smacross", bitcoin, "1m",

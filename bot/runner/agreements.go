@@ -15,7 +15,7 @@ import (
 )
 
 // Agreed keeps how a balance stands beside the books: at once where that is new, otherwise once a
-// writeMinute.
+// minute.
 func (j *botJournal) Agreed(asset market.AssetID, a live.Agreement) {
 	symbol := j.account.Catalog().Asset(asset).Symbol
 	before, known := j.agreed[symbol]

@@ -123,7 +123,7 @@ func (c *control) statusOfLoop(s *operator.Status) error {
 	return nil
 }
 
-// openContext says why the account's limits let nothing be opened; empty: they do. A resume does not
+// opening says why the account's limits let nothing be opened; empty: they do. A resume does not
 // change it.
 func (c *control) opening() string {
 	stand, _ := c.r.gate.Standing()

@@ -89,7 +89,7 @@ func newRunner(p *plan.Live, log zerolog.Logger, o Options) *runner {
 	return r
 }
 
-// onOpenOrders makes the bot.
+// open makes the bot.
 func (r *runner) open(ctx context.Context) error {
 	if err := r.openStore(ctx); err != nil {
 		return err

@@ -134,7 +134,7 @@ func (c *control) query(ctx context.Context, f func(at market.Time)) error {
 	return c.awaitLoop(ctx, func(ctx context.Context) error { return c.r.loop.Look(ctx, f) })
 }
 
-// onEvent waits for the loop's answer, but not where a strategy blocks it.
+// hear waits for the loop's answer, but not where a strategy blocks it.
 func (c *control) awaitLoop(ctx context.Context, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, operator.AnswerWithin)
 	defer cancel()

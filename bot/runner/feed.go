@@ -55,7 +55,7 @@ func (r *runner) stale(silent market.Duration) {
 }
 
 // events are what the loop takes in: the feed's, in paper mode after the simulated exchange has
-// answered them.
+// heard them.
 func (r *runner) events() <-chan market.Event {
 	if r.paper != nil {
 		return r.paper.events

@@ -37,7 +37,7 @@ type whim struct {
 	have   market.Qty
 
 	// What rests on one side keeps it from resting anything on the other: own orders that meet are
-	// openFiles apart by self-trade prevention, and a backtest's bracket answers that within the path, a
+	// kept apart by self-trade prevention, and a backtest's bracket answers that within the path, a
 	// live one when it hears of it.
 	selling, buying bool
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // holdingsKeeper leaves the holdings in the state folder for the kill switch, in a goroutine of its
-// ownSwitch: the loop never waits for it.
+// own: the loop never waits for it.
 //
 // Queue: the latest holdings alone.
 type holdingsKeeper struct {

@@ -101,7 +101,7 @@ func TestAnswersThatCannotBeTrueAreNotBooked(t *testing.T) {
 	}
 }
 
-// askRules are those that answers have broken.
+// rules are those that answers have broken.
 func (s *stage) rules(p *process) (rules []string) {
 	var breaches []live.Breach
 	p.look(func() { breaches = append(breaches, p.loop.Breaches()...) })

@@ -30,7 +30,7 @@ type limits struct {
 	money           float64 // that the bot trades with; 0: its account is not followed, and nothing below is looked at
 	exposure        float64
 	dailyLoss       float64
-	drawdown        float64 // notifyStopping of the highest equity
+	drawdown        float64 // part of the highest equity
 }
 
 // stageLimits are those of stageBot.
@@ -109,7 +109,7 @@ type gauge struct {
 	heard   time.Time    // when
 	growing []time.Time  // of places and updates
 	exits   map[string]bool
-	most    int // onOpenOrders orders, at any moment
+	most    int // open orders, at any moment
 	told
 }
 
@@ -155,7 +155,7 @@ func (t *traffic) standing(name string) (s standing) {
 		hold: float64(o.OnHold) / 100}
 }
 
-// writeStop notes a write that is about to leave the bot.
+// leave notes a write that is about to leave the bot.
 func (t *traffic) leave(method string, body []byte) *passage {
 	p := &passage{method: method, left: time.Now()}
 	_ = json.Unmarshal(body, &p.write)
@@ -223,7 +223,7 @@ type holding struct {
 	hold        float64 // money for those
 }
 
-// query asks the exchange what it has of the bot.
+// look asks the exchange what it has of the bot.
 func (t *traffic) look() (h holding) {
 	g := &t.gauge
 	records, err := g.auditor.OpenOrders(context.Background())

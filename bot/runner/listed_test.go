@@ -42,7 +42,7 @@ func (l *liar) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // The exchange says of a resting order that it has been cancelled, once, and goes on listing it as
-// onOpenOrders. With 18000 the strategy can hold two such orders, so the first is taken back; with 12000 it
+// open. With 18000 the strategy can hold two such orders, so the first is taken back; with 12000 it
 // cannot, so the first is cancelled.
 func TestAnOrderThatTheExchangeListsAsOpenAfterItsEndIsTakenBack(t *testing.T) {
 	for allotment, open := range map[string]int{"18000": 2, "12000": 1} {

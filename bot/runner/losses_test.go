@@ -15,7 +15,7 @@ import (
 )
 
 // A bot that loses money is killed again and again, until its limit is reached, afterwards, and
-// returned midnight. The traffic wants nothing opened any more: of a day's loss until the day ends, of
+// over midnight. The traffic wants nothing opened any more: of a day's loss until the day ends, of
 // a drawdown for ever. More seeds: -live-seeds.
 func TestALimitOnTheEquityHoldsOverKillsAndMidnight(t *testing.T) {
 	for _, l := range tight[1:] {
@@ -72,7 +72,7 @@ func loseAndDie(t *testing.T, seed uint64, reason risk.Reason) (told bool) {
 		require.True(t, die())
 	}
 	time.Sleep(time.Duration(midnight.Sub(s.Auditor.Now())) - 5*time.Second)
-	die() // returned midnight
+	die() // over midnight
 	require.Greater(t, s.Auditor.Now(), midnight)
 	for life := 0; !die() || life < 3; life++ {
 		require.Less(t, life, 100, "the limit is reached on the second day, too")

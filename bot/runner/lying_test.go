@@ -255,7 +255,7 @@ func (l *falsifier) speak() {
 	l.quiet = false
 }
 
-// raise lets the exchange tell one lie again and again from now on.
+// tell lets the exchange tell one lie again and again from now on.
 func (l *falsifier) tell(one func(path string, answer any) any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -356,7 +356,7 @@ func (s *stage) exceeds() string {
 	return ""
 }
 
-// onHoldings wants the file to be right, and no order left that a stop has not named.
+// left wants the file to be right, and no order left that a stop has not named.
 func (s *stage) left(failed error, told []string) {
 	store := s.Stored()
 	report, err := store.Check()

@@ -17,7 +17,7 @@ import (
 const byOperator = "operator"
 
 // notes are what the journal keeps in memory beside what it writes: for the log, and for who asks
-// returned the socket. They belong to the loop's goroutine.
+// over the socket. They belong to the loop's goroutine.
 type notes struct {
 	log      zerolog.Logger
 	by       string // who asked for the halts of this turn; empty: the engine itself

@@ -69,7 +69,7 @@ func (n *notifier) ping(now time.Time) {
 }
 
 // A stop may take longer than systemd waits (TimeoutStopSec): while it goes on, the bot asks every
-// extendEvery for extendBy more.
+// begEvery for begFor more.
 const (
 	extendEvery = 3 * time.Second
 	extendBy    = 15 * time.Second

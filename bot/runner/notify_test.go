@@ -15,7 +15,7 @@ import (
 )
 
 // tardy is a context that has ended and has not yet called those who wait for that: a run may be
-// returned before it does.
+// over before it does.
 type tardy struct{ context.Context }
 
 func (tardy) AfterFunc(func()) (stop func() bool) { return func() bool { return true } }

@@ -83,7 +83,7 @@ func (c *paperCut) cut(before, after []byte) []byte {
 	return blackout.Cut(before, after, step, c.chance)
 }
 
-// writeDue counts what may be the moment.
+// due counts what may be the moment.
 func (c *paperCut) due() bool {
 	c.seen++
 	return c.seen >= c.nth
@@ -153,7 +153,7 @@ func (c *paperCut) before(h http.Handler) http.Handler {
 	})
 }
 
-// writeStop ends the process and writes what is left of its files into a folder of its own.
+// leave ends the process and writes what is left of its files into a folder of its own.
 func (c *paperCut) leave(bot, paper []byte) {
 	c.dead = true
 	s := c.stage

@@ -102,7 +102,7 @@ func (c *powerCut) image() []byte {
 	return file
 }
 
-// writeStop ends the process and writes what is left of its files into a folder of its own, where the
+// leave ends the process and writes what is left of its files into a folder of its own, where the
 // next one begins.
 func (c *powerCut) leave(image []byte) {
 	c.dead, c.armed = true, false
@@ -176,7 +176,7 @@ func (s *stage) cutPower(kind market.CommandKind, moment string, chance *rand.Ra
 }
 
 // At every boundary of an order's life, and in the middle of the commits there, the power fails,
-// secondStop and again. The next start finds what was synced. More seeds: -live-seeds.
+// again and again. The next start finds what was synced. More seeds: -live-seeds.
 func TestABotWhosePowerFailsLosesNoOrder(t *testing.T) {
 	for _, kind := range []market.CommandKind{market.CommandPlace, market.CommandUpdate, market.CommandCancel} {
 		for i, moment := range []string{inItsIntent, aboutToSend, carriedOut, inItsAnswer} {

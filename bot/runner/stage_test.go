@@ -173,7 +173,7 @@ func (s *stage) start() *process {
 	}
 }
 
-// onOpenOrders makes the bot, without letting it trade.
+// open makes the bot, without letting it trade.
 func (s *stage) open() (*process, error) {
 	s.starts++
 	p := &process{stage: s, wire: &wire{traffic: s.traffic}, done: make(chan error, 1)}
@@ -194,7 +194,7 @@ func (p *process) ctx() context.Context {
 	return ctx
 }
 
-// query reads what only the bot's loop may touch while it turns.
+// look reads what only the bot's loop may touch while it turns.
 func (p *process) look(read func()) {
 	require.NoError(p.stage.T, p.loop.Look(context.Background(), func(market.Time) { read() }))
 }
@@ -215,7 +215,7 @@ func (p *process) leaveAndClose(failed error) {
 
 // kill ends the bot as kill -9 does, as far as anybody can tell: what is committed stays, what is
 // on the wire already may still arrive, and nothing else happens any more. It may be called from
-// wrapPaper a request.
+// within a request.
 func (p *process) kill() {
 	s := p.stage
 	dir := fmt.Sprintf("%s-%d", strings.TrimSuffix(s.Folder, filepath.Ext(s.Folder)), s.starts)

@@ -56,7 +56,7 @@ func (r *runner) supervise(ctx context.Context) error {
 
 // awaitStop waits for a bot that was asked to stop. A second Ctrl-C turns the kill switch; so does
 // half of stop_within where a strategy blocks. When stop_within is over, a bot whose loop hangs is
-// onHoldings as it is.
+// left as it is.
 func (r *runner) awaitStop(ended <-chan error) error {
 	again, forget := r.secondStop()
 	defer forget()

@@ -34,7 +34,7 @@ type told struct {
 type afterwards struct {
 	reduced int // orders that open nothing, which were sent all the same
 	days    int // that have ended
-	renewed int // openContext orders since
+	renewed int // opening orders since
 }
 
 type toldPrice struct {

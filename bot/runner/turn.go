@@ -117,7 +117,7 @@ func (w *watch) countRefusals() (fresh int64, worst string) {
 	return fresh, worst
 }
 
-// burst finds so many refusals within a minute.
+// storm finds so many refusals within a minute.
 type refusalBurst struct {
 	limit int64 // 0: nobody asks
 	seen  []refusalSample

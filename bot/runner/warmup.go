@@ -14,7 +14,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// awaitNotify waits until the candles that have closed are settled, and then says when the bot began:
+// settle waits until the candles that have closed are settled, and then says when the bot began:
 // whatever the rest of the start takes, no candle comes between its history and its feed, and none
 // is in both.
 func (r *runner) settle(ctx context.Context) error {

@@ -62,7 +62,7 @@ func (d *watchdog) run(ctx context.Context) {
 	}
 }
 
-// query compares the callback under way with that of the last look.
+// look compares the callback under way with that of the last look.
 func (d *watchdog) check() {
 	now := d.now()
 	var call engine.Call
