@@ -15,8 +15,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// remembers is how long an exchange is sure to know an order that has ended.
-const remembers = 30 * 24 * time.Hour
+// orderRetention is how long an exchange is sure to know an order that has ended.
+const orderRetention = 30 * 24 * time.Hour
 
 // checkAccount refuses a state file of another exchange or, as far as can be told, of another
 // account: its orders would be nowhere, and what it takes for the strategies' own would be somebody
@@ -42,15 +42,15 @@ func (r *runner) checkAccount(ctx context.Context, began bool) error {
 	case other:
 		return r.checkKey(ctx)
 	}
-	return r.checkMemory(ctx)
+	return r.checkLastOrder(ctx)
 }
 
-// checkMemory warns of an exchange that does not know the latest order which it has taken: one that
-// began anew, as bot exchange without --state does at each start. What it is asked once tells;
+// checkLastOrder warns of an exchange that does not know the latest order which it has taken: one
+// that began anew, as bot exchange without --state does at each start. What it is asked once tells;
 // everything else about the orders is found out by the reconcile.
-func (r *runner) checkMemory(ctx context.Context) error {
+func (r *runner) checkLastOrder(ctx context.Context) error {
 	last, err := r.lastTaken()
-	if err != nil || last == nil || last.Done() && r.client.Now().Sub(last.Updated) > remembers {
+	if err != nil || last == nil || last.Done() && r.client.Now().Sub(last.Updated) > orderRetention {
 		return err
 	}
 	if _, err := r.client.Order(ctx, last.Market, last.ClientOrderID, last.ExchangeID); errors.Is(err,
@@ -76,7 +76,7 @@ func (r *runner) lastTaken() (last *journal.OrderRow, err error) {
 	}
 	var ids []market.OrderID // the latest first
 	err = r.store.EntriesBack(0, func(e *journal.Entry) error {
-		if ids = append(ids, e.Record.(*journal.Report).Order); len(ids) == lookedBack {
+		if ids = append(ids, e.Record.(*journal.Report).Order); len(ids) == maxReportsBack {
 			return errFound
 		}
 		return nil
@@ -93,9 +93,9 @@ func (r *runner) lastTaken() (last *journal.OrderRow, err error) {
 	return nil, nil
 }
 
-// lookedBack is among how many reports the latest order of a market that is still traded is looked
-// for.
-const lookedBack = 1000
+// maxReportsBack is among how many reports the latest order of a market that is still traded is
+// looked for.
+const maxReportsBack = 1000
 
 // checkKey asks by a key that is new for the latest order that the exchange has taken.
 func (r *runner) checkKey(ctx context.Context) error {
@@ -109,7 +109,7 @@ func (r *runner) checkKey(ctx context.Context) error {
 		return err
 	})
 	if !errors.Is(err, exchange.ErrCode(exchange.CodeNotFound)) || last.Done() &&
-		r.client.Now().Sub(last.Updated) > remembers {
+		r.client.Now().Sub(last.Updated) > orderRetention {
 		return nil // what else is wrong with the key will show
 	}
 	return r.plan.Config.Source.Place(config.At([]string{"exchange", "key"},

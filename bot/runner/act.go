@@ -15,7 +15,7 @@ import (
 
 const (
 	confirmEvery = 200 * time.Millisecond // between two looks at what is not confirmed yet
-	againAfter   = 2 * time.Second        // before a cancel that came to nothing is asked for again
+	retryAfter   = 2 * time.Second        // before a cancel that came to nothing is asked for again
 )
 
 // act carries a command out, with the time that it may take. Its end does not depend on who asked
@@ -66,7 +66,7 @@ func (c *control) until(ctx context.Context,
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			return false, unheard(c.ctx.Err())
+			return false, loopError(c.ctx.Err())
 		}
 	}
 }
@@ -79,7 +79,7 @@ func (c *control) ended(ctx context.Context, ids []market.OrderID, report *opera
 		left := slices.DeleteFunc(slices.Clone(ids), func(id market.OrderID) bool { return c.r.account.Own(id) == nil })
 		report.Cancelled, report.Open = len(ids)-len(left), c.describe(left)
 		if len(left) > 0 && at >= next {
-			next = at.Add(againAfter)
+			next = at.Add(retryAfter)
 			commands = c.r.engine.Cancel(at, left)
 		}
 		return commands, len(left) == 0
@@ -169,7 +169,7 @@ func (c *control) resume(ctx context.Context, ask *operator.Ask) (*operator.Repo
 		return nil, err
 	}
 	report.Done = true
-	return report, c.look(ctx, func(market.Time) {}) // the turn of the resume has been committed
+	return report, c.query(ctx, func(market.Time) {}) // the turn of the resume has been committed
 }
 
 // cancelAll cancels every own open order, and the account's other ones where that is asked for.

@@ -26,7 +26,7 @@ func (c *control) status(ctx context.Context, _ *operator.Ask) (any, error) {
 		ClockOffsetMS: time.Duration(r.client.Offset()).Milliseconds(), RoundTripMS: float64(r.client.RoundTrip()) /
 			float64(time.Millisecond)}
 	var failed error
-	err := c.look(ctx, func(at market.Time) {
+	err := c.query(ctx, func(at market.Time) {
 		s.AtMS = at.Millis()
 		failed = c.statusOfLoop(s)
 		switch {
@@ -116,7 +116,7 @@ func (c *control) statusOfLoop(s *operator.Status) error {
 		}
 	}
 	slices.SortFunc(s.Markets, func(a, b operator.MarketStatus) int { return strings.Compare(a.Market, b.Market) })
-	for feed, at := range r.journal.heard {
+	for feed, at := range r.journal.received {
 		s.Feeds = append(s.Feeds, operator.Feed{Feed: feed.name(r.plan.Catalog), LastMS: at.Millis()})
 	}
 	slices.SortFunc(s.Feeds, func(a, b operator.Feed) int { return strings.Compare(a.Feed, b.Feed) })
@@ -152,7 +152,7 @@ func (c *control) orders(ctx context.Context, ask *operator.Ask) (any, error) {
 		return nil, err
 	}
 	list.Running = true
-	return list, c.look(ctx, func(market.Time) {
+	return list, c.query(ctx, func(market.Time) {
 		for i := range list.Orders {
 			o := &list.Orders[i]
 			o.Waits = o.InFlight != "" && c.r.loop.Waits(market.OrderID(o.Number))
@@ -163,7 +163,7 @@ func (c *control) orders(ctx context.Context, ask *operator.Ask) (any, error) {
 // positions answers `bot positions`.
 func (c *control) positions(ctx context.Context, _ *operator.Ask) (any, error) {
 	prices := map[market.ID]market.Price{}
-	err := c.look(ctx, func(market.Time) {
+	err := c.query(ctx, func(market.Time) {
 		for _, m := range c.r.plan.Catalog.Markets() {
 			prices[m.ID] = c.r.account.Last(m.ID)
 		}
@@ -201,7 +201,7 @@ func (c *control) refusals(ctx context.Context, ask *operator.Ask) (any, error) 
 	}
 	var counted []journal.Refusal
 	var now market.Time
-	err := c.look(ctx, func(at market.Time) { now, counted = at, c.r.journal.counted() })
+	err := c.query(ctx, func(at market.Time) { now, counted = at, c.r.journal.counted() })
 	if err != nil {
 		return nil, err
 	}

@@ -39,16 +39,16 @@ func (f *watchedLog) Breached(at market.Time, b *live.Breach, all []live.Breach)
 		m.refuted.WithLabelValues(b.Rule).Inc()
 	}
 	if all != nil {
-		f.watch.tell(alert.Difference, "order %d: an answer of the exchange cannot be true: %s: want %s, got %s",
+		f.watch.raise(alert.Difference, "order %d: an answer of the exchange cannot be true: %s: want %s, got %s",
 			b.Order, b.Rule, b.Wanted, b.Seen)
 	}
 }
 
-// remembersFills is how far back the ids of booked fills are known.
-const remembersFills = 7 * 24 * time.Hour
+// maxFillAge is how far back the ids of booked fills are known.
+const maxFillAge = 7 * 24 * time.Hour
 
-// auditBy tells the loop what answers are held against.
-func (r *runner) auditBy(ctx context.Context, c *live.Config) (err error) {
+// configureAudit tells the loop what answers are held against.
+func (r *runner) configureAudit(ctx context.Context, c *live.Config) (err error) {
 	if c.Breaches, err = folder.ReadBreaches(r.store); err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (r *runner) auditBy(ctx context.Context, c *live.Config) (err error) {
 	c.Fees = func(m *market.Market) exchange.Fees { return fees[m.ID] }
 	var booked []market.Fill
 	now := r.trading.Now()
-	err = r.store.Fills(now.Add(-remembersFills), now.Add(time.Hour), func(f *journal.FillRow) error {
+	err = r.store.Fills(now.Add(-maxFillAge), now.Add(time.Hour), func(f *journal.FillRow) error {
 		booked = append(booked, f.Fill)
 		return nil
 	})
@@ -110,9 +110,9 @@ func (r *runner) changed(id market.OrderID) (order market.Order, known bool) {
 
 // What is believed of fees: an exchange that tells more is not charged by.
 const (
-	believableFee    = market.Rate(2_000_000) // 2 %
-	believableRebate = market.Rate(-500_000)
-	feesWithin       = 5 * time.Second
+	maxFee      = market.Rate(2_000_000) // 2 %
+	minFee      = market.Rate(-500_000)
+	feesTimeout = 5 * time.Second
 )
 
 // highestFees are the highest rates that the account can be charged in each market: of the config,
@@ -120,7 +120,7 @@ const (
 // be believed.
 func (r *runner) highestFees(ctx context.Context) []exchange.Fees {
 	fees := make([]exchange.Fees, len(r.plan.Catalog.Markets())+1)
-	ctx, cancel := context.WithTimeout(ctx, feesWithin)
+	ctx, cancel := context.WithTimeout(ctx, feesTimeout)
 	defer cancel()
 	var told exchange.Fees
 	var failed error
@@ -129,7 +129,7 @@ func (r *runner) highestFees(ctx context.Context) []exchange.Fees {
 			if r.paper != nil || failed != nil {
 				break
 			}
-			one, err := r.toldFees(ctx, m)
+			one, err := r.accountFees(ctx, m)
 			failed = errors.Join(failed, err)
 			told = exchange.Fees{Maker: max(told.Maker, one.Maker), Taker: max(told.Taker, one.Taker)}
 			fees[m.ID] = one
@@ -149,8 +149,8 @@ func (r *runner) highestFees(ctx context.Context) []exchange.Fees {
 	return fees
 }
 
-// toldFees are the rates that the exchange tells of a market.
-func (r *runner) toldFees(ctx context.Context, m *market.Market) (fees exchange.Fees, err error) {
+// accountFees are the rates that the exchange tells of a market.
+func (r *runner) accountFees(ctx context.Context, m *market.Market) (fees exchange.Fees, err error) {
 	rates, err := r.client.Fees(ctx, m.Name, "")
 	if err != nil {
 		return fees, err
@@ -163,7 +163,7 @@ func (r *runner) toldFees(ctx context.Context, m *market.Market) (fees exchange.
 		if err != nil {
 			return fees, fmt.Errorf("fees of %s: %w", m.Name, err)
 		}
-		*told.into = min(max(market.Rate(n), believableRebate), believableFee)
+		*told.into = min(max(market.Rate(n), minFee), maxFee)
 	}
 	return fees, nil
 }

@@ -30,8 +30,8 @@ type adoption struct {
 	until market.Time // the exchange could last take it
 }
 
-// fresh are the lines of a log that are not booked yet.
-func (r *runner) fresh(lines []direct.Line) []direct.Line {
+// unbooked are the lines of a log that are not booked yet.
+func (r *runner) unbooked(lines []direct.Line) []direct.Line {
 	if len(lines) == 0 || lines[0].File != r.booked.File {
 		return lines
 	}
@@ -69,7 +69,7 @@ func (r *runner) bookAndRetire(log *direct.Log) (commands []market.Command, err 
 	if err := r.readBooked(); err != nil {
 		return nil, err
 	}
-	lines := r.fresh(log.Lines())
+	lines := r.unbooked(log.Lines())
 	if len(lines) > 0 && r.resumed {
 		now := max(r.trading.Now(), r.engine.Now())
 		r.journal.operate()
@@ -85,7 +85,7 @@ func (r *runner) bookAndRetire(log *direct.Log) (commands []market.Command, err 
 			Msg("the books begin anew: what the kill switch did before is not in them")
 	}
 	if r.resumed { // with the sales among the orders, so that the next switch asks for them
-		if err := r.leaveHoldings(r.holdings(r.engine.Now())); err != nil {
+		if err := r.writeHoldings(r.holdings(r.engine.Now())); err != nil {
 			return nil, err
 		}
 	}
@@ -104,7 +104,7 @@ func (r *runner) bookAndRetire(log *direct.Log) (commands []market.Command, err 
 // engine and account may be touched.
 func (r *runner) book(at market.Time, all []direct.Line, running bool) (commands []market.Command, sales []adoption,
 	err error) {
-	lines, ends := r.fresh(all), endsOf(all)
+	lines, ends := r.unbooked(all), endsOf(all)
 	var cancelled []market.OrderID
 	halting := ""
 	for i := range lines {

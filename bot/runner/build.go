@@ -65,21 +65,21 @@ type runner struct {
 	run     uuid.UUID
 	// on the exchange's clock: candles that had closed by then are history, later ones are traded
 	// on
-	began   market.Time
-	needs   []strategy.Needs  // by StrategyID − 1
-	given   market.Money      // of the currency, to strategies and the pool at this start
-	resumed bool              // the state file had an earlier run …
-	parts   map[string][]byte // … which left these
-	banned  atomic.Bool       // a ban has begun since the weight ledger was last written down
-	rescued rescuer
-	asked   atomic.Int64 // when the bot was asked to stop while it opened, in Unix ns; 0: it was not
-	booked  directBooked // how much of the kill switch's log is in the books
-	valve   *valve       // through which the loop's orders leave
-	dog     *watchdog
-	armed   atomic.Pointer[armed] // what the kill switch of this process needs; nil: markets are not learnt yet
-	late    bool                  // stop_within is over, and the loop turns
-	own     atomic.Bool           // the kill switch's log is this process's own: the next start books it
-	keeper  *holdingsKeeper       // of the holdings; nil: none are left
+	began     market.Time
+	needs     []strategy.Needs  // by StrategyID − 1
+	given     market.Money      // of the currency, to strategies and the pool at this start
+	resumed   bool              // the state file had an earlier run …
+	parts     map[string][]byte // … which left these
+	banned    atomic.Bool       // a ban has begun since the weight ledger was last written down
+	rescued   rescuer
+	asked     atomic.Int64 // when the bot was asked to stop while it opened, in Unix ns; 0: it was not
+	booked    directBooked // how much of the kill switch's log is in the books
+	valve     *valve       // through which the loop's orders leave
+	dog       *watchdog
+	armed     atomic.Pointer[armed] // what the kill switch of this process needs; nil: markets are not learnt yet
+	overdue   bool                  // stop_within is over, and the loop turns
+	ownSwitch atomic.Bool           // the kill switch's log is this process's own: the next start books it
+	keeper    *holdingsKeeper       // of the holdings; nil: none are left
 }
 
 // newRunner returns a bot that is nothing yet but its plan.
@@ -97,7 +97,7 @@ func (r *runner) open(ctx context.Context) error {
 	if err := r.openWatch(ctx); err != nil {
 		return err
 	}
-	opening, end, err := r.opening(ctx)
+	opening, end, err := r.openContext(ctx)
 	if err != nil {
 		return err
 	}
@@ -169,13 +169,13 @@ func (r *runner) openEngine(ctx context.Context) (err error) {
 	r.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: r.account, Gate: r.gate, Slots: roster.Seats,
 		TradeFrom: r.began, SaveLimit: int(p.Config.Bot.SaveKB) << 10, Run: r.run, Observer: r, Apart: goroutine.Call})
 	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account,
-		seats: p.Names(), ledger: r.weights, banned: &r.banned, currency: p.Currency.ID,
+		names: p.Names(), ledger: r.weights, banned: &r.banned, currency: p.Currency.ID,
 		agreed: map[string]folder.Agreement{}, refusals: refusals{kinds: map[refusalKey]*refusedKind{}},
 		notes: newNotes(r.log)}
 	if r.paper == nil {
-		r.journal.open = r.ledger.SetOpenOrders
+		r.journal.onOpenOrders = r.ledger.SetOpenOrders
 	}
-	if r.journal.reserve, err = setAside(p.Config.Bot.State); err != nil {
+	if r.journal.reserve, err = makeReserve(p.Config.Bot.State); err != nil {
 		return err
 	}
 	r.dog.cell.Store(r.engine.Callback())
@@ -244,10 +244,10 @@ func (r *runner) openLoop(ctx context.Context) error {
 		KeepOrders: p.Config.Bot.KeepOrders,
 		Groups:     p.Groups(), GroupExpiry: market.Duration(p.Config.Exchange.CancelAfter),
 		Start: func(market.Time) []market.Command { return nil }, Stepped: r.watch.stepped(),
-		Ready: r.ready, Sent: r.lastChance,
+		Ready: r.ready, Sent: r.sentUntil,
 	}
 	if r.resumed {
-		commands, err := r.goOn(ctx)
+		commands, err := r.restore(ctx)
 		if err != nil {
 			return err
 		}
@@ -260,7 +260,7 @@ func (r *runner) openLoop(ctx context.Context) error {
 		return err
 	}
 	config.Owns, config.Ended = r.owns, r.ended
-	if err := r.auditBy(ctx, &config); err != nil {
+	if err := r.configureAudit(ctx, &config); err != nil {
 		return err
 	}
 	r.watch.attach()
@@ -268,9 +268,9 @@ func (r *runner) openLoop(ctx context.Context) error {
 	return nil
 }
 
-// goOn makes the engine what it was when the last run ended, and returns what it then wants to
+// restore makes the engine what it was when the last run ended, and returns what it then wants to
 // send.
-func (r *runner) goOn(ctx context.Context) ([]market.Command, error) {
+func (r *runner) restore(ctx context.Context) ([]market.Command, error) {
 	history, err := r.history(ctx)
 	if err != nil {
 		return nil, err
@@ -284,7 +284,7 @@ func (r *runner) goOn(ctx context.Context) ([]market.Command, error) {
 			}
 		})
 	if err != nil {
-		return nil, r.misfit(fmt.Errorf("state of the last run: %w", err))
+		return nil, r.configMismatch(fmt.Errorf("state of the last run: %w", err))
 	}
 	commands = slices.Clone(commands)
 	r.journal.halts = len(r.engine.Halts())
@@ -295,9 +295,9 @@ func (r *runner) goOn(ctx context.Context) ([]market.Command, error) {
 	return append(commands, direct...), r.fund(ctx, r.trading.Now())
 }
 
-// misfit is what kept the last run from being gone on with: a mistake in the config, which a
-// restart does not mend, where that has changed since.
-func (r *runner) misfit(err error) error {
+// configMismatch is what kept the last run from being gone on with: a mistake in the config, which
+// a restart does not mend, where that has changed since.
+func (r *runner) configMismatch(err error) error {
 	runs, failed := r.store.Runs()
 	if failed == nil && len(runs) > 0 && runs[len(runs)-1].ConfigHash != r.plan.SettingsHash {
 		return config.Usagef("%w", err)

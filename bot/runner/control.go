@@ -20,8 +20,8 @@ import (
 
 const (
 	// that a request may take to come: only the bot's own user asks, and a machine may stand still
-	longestRead   = time.Minute
-	socketGoodbye = 2 * time.Second // for answers that are being written when the bot ends
+	requestTimeout  = time.Minute
+	shutdownTimeout = 2 * time.Second // for answers that are being written when the bot ends
 )
 
 // control is the operator's side of a running bot: HTTP over a unix socket that only the bot's own
@@ -51,7 +51,7 @@ func openControl(ctx context.Context, r *runner) (*control, error) {
 	}
 	c := &control{r: r, socket: socket}
 	c.ctx, c.end = context.WithCancel(context.WithoutCancel(ctx))
-	c.server = &http.Server{Handler: c.routes(), ReadHeaderTimeout: longestRead, ReadTimeout: longestRead,
+	c.server = &http.Server{Handler: c.routes(), ReadHeaderTimeout: requestTimeout, ReadTimeout: requestTimeout,
 		BaseContext: func(net.Listener) context.Context { return c.ctx }}
 	c.serving.Go(func() { _ = c.server.Serve(listener) }) // it ends by close alone
 	return c, nil
@@ -60,7 +60,7 @@ func openControl(ctx context.Context, r *runner) (*control, error) {
 // close ends what is under way, answers it, and removes the socket.
 func (c *control) close() error {
 	c.end()
-	ctx, cancel := context.WithTimeout(context.Background(), socketGoodbye)
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
 	defer cancel()
 	err := c.server.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -129,17 +129,17 @@ func statusOf(err error) int {
 // errNotTrading is the answer while the loop cannot be asked.
 var errNotTrading = errors.New("the bot's loop does not answer: it is reconciling with the exchange, or ending")
 
-// look asks the loop.
-func (c *control) look(ctx context.Context, f func(at market.Time)) error {
-	return c.hear(ctx, func(ctx context.Context) error { return c.r.loop.Inspect(ctx, f) })
+// query asks the loop.
+func (c *control) query(ctx context.Context, f func(at market.Time)) error {
+	return c.awaitLoop(ctx, func(ctx context.Context) error { return c.r.loop.Inspect(ctx, f) })
 }
 
-// hear waits for the loop's answer, but not where a strategy blocks it.
-func (c *control) hear(ctx context.Context, ask func(context.Context) error) error {
+// awaitLoop waits for the loop's answer, but not where a strategy blocks it.
+func (c *control) awaitLoop(ctx context.Context, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, operator.AnswerWithin)
 	defer cancel()
-	defer c.r.dog.waits(cancel)()
-	err := unheard(ask(ctx))
+	defer c.r.dog.cancelOnBlock(cancel)()
+	err := loopError(ask(ctx))
 	if b := c.r.dog.blockage(); err == errNotTrading && b != nil {
 		return blockedError{b.text(c.r.dog.now())}
 	}
@@ -148,7 +148,7 @@ func (c *control) hear(ctx context.Context, ask func(context.Context) error) err
 
 // do lets the loop do something.
 func (c *control) do(ctx context.Context, f func(at market.Time) []market.Command) error {
-	return c.hear(ctx, func(ctx context.Context) error {
+	return c.awaitLoop(ctx, func(ctx context.Context) error {
 		return c.r.loop.Do(ctx, func(at market.Time) []market.Command {
 			c.r.journal.operate()
 			return f(at)
@@ -156,7 +156,7 @@ func (c *control) do(ctx context.Context, f func(at market.Time) []market.Comman
 	})
 }
 
-func unheard(err error) error {
+func loopError(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return errNotTrading
 	}

@@ -36,7 +36,7 @@ func (r *runner) openFeed(context.Context) error {
 		config.Series = append(config.Series, s)
 	}
 	r.feed = poll.New(config)
-	r.journal.rules = r.feed.AskRules
+	r.journal.askRules = r.feed.AskRules
 	return nil
 }
 

@@ -13,9 +13,9 @@ import (
 // sellRounds is in how many rounds flatten tries to sell what a strategy holds.
 const sellRounds = 5
 
-// feePatience is how long flatten waits for the fees of its sales once they are done: what a
+// feeTimeout is how long flatten waits for the fees of its sales once they are done: what a
 // strategy has earned is final only then.
-const feePatience = market.Duration(10e9)
+const feeTimeout = market.Duration(10e9)
 
 // flatten halts strategies, cancels all their orders, and sells what they hold.
 func (c *control) flatten(ctx context.Context, ask *operator.Ask) (*operator.Report, error) {
@@ -24,7 +24,7 @@ func (c *control) flatten(ctx context.Context, ask *operator.Ask) (*operator.Rep
 		return nil, err
 	}
 	report := operator.NewReport(names)
-	f := flattening{control: c, ids: ids, reason: reasonOf(ask, "flattened"), seats: make([]flatSeat, len(ids)),
+	f := flattening{control: c, ids: ids, reason: reasonOf(ask, "flattened"), progress: make([]flatProgress, len(ids)),
 		report: report}
 	report.Done, err = c.until(ctx, f.step)
 	report.Done = report.Done && len(report.Held) == f.dust && len(report.Open) == 0
@@ -38,17 +38,17 @@ func (c *control) flatten(ctx context.Context, ask *operator.Ask) (*operator.Rep
 // flattening is a flatten under way.
 type flattening struct {
 	*control
-	ids    []market.StrategyID
-	reason string
-	seats  []flatSeat // by place in ids
-	report *operator.Report
-	sells  []market.OrderID // the orders that sell
-	dust   int              // positions that the market's minimum keeps
-	fees   market.Time      // until when fees are waited for; 0: something is still open
+	ids       []market.StrategyID
+	reason    string
+	progress  []flatProgress // by place in ids
+	report    *operator.Report
+	sells     []market.OrderID // the orders that sell
+	dust      int              // positions that the market's minimum keeps
+	feesUntil market.Time      // until when fees are waited for; 0: something is still open
 }
 
-// flatSeat is how far a strategy is.
-type flatSeat struct {
+// flatProgress is how far a strategy is.
+type flatProgress struct {
 	begun  bool
 	open   []market.OrderID // that have to end first
 	next   market.Time      // to ask again while orders are open
@@ -62,14 +62,14 @@ func (f *flattening) step(at market.Time) (commands []market.Command, done bool)
 		[]string{}, 0
 	f.dust = 0
 	for i, id := range f.ids {
-		asked := f.stepOne(&f.seats[i], at, id)
+		asked := f.stepOne(&f.progress[i], at, id)
 		commands = append(commands, asked...)
 		open := r.account.Open(nil, id, 0)
 		done = done && len(open) == 0
 		for _, o := range open {
 			f.report.Open = append(f.report.Open, operator.OrderOf(r.plan.Catalog, f.row(r.account.Own(o.ID))))
 		}
-		for _, ended := range f.seats[i].open {
+		for _, ended := range f.progress[i].open {
 			if r.account.Own(ended) == nil {
 				f.report.Cancelled++
 			}
@@ -87,14 +87,14 @@ func (f *flattening) feesKnown(at market.Time) bool {
 		f.report.Unsettled += f.r.account.UnsettledBy(id)
 	}
 	if len(f.report.Open) > 0 {
-		f.fees = 0
-	} else if f.fees == 0 {
-		f.fees = at.Add(feePatience)
+		f.feesUntil = 0
+	} else if f.feesUntil == 0 {
+		f.feesUntil = at.Add(feeTimeout)
 	}
-	return f.report.Unsettled == 0 || f.fees != 0 && at >= f.fees
+	return f.report.Unsettled == 0 || f.feesUntil != 0 && at >= f.feesUntil
 }
 
-func (f *flattening) stepOne(s *flatSeat, at market.Time, id market.StrategyID) []market.Command {
+func (f *flattening) stepOne(s *flatProgress, at market.Time, id market.StrategyID) []market.Command {
 	r := f.r
 	open := r.account.Open(nil, id, 0)
 	if !s.begun {
@@ -115,7 +115,7 @@ func (f *flattening) stepOne(s *flatSeat, at market.Time, id market.StrategyID) 
 		return nil
 	}
 	asked, unsold := r.engine.Flatten(at, id, f.reason)
-	s.next = at.Add(againAfter)
+	s.next = at.Add(retryAfter)
 	for _, u := range unsold {
 		if u.Refusal.Code == exchange.CodeMinBase || u.Refusal.Code == exchange.CodeMinQuote {
 			f.dust++

@@ -46,7 +46,7 @@ func (r *runner) followDirect(ctx context.Context) {
 			return
 		}
 		lines, err := direct.Read(path)
-		if err == nil && len(lines) > 0 && !r.own.Load() {
+		if err == nil && len(lines) > 0 && !r.ownSwitch.Load() {
 			r.valve.shut.Store(true)
 			err = r.bookRunning(ctx, path, lines)
 		}
@@ -82,7 +82,7 @@ func (r *runner) bookRunning(ctx context.Context, path string, lines []direct.Li
 
 // bookLines lets the loop book and waits until that is committed.
 func (r *runner) bookLines(ctx context.Context, lines []direct.Line) (err error) {
-	fresh := r.fresh(lines) // only bookings change what that says, and they are waited for here
+	fresh := r.unbooked(lines) // only bookings change what that says, and they are waited for here
 	if len(fresh) == 0 {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (r *runner) bookLines(ctx context.Context, lines []direct.Line) (err error)
 	if err := r.loop.Inspect(ctx, func(at market.Time) { h = r.holdings(at) }); err != nil {
 		return err
 	}
-	return r.leaveHoldings(h)
+	return r.writeHoldings(h)
 }
 
 // openWait is how long the switch waits for a bot that is booking the log.

@@ -38,7 +38,7 @@ func (c *control) cancelForeign(ctx context.Context, report *operator.Report) er
 		return err
 	}
 	for i := range foreign {
-		if o := &foreign[i].Order; c.gone(ctx, o) {
+		if o := &foreign[i].Order; c.awaitEnd(ctx, o) {
 			report.Cancelled++
 		} else {
 			report.Done = false
@@ -66,8 +66,8 @@ func (c *control) foreign(ctx context.Context) (foreign []exchange.Record, err e
 	return foreign, nil
 }
 
-// gone waits until the exchange says that an order has ended.
-func (c *control) gone(ctx context.Context, o *market.Order) bool {
+// awaitEnd waits until the exchange says that an order has ended.
+func (c *control) awaitEnd(ctx context.Context, o *market.Order) bool {
 	ticker := time.NewTicker(foreignEvery)
 	defer ticker.Stop()
 	for {

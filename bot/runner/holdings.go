@@ -21,8 +21,8 @@ type holdingsKeeper struct {
 
 func newHoldingsKeeper() *holdingsKeeper { return &holdingsKeeper{wake: make(chan struct{}, 1)} }
 
-// take takes what is to be left. A nil keeper leaves nothing.
-func (k *holdingsKeeper) take(h *direct.Holdings) {
+// put takes what is to be left. A nil keeper leaves nothing.
+func (k *holdingsKeeper) put(h *direct.Holdings) {
 	if k == nil {
 		return
 	}
@@ -43,7 +43,7 @@ func (r *runner) keepHoldings(ctx context.Context) {
 			open = false
 		}
 		if h := r.keeper.latest.Swap(nil); h != nil {
-			err := r.leaveHoldings(h)
+			err := r.writeHoldings(h)
 			if err != nil && !failed {
 				r.log.Error().Err(err).Msg("bot cancel-all --direct --flatten would not know what to sell")
 			}
@@ -52,9 +52,9 @@ func (r *runner) keepHoldings(ctx context.Context) {
 	}
 }
 
-// leaveHoldings writes the holdings to disk. In paper mode there is nothing outside that the kill
+// writeHoldings writes the holdings to disk. In paper mode there is nothing outside that the kill
 // switch could sell.
-func (r *runner) leaveHoldings(h *direct.Holdings) error {
+func (r *runner) writeHoldings(h *direct.Holdings) error {
 	if r.plan.Config.Bot.Mode != config.ModeLive {
 		return nil
 	}

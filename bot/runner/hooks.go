@@ -24,7 +24,7 @@ func (w *watch) journal(j *botJournal) live.Journal {
 		return j
 	}
 	if w.metrics != nil {
-		j.timed = func(took time.Duration) { w.metrics.commits.Observe(took.Seconds()) }
+		j.onCommit = func(took time.Duration) { w.metrics.commits.Observe(took.Seconds()) }
 	}
 	return &watchedJournal{j, w}
 }
@@ -57,8 +57,8 @@ func (j *botJournal) write() error {
 	if err != nil {
 		err = j.lastRoom(err)
 	}
-	if j.timed != nil {
-		j.timed(time.Since(began))
+	if j.onCommit != nil {
+		j.onCommit(time.Since(began))
 	}
 	return err
 }
@@ -83,7 +83,7 @@ func (f *watchedLog) Note(kind, text string) {
 	if m := f.watch.metrics; m != nil {
 		m.differences.WithLabelValues(kind).Inc()
 	}
-	f.watch.tell(alert.Difference, "%s: %s", kind, text)
+	f.watch.raise(alert.Difference, "%s: %s", kind, text)
 }
 
 // Discrepancy tells of a difference that does not halt; one that does is remarked too.
@@ -92,7 +92,7 @@ func (f *watchedLog) Discrepancy(at market.Time, d *state.Discrepancy) {
 	if m := f.watch.metrics; m != nil {
 		m.differences.WithLabelValues("balance").Inc()
 	}
-	f.watch.tell(alert.Difference, "%s: books %s, exchange %s; %s", d.What, d.Ours, d.Theirs, d.Conclusion)
+	f.watch.raise(alert.Difference, "%s: books %s, exchange %s; %s", d.What, d.Ours, d.Theirs, d.Conclusion)
 }
 
 // stepped returns what hears of the engine's steps; nil: nobody.
@@ -122,7 +122,7 @@ func (w *watch) data(d exchange.MarketData) exchange.MarketData {
 // note notes an answer, also one of which a part does not fit.
 func (d *watchedData) note(feed int, err error) {
 	if err == nil || errors.Is(err, exchange.ErrUnits) {
-		d.watch.heard[feed].Store(d.watch.since())
+		d.watch.answered[feed].Store(d.watch.since())
 	}
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/tidemark-trading/tidemark/state/recording"
 )
 
-// wholeEvery is the time between two savings of everything, prices included.
-const wholeEvery = market.Time(60e9)
+// saveAllEvery is the time between two savings of everything, prices included.
+const saveAllEvery = market.Time(60e9)
 
 // botJournal is the live loop's Journal and Findings on the state file: what a turn notes goes into
 // one batch, with the parts of the engine that it has changed, and is committed as one transaction.
@@ -27,26 +27,27 @@ type botJournal struct {
 	engine  *engine.Engine
 	account *state.Account
 
-	recording *recording.Writer // of market events; nil: none is kept
-	reserve   string            // a file to be given up where the disk is full; empty: none
-	unwritten error             // why the recording lost something; told once
-	currency  market.AssetID
+	recording    *recording.Writer // of market events; nil: none is kept
+	reserve      string            // a file to be given up where the disk is full; empty: none
+	recordingErr error             // why the recording lost something; told once
+	currency     market.AssetID
 
-	timed func(took time.Duration) // hears how long commits take; nil: nobody measures
+	onCommit func(took time.Duration) // hears how long commits take; nil: nobody measures
 
-	at     market.Time
-	cause  journal.Cause
-	halts  int // of the engine's list, that have been noted
-	whole  market.Time
-	seats  []string                    // strategies by StrategyID − 1
-	ledger func() []byte               // what the weight ledger knows; nil: nothing
-	banned *atomic.Bool                // a ban has begun that is not noted yet; nil: nobody tells
-	open   func(int)                   // told how many orders are open; nil: nobody
-	rules  func()                      // told that a command broke a market's rules; nil: nobody
-	agreed map[string]folder.Agreement // by symbol
-	riding int                         // entries of the batch that can wait for the next commit that is needed anyway
-	moved  bool                        // a position has changed since the last commit
-	left   func(at market.Time)        // leaves the holdings for the kill switch; nil: none are left
+	at           market.Time
+	cause        journal.Cause
+	halts        int // of the engine's list, that have been noted
+	savedAll     market.Time
+	names        []string                    // strategies by StrategyID − 1
+	ledger       func() []byte               // what the weight ledger knows; nil: nothing
+	banned       *atomic.Bool                // a ban has begun that is not noted yet; nil: nobody tells
+	onOpenOrders func(int)                   // told how many orders are open; nil: nobody
+	askRules     func()                      // told that a command broke a market's rules; nil: nobody
+	agreed       map[string]folder.Agreement // by symbol
+	// entries of the batch that can wait for the next commit that is needed anyway
+	deferred       int
+	positionsMoved bool                 // a position has changed since the last commit
+	onHoldings     func(at market.Time) // leaves the holdings for the kill switch; nil: none are left
 	refusals
 	notes
 }
@@ -54,13 +55,13 @@ type botJournal struct {
 // Event notes what the engine has folded, and how far candles have been delivered.
 func (j *botJournal) Event(ev *market.Event) {
 	j.at = ev.At
-	j.hear(ev)
+	j.onEvent(ev)
 	j.cause = journal.Cause{Kind: ev.Kind, Market: ev.Market, At: ev.At, Recorded: j.record(ev)}
-	j.event(ev)
-	j.caused(j.cause, j.journalRefusal)
+	j.writeEvent(ev)
+	j.setCause(j.cause, j.journalRefusal)
 }
 
-func (j *botJournal) event(ev *market.Event) {
+func (j *botJournal) writeEvent(ev *market.Event) {
 	if ev.Kind == market.KindCandles {
 		for i := range ev.Candles {
 			c := &ev.Candles[i]
@@ -71,7 +72,7 @@ func (j *botJournal) event(ev *market.Event) {
 		return
 	}
 	j.batch.Event(ev)
-	j.moved = j.moved || len(ev.Fills) > 0 || ev.Kind == market.KindTransfer
+	j.positionsMoved = j.positionsMoved || len(ev.Fills) > 0 || ev.Kind == market.KindTransfer
 	if ev.Report != nil {
 		j.order(ev.Report.Order)
 	} else if len(ev.Fills) > 0 {
@@ -94,7 +95,7 @@ func (j *botJournal) record(ev *market.Event) uint64 {
 	}
 	number, err := j.recording.Append(ev)
 	if err != nil {
-		j.unwritten = err
+		j.recordingErr = err
 		return 0
 	}
 	return number
@@ -118,7 +119,7 @@ func cursorOf(name string, interval market.Interval) string {
 
 // Intent notes a command that is about to be sent.
 func (j *botJournal) Intent(i *exchange.Intent) {
-	passed := j.lookedAt(i)
+	passed := j.approvalOf(i)
 	intent := journal.Intent{Method: i.Method, Path: i.Path, Body: i.Body, Timestamp: i.Timestamp, WindowMS: i.Window,
 		Cause: j.cause, Risk: passed.figures, Asked: passed.asked}
 	intent.Command = market.Command{Kind: i.Command, At: j.at,
@@ -137,9 +138,9 @@ func (j *botJournal) Intent(i *exchange.Intent) {
 // Sent notes and logs that an intent leaves. Alone it is not worth a commit: the next one takes it
 // along.
 func (j *botJournal) Sent(at market.Time, i *exchange.Intent) {
-	j.saySent(i)
+	j.logSent(i)
 	j.batch.Journal(at, &journal.SentCommand{Order: i.Order, Command: i.Command})
-	j.riding++
+	j.deferred++
 }
 
 // Outcome notes what became of an intent.
@@ -153,18 +154,19 @@ func (j *botJournal) Outcome(at market.Time, i *exchange.Intent, err error) {
 			answer.Answer = journal.AnswerRejected
 		}
 		answer.Status, answer.Code = codeOf(err)
-		j.outdated(err)
+		j.refreshRules(err)
 	} else {
-		j.accepted(i)
+		j.logAccepted(i)
 	}
 	j.batch.Journal(j.at, &answer)
 }
 
-// outdated lets the rules of the markets be asked for where a refusal shows that they have changed.
-func (j *botJournal) outdated(err error) {
+// refreshRules lets the rules of the markets be asked for where a refusal shows that they have
+// changed.
+func (j *botJournal) refreshRules(err error) {
 	var no *exchange.Error
-	if j.rules != nil && errors.As(err, &no) && no.OfMarket() {
-		j.rules()
+	if j.askRules != nil && errors.As(err, &no) && no.OfMarket() {
+		j.askRules()
 	}
 }
 
@@ -176,18 +178,18 @@ func (j *botJournal) Note(kind, text string) {
 // Commit makes the turn durable.
 func (j *botJournal) Commit(at market.Time) error {
 	j.at = at
-	j.caused(j.cause, j.journalRefusal)
-	if j.open != nil {
-		j.open(len(j.account.Pending(nil)))
+	j.setCause(j.cause, j.journalRefusal)
+	if j.onOpenOrders != nil {
+		j.onOpenOrders(len(j.account.Pending(nil)))
 	}
 	for _, h := range j.engine.Halts()[j.halts:] {
 		j.log.Warn().Str("strategy", h.Name).Str("reason", h.Reason).Msg("halted until bot resume")
-		j.batch.Halt(h.At, &journal.Halt{Scope: "strategy " + h.Name, Reason: h.Reason, By: j.took()})
+		j.batch.Halt(h.At, &journal.Halt{Scope: "strategy " + h.Name, Reason: h.Reason, By: j.haltedBy()})
 	}
 	if j.banned != nil && j.ledger != nil && j.banned.Swap(false) {
 		j.batch.Blob(folder.LedgerBlob, j.ledger()) // the next process must not ask into it
 	}
-	all := at >= j.whole+wholeEvery
+	all := at >= j.savedAll+saveAllEvery
 	save := j.engine.Save
 	if all {
 		save = j.engine.SaveAll
@@ -200,33 +202,33 @@ func (j *botJournal) Commit(at market.Time) error {
 		return err
 	}
 	if all {
-		if err := j.minute(at); err != nil {
+		if err := j.writeMinute(at); err != nil {
 			return err
 		}
 	}
 	var last error
-	if j.batch.Len() > j.riding {
+	if j.batch.Len() > j.deferred {
 		if last = j.write(); last != nil && !errors.Is(last, live.ErrLastRoom) {
 			return last
 		}
-		j.riding = 0
+		j.deferred = 0
 	}
 	j.forgetTurn()
-	if (j.moved || all) && j.left != nil {
-		j.left(at)
+	if (j.positionsMoved || all) && j.onHoldings != nil {
+		j.onHoldings(at)
 	}
-	j.moved = false
+	j.positionsMoved = false
 	j.halts = len(j.engine.Halts())
 	if all {
-		j.whole = at
+		j.savedAll = at
 	}
 	return last
 }
 
-// minute notes what is noted now and then: the weight ledger, the equity, and how far the recording
-// reaches.
-func (j *botJournal) minute(at market.Time) error {
-	j.due(at, false, j.journalRefusal)
+// writeMinute notes what is noted now and then: the weight ledger, the equity, and how far the
+// recording reaches.
+func (j *botJournal) writeMinute(at market.Time) error {
+	j.writeDue(at, false, j.journalRefusal)
 	if len(j.agreed) > 0 {
 		j.saveAgreed()
 	}
@@ -246,7 +248,7 @@ func (j *botJournal) minute(at market.Time) error {
 		return nil
 	}
 	if err := j.recording.Flush(); err != nil {
-		j.unwritten = err
+		j.recordingErr = err
 	}
 	j.batch.Blob(folder.RecordingBlob, binary.BigEndian.AppendUint64(nil, j.recording.Next()))
 	return nil

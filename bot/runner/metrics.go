@@ -90,7 +90,7 @@ func (m *metrics) attach(r *runner) {
 			continue // nobody asks for them, and their age would only grow
 		}
 		m.function("poll_age_seconds", "Time since the last answer to a feed.", prometheus.Labels{"feed": name},
-			func() float64 { return m.age(m.watch.heard[feed].Load()) })
+			func() float64 { return m.age(m.watch.answered[feed].Load()) })
 	}
 	m.function("clock_offset_seconds", "How far the exchange's clock is ahead of this machine's.", nil,
 		func() float64 { return r.client.Offset().Seconds() })
@@ -110,7 +110,7 @@ func (m *metrics) sample(w *watch) {
 	r := w.r
 	currency := r.plan.Currency
 	if equity, err := r.account.Equity(currency.ID); err == nil {
-		w.peak = max(w.peak, w.stand.HighWater, equity)
+		w.peak = max(w.peak, w.standing.HighWater, equity)
 		m.equity.Set(floatOf(equity, currency.Digits))
 		if stand, followed := r.gate.Standing(); followed { // a person's resume may have begun it anew
 			m.drawdown.Set(floatOf(market.Money(stand.Drawdown()), market.RateDigits))

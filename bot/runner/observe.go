@@ -10,8 +10,8 @@ import (
 // Filled tells of a fill of an own order: an engine.Observer.
 func (r *runner) Filled(o *state.Order, f *market.Fill) {
 	r.watch.filled(o, f)
-	if r.witness != nil {
-		r.witness.Filled(o, f)
+	if r.observer != nil {
+		r.observer.Filled(o, f)
 	}
 	m := r.plan.Catalog.Market(f.Market)
 	r.log.Info().Str("strategy", r.nameOf(o.Strategy)).Int64("order", int64(o.ID)).Str("market", m.Name).
@@ -23,8 +23,8 @@ func (r *runner) Filled(o *state.Order, f *market.Fill) {
 // Closed tells of an own order that is done: an engine.Observer.
 func (r *runner) Closed(o *state.Order) {
 	r.watch.closed(o)
-	if r.witness != nil {
-		r.witness.Closed(o)
+	if r.observer != nil {
+		r.observer.Closed(o)
 	}
 	m := r.plan.Catalog.Market(o.Market)
 	line := r.log.Info()
@@ -45,8 +45,8 @@ func (r *runner) Closed(o *state.Order) {
 // Approved keeps what the gate looked at for the journal: an engine.Approver.
 func (r *runner) Approved(asked state.Terms, c *market.Command, figures []state.Figure) {
 	r.journal.approved(asked, c, figures)
-	if r.witness != nil {
-		r.witness.Approved(asked, c, figures)
+	if r.observer != nil {
+		r.observer.Approved(asked, c, figures)
 	}
 }
 

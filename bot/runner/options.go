@@ -16,14 +16,14 @@ type Options struct {
 	// called between two steps of the kill switch and of what books it; nil: not called
 	Faults func(point string)
 
-	slept   func() market.Duration          // how far the machine's clock has run ahead of its uptime; nil: as it is
-	witness witness                         // hears of what is traded; nil: nobody
-	within  func(http.Handler) http.Handler // stands before the exchange of paper mode; nil: nothing
+	slept     func() market.Duration          // how far the machine's clock has run ahead of its uptime; nil: as it is
+	observer  observer                        // hears of what is traded; nil: nobody
+	wrapPaper func(http.Handler) http.Handler // stands before the exchange of paper mode; nil: nothing
 }
 
-// witness hears every command that the gate lets pass, every fill and every order that has ended,
+// observer hears every command that the gate lets pass, every fill and every order that has ended,
 // in their order.
-type witness interface {
+type observer interface {
 	engine.Observer
 	engine.Approver
 }

@@ -63,8 +63,8 @@ func (r *runner) openTrading(ctx context.Context) error {
 	}
 	r.paper = p
 	key, served := &config.Accounts[0].Keys[0], http.Handler(p)
-	if r.within != nil {
-		served = r.within(p)
+	if r.wrapPaper != nil {
+		served = r.wrapPaper(p)
 	}
 	p.client, err = rest.New(rest.Config{
 		BaseURL: "http://127.0.0.1", Key: rest.NewSecret(key.Key), Secret: rest.NewSecret(key.Secret),
@@ -126,7 +126,7 @@ func (p *paper) begin(ctx context.Context, data exchange.MarketData) error {
 		if at := slices.IndexFunc(books, func(b market.Ticker) bool { return b.Market == t.Market }); at >= 0 {
 			t.Bid, t.Ask = books[at].Bid, books[at].Ask
 		}
-		if err := p.hear(&market.Event{Kind: market.KindTicker, Ticker: t}); err != nil {
+		if err := p.onEvent(&market.Event{Kind: market.KindTicker, Ticker: t}); err != nil {
 			return err
 		}
 	}
@@ -139,7 +139,7 @@ func (p *paper) relay(ctx context.Context, from <-chan market.Event) {
 	for {
 		select {
 		case ev := <-from:
-			if err := p.hear(&ev); err != nil && !p.failed {
+			if err := p.onEvent(&ev); err != nil && !p.failed {
 				p.failed = true
 				p.log.Error().Err(err).Msg("the simulated exchange has stopped")
 			}
@@ -154,8 +154,8 @@ func (p *paper) relay(ctx context.Context, from <-chan market.Event) {
 	}
 }
 
-// hear tells the simulated exchange of prices, status and rules.
-func (p *paper) hear(ev *market.Event) error {
+// onEvent tells the simulated exchange of prices, status and rules.
+func (p *paper) onEvent(ev *market.Event) error {
 	switch ev.Kind {
 	case market.KindTicker:
 		t := ev.Ticker

@@ -19,8 +19,8 @@ import (
 // begins anew. So a strategy that is refused at every price costs a few dozen entries a day, and no
 // commit of its own.
 type refusals struct {
-	news  []*refusedKind // of this step, or turn: they wait for the event that led to them
-	kinds map[refusalKey]*refusedKind
+	pending []*refusedKind // of this step, or turn: they wait for the event that led to them
+	kinds   map[refusalKey]*refusedKind
 }
 
 // refusalKey is what two refusals that are counted together have in common.
@@ -59,24 +59,24 @@ func (r *refusals) refuse(at market.Time, key refusalKey, refusal *journal.Refus
 	rested := k.last == 0 || count == 1 && at.Sub(k.last) >= refusalRest
 	k.refusal, k.last = *refusal, at
 	k.refusal.Count, k.refusal.First = count, first
-	if !slices.Contains(r.news, k) {
-		r.news = append(r.news, k)
+	if !slices.Contains(r.pending, k) {
+		r.pending = append(r.pending, k)
 	}
 	if rested {
 		k.wait, k.written = 0, at
 	}
 }
 
-// caused ends a step: what was refused in it has this cause, and what is the first of its kind is
+// setCause ends a step: what was refused in it has this cause, and what is the first of its kind is
 // written.
-func (r *refusals) caused(cause journal.Cause, write func(market.Time, *journal.Refusal)) {
-	for _, k := range r.news {
+func (r *refusals) setCause(cause journal.Cause, write func(market.Time, *journal.Refusal)) {
+	for _, k := range r.pending {
 		k.refusal.Cause = cause
 		if k.wait == 0 {
 			k.write(write)
 		}
 	}
-	r.news = r.news[:0]
+	r.pending = r.pending[:0]
 }
 
 func (k *refusedKind) write(write func(market.Time, *journal.Refusal)) {
@@ -85,8 +85,9 @@ func (k *refusedKind) write(write func(market.Time, *journal.Refusal)) {
 	k.refusal.Count, k.refusal.First = 0, 0
 }
 
-// due writes what has been counted long enough, or all of it, and forgets what has not come again.
-func (r *refusals) due(at market.Time, all bool, write func(market.Time, *journal.Refusal)) {
+// writeDue writes what has been counted long enough, or all of it, and forgets what has not come
+// again.
+func (r *refusals) writeDue(at market.Time, all bool, write func(market.Time, *journal.Refusal)) {
 	for _, key := range slices.SortedFunc(maps.Keys(r.kinds), compareRefusals) {
 		switch k := r.kinds[key]; {
 		case k.refusal.Count > 0 && (all || at.Sub(k.written) >= k.wait):
@@ -115,7 +116,7 @@ func (r *refusals) counted() (list []journal.Refusal) {
 // refused takes in what the gate refused.
 func (j *botJournal) refused(asked, rounded *market.Command, why *risk.Refusal) {
 	o, catalog := &asked.Order, j.account.Catalog()
-	refusal := journal.Refusal{Strategy: j.seats[o.Strategy-1], Command: *asked, Rounded: state.TermsOf(&rounded.Order),
+	refusal := journal.Refusal{Strategy: j.names[o.Strategy-1], Command: *asked, Rounded: state.TermsOf(&rounded.Order),
 		Reason: why.Word()}
 	var m *market.Market
 	if o.Market > 0 && int(o.Market) <= len(catalog.Markets()) {

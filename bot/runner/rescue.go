@@ -17,8 +17,8 @@ const (
 	// filesEvery is the time between two looks whether the bot's files are still the ones of their
 	// names.
 	filesEvery = 500 * time.Millisecond
-	// mostRescued is how many rescued files may stand beside each other.
-	mostRescued = 100
+	// maxRescued is how many rescued files may stand beside each other.
+	maxRescued = 100
 )
 
 // rescuer knows where files are saved that were deleted or replaced under the running bot.
@@ -54,22 +54,22 @@ func (r *runner) keepFiles(ctx context.Context) {
 
 // displaced says what became of the bot's files, nil while they are in their places.
 func (r *runner) displaced() (why error) {
-	for _, file := range r.kept() {
+	for _, file := range r.openFiles() {
 		why = errors.Join(why, file.Displaced())
 	}
 	return why
 }
 
-// keptFile is a file that the process has open and that the operating system may take away under
+// openFile is a file that the process has open and that the operating system may take away under
 // its name.
-type keptFile interface {
+type openFile interface {
 	Path() string
 	Displaced() error
 	Backup(path string) error
 }
 
-// kept are the state file and, in paper mode, that of the simulated exchange.
-func (r *runner) kept() (files []keptFile) {
+// openFiles are the state file and, in paper mode, that of the simulated exchange.
+func (r *runner) openFiles() (files []openFile) {
 	if r.store != nil {
 		files = append(files, r.store)
 	}
@@ -85,7 +85,7 @@ func (r *runner) kept() (files []keptFile) {
 func (r *runner) rescue() (err error) {
 	r.rescued.Lock()
 	defer r.rescued.Unlock()
-	for _, file := range r.kept() {
+	for _, file := range r.openFiles() {
 		why := file.Displaced()
 		if why == nil {
 			continue
@@ -102,7 +102,7 @@ func (r *runner) rescue() (err error) {
 }
 
 // save returns the name of the copy.
-func (s *rescuer) save(file keptFile) (name string, err error) {
+func (s *rescuer) save(file openFile) (name string, err error) {
 	name = s.saved[file.Path()]
 	if name == "" {
 		if name, err = rescueName(file.Path()); err != nil {
@@ -122,7 +122,7 @@ func rescueName(path string) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", err
 	}
-	for n := 1; n <= mostRescued; n++ {
+	for n := 1; n <= maxRescued; n++ {
 		name := path + folder.RescuedExt
 		if n > 1 {
 			name = fmt.Sprintf("%s.%d", name, n)
@@ -135,5 +135,5 @@ func rescueName(path string) (string, error) {
 			return "", err
 		}
 	}
-	return "", fmt.Errorf("%d rescued files stand beside %s; move them away", mostRescued, path)
+	return "", fmt.Errorf("%d rescued files stand beside %s; move them away", maxRescued, path)
 }

@@ -20,9 +20,9 @@ const (
 	reserveSize = 2 << 20
 )
 
-// setAside makes the reserve in a state folder, where it is not there from an earlier run. It is
+// makeReserve makes the reserve in a state folder, where it is not there from an earlier run. It is
 // filled by chance: some file systems keep no room for what they can compress.
-func setAside(dir string) (path string, err error) {
+func makeReserve(dir string) (path string, err error) {
 	path = filepath.Join(dir, folder.ReserveFile)
 	if info, err := os.Stat(path); err == nil && info.Size() == reserveSize {
 		return path, nil

@@ -13,7 +13,8 @@ import (
 // are open, or what they were to sell is held.
 func (c *control) sales(ctx context.Context, orders []market.OrderID) ([]operator.Sale, error) {
 	list := []operator.Sale{}
-	if err := c.look(ctx, func(market.Time) {}); err != nil { // the turn that heard of the last fill has been committed
+	// the turn that heard of the last fill has been committed
+	if err := c.query(ctx, func(market.Time) {}); err != nil {
 		return list, err
 	}
 	for _, id := range orders {

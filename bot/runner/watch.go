@@ -40,20 +40,20 @@ type watch struct {
 	notify  *notifier
 	server  *metricsServer
 
-	turned  atomic.Int64        // when the loop last turned, since began; 0: not yet
-	heard   [feeds]atomic.Int64 // when a feed last had an answer, likewise
-	trading atomic.Bool         // the loop has reconciled with the exchange
-	leaving atomic.Bool         // the bot has been asked to stop
-	settle  func()              // returns when systemd knows of a bot that was asked to stop; nil: nobody hears
+	turned      atomic.Int64        // when the loop last turned, since began; 0: not yet
+	answered    [feeds]atomic.Int64 // when a feed last had an answer, likewise
+	trading     atomic.Bool         // the loop has reconciled with the exchange
+	stopping    atomic.Bool         // the bot has been asked to stop
+	awaitNotify func()              // returns when systemd knows of a bot that was asked to stop; nil: nobody hears
 
 	sampled  time.Time // when the figures were last taken
 	halted   []bool    // by StrategyID
-	stand    risk.Standing
+	standing risk.Standing
 	peak     market.Money // highest equity so far
 	refused  map[refusalKind]int64
 	rejected int64 // by the exchange, since the last sample
-	storm    storm
-	fills    fillNews
+	burst    refusalBurst
+	fills    fillSummary
 	name     string // of the bot
 }
 
@@ -65,8 +65,8 @@ type alerts interface {
 	Stop(within time.Duration)
 }
 
-// flushAlertsWithin is how long a stop waits for alerts.
-const flushAlertsWithin = 5 * time.Second
+// alertFlushTimeout is how long a stop waits for alerts.
+const alertFlushTimeout = 5 * time.Second
 
 // openWatch starts what a config wants to be told: nothing by default.
 func (r *runner) openWatch(ctx context.Context) error {
@@ -77,7 +77,7 @@ func (r *runner) openWatch(ctx context.Context) error {
 	}
 	w := &watch{r: r, name: p.Name(), now: time.Now, began: time.Now(), notify: notify,
 		halted: make([]bool, len(p.Strategies)+1), refused: map[refusalKind]int64{},
-		storm: storm{limit: p.Config.Alerts.Refusals}}
+		burst: refusalBurst{limit: p.Config.Alerts.Refusals}}
 	r.watch = w
 	if p.Config.Metrics.Listen != "" {
 		w.metrics = newMetrics(w)
@@ -92,34 +92,35 @@ func (r *runner) openWatch(ctx context.Context) error {
 		w.alerts = sender
 	}
 	if notify != nil {
-		w.hearStop(ctx)
+		w.onStop(ctx)
 	}
 	return nil
 }
 
-// hearStop tells systemd when ctx ends.
-func (w *watch) hearStop(ctx context.Context) {
+// onStop tells systemd when ctx ends.
+func (w *watch) onStop(ctx context.Context) {
 	told := make(chan struct{})
-	forget := context.AfterFunc(ctx, func() { defer close(told); w.part() })
-	w.settle = func() {
+	forget := context.AfterFunc(ctx, func() { defer close(told); w.notifyStopping() })
+	w.awaitNotify = func() {
 		switch {
 		case !forget():
 			<-told
 		case ctx.Err() != nil: // a run may see that ctx has ended, and be over, before ctx has called anybody
-			w.part()
+			w.notifyStopping()
 		}
 	}
 }
 
-// part tells systemd that the bot was asked to stop.
-func (w *watch) part() {
-	w.leaving.Store(true)
+// notifyStopping tells systemd that the bot was asked to stop.
+func (w *watch) notifyStopping() {
+	w.stopping.Store(true)
 	if w.trading.Load() {
-		w.notify.sayWithin("STOPPING=1", oncePatience)
+		w.notify.sendWithin("STOPPING=1", notifyTimeout)
 		return
 	}
 	// there is no loop yet that would ask again and again
-	w.notify.sayWithin("STOPPING=1\n"+begging(time.Duration(w.r.plan.Config.Bot.StopWithin)+begFor), oncePatience)
+	w.notify.sendWithin("STOPPING=1\n"+extendTimeout(time.Duration(w.r.plan.Config.Bot.StopWithin)+extendBy),
+		notifyTimeout)
 }
 
 // attach lets metrics see parts of the runner that are there by now.
@@ -139,8 +140,8 @@ func (w *watch) started() {
 	}
 	w.countRefusals() // those of earlier runs are no news
 	w.trading.Store(true)
-	w.notify.sayWithin("READY=1", oncePatience)
-	w.tell(alert.Start, "trading begins on %s", w.r.plan.Config.Exchange.Origin())
+	w.notify.sendWithin("READY=1", notifyTimeout)
+	w.raise(alert.Start, "trading begins on %s", w.r.plan.Config.Exchange.Origin())
 }
 
 // stopped says how a run has ended, or that it has not begun.
@@ -149,9 +150,9 @@ func (w *watch) stopped(reason string, open int) {
 		return
 	}
 	w.trading.Store(false)
-	w.tellFills(true)
+	w.alertFills(true)
 	reason, _, _ = strings.Cut(reason, "\n") // the log has all of it
-	w.tell(alert.Stop, "trading has ended with %d open orders: %s", open, reason)
+	w.raise(alert.Stop, "trading has ended with %d open orders: %s", open, reason)
 }
 
 // close sends what waits and ends everything.
@@ -159,17 +160,17 @@ func (w *watch) close() {
 	if w == nil {
 		return
 	}
-	if w.settle != nil {
-		w.settle()
+	if w.awaitNotify != nil {
+		w.awaitNotify()
 	}
 	if w.alerts != nil {
-		w.alerts.Stop(flushAlertsWithin)
+		w.alerts.Stop(alertFlushTimeout)
 	}
 	w.server.close()
 }
 
-// tell raises an alert. Any goroutine may.
-func (w *watch) tell(kind, format string, args ...any) {
+// raise raises an alert. Any goroutine may.
+func (w *watch) raise(kind, format string, args ...any) {
 	if w != nil && w.alerts != nil {
 		w.alerts.Tell(alert.Alert{Kind: kind, At: w.now().UTC(), Bot: w.name, Run: w.r.run.String(),
 			Text: fmt.Sprintf(format, args...)})
@@ -181,7 +182,7 @@ func (w *watch) warned(warning rest.Warning) {
 	if w == nil || warning.Kind != rest.WarnBan && warning.Kind != rest.WarnBanOver {
 		return
 	}
-	w.tell(alert.Ban, "%s", warning)
+	w.raise(alert.Ban, "%s", warning)
 	if w.metrics != nil && warning.Kind == rest.WarnBan {
 		w.metrics.bans.WithLabelValues(warning.Payer.String()).Inc()
 	}
@@ -192,7 +193,7 @@ func (w *watch) stale(silent market.Duration) {
 	if w == nil {
 		return
 	}
-	w.tell(alert.Stale, "no prices from the exchange for %s", silent.Round(time.Second))
+	w.raise(alert.Stale, "no prices from the exchange for %s", silent.Round(time.Second))
 	if w.metrics != nil {
 		w.metrics.stale.Inc()
 	}
@@ -217,7 +218,7 @@ func (w *watch) unprotected(u *strategy.Unprotected) {
 		return
 	}
 	m := w.r.plan.Catalog.Market(u.Market)
-	w.tell(alert.Unprotected, "%s: %s %s has no exit (%s): %s", w.r.nameOf(u.Strategy), m.FormatQty(u.Amount), m.Name,
+	w.raise(alert.Unprotected, "%s: %s %s has no exit (%s): %s", w.r.nameOf(u.Strategy), m.FormatQty(u.Amount), m.Name,
 		u.Cause, u.Why)
 	if w.metrics != nil {
 		w.metrics.bare.WithLabelValues(w.r.nameOf(u.Strategy), u.Cause.String()).Inc()
@@ -248,14 +249,14 @@ func (w *watch) healthy() error {
 	if b := w.blockage(); b != nil && w.now().Sub(b.Since) >= alertAfter {
 		return errors.New(b.text(w.now()))
 	}
-	if age := time.Duration(w.since() - turned); turned != 0 && age > stillAfter {
+	if age := time.Duration(w.since() - turned); turned != 0 && age > maxTurnTime {
 		return fmt.Errorf("the loop has stood still for %s", age.Round(time.Second))
 	}
 	return nil
 }
 
-// stillAfter is how long a loop may take for a turn.
-const stillAfter = 30 * time.Second
+// maxTurnTime is how long a loop may take for a turn.
+const maxTurnTime = 30 * time.Second
 
 // ready reports whether the bot can trade. Any goroutine may ask.
 func (w *watch) ready() error {
@@ -269,8 +270,8 @@ func (w *watch) ready() error {
 		return fmt.Errorf("the exchange has banned the key until %s", until)
 	}
 	last := int64(0)
-	for i := range w.heard {
-		last = max(last, w.heard[i].Load())
+	for i := range w.answered {
+		last = max(last, w.answered[i].Load())
 	}
 	if age := time.Duration(w.since() - last); age > time.Duration(w.r.plan.Config.Metrics.StaleAfter) {
 		return fmt.Errorf("nothing was heard from the exchange for %s", age.Round(time.Second))

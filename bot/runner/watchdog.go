@@ -13,9 +13,9 @@ import (
 
 // The patience of the watchdog with a strategy's callback.
 const (
-	dogEvery   = 100 * time.Millisecond
-	blockAfter = time.Second      // then the log, the metrics, status and health name it
-	alertAfter = 10 * time.Second // then persons are told, and /healthz fails
+	watchdogEvery = 100 * time.Millisecond
+	blockAfter    = time.Second      // then the log, the metrics, status and health name it
+	alertAfter    = 10 * time.Second // then persons are told, and /healthz fails
 )
 
 // blockage is a strategy that has not returned from a callback.
@@ -50,12 +50,12 @@ func newWatchdog(r *runner) *watchdog { return &watchdog{r: r, now: time.Now} }
 
 // run looks until ctx ends.
 func (d *watchdog) run(ctx context.Context) {
-	ticker := time.NewTicker(dogEvery)
+	ticker := time.NewTicker(watchdogEvery)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ticker.C:
-			d.look()
+			d.check()
 		case <-ctx.Done():
 			return
 		}
@@ -63,7 +63,7 @@ func (d *watchdog) run(ctx context.Context) {
 }
 
 // look compares the callback under way with that of the last look.
-func (d *watchdog) look() {
+func (d *watchdog) check() {
 	now := d.now()
 	var call engine.Call
 	in := false
@@ -71,7 +71,7 @@ func (d *watchdog) look() {
 		call, in = cell.Now()
 	}
 	if !in || call != d.seen {
-		d.over(now)
+		d.returned(now)
 		d.seen, d.since = call, now
 		return
 	}
@@ -93,12 +93,12 @@ func (d *watchdog) look() {
 	}
 	if now.Sub(d.since) >= alertAfter && !d.alerted {
 		d.alerted = true
-		d.r.watch.tell(alert.Blocked, "%s: nothing is traded; bot cancel-all --direct cancels without it", b.text(now))
+		d.r.watch.raise(alert.Blocked, "%s: nothing is traded; bot cancel-all --direct cancels without it", b.text(now))
 	}
 }
 
-// over notes that a callback that blocked has returned.
-func (d *watchdog) over(now time.Time) {
+// returned notes that a callback that blocked has returned.
+func (d *watchdog) returned(now time.Time) {
 	b := d.blocked.Swap(nil)
 	if b == nil {
 		return
@@ -118,9 +118,9 @@ func (d *watchdog) blockage() *blockage {
 	return d.blocked.Load()
 }
 
-// waits calls cancel when a strategy blocks, or does already, until forget is called. A nil
+// cancelOnBlock calls cancel when a strategy blocks, or does already, until forget is called. A nil
 // watchdog calls nothing.
-func (d *watchdog) waits(cancel context.CancelFunc) (forget func()) {
+func (d *watchdog) cancelOnBlock(cancel context.CancelFunc) (forget func()) {
 	if d == nil {
 		return func() {}
 	}
