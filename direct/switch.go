@@ -186,7 +186,7 @@ func (s *Switch) outcome(o *market.Order, err error) error {
 
 // confirm queries how a cancelled order has ended.
 func (s *Switch) confirm(ctx context.Context, o *market.Order) error {
-	record, err := s.Exchange.Ending(ctx, o.Market, o.ClientOrderID, o.ExchangeID)
+	record, err := s.Exchange.OrderUrgent(ctx, o.Market, o.ClientOrderID, o.ExchangeID)
 	m := s.Catalog.Market(o.Market)
 	l := Line{Kind: KindEnd, AtMS: s.Exchange.Now().Millis(), Client: o.ClientOrderID, Order: o.ExchangeID,
 		Market: m.Name}

@@ -183,7 +183,7 @@ func (g *Gate) openBuys(a *state.Account, s market.StrategyID, m market.ID) (sum
 		amount := o.AmountRemaining
 		if o.ByQuote() {
 			in := g.catalog.Market(m)
-			amount = exchange.Convertible(in, in.MoneyValue(o.AmountQuoteRemaining), a.Last(m))
+			amount = exchange.BaseForValue(in, in.MoneyValue(o.AmountQuoteRemaining), a.Last(m))
 		}
 		if sum, err = market.Add(sum, amount); err != nil {
 			return 0, err

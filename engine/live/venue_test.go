@@ -99,8 +99,8 @@ func newBox(t testing.TB, seed uint64, faults int) *box {
 			MinOrderInQuote: 500}}))
 	b.venue = sim.New(b.catalog,
 		sim.Config{Book: true, Fees: boxFees,
-			House: func(*market.Market) sim.House {
-				return sim.House{Levels: 10, Size: 1_00000000,
+			Liquidity: func(*market.Market) sim.Liquidity {
+				return sim.Liquidity{Levels: 10, Size: 1_00000000,
 					HalfSpread: 10_000}
 			}}, b.hear)
 	require.NoError(t, b.venue.Deposit(1, 100_000_00))
@@ -318,8 +318,8 @@ func (b *box) shown(fills []market.Fill) []market.Fill {
 	return append([]market.Fill(nil), fills...)
 }
 
-// Ending is Order.
-func (b *box) Ending(ctx context.Context, m market.ID, client, name uuid.UUID) (exchange.Record, error) {
+// OrderUrgent is Order.
+func (b *box) OrderUrgent(ctx context.Context, m market.ID, client, name uuid.UUID) (exchange.Record, error) {
 	return b.Order(ctx, m, client, name)
 }
 
