@@ -58,7 +58,9 @@ func TestLinesFitTheirColumns(t *testing.T) {
 		}
 	}
 	for _, dir := range slices.Sorted(maps.Keys(wide)) {
-		require.True(t, found[dir], "%s has no line that is too wide any more: take it off the list wide", dir)
+		if !found[dir] {
+			t.Errorf("%s has no line that is too wide any more: take it off the list wide", dir)
+		}
 	}
 }
 

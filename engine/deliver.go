@@ -259,7 +259,7 @@ func (e *Engine) halt(s *slot, reason string) {
 // holdings. It returns their number.
 func (e *Engine) cancelUnprotected(s *slot) (count int) {
 	for _, o := range e.account.Open(nil, s.id, 0) {
-		if !e.brackets.IsExit(o.ID) && !SellsOff(o) {
+		if !e.brackets.IsExit(o.ID) && !Liquidates(o) {
 			e.cancel(o.ID, false)
 			count++
 		}

@@ -112,7 +112,7 @@ func (a *Access) Listing(ctx context.Context, c *rest.Client) (l Listing, err er
 
 // AwaitListing repeats Listing until the exchange answers, or ctx ends.
 func (a *Access) AwaitListing(ctx context.Context, c *rest.Client, log zerolog.Logger) (l Listing, err error) {
-	err = live.Insist(ctx, log, func() (err error) {
+	err = live.RetryUntilReached(ctx, log, func() (err error) {
 		l, err = a.Listing(ctx, c)
 		return err
 	})

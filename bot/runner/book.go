@@ -54,7 +54,7 @@ func (r *runner) readBooked() error {
 // traded: afterwards the books expect its sales like any order of the last run. The log is moved
 // away once that is on disk; a kill before books nothing twice.
 func (r *runner) bookAtStart() ([]market.Command, error) {
-	log, err := direct.Take(filepath.Join(r.plan.Config.Bot.State, direct.LogFile))
+	log, err := direct.OpenExisting(filepath.Join(r.plan.Config.Bot.State, direct.LogFile))
 	if err != nil {
 		return nil, directError(err)
 	}

@@ -131,7 +131,7 @@ var errNotTrading = errors.New("the bot's loop does not answer: it is reconcilin
 
 // look asks the loop.
 func (c *control) look(ctx context.Context, f func(at market.Time)) error {
-	return c.hear(ctx, func(ctx context.Context) error { return c.r.loop.Look(ctx, f) })
+	return c.hear(ctx, func(ctx context.Context) error { return c.r.loop.Inspect(ctx, f) })
 }
 
 // hear waits for the loop's answer, but not where a strategy blocks it.

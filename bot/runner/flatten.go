@@ -100,7 +100,7 @@ func (f *flattening) stepOne(s *flatSeat, at market.Time, id market.StrategyID) 
 	if !s.begun {
 		for _, o := range open {
 			s.open = append(s.open, o.ID)
-			if engine.SellsOff(o) { // of an earlier call, which this one waits for
+			if engine.Liquidates(o) { // of an earlier call, which this one waits for
 				f.sells = append(f.sells, o.ID)
 			}
 		}

@@ -168,8 +168,8 @@ func (j *botJournal) outdated(err error) {
 	}
 }
 
-// Remark notes something that a person will want to know.
-func (j *botJournal) Remark(kind, text string) {
+// Note notes something that a person will want to know.
+func (j *botJournal) Note(kind, text string) {
 	j.batch.Journal(j.at, &journal.Difference{Discrepancy: state.Discrepancy{What: kind, Theirs: text}})
 }
 

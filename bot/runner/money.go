@@ -137,7 +137,7 @@ func (r *runner) move(ctx context.Context, now market.Time, due []market.Money, 
 // unowned is what the account has of the currency beyond what the bot's books know of.
 func (r *runner) unowned(ctx context.Context) (free market.Money, err error) {
 	var held []exchange.Holding
-	err = live.Insist(ctx, r.log, func() (err error) {
+	err = live.RetryUntilReached(ctx, r.log, func() (err error) {
 		held, err = r.trading.Holdings(ctx)
 		return err
 	})
