@@ -24,7 +24,7 @@ type Account struct {
 
 // Account returns fees and capabilities: GET /account (specification 1).
 func (c *Client) Account(ctx context.Context) (a Account, err error) {
-	err = c.ask(ctx, request{at: getAccount, path: version + "/account"},
+	err = c.get(ctx, request{at: getAccount, path: version + "/account"},
 		func(body []byte) error { return decode(body, &a) })
 	return a, err
 }
@@ -33,7 +33,7 @@ func (c *Client) Account(ctx context.Context) (a Account, err error) {
 // GET /account/fees (specification 1).
 func (c *Client) Fees(ctx context.Context, market, quote string) (r Rates, err error) {
 	path := to("account", "fees").with("market", market).with("quote", quote).String()
-	err = c.ask(ctx, request{at: getFees, path: path}, func(body []byte) error { return decode(body, &r) })
+	err = c.get(ctx, request{at: getFees, path: path}, func(body []byte) error { return decode(body, &r) })
 	return r, err
 }
 
@@ -72,7 +72,7 @@ func (b *Balance) In(cat *market.Catalog) (asset market.AssetID, available, inOr
 // 1).
 func (c *Client) Balances(ctx context.Context, symbol string) (list []Balance, err error) {
 	r := request{at: getBalance, all: symbol == "", path: to("balance").with("symbol", symbol).String()}
-	err = c.ask(ctx, r, func(body []byte) (err error) {
+	err = c.get(ctx, r, func(body []byte) (err error) {
 		list, err = decodeList[Balance](body)
 		return err
 	})
@@ -117,6 +117,6 @@ type Transaction struct {
 func (c *Client) AccountHistory(ctx context.Context, p HistoryPage) (h History, err error) {
 	path := to("account", "history").moment("fromDate", p.From).moment("toDate", p.To).integer("page", int64(p.Page)).
 		integer("maxItems", int64(p.MaxItems)).with("type", p.Type).String()
-	err = c.ask(ctx, request{at: getHistory, path: path}, func(body []byte) error { return decode(body, &h) })
+	err = c.get(ctx, request{at: getHistory, path: path}, func(body []byte) error { return decode(body, &h) })
 	return h, err
 }

@@ -8,8 +8,8 @@ import (
 
 const (
 	budgetMinute = market.Duration(time.Minute)
-	// linger is how long a request that nobody answered may still reach the exchange.
-	linger = 30 * time.Second
+	// strayTTL is how long a request that nobody answered may still reach the exchange.
+	strayTTL = 30 * time.Second
 	// maxLimit is what a budget without limit counts as.
 	maxLimit = 10_000_000
 	// cancelSlack are the points that cancels and what confirms them have beside two for each open
@@ -19,29 +19,29 @@ const (
 
 // allowance is what the key or the IP address may spend in a minute of the exchange's clock
 // (specification 8), and what it has. A request counts from the moment it is let go until it is
-// answered, in whatever minute the exchange reads it: therefore open and stray points count in the
+// checkResponse, in whatever minute the exchange reads it: therefore open and stray points count in the
 // minute that runs and in the next.
 type allowance struct {
 	payer  Payer
 	margin market.Duration
 
-	limit  int         // points of a minute
-	reset  market.Time // end of the minute; 0: none has begun
-	used   int         // points that the exchange has counted in it, at least where an answer was lost
-	before int         // used of the minute before
-	open   int         // points of requests that wait for their answers
-	stray  []strayPoints
-	strays int         // sum of stray
-	banned market.Time // nothing is sent before
-	orders int         // open orders, each of which may have to be cancelled
+	limit      int         // points of a minute
+	reset      market.Time // end of the minute; 0: none has begun
+	used       int         // points that the exchange has counted in it, at least where an answer was lost
+	lastUsed   int         // used of the minute before
+	open       int         // points of requests that wait for their answers
+	strays     []strayPoints
+	strayTotal int         // sum of stray
+	banned     market.Time // nothing is sent before
+	orders     int         // open orders, each of which may have to be cancelled
 
-	doubted   bool        // reset is not what the exchange says, which cannot be
-	saidDoubt market.Time // when a warning last said so
+	resetCapped bool        // reset is not what the exchange says, which cannot be
+	resetWarned market.Time // when a warning last said so
 
-	sent  uint64      // requests let go, ever
-	told  market.Time // reset of the answer that used was last taken from; 0: it is not what an answer said
-	slow  market.Time // reset of the minute in which a warning said that market data waits
-	queue [MarketData + 1][]*waiter
+	sent         uint64      // requests let go, ever
+	countedReset market.Time // reset of the answer that used was last taken from; 0: it is not what an answer said
+	slowWarned   market.Time // reset of the minute in which a warning said that market data waits
+	queue        [MarketData + 1][]*waiter
 }
 
 // strayPoints belong to a request of which nobody knows whether the exchange has counted it.
@@ -54,16 +54,16 @@ type strayPoints struct {
 type rate struct {
 	limit, remaining int
 	reset            market.Time
-	doubted          string // what the header says of reset, where that is not believed
+	claimed          string // what the header says of reset, where that is not believed
 }
 
 // roll begins a new minute when the clock has passed the end of the last by the margin: the clock
 // may be ahead of the exchange's. Points that went astray are taken as counted when they no longer
 // can arrive.
 func (a *allowance) roll(now market.Time) {
-	for len(a.stray) > 0 && a.stray[0].until <= now {
+	for len(a.strays) > 0 && a.strays[0].until <= now {
 		a.used += a.dropStray()
-		a.told = 0
+		a.countedReset = 0
 	}
 	next := minuteEnd(now)
 	switch {
@@ -75,10 +75,10 @@ func (a *allowance) roll(now market.Time) {
 }
 
 func (a *allowance) begin(reset market.Time, used int) {
-	if a.before = 0; reset.Sub(a.reset) == budgetMinute {
-		a.before = a.used
+	if a.lastUsed = 0; reset.Sub(a.reset) == budgetMinute {
+		a.lastUsed = a.used
 	}
-	a.reset, a.used, a.told, a.doubted = reset, used, 0, false
+	a.reset, a.used, a.countedReset, a.resetCapped = reset, used, 0, false
 }
 
 func minuteEnd(now market.Time) market.Time {
@@ -98,25 +98,25 @@ func (a *allowance) observe(r rate, now market.Time) {
 		return
 	}
 	if used := r.limit - r.remaining; used >= a.used {
-		a.used, a.told = used, r.reset
+		a.used, a.countedReset = used, r.reset
 	}
 }
 
 // spent is everything that may have to be paid from the minute that runs.
-func (a *allowance) spent() int { return a.used + a.open + a.strays }
+func (a *allowance) spent() int { return a.used + a.open + a.strayTotal }
 
 func (a *allowance) addStray(points int, now market.Time) {
 	if points > 0 {
-		a.stray = append(a.stray, strayPoints{points, now.Add(linger)})
-		a.strays += points
+		a.strays = append(a.strays, strayPoints{points, now.Add(strayTTL)})
+		a.strayTotal += points
 	}
 }
 
 // dropStray forgets the points that went astray first.
 func (a *allowance) dropStray() int {
-	points := a.stray[0].points
-	a.stray = a.stray[1:]
-	a.strays -= points
+	points := a.strays[0].points
+	a.strays = a.strays[1:]
+	a.strayTotal -= points
 	return points
 }
 
@@ -147,7 +147,7 @@ func (a *allowance) floor(lane Lane) int {
 // ready reports whether a request may go now, and else when to look again.
 func (a *allowance) ready(lane Lane, weight int, now market.Time) (ok bool, again market.Time) {
 	switch room := a.limit - a.floor(lane); {
-	case lane == LastCancel && (now < a.banned || a.doubted):
+	case lane == LastCancel && (now < a.banned || a.resetCapped):
 		return true, 0
 	case now < a.banned:
 		return false, a.banned
@@ -180,8 +180,8 @@ func (a *allowance) forecast(now market.Time) (end market.Time, ends bool) {
 		return 0, false
 	}
 	perMinute := spent * int64(budgetMinute) / int64(passed)
-	if a.before > 0 {
-		perMinute = spent + int64(a.before)*int64(budgetMinute-passed)/int64(budgetMinute)
+	if a.lastUsed > 0 {
+		perMinute = spent + int64(a.lastUsed)*int64(budgetMinute-passed)/int64(budgetMinute)
 	}
 	left := max(0, int64(a.limit)-spent)
 	end = now.Add(market.Duration(left * int64(budgetMinute) / max(1, perMinute)))

@@ -18,16 +18,16 @@ func rateHeadersOf(prefix string) rateHeaders {
 	return rateHeaders{name("limit"), name("remaining"), name("resetat")}
 }
 
-// believable is how far from now a time of an earlier process may lie.
-const believable = 24 * time.Hour
+// maxStateAge is how far from now a time of an earlier process may lie.
+const maxStateAge = 24 * time.Hour
 
-// longestReset is how long a reset or the end of a ban that the exchange tells is believed: a
+// maxReset is how long a reset or the end of a ban that the exchange tells is believed: a
 // minute's budget is back in a minute, and a ban of a key lasts another (venue-facts 2.4). A ban
 // that lasts longer is told again by the next answer.
-const longestReset = 2 * time.Minute
+const maxReset = 2 * time.Minute
 
-// sayDoubtAgain is how long a ledger says nothing more of resets that it does not believe.
-const sayDoubtAgain = 10 * time.Minute
+// warnResetEvery is how long a ledger says nothing more of resets that it does not believe.
+const warnResetEvery = 10 * time.Minute
 
 // read reads the headers; false where one is missing or cannot be what the specification says.
 func (n *rateHeaders) read(h http.Header, now market.Time) (r rate, ok bool) {
@@ -41,14 +41,14 @@ func (n *rateHeaders) read(h http.Header, now market.Time) (r rate, ok bool) {
 }
 
 // resetOf reads the header of the time at which the points are back, in Unix milliseconds: at most
-// longestReset from now, doubted being what it says where that is later. false where there is none,
+// maxReset from now, doubted being what it says where that is later. false where there is none,
 // or one that is over.
 func (n *rateHeaders) resetOf(h http.Header, now market.Time) (reset market.Time, doubted string, ok bool) {
 	ms, err := strconv.ParseInt(h.Get(n.resetAt), 10, 64)
-	if err != nil || ms < now.Add(-longestReset).Millis() {
+	if err != nil || ms < now.Add(-maxReset).Millis() {
 		return 0, "", false
 	}
-	if most := now.Add(longestReset); ms > most.Millis() {
+	if most := now.Add(maxReset); ms > most.Millis() {
 		return most, dateOf(ms), true
 	}
 	reset, err = market.TimeOfMillis(ms)
@@ -86,12 +86,12 @@ func banEnd(text string) (ms int64) {
 // where neither says anything.
 func (l *Ledger) ban(a *allowance, h http.Header, status int, body []byte, now market.Time) {
 	usual := minuteEnd(now).Add(l.banOf(a.payer))
-	most := max(usual, now.Add(longestReset)) // the next answer tells of one that lasts longer
+	most := max(usual, now.Add(maxReset)) // the next answer tells of one that lasts longer
 	until, _ := market.TimeOfMillis(banEnd(exchange.ParseError(status, body).Message))
 	reset, doubted, _ := l.names.resetOf(h, now)
 	if told := banEnd(exchange.ParseError(status, body).Message); told > most.Millis() {
 		until, doubted = most, dateOf(told)
-		if told >= now.Add(believable).Millis() {
+		if told >= now.Add(maxStateAge).Millis() {
 			until = usual // it says nothing of this ban
 		}
 	}
@@ -112,11 +112,11 @@ func (l *Ledger) banOf(p Payer) market.Duration {
 	return l.config.IPBan
 }
 
-// doubt says that a reset is not believed, now and then.
-func (l *Ledger) doubt(a *allowance, r rate, now market.Time) {
-	if a.doubted = r.doubted != ""; a.doubted && (a.saidDoubt == 0 || now.Sub(a.saidDoubt) >= sayDoubtAgain) {
-		a.saidDoubt = now
-		l.warn(Warning{Kind: WarnReset, Payer: a.payer, At: now, Until: r.reset, Doubted: r.doubted})
+// warnReset says that a reset is not believed, now and then.
+func (l *Ledger) warnReset(a *allowance, r rate, now market.Time) {
+	if a.resetCapped = r.claimed != ""; a.resetCapped && (a.resetWarned == 0 || now.Sub(a.resetWarned) >= warnResetEvery) {
+		a.resetWarned = now
+		l.warn(Warning{Kind: WarnReset, Payer: a.payer, At: now, Until: r.reset, Doubted: r.claimed})
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // with code 431 and HTTP 409. On an error the snapshot is undefined.
 func (c *Client) Book(ctx context.Context, m *market.Market, depth int, into *market.OrderBook) error {
 	path := to(m.Name, "book").integer("depth", int64(depth)).String()
-	return c.ask(ctx, request{at: getBook, path: path}, func(body []byte) error { return parseBook(body, m, into) })
+	return c.get(ctx, request{at: getBook, path: path}, func(body []byte) error { return parseBook(body, m, into) })
 }
 
 // parseBook reads a snapshot of m's book.

@@ -22,7 +22,7 @@ func (c *Client) Candles(ctx context.Context, m *market.Market, interval market.
 	before := len(dst)
 	path := to(m.Name, "candles").with("interval", interval.String()).integer("limit", int64(limit)).
 		moment("start", start).moment("end", end).String()
-	err := c.ask(ctx, request{at: getCandles, path: path}, func(body []byte) (err error) {
+	err := c.get(ctx, request{at: getCandles, path: path}, func(body []byte) (err error) {
 		dst, err = appendCandles(dst[:before], body, m, interval)
 		return err
 	})

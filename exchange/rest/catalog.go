@@ -8,9 +8,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// plentyDigits are the decimals of a price in a market without a tickSize, where five significant
+// defaultPriceDigits are the decimals of a price in a market without a tickSize, where five significant
 // digits were the rule.
-const plentyDigits = 10
+const defaultPriceDigits = 10
 
 // Catalog asks for markets and assets and makes a catalog of them: BuildCatalog. It does not Use
 // it.
@@ -83,5 +83,5 @@ func priceDigits(w *Market, base, quote uint8) uint8 {
 		return decimals
 	}
 	room := min(2*market.MaxDigits-8, market.MaxDigits+int(quote)) - int(base)
-	return uint8(max(0, min(plentyDigits, room)))
+	return uint8(max(0, min(defaultPriceDigits, room)))
 }

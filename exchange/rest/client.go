@@ -25,9 +25,9 @@ const (
 	defaultWindow = 10 * time.Second
 )
 
-// maxAnswer is the longest answer that is read. The longest that is expected, a book of 1000
+// maxResponse is the longest answer that is read. The longest that is expected, a book of 1000
 // levels, has about 60 KB.
-const maxAnswer = 16 << 20
+const maxResponse = 16 << 20
 
 // Config is what a Client needs to know. The zero value of a field is the default that its comment
 // names.
@@ -38,7 +38,7 @@ type Config struct {
 	Prefix  string            // the brand in the headers, without the dash; "Service"
 	Window  market.Duration   // in which the exchange may carry a request out, 100 ms … 60 s; 10 s
 	Margin  market.Duration   // Send refuses what is this close to the end of its window; a fifth of the window
-	Timeout market.Duration   // of one attempt; the window and 5 s
+	Timeout market.Duration   // allowance one attempt; the window and 5 s
 	Tries   int               // attempts of a GET; 4
 	Weights map[string]Weight // over those of Weights, by the same names
 	Budget  Budget            // nil: none
@@ -66,10 +66,10 @@ type Client struct {
 type headerNames struct{ key, signature, timestamp, window string }
 
 // New returns a client; it sends nothing yet. An error names the setting that is wrong. Call Sync
-// before the first signed request, and Use before the first that gives or takes a market's units.
+// lastUsed the first signed request, and Use before the first that gives or takes a market's units.
 func New(config Config) (*Client, error) {
 	c := &Client{config: config}
-	if err := c.settle(); err != nil {
+	if err := c.validate(); err != nil {
 		return nil, fmt.Errorf("rest: %w", err)
 	}
 	c.names = headersOf(c.config.Prefix)
@@ -94,8 +94,8 @@ func (c *Client) Close() {
 // no further markets or assets.
 func (c *Client) Use(cat *market.Catalog) { c.catalog.Store(newDirectory(cat)) }
 
-// settle checks the config and fills in its defaults.
-func (c *Client) settle() (err error) {
+// validate checks the config and fills in its defaults.
+func (c *Client) validate() (err error) {
 	config := &c.config
 	if c.origin, err = Origin(config.BaseURL); err != nil {
 		return err
@@ -130,11 +130,11 @@ func (c *Client) settle() (err error) {
 	if config.Now == nil {
 		config.Now = time.Now
 	}
-	return c.weigh()
+	return c.setWeights()
 }
 
-// weigh lays Config.Weights over the table.
-func (c *Client) weigh() error {
+// setWeights lays Config.Weights over the table.
+func (c *Client) setWeights() error {
 	known := make(map[string]endpoint, len(endpoints))
 	for i := range endpoints {
 		c.weights[i] = endpoints[i].weight

@@ -15,10 +15,10 @@ import (
 // TimeSamples is how often Sync asks for the time; the answer with the shortest round trip counts.
 const TimeSamples = 5
 
-// worst is the longest round trip of an answer that the time can be told by: it may be wrong by
+// maxRoundTrip is the longest round trip of an answer that the time can be told by: it may be wrong by
 // half of that, and what the exchange can still take of a lost request is reckoned with so much to
 // spare.
-const worst = 4 * time.Second
+const maxRoundTrip = 4 * time.Second
 
 // clock is the exchange's time as far as it was measured: an instant of this machine that stood for
 // one of the exchange's. It goes on by the machine's monotonic clock, so that a machine whose time
@@ -26,7 +26,7 @@ const worst = 4 * time.Second
 type clock struct {
 	now       func() time.Time
 	anchor    atomic.Pointer[anchor]
-	measuring chan struct{} // of one: whoever has put something into it measures
+	measuring chan struct{} // allowance one: whoever has put something into it measures
 }
 
 type anchor struct {
@@ -63,20 +63,20 @@ func (c *Client) RoundTrip() market.Duration { return c.clock.anchor.Load().roun
 // shortest round trip counts. It returns an error, and keeps what it knew, where no answer came, or
 // none within four seconds.
 func (c *Client) Sync(ctx context.Context) error {
-	if err := c.clock.claim(ctx); err != nil {
+	if err := c.clock.lock(ctx); err != nil {
 		return err
 	}
-	defer c.clock.release()
+	defer c.clock.unlock()
 	return c.measure(ctx)
 }
 
 // Remeasure is Sync, and returns by how much that has moved Now: by so much this machine's clock
 // has gone wrong since the last time.
 func (c *Client) Remeasure(ctx context.Context) (moved market.Duration, err error) {
-	if err := c.clock.claim(ctx); err != nil {
+	if err := c.clock.lock(ctx); err != nil {
 		return 0, err
 	}
-	defer c.clock.release()
+	defer c.clock.unlock()
 	before := c.clock.anchor.Load()
 	if err := c.measure(ctx); err != nil {
 		return 0, err
@@ -85,8 +85,8 @@ func (c *Client) Remeasure(ctx context.Context) (moved market.Duration, err erro
 	return now.server.Sub(before.server.Add(now.local.Sub(before.local))), nil
 }
 
-// claim waits until nobody else measures.
-func (k *clock) claim(ctx context.Context) error {
+// lock waits until nobody else measures.
+func (k *clock) lock(ctx context.Context) error {
 	select {
 	case k.measuring <- struct{}{}:
 		return nil
@@ -95,14 +95,14 @@ func (k *clock) claim(ctx context.Context) error {
 	}
 }
 
-func (k *clock) release() { <-k.measuring }
+func (k *clock) unlock() { <-k.measuring }
 
 // resync measures again, unless somebody has since the clock showed seen.
 func (c *Client) resync(ctx context.Context, seen *anchor) error {
-	if err := c.clock.claim(ctx); err != nil {
+	if err := c.clock.lock(ctx); err != nil {
 		return err
 	}
-	defer c.clock.release()
+	defer c.clock.unlock()
 	if c.clock.anchor.Load() != seen {
 		return nil
 	}
@@ -124,7 +124,7 @@ func (c *Client) measure(ctx context.Context) error {
 			return err
 		}
 		found.local = found.local.Add(found.roundTrip / 2)
-		if err := c.clock.believes(found, date); err != nil {
+		if err := c.clock.check(found, date); err != nil {
 			return err
 		}
 		if best == nil || found.roundTrip < best.roundTrip {
@@ -140,7 +140,7 @@ func (c *Client) measure(ctx context.Context) error {
 			failed++ // what there is may have to do
 		}
 	}
-	if best.roundTrip > worst {
+	if best.roundTrip > maxRoundTrip {
 		return fmt.Errorf("the exchange's time: the fastest answer took %s; it cannot be told closer than within half "+
 			"of that", best.roundTrip.Round(time.Millisecond))
 	}
@@ -150,21 +150,21 @@ func (c *Client) measure(ctx context.Context) error {
 
 // What is believed of the exchange's time.
 const (
-	farTime  = time.Hour   // away from this machine's idea of it, a time needs a witness
-	sameTime = time.Minute // by which witnesses may differ
+	maxClockError = time.Hour   // away from this machine's idea of it, a time needs a witness
+	maxDateError  = time.Minute // by which witnesses may differ
 )
 
-// believes returns why a measured time cannot be true; date is the answer's header Date, zero where
+// check returns why a measured time cannot be true; date is the answer's header Date, zero where
 // it had none. A time that is far from what this machine takes for the exchange's needs a witness:
 // the header, or the machine's own clock after a sleep, in which its uptime stood still. None can
-// say that the exchange's clock, once measured, has gone back by hours.
-func (k *clock) believes(found *anchor, date time.Time) error {
+// warnSlow that the exchange's clock, once measured, has gone back by hours.
+func (k *clock) check(found *anchor, date time.Time) error {
 	known := k.anchor.Load()
 	expected := known.server.Add(found.local.Sub(known.local))
 	away := found.server.Sub(expected)
-	byDate := !date.IsZero() && found.server.Sub(market.Time(date.UnixNano())).Abs() <= sameTime
-	byWall := found.server.Sub(known.server.Add(found.local.Round(0).Sub(known.local.Round(0)))).Abs() <= farTime
-	if away.Abs() <= farTime || byWall || byDate && (away > 0 || known.roundTrip == 0) {
+	byDate := !date.IsZero() && found.server.Sub(market.Time(date.UnixNano())).Abs() <= maxDateError
+	byWall := found.server.Sub(known.server.Add(found.local.Round(0).Sub(known.local.Round(0)))).Abs() <= maxClockError
+	if away.Abs() <= maxClockError || byWall || byDate && (away > 0 || known.roundTrip == 0) {
 		return nil
 	}
 	header := "no Date"
@@ -179,7 +179,7 @@ func (k *clock) believes(found *anchor, date time.Time) error {
 // Time returns the exchange's time as it tells it: GET /time (specification 1). Now is what
 // requests are signed with.
 func (c *Client) Time(ctx context.Context) (t market.Time, err error) {
-	err = c.ask(ctx, request{at: getTime, path: version + "/time"}, func(body []byte) (err error) {
+	err = c.get(ctx, request{at: getTime, path: version + "/time"}, func(body []byte) (err error) {
 		t, err = parseTime(body)
 		return err
 	})

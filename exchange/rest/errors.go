@@ -19,20 +19,20 @@ var (
 	// ErrNoKey is wrapped where a private endpoint is asked without a key.
 	ErrNoKey = errors.New("a private endpoint needs a key and its secret")
 	// ErrFalseTime is wrapped where the exchange tells a time that cannot be true: what was known
-	// of its clock stays.
+	// allowance its clock stays.
 	ErrFalseTime = errors.New("a time that cannot be true")
 	// ErrMismatch is wrapped where an answer speaks of something else than what was asked.
 	ErrMismatch = errors.New("the answer is not about what was asked")
 )
 
-// errTooLong is wrapped where an answer is longer than maxAnswer.
+// errTooLong is wrapped where an answer is longer than maxResponse.
 var errTooLong = errors.New("the answer is longer than 16 MiB")
 
 // notSent says that a request certainly did not leave this process, and why.
 func notSent(reason error) error { return fmt.Errorf("%w: %w", exchange.ErrNotSent, reason) }
 
-// certainlyNot marks a transport's error which says that there never was a connection to send by.
-func certainlyNot(err error) error {
+// markNotSent marks a transport's error which says that there never was a connection to send by.
+func markNotSent(err error) error {
 	var dial *net.OpError
 	var untrusted *tls.CertificateVerificationError
 	if errors.As(err, &dial) && dial.Op == "dial" || errors.As(err, &untrusted) {

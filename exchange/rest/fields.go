@@ -29,8 +29,8 @@ func side(s *wire.Scanner) market.Side {
 	}
 }
 
-// common reads a member that public trades and the account's have both, and skips any other.
-func common(s *wire.Scanner, m *market.Market, id *uuid.UUID, t *market.Trade) {
+// readMember reads a member that public trades and the account's have both, and skips any other.
+func readMember(s *wire.Scanner, m *market.Market, id *uuid.UUID, t *market.Trade) {
 	switch string(s.Name()) {
 	case "id":
 		*id = s.ID("id")

@@ -23,7 +23,7 @@ func (c *Client) TradesPage(ctx context.Context, m *market.Market, page Page, ds
 		return dst, err
 	}
 	path := to("trades").with("market", m.Name).page(page, "tradeIdFrom", "tradeIdTo").String()
-	err = c.ask(ctx, request{at: getTrades, path: path}, func(body []byte) (err error) {
+	err = c.get(ctx, request{at: getTrades, path: path}, func(body []byte) (err error) {
 		dst, err = appendTrades(dst[:before], body, m, d.cat)
 		return err
 	})
@@ -67,7 +67,7 @@ func readTrade(s *wire.Scanner, m *market.Market, cat *market.Catalog) exchange.
 		case "settled":
 			settled = s.Token()
 		default:
-			common(s, m, &t.ID, &both)
+			readMember(s, m, &t.ID, &both)
 		}
 	}
 	t.Time, t.Side, t.Amount, t.Price = both.Time, both.Side, both.Amount, both.Price
@@ -76,13 +76,13 @@ func readTrade(s *wire.Scanner, m *market.Market, cat *market.Catalog) exchange.
 		t.Settled = string(settled) == "true"
 	}
 	if t.Settled && s.Err() == nil {
-		settle(s, &t, m, cat, fee, currency)
+		readFee(s, &t, m, cat, fee, currency)
 	}
 	return t
 }
 
-// settle reads fee and feeCurrency, which is the quote where it is absent.
-func settle(s *wire.Scanner, t *exchange.Trade, m *market.Market, cat *market.Catalog, fee, currency []byte) {
+// validate reads fee and feeCurrency, which is the quote where it is absent.
+func readFee(s *wire.Scanner, t *exchange.Trade, m *market.Market, cat *market.Catalog, fee, currency []byte) {
 	t.FeeCurrency = m.Quote
 	if len(currency) > 0 && string(currency) != cat.Asset(m.Quote).Symbol {
 		asset := cat.AssetNamed(string(currency))

@@ -37,12 +37,12 @@ type Ledger struct {
 	config LedgerConfig
 	names  rateHeaders
 
-	mu       sync.Mutex // guards everything below
-	key, ip  allowance
-	weights  weights
-	warnings []Warning
-	alarm    market.Time // when the timer rings; 0: there is none
-	stop     func() bool
+	mu        sync.Mutex // guards everything below
+	key, ip   allowance
+	weights   weights
+	warnings  []Warning
+	timerAt   market.Time // when the timer rings; 0: there is none
+	stopTimer func() bool
 }
 
 // NewLedger returns a ledger that has spent nothing.
@@ -54,7 +54,7 @@ func NewLedger(config LedgerConfig) *Ledger {
 	setDefault(&config.IPBan, 15*time.Minute)
 	setDefault(&config.Margin, 250*time.Millisecond)
 	l := &Ledger{config: config, names: rateHeadersOf(config.Prefix),
-		weights: weights{known: map[priced]int{}, doubts: map[priced]doubt{}, told: map[priced]bool{}}}
+		weights: weights{known: map[weightKey]int{}, samples: map[weightKey]weightSample{}, warned: map[weightKey]bool{}}}
 	l.key = allowance{payer: PaidByKey, margin: config.Margin, limit: config.PerKey}
 	l.ip = allowance{margin: config.Margin, limit: config.PerIP}
 	return l
@@ -96,7 +96,7 @@ func (l *Ledger) SetOpenOrders(orders int) {
 }
 
 // Begin returns when a request may be sent, or an error: ctx's, or one that says that the lane may
-// never spend so much. endpoint names what is asked for where its weight is to be learnt ("GET
+// checkRoom spend so much. endpoint names what is asked for where its weight is to be learnt ("GET
 // /ordersOpen"), else it is empty; weight is what the table says, and a weight that was learnt
 // comes before it. Each call without an error must be followed by one of done, with the answer's
 // headers, status and body, or with nil and 0 where there was none.
@@ -111,13 +111,13 @@ func (l *Ledger) Begin(ctx context.Context, lane Lane, endpoint string, weight i
 
 // ticket is one request that was let go.
 type ticket struct {
-	priced
-	of     *allowance
-	weight int
-	alone  bool        // nothing else was under way when it went
-	sent   uint64      // of the allowance when it went, itself included
-	used   int         // of the allowance when it went
-	told   market.Time // likewise
+	weightKey
+	allowance    *allowance
+	weight       int
+	alone        bool        // nothing else was under way when it went
+	sent         uint64      // allowance the allowance when it went, itself included
+	used         int         // allowance the allowance when it went
+	countedReset market.Time // likewise
 }
 
 func (l *Ledger) enter(ctx context.Context, lane Lane, endpoint string, weight int, payer Payer) (*ticket, error) {
@@ -129,8 +129,8 @@ func (l *Ledger) enter(ctx context.Context, lane Lane, endpoint string, weight i
 	}
 	a := l.allowance(payer)
 	l.mu.Lock()
-	kind := priced{endpoint, weight}
-	w := &waiter{priced: kind, lane: lane, weight: l.weights.of(kind), ready: make(chan struct{})}
+	kind := weightKey{endpoint, weight}
+	w := &waiter{weightKey: kind, lane: lane, weight: l.weights.of(kind), ready: make(chan struct{})}
 	a.queue[lane] = append(a.queue[lane], w)
 	l.dispatch(a)
 	l.unlock()
@@ -151,7 +151,7 @@ func waitError(lane Lane, err error) error {
 func (l *Ledger) leave(t *ticket, h http.Header, status int, body []byte) {
 	l.mu.Lock()
 	defer l.unlock()
-	now, a := l.config.Now(), t.of
+	now, a := l.config.Now(), t.allowance
 	a.open -= t.weight
 	a.roll(now)
 	switch r, told := l.names.read(h, now); {
@@ -159,8 +159,8 @@ func (l *Ledger) leave(t *ticket, h http.Header, status int, body []byte) {
 		l.ban(a, h, status, body, now)
 	case told:
 		a.observe(r, now)
-		l.doubt(a, r, now)
-		if t.alone && t.sent == a.sent && t.told == r.reset && a.told == r.reset {
+		l.warnReset(a, r, now)
+		if t.alone && t.sent == a.sent && t.countedReset == r.reset && a.countedReset == r.reset {
 			l.learn(t, r.limit-r.remaining-t.used, now)
 		}
 	default:

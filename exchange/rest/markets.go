@@ -49,7 +49,7 @@ type Asset struct {
 // Markets returns all markets, or the one that is named: GET /markets (specification 1 and 2.3).
 func (c *Client) Markets(ctx context.Context, name string) (list []Market, err error) {
 	r := request{at: getMarkets, all: name == "", path: to("markets").with("market", name).String()}
-	err = c.ask(ctx, r, func(body []byte) (err error) {
+	err = c.get(ctx, r, func(body []byte) (err error) {
 		list, err = decodeList[Market](body)
 		return err
 	})
@@ -59,7 +59,7 @@ func (c *Client) Markets(ctx context.Context, name string) (list []Market, err e
 // Assets returns all assets, or the one of that symbol: GET /assets (specification 1).
 func (c *Client) Assets(ctx context.Context, symbol string) (list []Asset, err error) {
 	r := request{at: getAssets, all: symbol == "", path: to("assets").with("symbol", symbol).String()}
-	err = c.ask(ctx, r, func(body []byte) (err error) {
+	err = c.get(ctx, r, func(body []byte) (err error) {
 		list, err = decodeList[Asset](body)
 		return err
 	})
@@ -76,27 +76,27 @@ func decodeList[T any](body []byte) (list []T, err error) {
 	return list, decode(body, &list)
 }
 
-// makesSense refuses rules by which no order could be placed, or any: a smallest order above the
+// validate refuses rules by which no order could be placed, or any: a smallest order above the
 // largest, decimals beyond all units, a tickSize of 0 where one is told, a number of open orders
 // below 0.
-func (w *Market) makesSense(next *market.Market) error {
+func (w *Market) validate(next *market.Market) error {
 	switch {
 	case w.QuantityDecimals > market.MaxDigits || w.NotionalDecimals > market.MaxDigits:
 		return fmt.Errorf("market %s: quantityDecimals %d, notionalDecimals %d: more than %d: %w", w.Name,
-			w.QuantityDecimals, w.NotionalDecimals, market.MaxDigits, errSenseless)
+			w.QuantityDecimals, w.NotionalDecimals, market.MaxDigits, errInvalidRule)
 	case w.TickSize != "" && next.TickSize == 0:
-		return fmt.Errorf("market %s: tickSize %s: %w", w.Name, w.TickSize, errSenseless)
+		return fmt.Errorf("market %s: tickSize %s: %w", w.Name, w.TickSize, errInvalidRule)
 	case next.MaxOrderInBase > 0 && next.MinOrderInBase > next.MaxOrderInBase, next.MaxOrderInQuote > 0 &&
 		next.MinOrderInQuote > next.MaxOrderInQuote:
-		return fmt.Errorf("market %s: the smallest order is above the largest: %w", w.Name, errSenseless)
+		return fmt.Errorf("market %s: the smallest order is above the largest: %w", w.Name, errInvalidRule)
 	case w.MaxOpenOrders < 0:
-		return fmt.Errorf("market %s: maxOpenOrders %d: %w", w.Name, w.MaxOpenOrders, errSenseless)
+		return fmt.Errorf("market %s: maxOpenOrders %d: %w", w.Name, w.MaxOpenOrders, errInvalidRule)
 	}
 	return nil
 }
 
-// errSenseless says that rules of a market make no sense: those in force stay.
-var errSenseless = errors.New("the rule makes no sense")
+// errInvalidRule says that rules of a market make no sense: those in force stay.
+var errInvalidRule = errors.New("the rule makes no sense")
 
 // Apply sets the rules of m, in its units, to those that the exchange tells: status, tickSize,
 // decimals, limits. A status that is not known counts as halted. It wraps market.ErrInexact where
@@ -121,7 +121,7 @@ func (w *Market) Apply(m *market.Market) error {
 	if err != nil {
 		return err
 	}
-	if err := w.makesSense(&next); err != nil {
+	if err := w.validate(&next); err != nil {
 		return err
 	}
 	next.QuantityDecimals, next.NotionalDecimals = w.QuantityDecimals, w.NotionalDecimals

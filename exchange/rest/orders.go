@@ -29,7 +29,7 @@ type Unread struct {
 }
 
 // Order returns one order with all its fills: GET /order (specification 4.2), by the client's name
-// of it or, where that is zero, the exchange's. A clientOrderId names the latest order that carries
+// allowance it or, where that is zero, the exchange's. A clientOrderId names the latest order that carries
 // it. No such order is exchange.Error with code 240.
 func (c *Client) Order(ctx context.Context, id market.ID, client, name uuid.UUID) (exchange.Record, error) {
 	return c.order(ctx, endpoints[getOrder].lane, id, client, name)
@@ -54,7 +54,7 @@ func (c *Client) order(ctx context.Context, lane Lane, id market.ID, client, nam
 		return record, errors.New("GET /order: neither clientOrderId nor orderId names the order")
 	}
 	path := named(to("order").with("market", m.Name), client, name).String()
-	err = c.ask(ctx, request{at: getOrder, path: path, lane: lane}, func(body []byte) (err error) {
+	err = c.get(ctx, request{at: getOrder, path: path, lane: lane}, func(body []byte) (err error) {
 		record, err = readOrder(body, d.cat)
 		return malformedIf(body, err)
 	})
@@ -91,7 +91,7 @@ func (c *Client) orders(ctx context.Context, r request) (list Orders, err error)
 	if err != nil {
 		return list, err
 	}
-	err = c.ask(ctx, r, func(body []byte) (err error) {
+	err = c.get(ctx, r, func(body []byte) (err error) {
 		list, err = readOrders(body, d.cat)
 		return err
 	})

@@ -18,8 +18,8 @@ func (p Payer) String() string {
 	return "ip"
 }
 
-// whose is the payer in a sentence.
-func (p Payer) whose() string {
+// phrase is the payer in a sentence.
+func (p Payer) phrase() string {
 	if p == PaidByKey {
 		return "the key"
 	}

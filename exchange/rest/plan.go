@@ -10,9 +10,9 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// planShare is how much of a budget a plan may need, in hundredths: the rest is for orders, their
+// maxPlanPercent is how much of a budget a plan may need, in hundredths: the rest is for orders, their
 // cancels and what comes up.
-const planShare = 80
+const maxPlanPercent = 80
 
 // Poll is a request that is repeated.
 type Poll struct {
@@ -51,13 +51,13 @@ func (p Plan) Check(perKey, perIP int) error {
 }
 
 func (p Plan) check(payer Payer, budget int) error {
-	points, most := p.PerMinute(payer), budget*planShare/100
+	points, most := p.PerMinute(payer), budget*maxPlanPercent/100
 	if points <= most {
 		return nil
 	}
 	return fmt.Errorf("the polling plan needs %d of the %d weight points that %s has a minute, more than %d (%d %%); "+
 		"ask less often for:\n%s",
-		points, budget, payer.whose(), most, planShare, p.of(payer))
+		points, budget, payer.phrase(), most, maxPlanPercent, p.of(payer))
 }
 
 func (p Plan) of(payer Payer) Plan {

@@ -45,10 +45,10 @@ func (r *request) method() string {
 	return name
 }
 
-// ask sends a GET and gives the body of a success to read, which may keep nothing of it. It tries
+// get sends a GET and gives the body of a success to read, which may keep nothing of it. It tries
 // again after what a later attempt may not meet: no connection, an answer cut off, a 5xx; and once
 // after 304, with the exchange's clock measured anew.
-func (c *Client) ask(ctx context.Context, r request, read func([]byte) error) error {
+func (c *Client) get(ctx context.Context, r request, read func([]byte) error) error {
 	remeasured := false
 	err := c.retry(ctx, func() error {
 		seen := c.clock.anchor.Load()
@@ -75,7 +75,7 @@ func (c *Client) retry(ctx context.Context, once func() error) error {
 	var last error
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		last = once()
-		if last != nil && !passing(ctx, last) {
+		if last != nil && !retryable(ctx, last) {
 			return struct{}{}, backoff.Permanent(last)
 		}
 		return struct{}{}, last
@@ -89,8 +89,8 @@ func (c *Client) retry(ctx context.Context, once func() error) error {
 	return last
 }
 
-// passing reports whether a GET that met an error may succeed later.
-func passing(ctx context.Context, err error) bool {
+// retryable reports whether a GET that met an error may succeed later.
+func retryable(ctx context.Context, err error) bool {
 	var refused *exchange.Error
 	var transport *transportError
 	switch {
@@ -116,7 +116,7 @@ func (c *Client) attempt(ctx context.Context, r request, read func([]byte) error
 	if signed && c.config.Key.IsZero() {
 		return notSent(ErrNoKey)
 	}
-	done, err := c.spend(ctx, &r, signed)
+	done, err := c.awaitBudget(ctx, &r, signed)
 	if err != nil {
 		return notSent(err)
 	}
@@ -142,13 +142,13 @@ func (c *Client) attempt(ctx context.Context, r request, read func([]byte) error
 	buffer := c.buffers.Get().(*bytes.Buffer)
 	defer c.buffers.Put(buffer)
 	buffer.Reset()
-	_, err = buffer.ReadFrom(io.LimitReader(answer.Body, maxAnswer+1))
+	_, err = buffer.ReadFrom(io.LimitReader(answer.Body, maxResponse+1))
 	told = true
 	done(answer.Header, answer.StatusCode, buffer.Bytes())
-	if err := c.answered(answer.StatusCode, buffer.Bytes(), signature, err); err != nil {
+	if err := c.checkResponse(answer.StatusCode, buffer.Bytes(), signature, err); err != nil {
 		return err
 	}
-	return c.unsaid(read(buffer.Bytes()), buffer.Bytes(), signature)
+	return c.hideBody(read(buffer.Bytes()), buffer.Bytes(), signature)
 }
 
 // scrubber finds what a request has shown of its credentials.
@@ -156,20 +156,20 @@ func (c *Client) scrubber(signature string) *Scrubber {
 	return NewScrubber(c.config.Key.Reveal(), c.config.Secret.Reveal(), signature)
 }
 
-// unsaid is an error about an answer. Where the answer repeats a credential, its words, which may
+// hideBody is an error about an answer. Where the answer repeats a credential, its words, which may
 // quote a part of that, are not shown.
-func (c *Client) unsaid(err error, body []byte, signature string) error {
+func (c *Client) hideBody(err error, body []byte, signature string) error {
 	if err == nil || !c.scrubber(signature).Finds(body) {
 		return err
 	}
 	return &scrubbedError{text: "the answer cannot be read, and repeats key, secret or signature: its text is not shown", cause: err}
 }
 
-// answered is what keeps an answer from being read: its length, a connection that broke in the
+// checkResponse is what keeps an answer from being read: its length, a connection that broke in the
 // middle of it, or that it is a refusal.
-func (c *Client) answered(status int, body []byte, signature string, broke error) error {
+func (c *Client) checkResponse(status int, body []byte, signature string, broke error) error {
 	switch {
-	case len(body) > maxAnswer:
+	case len(body) > maxResponse:
 		return errTooLong
 	case broke != nil:
 		return &transportError{c.scrubber(signature).Error(fmt.Errorf("the answer broke off after %d bytes: %w",
@@ -180,8 +180,8 @@ func (c *Client) answered(status int, body []byte, signature string, broke error
 	return nil
 }
 
-// longestMessage is how much of a refusal's words is kept, in bytes.
-const longestMessage = 1000
+// maxMessage is how much of a refusal's words is kept, in bytes.
+const maxMessage = 1000
 
 // refused reads a refusal. Its words are scrubbed before they are cut.
 func (c *Client) refused(status int, body []byte, signature string) *exchange.Error {
@@ -191,17 +191,17 @@ func (c *Client) refused(status int, body []byte, signature string) *exchange.Er
 		return exchange.ParseError(status, []byte(clean.Text(string(body))))
 	}
 	refused.Message = clean.Text(refused.Message)
-	if len(refused.Message) > longestMessage {
-		refused.Message = strings.ToValidUTF8(refused.Message[:longestMessage], "") + "…"
+	if len(refused.Message) > maxMessage {
+		refused.Message = strings.ToValidUTF8(refused.Message[:maxMessage], "") + "…"
 	}
 	return refused
 }
 
-// spend waits for the budget and returns what it has to be told in the end.
-func (c *Client) spend(ctx context.Context, r *request, signed bool) (done func(http.Header, int, []byte), err error) {
+// awaitBudget waits for the budget and returns what it has to be told in the end.
+func (c *Client) awaitBudget(ctx context.Context, r *request, signed bool) (done func(http.Header, int, []byte), err error) {
 	lane, weight := cmp.Or(r.lane, endpoints[r.at].lane), c.weights[r.at].of(r.all)
 	if r.timestamp != 0 { // a write that has not left when its window ends never will
-		within, cancel := context.WithTimeout(ctx, max(0, c.leftOf(r)))
+		within, cancel := context.WithTimeout(ctx, max(0, c.timeLeft(r)))
 		defer cancel()
 		defer func() {
 			if err != nil && within.Err() != nil && ctx.Err() == nil {
@@ -217,10 +217,10 @@ func (c *Client) spend(ctx context.Context, r *request, signed bool) (done func(
 }
 
 // late reports whether a prepared request could reach the exchange after its window.
-func (c *Client) late(r *request) bool { return c.leftOf(r) <= 0 }
+func (c *Client) late(r *request) bool { return c.timeLeft(r) <= 0 }
 
-// leftOf is how long a prepared request may still leave.
-func (c *Client) leftOf(r *request) time.Duration {
+// timeLeft is how long a prepared request may still leave.
+func (c *Client) timeLeft(r *request) time.Duration {
 	return time.Duration(r.timestamp+r.window-c.Now().Millis())*time.Millisecond - c.config.Margin
 }
 
@@ -240,7 +240,7 @@ func (c *Client) send(ctx context.Context, r *request, signed bool) (answer *htt
 	answer, err = c.transport.RoundTrip(sent)
 	if err != nil {
 		// a status line that cannot be read stands in it
-		return nil, "", &transportError{c.scrubber(signature).Error(certainlyNot(err))}
+		return nil, "", &transportError{c.scrubber(signature).Error(markNotSent(err))}
 	}
 	return answer, signature, nil
 }

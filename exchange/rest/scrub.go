@@ -19,13 +19,13 @@ type Scrubber struct {
 // The bounds of the shortest part of a secret that is found. A secret shorter than the first is
 // found whole.
 const (
-	narrowest = 8
-	widest    = 16
+	minPart = 8
+	maxPart = 16
 )
 
-// longestScrubbed is how much of a text is looked at, in bytes; the rest of a longer text is
+// maxScrubbed is how much of a text is looked at, in bytes; the rest of a longer text is
 // dropped.
-const longestScrubbed = 256 << 10
+const maxScrubbed = 256 << 10
 
 // NewScrubber makes a Scrubber of these secrets; empty ones are left out.
 func NewScrubber(secrets ...string) *Scrubber {
@@ -41,20 +41,20 @@ func NewScrubber(secrets ...string) *Scrubber {
 func (s *Scrubber) add(secret string) {
 	s.raw = append(s.raw, secret)
 	width := len(secret)
-	if width >= narrowest {
-		width = min(max(width/2, narrowest), widest)
+	if width >= minPart {
+		width = min(max(width/2, minPart), maxPart)
 	}
 	s.lower, s.widths = append(s.lower, lowerASCII(secret)), append(s.widths, width)
 }
 
-// fewBytes is how long a text may be that is compared with the secrets as they are; for a longer
+// shortText is how long a text may be that is compared with the secrets as they are; for a longer
 // one their parts are listed first.
-const fewBytes = 1024
+const shortText = 1024
 
 // parts returns what tells the parts of a secret, in lower case, in a text of some length.
 func (s *Scrubber) parts(i, length int) (has func(part string) bool) {
 	lower, width := s.lower[i], s.widths[i]
-	if length <= fewBytes {
+	if length <= shortText {
 		return func(part string) bool { return strings.Contains(lower, part) }
 	}
 	parts := make(map[string]struct{}, len(lower)-width+1)
@@ -69,7 +69,7 @@ func (s *Scrubber) parts(i, length int) (has func(part string) bool) {
 
 // Text is a text with "[redacted]" for each secret.
 func (s *Scrubber) Text(text string) string {
-	text = text[:min(len(text), longestScrubbed)]
+	text = text[:min(len(text), maxScrubbed)]
 	found := s.find(text)
 	if found == nil {
 		return text
@@ -87,7 +87,7 @@ func (s *Scrubber) Text(text string) string {
 
 // Finds reports whether a text has a secret, or is too long to tell.
 func (s *Scrubber) Finds(text []byte) bool {
-	return len(text) > longestScrubbed || s.find(string(text)) != nil
+	return len(text) > maxScrubbed || s.find(string(text)) != nil
 }
 
 // Error is an error with the same causes and a scrubbed text.

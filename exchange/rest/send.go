@@ -48,7 +48,7 @@ func (c *Client) Send(ctx context.Context, intent *exchange.Intent) (exchange.Re
 		if err != nil {
 			return err
 		}
-		if err := belongs(&record.Order, intent); err != nil {
+		if err := matches(&record.Order, intent); err != nil {
 			return exchange.False(err)
 		}
 		return nil
@@ -95,8 +95,8 @@ func readCancel(body []byte, m *market.Market) (exchange.Record, error) {
 	return r, nil
 }
 
-// belongs holds the order of an answer against the intent.
-func belongs(o *market.Order, intent *exchange.Intent) error {
+// matches holds the order of an answer against the intent.
+func matches(o *market.Order, intent *exchange.Intent) error {
 	switch {
 	case o.Market != intent.Market:
 		return fmt.Errorf("market: %w", ErrMismatch)

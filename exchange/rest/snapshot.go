@@ -39,7 +39,7 @@ func (l *Ledger) Snapshot() LedgerState {
 func (a *allowance) state(now market.Time) AllowanceState {
 	a.roll(now)
 	return AllowanceState{AtMS: now.Millis(), Limit: a.limit, ResetMS: a.reset.Millis(), Used: a.used,
-		Open: a.open + a.strays, BannedUntilMS: a.banned.Millis()}
+		Open: a.open + a.strayTotal, BannedUntilMS: a.banned.Millis()}
 }
 
 // Restore takes over what an earlier ledger remembered. It is called before the first request; what
@@ -48,11 +48,11 @@ func (l *Ledger) Restore(s LedgerState) {
 	l.mu.Lock()
 	defer l.unlock()
 	now := l.config.Now()
-	l.key.restore(&s.Key, now, now.Add(longestReset))
+	l.key.restore(&s.Key, now, now.Add(maxReset))
 	l.ip.restore(&s.IP, now, minuteEnd(now).Add(l.config.IPBan))
 	for _, w := range s.Weights {
 		if w.Real >= 0 && w.Endpoint != "" {
-			l.weights.known[priced{w.Endpoint, w.Table}] = w.Real
+			l.weights.known[weightKey{w.Endpoint, w.Table}] = w.Real
 		}
 	}
 }
@@ -63,21 +63,21 @@ func (a *allowance) restore(s *AllowanceState, now, longest market.Time) {
 		a.limit = min(s.Limit, maxLimit)
 	}
 	a.roll(now)
-	if reset, ok := near(s.ResetMS, now); ok && now < reset.Add(a.margin) && s.Used > 0 {
-		a.reset, a.used = min(reset, now.Add(longestReset)), s.Used
+	if reset, ok := parseSavedTime(s.ResetMS, now); ok && now < reset.Add(a.margin) && s.Used > 0 {
+		a.reset, a.used = min(reset, now.Add(maxReset)), s.Used
 	}
-	if at, ok := near(s.AtMS, now); ok && now < at.Add(linger) {
+	if at, ok := parseSavedTime(s.AtMS, now); ok && now < at.Add(strayTTL) {
 		a.addStray(s.Open, now)
 	}
-	if until, ok := near(s.BannedUntilMS, now); ok && until > now {
+	if until, ok := parseSavedTime(s.BannedUntilMS, now); ok && until > now {
 		a.banned = min(until, longest.Add(a.margin))
 	}
 }
 
-// near reads a time in milliseconds that lies within a day of now; 0 and false where it does not.
-func near(ms int64, now market.Time) (market.Time, bool) {
+// parseSavedTime reads a time in milliseconds that lies within a day of now; 0 and false where it does not.
+func parseSavedTime(ms int64, now market.Time) (market.Time, bool) {
 	at, err := market.TimeOfMillis(ms)
-	if err != nil || at.Sub(now).Abs() >= believable {
+	if err != nil || at.Sub(now).Abs() >= maxStateAge {
 		return 0, false
 	}
 	return at, true

@@ -42,7 +42,7 @@ func (c *Client) tickers(ctx context.Context, r request, dst []market.Ticker) ([
 	if err != nil {
 		return dst, err
 	}
-	err = c.ask(ctx, r, func(body []byte) (err error) {
+	err = c.get(ctx, r, func(body []byte) (err error) {
 		dst, err = appendTickers(dst[:before], body, d.named)
 		return err
 	})
@@ -56,7 +56,7 @@ func (c *Client) ticker(ctx context.Context, at endpoint, path query, m *market.
 	var found [1]market.Ticker
 	count := 0
 	named := map[string]*market.Market{m.Name: m}
-	err := c.ask(ctx, request{at: at, path: path.with("market", m.Name).String()}, func(body []byte) error {
+	err := c.get(ctx, request{at: at, path: path.with("market", m.Name).String()}, func(body []byte) error {
 		tickers, err := appendTickers(found[:0], body, named)
 		count = len(tickers)
 		return err

@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// stop is one call of a tour.
+// stopTimer is one call of a tour.
 type stop struct {
 	name string
 	do   func() error

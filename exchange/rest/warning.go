@@ -21,7 +21,7 @@ const (
 // Warning is what a ledger has to say to a person.
 type Warning struct {
 	Kind  WarningKind
-	Payer Payer       // whose budget it is about
+	Payer Payer       // phrase budget it is about
 	At    market.Time // the exchange's time
 	Until market.Time // WarnBan: its end; WarnSlow: when the points end at this rate, 0: they last
 	// WarnBan, WarnReset: the date that the exchange has told and that is not believed; WarnBan: ""
@@ -34,7 +34,7 @@ type Warning struct {
 
 // String is one line.
 func (w Warning) String() string {
-	whose := w.Payer.whose()
+	whose := w.Payer.phrase()
 	switch w.Kind {
 	case WarnSlow:
 		if w.Until == 0 {
@@ -66,12 +66,12 @@ func clockTime(t market.Time) string { return t.Std().Format("15:04:05 UTC") }
 
 func (l *Ledger) warn(w Warning) { l.warnings = append(l.warnings, w) }
 
-// say warns, once a minute, that a lane waits though there is no ban.
-func (l *Ledger) say(a *allowance, lane Lane, now market.Time) {
-	if now < a.banned || a.slow == a.reset {
+// warnSlow warns, once a minute, that a lane waits though there is no ban.
+func (l *Ledger) warnSlow(a *allowance, lane Lane, now market.Time) {
+	if now < a.banned || a.slowWarned == a.reset {
 		return
 	}
-	a.slow = a.reset
+	a.slowWarned = a.reset
 	end, _ := a.forecast(now)
 	if end >= a.reset {
 		end = 0
