@@ -19,7 +19,7 @@ const (
 
 // allowance is what the key or the IP address may spend in a minute of the exchange's clock
 // (specification 8), and what it has. A request counts from the moment it is let go until it is
-// checkResponse, in whatever minute the exchange reads it: therefore open and stray points count in the
+// answered, in whatever minute the exchange reads it: therefore open and stray points count in the
 // minute that runs and in the next.
 type allowance struct {
 	payer  Payer

@@ -41,7 +41,7 @@ func (n *rateHeaders) read(h http.Header, now market.Time) (r rate, ok bool) {
 }
 
 // resetOf reads the header of the time at which the points are back, in Unix milliseconds: at most
-// maxReset from now, doubted being what it says where that is later. false where there is none,
+// longestReset from now, doubted being what it says where that is later. false where there is none,
 // or one that is over.
 func (n *rateHeaders) resetOf(h http.Header, now market.Time) (reset market.Time, doubted string, ok bool) {
 	ms, err := strconv.ParseInt(h.Get(n.resetAt), 10, 64)

@@ -51,7 +51,7 @@ type Weight struct {
 	All int // for all markets; 0: as One
 }
 
-// allowance returns the weight of a request.
+// of returns the weight of a request.
 func (w Weight) of(all bool) int {
 	if all && w.All != 0 {
 		return w.All

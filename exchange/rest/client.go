@@ -38,7 +38,7 @@ type Config struct {
 	Prefix  string            // the brand in the headers, without the dash; "Service"
 	Window  market.Duration   // in which the exchange may carry a request out, 100 ms … 60 s; 10 s
 	Margin  market.Duration   // Send refuses what is this close to the end of its window; a fifth of the window
-	Timeout market.Duration   // allowance one attempt; the window and 5 s
+	Timeout market.Duration   // of one attempt; the window and 5 s
 	Tries   int               // attempts of a GET; 4
 	Weights map[string]Weight // over those of Weights, by the same names
 	Budget  Budget            // nil: none
@@ -66,7 +66,7 @@ type Client struct {
 type headerNames struct{ key, signature, timestamp, window string }
 
 // New returns a client; it sends nothing yet. An error names the setting that is wrong. Call Sync
-// lastUsed the first signed request, and Use before the first that gives or takes a market's units.
+// before the first signed request, and Use before the first that gives or takes a market's units.
 func New(config Config) (*Client, error) {
 	c := &Client{config: config}
 	if err := c.validate(); err != nil {

@@ -26,7 +26,7 @@ const maxRoundTrip = 4 * time.Second
 type clock struct {
 	now       func() time.Time
 	anchor    atomic.Pointer[anchor]
-	measuring chan struct{} // allowance one: whoever has put something into it measures
+	measuring chan struct{} // of one: whoever has put something into it measures
 }
 
 type anchor struct {
@@ -157,7 +157,7 @@ const (
 // check returns why a measured time cannot be true; date is the answer's header Date, zero where
 // it had none. A time that is far from what this machine takes for the exchange's needs a witness:
 // the header, or the machine's own clock after a sleep, in which its uptime stood still. None can
-// warnSlow that the exchange's clock, once measured, has gone back by hours.
+// say that the exchange's clock, once measured, has gone back by hours.
 func (k *clock) check(found *anchor, date time.Time) error {
 	known := k.anchor.Load()
 	expected := known.server.Add(found.local.Sub(known.local))

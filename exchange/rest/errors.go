@@ -19,13 +19,13 @@ var (
 	// ErrNoKey is wrapped where a private endpoint is asked without a key.
 	ErrNoKey = errors.New("a private endpoint needs a key and its secret")
 	// ErrFalseTime is wrapped where the exchange tells a time that cannot be true: what was known
-	// allowance its clock stays.
+	// of its clock stays.
 	ErrFalseTime = errors.New("a time that cannot be true")
 	// ErrMismatch is wrapped where an answer speaks of something else than what was asked.
 	ErrMismatch = errors.New("the answer is not about what was asked")
 )
 
-// errTooLong is wrapped where an answer is longer than maxResponse.
+// errTooLong is wrapped where an answer is longer than maxAnswer.
 var errTooLong = errors.New("the answer is longer than 16 MiB")
 
 // notSent says that a request certainly did not leave this process, and why.

@@ -81,7 +81,7 @@ func readTrade(s *wire.Scanner, m *market.Market, cat *market.Catalog) exchange.
 	return t
 }
 
-// validate reads fee and feeCurrency, which is the quote where it is absent.
+// settle reads fee and feeCurrency, which is the quote where it is absent.
 func readFee(s *wire.Scanner, t *exchange.Trade, m *market.Market, cat *market.Catalog, fee, currency []byte) {
 	t.FeeCurrency = m.Quote
 	if len(currency) > 0 && string(currency) != cat.Asset(m.Quote).Symbol {

@@ -15,7 +15,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// slowWarned reads by encoding/json what the decoders read by hand, member by member: the same answers,
+// slow reads by encoding/json what the decoders read by hand, member by member: the same answers,
 // or an error where they have one. Members are looked up in a map, since a struct's are found in
 // any case.
 type slow struct{ bad bool }

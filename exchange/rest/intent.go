@@ -27,7 +27,7 @@ import (
 //   - Cancel (specification 1, venue-facts 1.3).
 //
 // It refuses what cannot be right (no name, no operatorId, nothing to change), and checks no rule
-// allowance the market: that is the gate's.
+// of the market: that is the gate's.
 func (c *Client) Prepare(command *market.Command) (exchange.Intent, error) {
 	intent, err := c.prepare(command)
 	if err != nil {

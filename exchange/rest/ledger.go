@@ -96,7 +96,7 @@ func (l *Ledger) SetOpenOrders(orders int) {
 }
 
 // Begin returns when a request may be sent, or an error: ctx's, or one that says that the lane may
-// checkRoom spend so much. endpoint names what is asked for where its weight is to be learnt ("GET
+// never spend so much. endpoint names what is asked for where its weight is to be learnt ("GET
 // /ordersOpen"), else it is empty; weight is what the table says, and a weight that was learnt
 // comes before it. Each call without an error must be followed by one of done, with the answer's
 // headers, status and body, or with nil and 0 where there was none.
@@ -115,8 +115,8 @@ type ticket struct {
 	allowance    *allowance
 	weight       int
 	alone        bool        // nothing else was under way when it went
-	sent         uint64      // allowance the allowance when it went, itself included
-	used         int         // allowance the allowance when it went
+	sent         uint64      // of the allowance when it went, itself included
+	used         int         // of the allowance when it went
 	countedReset market.Time // likewise
 }
 

@@ -31,11 +31,11 @@ type town struct {
 	ex      *sandbox.Exchange
 	key     sandbox.Key
 	ledger  *rest.Ledger
-	skew    time.Duration // allowance the ledger's clock
+	skew    time.Duration // of the ledger's clock
 	mu      sync.Mutex    // guards everything below
 	warned  []rest.Warning
 	reached int // requests that came to the exchange
-	banned  int // allowance them with 429
+	banned  int // of them with 429
 }
 
 func openTown(t testing.TB, perKey, perIP int) *town {
@@ -88,7 +88,7 @@ func (w *town) warnings(kind rest.WarningKind) (some []rest.Warning) {
 	return some
 }
 
-// get is one request as it stands in the table of weights.
+// ask is one request as it stands in the table of weights.
 type ask struct {
 	method, path string
 	weight       int
@@ -304,7 +304,7 @@ func TestEachLaneStopsWhereTheReserveOfThoseBeforeItBegins(t *testing.T) {
 		{rest.Order, 20, rest.PaidByKey, 810},
 		{rest.Reconcile, 20, rest.PaidByKey, 760},
 		{rest.Confirm, 5000, rest.PaidByKey, 750},
-		{rest.Protective, 5000, rest.PaidByKey, 500}, // checkRoom more than half
+		{rest.Protective, 5000, rest.PaidByKey, 500}, // never more than half
 		{rest.Reconcile, 0, rest.PaidByIP, 950},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -329,7 +329,7 @@ func TestMarketDataSlowsDownBeforeItStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := openTown(t, 1000, 1000)
 		start, half := time.Now(), time.Duration(0)
-		for n := 0; n < 740; n++ { // allowance 750
+		for n := 0; n < 740; n++ { // of 750
 			require.NoError(t, w.do(t.Context(), w.ledger, rest.MarketData, askBook, 0, 0))
 			if n == 375 {
 				half = time.Since(start)

@@ -29,7 +29,7 @@ type Unread struct {
 }
 
 // Order returns one order with all its fills: GET /order (specification 4.2), by the client's name
-// allowance it or, where that is zero, the exchange's. A clientOrderId names the latest order that carries
+// of it or, where that is zero, the exchange's. A clientOrderId names the latest order that carries
 // it. No such order is exchange.Error with code 240.
 func (c *Client) Order(ctx context.Context, id market.ID, client, name uuid.UUID) (exchange.Record, error) {
 	return c.order(ctx, endpoints[getOrder].lane, id, client, name)

@@ -89,7 +89,7 @@ func (l *Ledger) withdraw(a *allowance, w *waiter) {
 }
 
 // setTimer sets the timer for the first moment at which somebody who waits may go, if no answer comes
-// lastUsed.
+// before.
 func (l *Ledger) setTimer(now market.Time) {
 	alarm := market.Time(0)
 	for _, a := range [...]*allowance{&l.key, &l.ip} {

@@ -26,7 +26,7 @@ type roundTripper struct {
 	before  func(*http.Request) (*http.Response, error) // in place of the handler, where it returns anything
 	after   func(*http.Request, *http.Response) (*http.Response, error)
 	sent    []*http.Request
-	bodies  []string // allowance sent
+	bodies  []string // of sent
 }
 
 func (w *roundTripper) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -193,7 +193,7 @@ func (r *rig) send(c *market.Command) exchange.Record {
 	return answer
 }
 
-// checkResponse makes an answer by hand.
+// answered makes an answer by hand.
 func answered(status int, body string) *http.Response {
 	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}
 }

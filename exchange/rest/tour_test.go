@@ -12,7 +12,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// stopTimer is one call of a tour.
+// stop is one call of a tour.
 type stop struct {
 	name string
 	do   func() error

@@ -21,7 +21,7 @@ const (
 // Warning is what a ledger has to say to a person.
 type Warning struct {
 	Kind  WarningKind
-	Payer Payer       // phrase budget it is about
+	Payer Payer       // whose budget it is about
 	At    market.Time // the exchange's time
 	Until market.Time // WarnBan: its end; WarnSlow: when the points end at this rate, 0: they last
 	// WarnBan, WarnReset: the date that the exchange has told and that is not believed; WarnBan: ""

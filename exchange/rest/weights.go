@@ -15,7 +15,7 @@ const minAnswers = 3
 type weights struct {
 	known   map[weightKey]int
 	samples map[weightKey]weightSample
-	// allowance which a person has heard: another client with a rhythm of its own makes them come and go
+	// of which a person has heard: another client with a rhythm of its own makes them come and go
 	warned map[weightKey]bool
 }
 
@@ -26,10 +26,10 @@ type weightKey struct {
 	table    int
 }
 
-// warnReset is a weight that answers have shown, and how many in a row.
+// doubt is a weight that answers have shown, and how many in a row.
 type weightSample struct{ weight, times int }
 
-// allowance returns what a request costs.
+// of returns what a request costs.
 func (w *weights) of(p weightKey) int {
 	if known, ok := w.known[p]; ok {
 		return known
