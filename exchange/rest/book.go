@@ -7,7 +7,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Book reads the order book of a market into a snapshot, whose slices are used again: GET
+// Book reads a snapshot of a market's order book into into, whose slices are reused: GET
 // /{market}/book (specification 1 and 4.5), depth levels of each side, 1 … 1000, 0: 1000. Its Time
 // is that of the snapshot. Outside of status trading there is none: the error is exchange.Error
 // with code 431 and HTTP 409. On an error the snapshot is undefined.
