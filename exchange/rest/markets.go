@@ -10,14 +10,13 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// Market is a market as the exchange tells it (specification 2.3, venue-facts 1.2). A limit that is
-// absent is "".
+// Market is a market as in the answer (specification 2.3, venue-facts 1.2). An absent limit is "".
 type Market struct {
 	Name   string `json:"market"`
 	Status string `json:"status"`
 	Base   string `json:"base"`
 	Quote  string `json:"quote"`
-	// significant digits of a price; "" on markets with a tickSize
+	// PricePrecision is the significant digits of a price; "" on markets with a tickSize.
 	PricePrecision       Number   `json:"pricePrecision"`
 	MinOrderInBaseAsset  Number   `json:"minOrderInBaseAsset"`
 	MinOrderInQuoteAsset Number   `json:"minOrderInQuoteAsset"`
@@ -31,7 +30,7 @@ type Market struct {
 	OrderTypes           []string `json:"orderTypes"`
 }
 
-// Asset is an asset as the exchange tells it (venue-facts 1.2).
+// Asset is an asset as in the answer (venue-facts 1.2).
 type Asset struct {
 	Symbol               string   `json:"symbol"`
 	Name                 string   `json:"name"`
@@ -66,8 +65,8 @@ func (c *Client) Assets(ctx context.Context, symbol string) (list []Asset, err e
 	return list, err
 }
 
-// decodeList reads an array, or a bare object as an array of one: what the exchange sends where a
-// filter is set.
+// decodeList reads an array, or a bare object as an array of one: the exchange sends that for a
+// filter.
 func decodeList[T any](body []byte) (list []T, err error) {
 	if body = bytes.TrimSpace(body); len(body) > 0 && body[0] == '{' {
 		list = make([]T, 1)
@@ -77,8 +76,7 @@ func decodeList[T any](body []byte) (list []T, err error) {
 }
 
 // validate refuses rules by which no order could be placed, or any: a smallest order above the
-// largest, decimals beyond all units, a tickSize of 0 where one is told, a number of open orders
-// below 0.
+// largest, decimals beyond all units, a tickSize of 0, negative maxOpenOrders.
 func (w *Market) validate(next *market.Market) error {
 	switch {
 	case w.QuantityDecimals > market.MaxDigits || w.NotionalDecimals > market.MaxDigits:
@@ -95,12 +93,12 @@ func (w *Market) validate(next *market.Market) error {
 	return nil
 }
 
-// errInvalidRule says that rules of a market make no sense: those in force stay.
+// errInvalidRule is wrapped where a market's rules contradict themselves; the rules in force stay.
 var errInvalidRule = errors.New("the rule makes no sense")
 
-// Apply sets the rules of m, in its units, to those that the exchange tells: status, tickSize,
-// decimals, limits. A status that is not known counts as halted. It wraps market.ErrInexact where
-// the units of m are too coarse for a rule, and leaves m as it was.
+// Apply sets the rules of m, in its units: status, tickSize, decimals, limits. An unknown status
+// counts as halted. It wraps market.ErrInexact where the units of m are too coarse for a rule, and
+// leaves m as it was.
 func (w *Market) Apply(m *market.Market) error {
 	next := *m
 	var err error

@@ -8,7 +8,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// waiter is a request that waits for its points.
+// waiter is a request that waits for points.
 type waiter struct {
 	weightKey
 	lane   Lane
@@ -18,8 +18,8 @@ type waiter struct {
 	err    error // instead of ticket
 }
 
-// dispatch lets go who may, the most urgent first: while one waits, nobody behind it goes. Then it
-// sets the timer for whoever is left.
+// dispatch grants requests, the most urgent first: while one waits, all less urgent ones wait too.
+// Then it sets the timer for the next one.
 func (l *Ledger) dispatch(a *allowance) {
 	now := l.config.Now()
 	a.roll(now)
@@ -40,8 +40,8 @@ func (l *Ledger) dispatch(a *allowance) {
 	l.setTimer(now)
 }
 
-// checkRoom says that a whole minute has not enough points for a request; waiting for them would hold
-// up everything behind it.
+// checkRoom returns an error where a whole minute has not enough points for a request; waiting for
+// them would block all others.
 func (a *allowance) checkRoom(lane Lane, weight int) error {
 	if room := a.limit - a.floor(lane); weight > room {
 		return fmt.Errorf("a request of weight %d for %s: at most %d of the %d points of a minute may go there", weight,
@@ -62,7 +62,7 @@ func (a *allowance) grant(w *waiter) {
 	close(w.ready)
 }
 
-// first is who goes next, nil where nobody waits.
+// first is the next request; nil: none waits.
 func (a *allowance) first() *waiter {
 	for _, lane := range a.queue {
 		if len(lane) > 0 {
@@ -72,8 +72,8 @@ func (a *allowance) first() *waiter {
 	return nil
 }
 
-// withdraw takes back a request whose caller has given up, and its points if it was let go in the
-// meantime.
+// withdraw removes a request whose caller has given up; one that was granted meanwhile gives its
+// points back.
 func (l *Ledger) withdraw(a *allowance, w *waiter) {
 	l.mu.Lock()
 	defer l.unlock()
@@ -88,8 +88,8 @@ func (l *Ledger) withdraw(a *allowance, w *waiter) {
 	l.dispatch(a)
 }
 
-// setTimer sets the timer for the first moment at which somebody who waits may go, if no answer comes
-// before.
+// setTimer sets the timer to the first moment at which a waiting request may go without a further
+// answer.
 func (l *Ledger) setTimer(now market.Time) {
 	alarm := market.Time(0)
 	for _, a := range [...]*allowance{&l.key, &l.ip} {

@@ -2,11 +2,11 @@ package rest
 
 import "context"
 
-// Ticker24h are the statistics of a market's last 24 hours (venue-facts 1.2), numbers as text. What
-// is absent for want of trades or orders is "".
+// Ticker24h are the statistics of a market's last 24 hours (venue-facts 1.2), numbers as text; ""
+// without trades or orders.
 type Ticker24h struct {
 	Market         string `json:"market"`
-	StartTimestamp Number `json:"startTimestamp"` // Unix milliseconds, as all of them
+	StartTimestamp Number `json:"startTimestamp"` // Unix milliseconds, like the other times
 	Timestamp      Number `json:"timestamp"`
 	Open           Number `json:"open"`
 	OpenTimestamp  Number `json:"openTimestamp"`

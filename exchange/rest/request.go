@@ -22,17 +22,17 @@ import (
 // version is the first part of every path.
 const version = "/v2"
 
-// request is what is about to be sent. A write has the timestamp that it was prepared with; a GET
+// request is a request before it is signed. A write has the timestamp of its preparation; a GET
 // gets one when it is signed.
 type request struct {
 	at        endpoint
-	all       bool   // no market is named
+	all       bool   // of all markets
 	path      string // with version and query
 	body      []byte
 	lane      Lane // 0: the endpoint's own
 	timestamp int64
 	window    int64      // ms
-	date      *time.Time // set to the header Date of the answer; nil: it is not wanted
+	date      *time.Time // set to the header Date of the answer; nil: not needed
 }
 
 func (r *request) method() string {
@@ -45,9 +45,9 @@ func (r *request) method() string {
 	return name
 }
 
-// get sends a GET and gives the body of a success to read, which may keep nothing of it. It tries
-// again after what a later attempt may not meet: no connection, an answer cut off, a 5xx; and once
-// after 304, with the exchange's clock measured anew.
+// get sends a GET and passes the body of a success to read, which must not keep it. It retries
+// where a later attempt may succeed: no connection, an answer cut off, a 5xx; and once after 304,
+// with the exchange's clock measured anew.
 func (c *Client) get(ctx context.Context, r request, read func([]byte) error) error {
 	remeasured := false
 	err := c.retry(ctx, func() error {
@@ -68,7 +68,7 @@ func (c *Client) get(ctx context.Context, r request, read func([]byte) error) er
 	return nil
 }
 
-// retry calls once again and again, with growing pauses, while its error is one that may pass.
+// retry calls once again and again, with growing pauses, while its error is retryable.
 func (c *Client) retry(ctx context.Context, once func() error) error {
 	pauses := backoff.NewExponentialBackOff()
 	pauses.InitialInterval, pauses.MaxInterval, pauses.Multiplier = 500*time.Millisecond, 5*time.Second, 2
@@ -89,7 +89,7 @@ func (c *Client) retry(ctx context.Context, once func() error) error {
 	return last
 }
 
-// retryable reports whether a GET that met an error may succeed later.
+// retryable reports whether a GET that failed may succeed later.
 func retryable(ctx context.Context, err error) bool {
 	var refused *exchange.Error
 	var transport *transportError
@@ -102,7 +102,7 @@ func retryable(ctx context.Context, err error) bool {
 	return errors.As(err, &transport) || errors.Is(err, wire.ErrMalformed) || errors.Is(err, ErrFalseTime)
 }
 
-// transportError is what kept an answer from coming.
+// transportError is the error of a request without a complete answer.
 type transportError struct{ cause error }
 
 func (e *transportError) Error() string { return e.cause.Error() }
@@ -110,7 +110,7 @@ func (e *transportError) Error() string { return e.cause.Error() }
 func (e *transportError) Unwrap() error { return e.cause }
 
 // attempt sends a request once. An answer other than 200 or 201 is an *exchange.Error;
-// exchange.ErrNotSent says that it was not sent.
+// exchange.ErrNotSent marks a request that was not sent.
 func (c *Client) attempt(ctx context.Context, r request, read func([]byte) error) error {
 	signed := endpoints[r.at].private || c.config.SignPublic && r.at != getTime && !c.config.Key.IsZero()
 	if signed && c.config.Key.IsZero() {
@@ -151,22 +151,22 @@ func (c *Client) attempt(ctx context.Context, r request, read func([]byte) error
 	return c.hideBody(read(buffer.Bytes()), buffer.Bytes(), signature)
 }
 
-// scrubber finds what a request has shown of its credentials.
+// scrubber finds the credentials of a request.
 func (c *Client) scrubber(signature string) *Scrubber {
 	return NewScrubber(c.config.Key.Reveal(), c.config.Secret.Reveal(), signature)
 }
 
-// hideBody is an error about an answer. Where the answer repeats a credential, its words, which may
-// quote a part of that, are not shown.
+// hideBody replaces the text of a parse error where the answer repeats a credential: the text may
+// quote a part of it.
 func (c *Client) hideBody(err error, body []byte, signature string) error {
 	if err == nil || !c.scrubber(signature).Finds(body) {
 		return err
 	}
-	return &scrubbedError{text: "the answer cannot be read, and repeats key, secret or signature: its text is not shown", cause: err}
+	return &scrubbedError{cause: err,
+		text: "the answer cannot be read, and repeats key, secret or signature: its text is not shown"}
 }
 
-// checkResponse is what keeps an answer from being read: its length, a connection that broke in the
-// middle of it, or that it is a refusal.
+// checkResponse is the error of an answer that is too long, incomplete, or a refusal.
 func (c *Client) checkResponse(status int, body []byte, signature string, broke error) error {
 	switch {
 	case len(body) > maxResponse:
@@ -180,10 +180,10 @@ func (c *Client) checkResponse(status int, body []byte, signature string, broke 
 	return nil
 }
 
-// maxMessage is how much of a refusal's words is kept, in bytes.
+// maxMessage is the longest text of a refusal that is kept, in bytes.
 const maxMessage = 1000
 
-// refused reads a refusal. Its words are scrubbed before they are cut.
+// refused parses a refusal. Its text is scrubbed before it is cut.
 func (c *Client) refused(status int, body []byte, signature string) *exchange.Error {
 	clean := c.scrubber(signature)
 	refused := exchange.ParseError(status, body)
@@ -197,10 +197,10 @@ func (c *Client) refused(status int, body []byte, signature string) *exchange.Er
 	return refused
 }
 
-// awaitBudget waits for the budget and returns what it has to be told in the end.
+// awaitBudget waits for the budget and returns its done.
 func (c *Client) awaitBudget(ctx context.Context, r *request, signed bool) (done func(http.Header, int, []byte), err error) {
 	lane, weight := cmp.Or(r.lane, endpoints[r.at].lane), c.weights[r.at].of(r.all)
-	if r.timestamp != 0 { // a write that has not left when its window ends never will
+	if r.timestamp != 0 { // a write must leave before its window ends
 		within, cancel := context.WithTimeout(ctx, max(0, c.timeLeft(r)))
 		defer cancel()
 		defer func() {
@@ -239,7 +239,7 @@ func (c *Client) send(ctx context.Context, r *request, signed bool) (answer *htt
 	}
 	answer, err = c.transport.RoundTrip(sent)
 	if err != nil {
-		// a status line that cannot be read stands in it
+		// it may quote an unreadable status line
 		return nil, "", &transportError{c.scrubber(signature).Error(markNotSent(err))}
 	}
 	return answer, signature, nil
@@ -275,7 +275,7 @@ func (c *Client) build(ctx context.Context, r *request, signed bool) (*http.Requ
 }
 
 // Page narrows a list (venue-facts 1.2 and 1.3). The zero Page is the latest rows, as many as the
-// endpoint gives by itself.
+// endpoint returns by default.
 type Page struct {
 	Limit      int         // rows at most; 0: the endpoint's own limit
 	Start, End market.Time // rounded down to milliseconds; 0: open

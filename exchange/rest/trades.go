@@ -9,7 +9,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// PublicTrade is one trade of a market with its id, by which lists of trades are paged.
+// PublicTrade is one trade of a market with its id, for paging.
 type PublicTrade struct {
 	market.Trade
 	ID uuid.UUID
