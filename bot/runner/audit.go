@@ -19,10 +19,10 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// Breached notes an answer that was not booked, and keeps it for the next run.
+// Breached journals an answer that breaks a rule and was not booked, and saves it for the next run.
 func (j *botJournal) Breached(at market.Time, b *live.Breach, all []live.Breach) {
 	if all == nil {
-		return // the same again
+		return // a repeated breach
 	}
 	j.batch.Journal(at, &journal.Difference{Discrepancy: state.Discrepancy{What: "answer: " + b.Rule, Ours: b.Wanted,
 		Theirs: b.Seen, Conclusion: "not booked", Order: b.Order}})
@@ -32,9 +32,9 @@ func (j *botJournal) Breached(at market.Time, b *live.Breach, all []live.Breach)
 	}
 }
 
-// Breached counts an answer that was not booked, and tells of it once.
-func (f *watchedLog) Breached(at market.Time, b *live.Breach, all []live.Breach) {
-	f.ReconcileLog.Breached(at, b, all)
+// Breached counts an answer that was not booked, and raises an alert for its first occurrence.
+func (f *watchedFindings) Breached(at market.Time, b *live.Breach, all []live.Breach) {
+	f.Findings.Breached(at, b, all)
 	if m := f.watch.metrics; m != nil {
 		m.refuted.WithLabelValues(b.Rule).Inc()
 	}
@@ -44,10 +44,11 @@ func (f *watchedLog) Breached(at market.Time, b *live.Breach, all []live.Breach)
 	}
 }
 
-// maxFillAge is how far back the ids of booked fills are known.
+// maxFillAge is how far back the loop knows the ids of booked fills.
 const maxFillAge = 7 * 24 * time.Hour
 
-// configureAudit tells the loop what answers are held against.
+// configureAudit sets the loop's references for checking answers: earlier breaches, fees, booked
+// fills and orders.
 func (r *runner) configureAudit(ctx context.Context, c *live.Config) (err error) {
 	if c.Breaches, err = folder.ReadBreaches(r.store); err != nil {
 		return err
@@ -72,7 +73,6 @@ func (r *runner) configureAudit(ctx context.Context, c *live.Config) (err error)
 	return nil
 }
 
-// fillsOf are the fills of an order in the state file.
 func (r *runner) fillsOf(id market.OrderID) (fills []market.Fill) {
 	rows, err := r.store.FillsOf(id)
 	if err != nil {
@@ -84,7 +84,7 @@ func (r *runner) fillsOf(id market.OrderID) (fills []market.Fill) {
 	return fills
 }
 
-// orderOf is the own order of a market that the exchange names so.
+// orderOf is the number of the own order with an exchange id in a market; 0: there is none.
 func (r *runner) orderOf(m market.ID, name uuid.UUID) market.OrderID {
 	row, err := r.store.FindOrder(name.String())
 	if err != nil || row.Market != m || row.ExchangeID != name {
@@ -93,7 +93,7 @@ func (r *runner) orderOf(m market.ID, name uuid.UUID) market.OrderID {
 	return row.ID
 }
 
-// changed is an order as the update makes it that was in flight when the last process died, from
+// changed is an order as it is after the update that was in flight when the last process died, from
 // the journal.
 func (r *runner) changed(id market.OrderID) (order market.Order, known bool) {
 	story, err := r.store.Story(id)
@@ -108,16 +108,15 @@ func (r *runner) changed(id market.OrderID) (order market.Order, known bool) {
 	return order, false
 }
 
-// What is believed of fees: an exchange that tells more is not charged by.
+// The bounds of believable fees: rates beyond them are clamped.
 const (
 	maxFee      = market.Rate(2_000_000) // 2 %
 	minFee      = market.Rate(-500_000)
 	feesTimeout = 5 * time.Second
 )
 
-// highestFees are the highest rates that the account can be charged in each market: of the config,
-// of the exchange's highest tier (venue-facts 3.5), and what the exchange says, as far as that can
-// be believed.
+// highestFees are the highest rates that the account can be charged, by market: of the config, of
+// the exchange's highest tier (venue-facts 3.5), and of the exchange's answers within maxFee.
 func (r *runner) highestFees(ctx context.Context) []exchange.Fees {
 	fees := make([]exchange.Fees, len(r.plan.Catalog.Markets())+1)
 	ctx, cancel := context.WithTimeout(ctx, feesTimeout)
@@ -149,7 +148,7 @@ func (r *runner) highestFees(ctx context.Context) []exchange.Fees {
 	return fees
 }
 
-// accountFees are the rates that the exchange tells of a market.
+// accountFees are the account's rates in a market by the exchange, clamped to minFee … maxFee.
 func (r *runner) accountFees(ctx context.Context, m *market.Market) (fees exchange.Fees, err error) {
 	rates, err := r.client.Fees(ctx, m.Name, "")
 	if err != nil {

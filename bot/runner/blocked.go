@@ -2,7 +2,7 @@ package runner
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// blockedAge is a gauge that is there while a strategy blocks: how long it has.
+// blockedAge is a gauge of how long a strategy has blocked. It exists only while one does.
 type blockedAge struct {
 	watch *watch
 	desc  *prometheus.Desc
@@ -13,7 +13,7 @@ func newBlockedAge(w *watch) *blockedAge {
 		"How long a strategy has been in a callback that does not return.", []string{"strategy", "callback"}, nil)}
 }
 
-// Describe sends what the gauge is.
+// Describe sends the description of the gauge.
 func (b *blockedAge) Describe(to chan<- *prometheus.Desc) { to <- b.desc }
 
 // Collect sends the strategy that blocks, if one does.

@@ -8,20 +8,19 @@ import (
 	"github.com/tidemark-trading/tidemark/bot/alert"
 )
 
-// fillsEvery is how long fills are gathered for one alert, from the first on.
+// fillsEvery is how long fills are collected for one alert, from the first on.
 const fillsEvery = time.Minute
 
 // fillsShown is how many fills an alert lists; more are counted.
 const fillsShown = 20
 
-// fillSummary are the fills that the next alert tells.
+// fillSummary collects fills for the next alert.
 type fillSummary struct {
 	lines []string
 	more  int
 	since time.Time
 }
 
-// add takes in a fill.
 func (n *fillSummary) add(now time.Time, line string) {
 	switch {
 	case len(n.lines) == 0:
@@ -33,7 +32,7 @@ func (n *fillSummary) add(now time.Time, line string) {
 	}
 }
 
-// text is all that was gathered, and empties the list.
+// text returns the text of the alert and empties the list.
 func (n *fillSummary) text() string {
 	text := strings.Join(n.lines, "\n")
 	if count := len(n.lines) + n.more; count > 1 {
@@ -46,7 +45,7 @@ func (n *fillSummary) text() string {
 	return text
 }
 
-// alertFills tells the fills of a minute in one alert; at once, where no more will come.
+// alertFills raises one alert for the fills of a minute, at once where last is set.
 func (w *watch) alertFills(last bool) {
 	if len(w.fills.lines) > 0 && (last || w.now().Sub(w.fills.since) >= fillsEvery) {
 		w.raise(alert.Fill, "%s", w.fills.text())

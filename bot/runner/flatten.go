@@ -10,14 +10,14 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// sellRounds is in how many rounds flatten tries to sell what a strategy holds.
+// sellRounds is how often flatten tries to sell a strategy's positions.
 const sellRounds = 5
 
-// feeTimeout is how long flatten waits for the fees of its sales once they are done: what a
-// strategy has earned is final only then.
+// feeTimeout is how long flatten waits for the fees of its sales: the result is final only with
+// them.
 const feeTimeout = market.Duration(10e9)
 
-// flatten halts strategies, cancels all their orders, and sells what they hold.
+// flatten halts strategies, cancels all their orders, and sells their positions.
 func (c *control) flatten(ctx context.Context, ask *operator.Ask) (*operator.Report, error) {
 	ids, names, err := c.strategies(ask.Strategy)
 	if err != nil {
@@ -43,24 +43,23 @@ type flattening struct {
 	progress  []flatProgress // by place in ids
 	report    *operator.Report
 	sells     []market.OrderID // the orders that sell
-	dust      int              // positions that the market's minimum keeps
-	feesUntil market.Time      // until when fees are waited for; 0: something is still open
+	dust      int              // positions below the market's minimum
+	feesUntil market.Time      // deadline for the fees; 0: an order is still open
 }
 
-// flatProgress is how far a strategy is.
+// flatProgress is the progress of one strategy.
 type flatProgress struct {
 	begun  bool
-	open   []market.OrderID // that have to end first
-	next   market.Time      // to ask again while orders are open
-	rounds int              // in which something was sold
+	open   []market.OrderID // must end first
+	next   market.Time      // next attempt while orders are open
+	rounds int              // rounds with a sale
 }
 
-// step brings every strategy one step nearer to holding nothing.
+// step moves every strategy one step towards holding nothing.
 func (f *flattening) step(at market.Time) (commands []market.Command, done bool) {
 	r, done := f.r, true
-	f.report.Open, f.report.Held, f.report.Unsold, f.report.Cancelled = []operator.Order{}, []operator.Position{},
-		[]string{}, 0
-	f.dust = 0
+	f.report.Open, f.report.Held, f.report.Unsold = []operator.Order{}, []operator.Position{}, []string{}
+	f.report.Cancelled, f.dust = 0, 0
 	for i, id := range f.ids {
 		asked := f.stepOne(&f.progress[i], at, id)
 		commands = append(commands, asked...)
@@ -79,8 +78,7 @@ func (f *flattening) step(at market.Time) (commands []market.Command, done bool)
 	return commands, f.feesKnown(at) && done
 }
 
-// feesKnown reports whether the fees of all orders are settled, or have been waited for long
-// enough.
+// feesKnown reports whether the fees of all orders are settled, or feeTimeout is over.
 func (f *flattening) feesKnown(at market.Time) bool {
 	f.report.Unsettled = 0
 	for _, id := range f.ids {
@@ -100,7 +98,7 @@ func (f *flattening) stepOne(s *flatProgress, at market.Time, id market.Strategy
 	if !s.begun {
 		for _, o := range open {
 			s.open = append(s.open, o.ID)
-			if engine.Liquidates(o) { // of an earlier call, which this one waits for
+			if engine.SellsOff(o) { // a sale of an earlier flatten
 				f.sells = append(f.sells, o.ID)
 			}
 		}

@@ -16,11 +16,11 @@ import (
 	"github.com/tidemark-trading/tidemark/state/recording"
 )
 
-// saveAllEvery is the time between two savings of everything, prices included.
+// saveAllEvery is the time between two saves of all parts, prices included.
 const saveAllEvery = market.Time(60e9)
 
-// botJournal is the live loop's Journal and Findings on the state file: what a turn notes goes into
-// one batch, with the parts of the engine that it has changed, and is committed as one transaction.
+// botJournal is the live loop's Journal and Findings in the state file. The entries of a turn go
+// into one batch, with the changed parts of the engine, and are committed as one transaction.
 type botJournal struct {
 	store   *journal.Store
 	batch   *journal.Batch
@@ -28,31 +28,30 @@ type botJournal struct {
 	account *state.Account
 
 	recording    *recording.Writer // of market events; nil: none is kept
-	reserve      string            // a file to be given up where the disk is full; empty: none
-	recordingErr error             // why the recording lost something; told once
+	reserve      string            // file to remove when the disk is full; empty: none
+	recordingErr error             // why the recording lost events; logged once
 	currency     market.AssetID
 
-	onCommit func(took time.Duration) // hears how long commits take; nil: nobody measures
+	onCommit func(took time.Duration) // called after each commit; nil: not called
 
-	at           market.Time
-	cause        journal.Cause
-	halts        int // of the engine's list, that have been noted
-	savedAll     market.Time
-	names        []string                    // strategies by StrategyID − 1
-	ledger       func() []byte               // what the weight ledger knows; nil: nothing
-	banned       *atomic.Bool                // a ban has begun that is not noted yet; nil: nobody tells
-	onOpenOrders func(int)                   // told how many orders are open; nil: nobody
-	askRules     func()                      // told that a command broke a market's rules; nil: nobody
-	agreed       map[string]folder.Agreement // by symbol
-	// entries of the batch that can wait for the next commit that is needed anyway
-	deferred       int
-	positionsMoved bool                 // a position has changed since the last commit
-	onHoldings     func(at market.Time) // leaves the holdings for the kill switch; nil: none are left
+	at             market.Time
+	cause          journal.Cause
+	halts          int // how many of the engine's halts are journalled
+	savedAll       market.Time
+	names          []string                    // strategies by StrategyID − 1
+	ledger         func() []byte               // state of the weight ledger; nil: there is none
+	banned         *atomic.Bool                // a ban has begun that is not saved yet; nil: no ledger
+	onOpenOrders   func(int)                   // called with the number of open orders; nil: not called
+	askRules       func()                      // called where a command broke a market's rules; nil: not called
+	agreed         map[string]folder.Agreement // by symbol
+	deferred       int                         // entries of the batch that are no reason for a commit
+	positionsMoved bool                        // a position has changed since the last commit
+	onHoldings     func(at market.Time)        // writes the holdings for the kill switch; nil: not called
 	refusals
 	notes
 }
 
-// Event notes what the engine has folded, and how far candles have been delivered.
+// Event journals an event of the engine, and the last delivered candle of each series.
 func (j *botJournal) Event(ev *market.Event) {
 	j.at = ev.At
 	j.onEvent(ev)
@@ -87,8 +86,7 @@ func (j *botJournal) writeEvent(ev *market.Event) {
 	}
 }
 
-// record adds a market event to the recording and returns its number there, 0 for what it does not
-// keep.
+// record adds a market event to the recording and returns its number; 0: it is not recorded.
 func (j *botJournal) record(ev *market.Event) uint64 {
 	if j.recording == nil || !recording.Recordable(ev.Kind) {
 		return 0
@@ -101,7 +99,7 @@ func (j *botJournal) record(ev *market.Event) uint64 {
 	return number
 }
 
-// order keeps an own order as it is now, or as it has just ended.
+// order saves an own order, open or just ended.
 func (j *botJournal) order(id market.OrderID) {
 	o := j.account.Known(id)
 	if o == nil {
@@ -112,12 +110,12 @@ func (j *botJournal) order(id market.OrderID) {
 	}
 }
 
-// cursorOf is the name under which the last delivered candle of a series is kept.
+// cursorOf is the key of the last delivered candle of a series.
 func cursorOf(name string, interval market.Interval) string {
 	return "candles " + name + " " + interval.String()
 }
 
-// Intent notes a command that is about to be sent.
+// Intent journals a command that is about to be sent.
 func (j *botJournal) Intent(i *exchange.Intent) {
 	passed := j.approvalOf(i)
 	intent := journal.Intent{Method: i.Method, Path: i.Path, Body: i.Body, Timestamp: i.Timestamp, WindowMS: i.Window,
@@ -129,21 +127,21 @@ func (j *botJournal) Intent(i *exchange.Intent) {
 	}
 	if i.Command == market.CommandUpdate {
 		intent.Command.Changed, intent.Command.Attached = passed.command.Changed, passed.command.Attached
-		intent.Command.Order = passed.command.Order // the whole order as it shall be
+		intent.Command.Order = passed.command.Order // the whole order after the update
 	}
 	j.batch.Journal(j.at, &intent)
 	j.order(i.Order)
 }
 
-// Sent notes and logs that an intent leaves. Alone it is not worth a commit: the next one takes it
-// along.
+// Sent logs and journals that an intent leaves. It is no reason for a commit: the next one includes
+// it.
 func (j *botJournal) Sent(at market.Time, i *exchange.Intent) {
 	j.logSent(i)
 	j.batch.Journal(at, &journal.SentCommand{Order: i.Order, Command: i.Command})
 	j.deferred++
 }
 
-// Outcome notes what became of an intent.
+// Outcome journals the outcome of an intent.
 func (j *botJournal) Outcome(at market.Time, i *exchange.Intent, err error) {
 	j.at = at
 	answer := journal.Outcome{Order: i.Order, Command: i.Command, Answer: journal.AnswerAccepted}
@@ -161,8 +159,7 @@ func (j *botJournal) Outcome(at market.Time, i *exchange.Intent, err error) {
 	j.batch.Journal(j.at, &answer)
 }
 
-// refreshRules lets the rules of the markets be asked for where a refusal shows that they have
-// changed.
+// refreshRules asks for the markets' rules after a refusal that shows that they have changed.
 func (j *botJournal) refreshRules(err error) {
 	var no *exchange.Error
 	if j.askRules != nil && errors.As(err, &no) && no.OfMarket() {
@@ -170,8 +167,8 @@ func (j *botJournal) refreshRules(err error) {
 	}
 }
 
-// Note notes something that a person will want to know.
-func (j *botJournal) Note(kind, text string) {
+// Remark journals a difference for a person.
+func (j *botJournal) Remark(kind, text string) {
 	j.batch.Journal(j.at, &journal.Difference{Discrepancy: state.Discrepancy{What: kind, Theirs: text}})
 }
 
@@ -187,7 +184,7 @@ func (j *botJournal) Commit(at market.Time) error {
 		j.batch.Halt(h.At, &journal.Halt{Scope: "strategy " + h.Name, Reason: h.Reason, By: j.haltedBy()})
 	}
 	if j.banned != nil && j.ledger != nil && j.banned.Swap(false) {
-		j.batch.Blob(folder.LedgerBlob, j.ledger()) // the next process must not ask into it
+		j.batch.Blob(folder.LedgerBlob, j.ledger()) // the next process must not send during the ban
 	}
 	all := at >= j.savedAll+saveAllEvery
 	save := j.engine.Save
@@ -225,8 +222,8 @@ func (j *botJournal) Commit(at market.Time) error {
 	return last
 }
 
-// writeMinute notes what is noted now and then: the weight ledger, the equity, and how far the
-// recording reaches.
+// writeMinute saves, once a minute, the weight ledger, the equity, and how far the recording
+// reaches.
 func (j *botJournal) writeMinute(at market.Time) error {
 	j.writeDue(at, false, j.journalRefusal)
 	if len(j.agreed) > 0 {

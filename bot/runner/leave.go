@@ -7,7 +7,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// writeStop writes the end of the run down and says what is left.
+// writeStop journals the end of the run and logs what stays open.
 func (r *runner) writeStop(failed error) error {
 	open := r.account.Open(nil, 0, 0)
 	reason := "asked to stop"
@@ -18,8 +18,8 @@ func (r *runner) writeStop(failed error) error {
 	r.log.Info().Str("mode", r.plan.Config.Bot.Mode).Int("open_orders", len(open)).Str("reason", reason).
 		Msg("trading has ended")
 	if r.paper != nil {
-		r.log.Info().Msg("it was paper: no order has left this process; fills are simulated at the exchange's bid and " +
-			"ask, whatever the amount")
+		r.log.Info().Msg("it was paper: no order has left this process; " +
+			"fills are simulated at the exchange's bid and ask, whatever the amount")
 	}
 	for _, o := range open {
 		m := r.plan.Catalog.Market(o.Market)
@@ -39,7 +39,6 @@ func (r *runner) writeStop(failed error) error {
 	return nil
 }
 
-// logPositions says what a strategy holds.
 func (r *runner) logPositions(id int, name string) {
 	for _, m := range r.plan.Catalog.Markets() {
 		if held := r.account.Position(strategyID(id), m.ID); held.Amount != 0 {

@@ -13,20 +13,19 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// byOperator is who halts and resumes over the socket, for the journal.
+// byOperator is the author of halts and resumes over the socket, in the journal.
 const byOperator = "operator"
 
-// notes are what the journal keeps in memory beside what it writes: for the log, and for who asks
-// over the socket. They belong to the loop's goroutine.
+// notes are the journal's memory for the log and the socket. They belong to the loop's goroutine.
 type notes struct {
 	log      zerolog.Logger
-	by       string // who asked for the halts of this turn; empty: the engine itself
+	by       string // author of the halts of this turn; empty: the engine
 	passed   map[market.OrderID]approval
 	received map[feedKey]market.Time
-	rules    map[market.ID]market.Market // as they were told last
+	rules    map[market.ID]market.Market // the latest
 }
 
-// approval is what is known of an order or a change that the gate let pass.
+// approval is a new or changed order that the gate let pass, with its figures.
 type approval struct {
 	command market.Command
 	asked   state.Terms
@@ -45,7 +44,7 @@ func newNotes(log zerolog.Logger) notes {
 		rules: map[market.ID]market.Market{}}
 }
 
-// onEvent notes when a feed was heard last.
+// onEvent notes when a feed last sent an event.
 func (n *notes) onEvent(ev *market.Event) {
 	switch ev.Kind {
 	case market.KindCandles:
@@ -62,8 +61,8 @@ func (n *notes) onEvent(ev *market.Event) {
 	}
 }
 
-// logRules says what has changed in a market's status and tick since they were told last. A market
-// that trades at the start is no news.
+// logRules logs changes of a market's status and tick. A market that trades at the start is not
+// logged.
 func (n *notes) logRules(ev *market.Event) {
 	if ev.Rules == nil {
 		return
@@ -85,14 +84,14 @@ func (n *notes) logRules(ev *market.Event) {
 	}
 }
 
-// approved keeps what the gate looked at until the intent is noted.
+// approved keeps the gate's figures until the intent is journalled.
 func (n *notes) approved(asked state.Terms, c *market.Command, figures []state.Figure) {
 	if c.Kind != market.CommandCancel {
 		n.passed[c.Order.ID] = approval{*c, asked, slices.Clone(figures)}
 	}
 }
 
-// approvalOf is what the gate looked at for an intent.
+// approvalOf returns the approval of an intent.
 func (n *notes) approvalOf(i *exchange.Intent) (a approval) {
 	if i.Command != market.CommandCancel {
 		a = n.passed[i.Order]
@@ -100,21 +99,20 @@ func (n *notes) approvalOf(i *exchange.Intent) (a approval) {
 	return a
 }
 
-// haltedBy says whose halts a commit notes.
+// haltedBy is the author of the halts in this commit.
 func (n *notes) haltedBy() string { return cmp.Or(n.by, "engine") }
 
-// operate makes what follows in this turn the operator's doing.
+// operate makes the operator the author of the rest of this turn.
 func (j *botJournal) operate() {
 	j.by, j.cause = byOperator, journal.Cause{}
 }
 
-// forgetTurn forgets what concerned the turn alone.
 func (j *botJournal) forgetTurn() {
 	j.by = ""
 	clear(j.passed)
 }
 
-// logSent logs a command that leaves now.
+// logSent logs a command that leaves.
 func (j *botJournal) logSent(i *exchange.Intent) {
 	o := j.account.Known(i.Order)
 	if o == nil {
@@ -130,7 +128,7 @@ func (j *botJournal) logSent(i *exchange.Intent) {
 	j.withCommand(j.log.WithLevel(level), o, body).Msg(commandWord(i.Command) + " sent")
 }
 
-// logAccepted logs what the exchange took.
+// logAccepted logs a command that the exchange accepted.
 func (j *botJournal) logAccepted(i *exchange.Intent) {
 	if o := j.account.Known(i.Order); o != nil {
 		body := i.Body
@@ -141,7 +139,7 @@ func (j *botJournal) logAccepted(i *exchange.Intent) {
 	}
 }
 
-// withCommand names an order with its terms; of a change, with those that its body asks for.
+// withCommand adds an order with its terms to a log line; for an update, the terms in its body.
 func (j *botJournal) withCommand(line *zerolog.Event, o *state.Order, change []byte) *zerolog.Event {
 	line = j.withOrder(line, o)
 	if change == nil {
@@ -160,7 +158,7 @@ func (j *botJournal) withCommand(line *zerolog.Event, o *state.Order, change []b
 	return line
 }
 
-// commandWord is what the log calls a command.
+// commandWord is the log's word for a command.
 func commandWord(kind market.CommandKind) string {
 	switch kind {
 	case market.CommandCancel:
@@ -171,7 +169,7 @@ func commandWord(kind market.CommandKind) string {
 	return "order"
 }
 
-// withOrder names an order.
+// withOrder adds the identity of an order to a log line.
 func (j *botJournal) withOrder(line *zerolog.Event, o *state.Order) *zerolog.Event {
 	if o.Strategy > 0 && int(o.Strategy) <= len(j.names) {
 		line.Str("strategy", j.names[o.Strategy-1])
@@ -180,7 +178,7 @@ func (j *botJournal) withOrder(line *zerolog.Event, o *state.Order) *zerolog.Eve
 	return line.Stringer("side", o.Side).Stringer("type", o.Type).Stringer("client_order_id", o.ClientOrderID)
 }
 
-// withTerms says what an order is to trade, and when.
+// withTerms adds amount, price and trigger of an order to a log line.
 func (j *botJournal) withTerms(line *zerolog.Event, o *state.Order) *zerolog.Event {
 	m := j.account.Catalog().Market(o.Market)
 	if o.ByQuote() {

@@ -13,7 +13,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// serve opens a bot, lets it trade until ctx ends, and closes it.
+// serve opens a bot, trades until ctx ends, and closes it.
 func (r *runner) serve(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, r.close()) }()
 	p, log := r.plan, r.log
@@ -51,7 +51,7 @@ func (r *runner) serve(ctx context.Context) (err error) {
 	return nil
 }
 
-// withHint adds to an exchange's refusal of the key what to do about it.
+// withHint adds a remedy to an exchange's refusal of the key.
 func withHint(err error) error {
 	if mend := plan.KeyHint(err); mend != "" {
 		return fmt.Errorf("%w; %s; bot doctor looks at everything else", err, mend)
@@ -59,8 +59,7 @@ func withHint(err error) error {
 	return err
 }
 
-// ready lets the log and whoever watches know that the bot has reconciled with the exchange, and
-// trades.
+// ready logs and reports that the bot has reconciled with the exchange and trades.
 func (r *runner) ready() {
 	r.log.Info().Str("mode", r.plan.Config.Bot.Mode).Strs("strategies", r.plan.Names()).Stringer("run", r.run).
 		Bool("resumed", r.resumed).
@@ -74,7 +73,7 @@ func (r *runner) ready() {
 	r.watch.started()
 }
 
-// Error is the end of a run that was not in good order. It is told as it is, also after a Ctrl-C.
+// Error is a failed run, of which Run returns the reason. It is shown even after a Ctrl-C.
 type Error struct{ error }
 
 // Unwrap returns the error itself.

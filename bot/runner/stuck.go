@@ -20,7 +20,7 @@ import (
 	"github.com/tidemark-trading/tidemark/state/journal"
 )
 
-// armed is what the kill switch needs within a running bot.
+// armed holds the parts that the kill switch needs in a running bot.
 type armed struct {
 	client  *rest.Client
 	catalog *market.Catalog
@@ -29,20 +29,19 @@ type armed struct {
 }
 
 const (
-	switchTimeout = 30 * time.Second // for the kill switch of a second Ctrl-C
-	loopGrace     = time.Second      // for a loop that is about to end when the switch has done its work
+	switchTimeout = 30 * time.Second // of the kill switch after a second Ctrl-C
+	loopGrace     = time.Second      // for the loop to end after the switch
 	alertsTimeout = time.Second      // for alerts of a bot whose loop hangs
 )
 
-// Run lets a bot of a plan trade until ctx ends, and returns once it has ended in good order, or
-// cannot. What it has to tell goes to log. An error that the exchange, the state folder or an order
-// is the reason of is a Error.
+// Run runs a bot of a plan until ctx ends, and returns once it has ended in good order, or cannot.
+// It logs to log. An error caused by the exchange, the state folder or an order is an Error.
 func Run(ctx context.Context, p *plan.Live, log zerolog.Logger, o Options) error {
 	return newRunner(p, log, o).supervise(ctx)
 }
 
-// supervise runs a bot beside the one who waits for its end: a stop does not depend on the loop,
-// which a strategy may hold.
+// supervise runs a bot in its own goroutine: a stop does not depend on the loop, which a strategy
+// may block.
 func (r *runner) supervise(ctx context.Context) error {
 	ended := make(chan error, 1)
 	go func() { ended <- r.serve(ctx) }()
@@ -54,9 +53,9 @@ func (r *runner) supervise(ctx context.Context) error {
 	return r.awaitStop(ended)
 }
 
-// awaitStop waits for a bot that was asked to stop. A second Ctrl-C turns the kill switch; so does
-// half of stop_within where a strategy blocks. When stop_within is over, a bot whose loop hangs is
-// left as it is.
+// awaitStop waits for a bot that was asked to stop. A second Ctrl-C turns the kill switch, and so
+// does half of stop_within while a strategy blocks. After stop_within a bot whose loop hangs is
+// abandoned.
 func (r *runner) awaitStop(ended <-chan error) error {
 	again, forget := r.secondStop()
 	defer forget()
@@ -84,7 +83,7 @@ func (r *runner) awaitStop(ended <-chan error) error {
 			if r.dog.blockage() != nil {
 				return r.abandon(report)
 			}
-			// the loop turns and knows that its time is over
+			// the loop turns and knows that its time is over: it gets a little more
 			whole.Reset(minStopTime + shutdownTimeout + alertFlushTimeout)
 			if r.overdue {
 				return r.abandon(report)
@@ -94,7 +93,7 @@ func (r *runner) awaitStop(ended <-chan error) error {
 	}
 }
 
-// secondSignal says what a second signal does.
+// secondSignal describes the effect of a second signal.
 func (r *runner) secondSignal() string {
 	if r.plan.Config.Bot.Mode == config.ModePaper || r.plan.Config.Bot.KeepOrders {
 		return "ends at once"
@@ -110,13 +109,13 @@ func (r *runner) secondStop() (context.Context, context.CancelFunc) {
 	return r.Again()
 }
 
-// runSwitch cancels the bot's open orders without the loop, from which nothing but cancels leaves
-// any more.
+// runSwitch cancels the bot's open orders without the loop, which can send only cancels from then
+// on.
 func (r *runner) runSwitch(by string, within time.Duration) (*direct.Report, error) {
 	tools := r.armed.Load()
 	switch {
 	case r.plan.Config.Bot.Mode == config.ModePaper, r.plan.Config.Bot.KeepOrders:
-		return nil, nil // nothing is outside, or what is outside is to stay
+		return nil, nil // no order is at the exchange, or they are to stay
 	case tools == nil:
 		return nil, errors.New("the markets are not known yet: bot cancel-all --direct cancels what the last run left")
 	}
@@ -149,7 +148,7 @@ func (r *runner) logSwitch(format string, args ...any) {
 	r.log.Warn().Msg(fmt.Sprintf(format, args...))
 }
 
-// afterSwitch is the end of a bot after a second Ctrl-C.
+// afterSwitch ends a bot after a second Ctrl-C.
 func (r *runner) afterSwitch(ended <-chan error, report *direct.Report, failed error) error {
 	timer := time.NewTimer(loopGrace)
 	defer timer.Stop()
@@ -167,7 +166,7 @@ func (r *runner) afterSwitch(ended <-chan error, report *direct.Report, failed e
 	return errors.Join(failed, r.abandon(report))
 }
 
-// abandon says what is left of a bot whose loop does not end, and is its end.
+// abandon logs and returns what is left of a bot whose loop does not end.
 func (r *runner) abandon(report *direct.Report) error {
 	why := fmt.Errorf("the loop has not ended within %s", time.Duration(r.plan.Config.Bot.StopWithin))
 	if b := r.dog.blockage(); b != nil {
@@ -181,8 +180,8 @@ func (r *runner) abandon(report *direct.Report) error {
 			r.log.Warn().Stringer("client_order_id", rows[i].ClientOrderID).Stringer("state", rows[i].State).
 				Msg("order that may be open")
 		}
-		if remains = fmt.Sprintf("%d orders may be open: bot cancel-all --direct cancels them",
-			open); r.plan.Config.Bot.Mode == config.ModePaper {
+		remains = fmt.Sprintf("%d orders may be open: bot cancel-all --direct cancels them", open)
+		if r.plan.Config.Bot.Mode == config.ModePaper {
 			remains = fmt.Sprintf("%s has %d open orders, with which the next start goes on", folder.PaperFile, open)
 		}
 	}
@@ -195,7 +194,7 @@ func (r *runner) abandon(report *direct.Report) error {
 	return Error{why}
 }
 
-// openRows are the orders that are open by the state file.
+// openRows are the open orders of the state file.
 func (r *runner) openRows() []journal.OrderRow {
 	tools := r.armed.Load()
 	if tools == nil {
@@ -208,7 +207,7 @@ func (r *runner) openRows() []journal.OrderRow {
 	return rows
 }
 
-// abandoned tells of the end of a bot whose loop hangs.
+// abandoned reports the end of a bot whose loop hangs.
 func (w *watch) abandoned(reason string, open int) {
 	if w == nil {
 		return

@@ -21,7 +21,7 @@ type refusalKind struct {
 func (w *watch) turn() {
 	now := w.now()
 	w.turned.Store(max(1, int64(now.Sub(w.began))))
-	if w.trading.Load() { // systemd waits for signs of life from then on
+	if w.trading.Load() { // from then on systemd expects pings
 		w.notify.ping(now)
 	}
 	if w.stopping.Load() {
@@ -45,7 +45,7 @@ func (w *watch) turn() {
 	}
 }
 
-// checkHalts tells of strategies that were halted or resumed since the last look.
+// checkHalts raises alerts for strategies that were halted or resumed since the last check.
 func (w *watch) checkHalts() {
 	for i, name := range w.r.plan.Names() {
 		id := market.StrategyID(i + 1)
@@ -62,7 +62,7 @@ func (w *watch) checkHalts() {
 	}
 }
 
-// reasonOf is why a strategy was last halted.
+// reasonOf is the reason of the last halt of a strategy.
 func (w *watch) reasonOf(id market.StrategyID) (reason string) {
 	reason = "by an earlier run"
 	for _, h := range w.r.engine.Halts() {
@@ -73,7 +73,7 @@ func (w *watch) reasonOf(id market.StrategyID) (reason string) {
 	return reason
 }
 
-// checkLimits tells when a limit of the account has been reached, or no longer is.
+// checkLimits raises alerts when a limit of the account is reached, or holds no longer.
 func (w *watch) checkLimits() {
 	stand, _ := w.r.gate.Standing()
 	before := w.standing
@@ -89,8 +89,8 @@ func (w *watch) checkLimits() {
 	}
 }
 
-// countRefusals returns how many refusals of the gate are new, but for those that a warm-up or a
-// halt brings with it, and names the most frequent reason among them.
+// countRefusals returns the number of new refusals of the gate, without those of a warm-up or a
+// halt, and the most frequent reason as a phrase.
 func (w *watch) countRefusals() (fresh int64, worst string) {
 	most := int64(0)
 	for i, name := range w.r.plan.Names() {
@@ -117,11 +117,11 @@ func (w *watch) countRefusals() (fresh int64, worst string) {
 	return fresh, worst
 }
 
-// storm finds so many refusals within a minute.
+// refusalBurst detects limit refusals within a minute.
 type refusalBurst struct {
-	limit int64 // 0: nobody asks
+	limit int64 // 0: off
 	seen  []refusalSample
-	until time.Time // it was told of; not again before
+	until time.Time // no alert before
 }
 
 type refusalSample struct {
@@ -129,7 +129,7 @@ type refusalSample struct {
 	n  int64
 }
 
-// add counts refusals. begins says that a storm is to be told of: at most one a minute.
+// add counts refusals. begins asks for an alert, at most once a minute.
 func (s *refusalBurst) add(now time.Time, n int64) (sum int64, begins bool) {
 	if n > 0 {
 		s.seen = append(s.seen, refusalSample{now, n})

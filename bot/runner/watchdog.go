@@ -11,11 +11,11 @@ import (
 	"github.com/tidemark-trading/tidemark/engine"
 )
 
-// The patience of the watchdog with a strategy's callback.
+// The limits of a strategy's callback.
 const (
 	watchdogEvery = 100 * time.Millisecond
-	blockAfter    = time.Second      // then the log, the metrics, status and health name it
-	alertAfter    = 10 * time.Second // then persons are told, and /healthz fails
+	blockAfter    = time.Second      // then log, metrics, status and health name it
+	alertAfter    = 10 * time.Second // then an alert is raised, and /healthz fails
 )
 
 // blockage is a strategy that has not returned from a callback.
@@ -25,30 +25,30 @@ type blockage struct {
 	Since    time.Time
 }
 
-// text says so at a time, for a person.
+// text is the blockage as a sentence.
 func (b *blockage) text(now time.Time) string {
 	return fmt.Sprintf("strategy %s blocks in %s since %s", b.Strategy, b.Callback,
 		now.Sub(b.Since).Truncate(time.Second))
 }
 
-// watchdog sees from beside the loop which callback of a strategy does not return. Go cannot end
-// it; it is named instead.
+// watchdog finds, beside the loop, the callback of a strategy that does not return. Go cannot end
+// it; the watchdog names it.
 type watchdog struct {
 	r       *runner
 	cell    atomic.Pointer[engine.Callback] // nil: there is no engine yet
 	now     func() time.Time
-	seen    engine.Call // the watchdog's goroutine alone
+	seen    engine.Call // only the watchdog's goroutine
 	since   time.Time   // when it was first seen
 	alerted bool
 	blocked atomic.Pointer[blockage] // nil: no callback takes long
 
 	mu      sync.Mutex
-	waiting map[*context.CancelFunc]bool // of those who wait for the loop
+	waiting map[*context.CancelFunc]bool // of callers that wait for the loop
 }
 
 func newWatchdog(r *runner) *watchdog { return &watchdog{r: r, now: time.Now} }
 
-// run looks until ctx ends.
+// run checks until ctx ends.
 func (d *watchdog) run(ctx context.Context) {
 	ticker := time.NewTicker(watchdogEvery)
 	defer ticker.Stop()
@@ -62,7 +62,7 @@ func (d *watchdog) run(ctx context.Context) {
 	}
 }
 
-// look compares the callback under way with that of the last look.
+// check compares the running callback with that of the last check.
 func (d *watchdog) check() {
 	now := d.now()
 	var call engine.Call
@@ -97,7 +97,7 @@ func (d *watchdog) check() {
 	}
 }
 
-// returned notes that a callback that blocked has returned.
+// returned clears the blockage: its callback has returned.
 func (d *watchdog) returned(now time.Time) {
 	b := d.blocked.Swap(nil)
 	if b == nil {
@@ -109,7 +109,7 @@ func (d *watchdog) returned(now time.Time) {
 	d.r.watch.blocked(b, false)
 }
 
-// blockage is the strategy that blocks now, nil where none does. Any goroutine may ask, also of a
+// blockage is the strategy that blocks now; nil: none does. Any goroutine may call it, also on a
 // nil watchdog.
 func (d *watchdog) blockage() *blockage {
 	if d == nil {
@@ -118,7 +118,7 @@ func (d *watchdog) blockage() *blockage {
 	return d.blocked.Load()
 }
 
-// cancelOnBlock calls cancel when a strategy blocks, or does already, until forget is called. A nil
+// cancelOnBlock calls cancel when a strategy blocks, or already does, until forget is called. A nil
 // watchdog calls nothing.
 func (d *watchdog) cancelOnBlock(cancel context.CancelFunc) (forget func()) {
 	if d == nil {
@@ -140,10 +140,10 @@ func (d *watchdog) cancelOnBlock(cancel context.CancelFunc) (forget func()) {
 	}
 }
 
-// blockedError is why the loop does not answer.
+// blockedError is the error of a query while a strategy blocks the loop.
 type blockedError struct{ text string }
 
-// Error names strategy and callback, and the way out.
+// Error names strategy and callback, and the remedy.
 func (b blockedError) Error() string {
 	return b.text + ": the bot's loop does not answer; bot cancel-all --direct -c CONFIG cancels its orders without it"
 }
