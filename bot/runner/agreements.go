@@ -30,14 +30,14 @@ func (j *botJournal) saveAgreed() {
 	j.batch.Blob(folder.AgreedBlob, text)
 }
 
-// Differs notes a difference of the balances.
+// Discrepancy journals a difference of the balances.
 func (j *botJournal) Discrepancy(at market.Time, d *state.Discrepancy) {
 	j.batch.Journal(at, &journal.Difference{Discrepancy: *d})
 }
 
 // agreements loads the balance checkpoints of the last run, less the money given to strategies
 // since.
-func (r *runner) agreements() (map[market.AssetID]live.Agreement, error) {
+func (r *runner) agreements() (map[market.AssetID]live.BalanceCheckpoint, error) {
 	noted, err := folder.ReadAgreed(r.store)
 	if err != nil {
 		return nil, err
