@@ -104,7 +104,7 @@ func (r *runner) checkKey(ctx context.Context) error {
 	if err != nil || last == nil {
 		return err
 	}
-	err = live.Insist(ctx, r.log, func() error {
+	err = live.RetryUntilReached(ctx, r.log, func() error {
 		_, err := r.client.Order(ctx, last.Market, last.ClientOrderID, last.ExchangeID)
 		return err
 	})

@@ -16,7 +16,7 @@ import (
 
 // Agreed keeps how a balance stands beside the books: at once where that is new, otherwise once a
 // minute.
-func (j *botJournal) Agreed(asset market.AssetID, a live.Agreement) {
+func (j *botJournal) Checkpoint(asset market.AssetID, a live.BalanceCheckpoint) {
 	symbol := j.account.Catalog().Asset(asset).Symbol
 	before, known := j.agreed[symbol]
 	j.agreed[symbol] = folder.Agreement(a)
@@ -31,25 +31,25 @@ func (j *botJournal) saveAgreed() {
 }
 
 // Differs notes a difference of the balances.
-func (j *botJournal) Differs(at market.Time, d *state.Discrepancy) {
+func (j *botJournal) Discrepancy(at market.Time, d *state.Discrepancy) {
 	j.batch.Journal(at, &journal.Difference{Discrepancy: *d})
 }
 
 // agreements loads the balance checkpoints of the last run, less the money given to strategies
 // since.
-func (r *runner) agreements() (map[market.AssetID]live.Agreement, error) {
+func (r *runner) agreements() (map[market.AssetID]live.BalanceCheckpoint, error) {
 	noted, err := folder.ReadAgreed(r.store)
 	if err != nil {
 		return nil, err
 	}
-	agreed := map[market.AssetID]live.Agreement{}
+	agreed := map[market.AssetID]live.BalanceCheckpoint{}
 	for symbol, a := range noted {
 		if symbol == r.plan.Currency.Symbol {
 			a.Surplus -= r.given
 			noted[symbol] = a
 		}
 		if asset := r.plan.Catalog.AssetNamed(symbol); asset != nil {
-			agreed[asset.ID] = live.Agreement(a)
+			agreed[asset.ID] = live.BalanceCheckpoint(a)
 		}
 	}
 	r.journal.agreed = noted

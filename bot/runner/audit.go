@@ -33,8 +33,8 @@ func (j *botJournal) Breached(at market.Time, b *live.Breach, all []live.Breach)
 }
 
 // Breached counts an answer that was not booked, and raises an alert for its first occurrence.
-func (f *watchedFindings) Breached(at market.Time, b *live.Breach, all []live.Breach) {
-	f.Findings.Breached(at, b, all)
+func (f *watchedLog) Breached(at market.Time, b *live.Breach, all []live.Breach) {
+	f.ReconcileLog.Breached(at, b, all)
 	if m := f.watch.metrics; m != nil {
 		m.refuted.WithLabelValues(b.Rule).Inc()
 	}

@@ -53,7 +53,7 @@ func (r *runner) readBooked() error {
 // or traded: the books then expect its sales like any order of the last run. The log is moved away
 // once the bookings are on disk; a kill before that books nothing twice.
 func (r *runner) bookAtStart() ([]market.Command, error) {
-	log, err := direct.Take(filepath.Join(r.plan.Config.Bot.State, direct.LogFile))
+	log, err := direct.OpenExisting(filepath.Join(r.plan.Config.Bot.State, direct.LogFile))
 	if err != nil {
 		return nil, directError(err)
 	}

@@ -166,7 +166,7 @@ func (r *runner) openEngine(ctx context.Context) (err error) {
 	r.account.KeepRecent(lateFills)
 	r.gate = risk.New(p.Catalog, risk.Config{Account: p.Limits, Strategies: roster.Limits, Fees: p.FeesOf,
 		Explain: true})
-	r.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: r.account, Gate: r.gate, Seats: roster.Seats,
+	r.engine = engine.New(engine.Config{Catalog: p.Catalog, Account: r.account, Gate: r.gate, Slots: roster.Seats,
 		TradeFrom: r.began, SaveLimit: int(p.Config.Bot.SaveKB) << 10, Run: r.run, Observer: r, Apart: goroutine.Call})
 	r.journal = &botJournal{store: r.store, batch: r.store.NewBatch(), engine: r.engine, account: r.account,
 		names: p.Names(), ledger: r.weights, banned: &r.banned, currency: p.Currency.ID,
@@ -238,7 +238,7 @@ func (r *runner) openLoop(ctx context.Context) error {
 	}
 	config := live.Config{
 		Engine: r.engine, Account: r.account, Trading: r.valve, Journal: r.watch.journal(r.journal),
-		Findings: r.watch.findings(r.journal), Events: r.events(), Clock: r.client.Now, Log: r.log,
+		ReconcileLog: r.watch.reconcileLog(r.journal), Events: r.events(), Clock: r.client.Now, Log: r.log,
 		StopLeft: r.stopWithin, OpenEvery: market.Duration(p.Config.Poll.Orders),
 		HoldingsEvery: market.Duration(p.Config.Poll.Balances), StopWithin: r.stopWithin(),
 		KeepOrders: p.Config.Bot.KeepOrders,
@@ -256,7 +256,7 @@ func (r *runner) openLoop(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if config.Agreed, err = r.agreements(); err != nil {
+	if config.Checkpoints, err = r.agreements(); err != nil {
 		return err
 	}
 	config.Owns, config.Ended = r.owns, r.ended

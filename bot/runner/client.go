@@ -23,11 +23,11 @@ func (r *runner) openClient(ctx context.Context) (err error) {
 		return err
 	}
 	r.log.Info().Str("exchange", r.plan.Config.Exchange.Origin()).Msg("asking the exchange for its markets")
-	offered, err := r.plan.AskUntil(ctx, r.client, r.log)
+	offered, err := r.plan.AwaitListing(ctx, r.client, r.log)
 	if err != nil {
 		return err
 	}
-	if err := r.plan.Learn(offered); err != nil {
+	if err := r.plan.Finish(offered); err != nil {
 		return err
 	}
 	if err := r.plan.Polling(r.client).Check(int(r.plan.Config.Exchange.PerKey),

@@ -130,7 +130,7 @@ var errNotTrading = errors.New("the bot's loop does not answer: it is reconcilin
 
 // query calls f in the loop's goroutine, after the last turn was committed.
 func (c *control) query(ctx context.Context, f func(at market.Time)) error {
-	return c.awaitLoop(ctx, func(ctx context.Context) error { return c.r.loop.Look(ctx, f) })
+	return c.awaitLoop(ctx, func(ctx context.Context) error { return c.r.loop.Inspect(ctx, f) })
 }
 
 // awaitLoop waits for the loop's answer; where a strategy blocks the loop, it returns at once.

@@ -48,7 +48,7 @@ func TestAWriteThatDidNotLeaveIsInDoubtForTheWindowThatTheJournalTells(t *testin
 			require.NotZero(t, order)
 			go func() { p.done <- p.trade(p.ctx()) }()
 			time.Sleep(time.Until(at.Add(20 * time.Second)))
-			require.NoError(t, p.loop.Look(t.Context(), func(market.Time) {
+			require.NoError(t, p.loop.Inspect(t.Context(), func(market.Time) {
 				if o := p.account.Own(order); o != nil {
 					require.NotEqual(t, kind, o.InFlight, "%s", s.Story(p.store, order))
 				}

@@ -98,7 +98,7 @@ func (f *flattening) stepOne(s *flatProgress, at market.Time, id market.Strategy
 	if !s.begun {
 		for _, o := range open {
 			s.open = append(s.open, o.ID)
-			if engine.SellsOff(o) { // a sale of an earlier flatten
+			if engine.Liquidates(o) { // a sale of an earlier flatten
 				f.sells = append(f.sells, o.ID)
 			}
 		}

@@ -62,7 +62,7 @@ func (r *runner) bookRunning(ctx context.Context, path string, lines []direct.Li
 	if err := r.bookLines(ctx, lines); err != nil {
 		return err
 	}
-	log, err := direct.Take(path)
+	log, err := direct.OpenExisting(path)
 	if errors.Is(err, direct.ErrBusy) || log == nil {
 		return nil // the switch still writes
 	}
@@ -97,7 +97,7 @@ func (r *runner) bookLines(ctx context.Context, lines []direct.Line) (err error)
 			if s.until != 0 {
 				r.loop.Adopted(s.id, s.until)
 			} else {
-				r.loop.AskFor(s.id)
+				r.loop.QueryOrder(s.id)
 			}
 		}
 		return commands
@@ -107,7 +107,7 @@ func (r *runner) bookLines(ctx context.Context, lines []direct.Line) (err error)
 	}
 	var h *direct.Holdings
 	// the turn that booked is committed
-	if err := r.loop.Look(ctx, func(at market.Time) { h = r.holdings(at) }); err != nil {
+	if err := r.loop.Inspect(ctx, func(at market.Time) { h = r.holdings(at) }); err != nil {
 		return err
 	}
 	return r.writeHoldings(h)

@@ -71,7 +71,7 @@ func (c *control) awaitEnd(ctx context.Context, o *market.Order) bool {
 	ticker := time.NewTicker(foreignEvery)
 	defer ticker.Stop()
 	for {
-		record, err := c.r.trading.Ending(ctx, o.Market, o.ClientOrderID, o.ExchangeID)
+		record, err := c.r.trading.OrderUrgent(ctx, o.Market, o.ClientOrderID, o.ExchangeID)
 		var refusal *exchange.Error
 		if err == nil && record.Order.Done() || errors.As(err, &refusal) && refusal.Code == exchange.CodeNotFound {
 			return true

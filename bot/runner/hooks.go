@@ -63,31 +63,31 @@ func (j *botJournal) write() error {
 	return err
 }
 
-// watchedFindings also counts the differences and raises alerts for them.
-type watchedFindings struct {
-	live.Findings
+// watchedLog also counts the differences and raises alerts for them.
+type watchedLog struct {
+	live.ReconcileLog
 	watch *watch
 }
 
-func (w *watch) findings(j *botJournal) live.Findings {
+func (w *watch) reconcileLog(j *botJournal) live.ReconcileLog {
 	if w == nil {
 		return j
 	}
-	return &watchedFindings{j, w}
+	return &watchedLog{j, w}
 }
 
-// Remark counts a difference and raises an alert.
-func (f *watchedFindings) Remark(kind, text string) {
-	f.Findings.Remark(kind, text)
+// Note counts a difference and raises an alert.
+func (f *watchedLog) Note(kind, text string) {
+	f.ReconcileLog.Note(kind, text)
 	if m := f.watch.metrics; m != nil {
 		m.differences.WithLabelValues(kind).Inc()
 	}
 	f.watch.raise(alert.Difference, "%s: %s", kind, text)
 }
 
-// Differs counts a difference that halts nothing; one that halts also reaches Remark.
-func (f *watchedFindings) Differs(at market.Time, d *state.Discrepancy) {
-	f.Findings.Differs(at, d)
+// Discrepancy counts a difference that halts nothing; one that halts also reaches Note.
+func (f *watchedLog) Discrepancy(at market.Time, d *state.Discrepancy) {
+	f.ReconcileLog.Discrepancy(at, d)
 	if m := f.watch.metrics; m != nil {
 		m.differences.WithLabelValues("balance").Inc()
 	}

@@ -167,8 +167,8 @@ func (j *botJournal) refreshRules(err error) {
 	}
 }
 
-// Remark journals a difference for a person.
-func (j *botJournal) Remark(kind, text string) {
+// Note journals a difference for a person.
+func (j *botJournal) Note(kind, text string) {
 	j.batch.Journal(j.at, &journal.Difference{Discrepancy: state.Discrepancy{What: kind, Theirs: text}})
 }
 

@@ -136,7 +136,7 @@ func (r *runner) move(ctx context.Context, now market.Time, due []market.Money, 
 // unowned is the account's balance of the currency that is in no position of the bot's books.
 func (r *runner) unowned(ctx context.Context) (free market.Money, err error) {
 	var held []exchange.Holding
-	err = live.Insist(ctx, r.log, func() (err error) {
+	err = live.RetryUntilReached(ctx, r.log, func() (err error) {
 		held, err = r.trading.Holdings(ctx)
 		return err
 	})

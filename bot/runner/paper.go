@@ -109,7 +109,7 @@ func (p *paper) begin(ctx context.Context, data exchange.MarketData) error {
 		}
 	}
 	var prices, books []market.Ticker
-	err := live.Insist(ctx, p.log, func() (err error) {
+	err := live.RetryUntilReached(ctx, p.log, func() (err error) {
 		if prices, err = data.TickerPrices(ctx, nil); err == nil || errors.Is(err, exchange.ErrUnits) {
 			books, err = data.TickerBooks(ctx, nil)
 		}

@@ -196,7 +196,7 @@ func (p *process) ctx() context.Context {
 
 // look reads what only the bot's loop may touch while it turns.
 func (p *process) look(read func()) {
-	require.NoError(p.stage.T, p.loop.Look(context.Background(), func(market.Time) { read() }))
+	require.NoError(p.stage.T, p.loop.Inspect(context.Background(), func(market.Time) { read() }))
 }
 
 // end stops the bot in good order and returns what Run said.

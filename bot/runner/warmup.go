@@ -84,7 +84,7 @@ func (r *runner) history(ctx context.Context) (all []market.Candle, err error) {
 		if before != 0 {
 			end = s.Interval.End(before)
 		}
-		err = live.Insist(ctx, r.log, func() error {
+		err = live.RetryUntilReached(ctx, r.log, func() error {
 			got, err := r.feed.History(ctx, s, end, count)
 			if err == nil {
 				all = append(all, got...)

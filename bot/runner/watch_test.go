@@ -111,7 +111,7 @@ func TestHaltsAndResumesAreToldAsTheyCome(t *testing.T) {
 	m, catalog := &recorder{}, &market.Catalog{}
 	gate := risk.New(catalog, risk.Config{Strategies: []risk.Limits{{}}})
 	seats := engine.New(engine.Config{Catalog: catalog, Account: state.NewAccount(catalog, 1, nil), Gate: gate,
-		Seats: []engine.Seat{{Name: "trend", Strategy: strategy.Base{}}}})
+		Slots: []engine.Slot{{Name: "trend", Strategy: strategy.Base{}}}})
 	w := &watch{now: time.Now, halted: make([]bool, 2), alerts: m,
 		r: &runner{plan: &plan.Live{Plan: plan.Plan{Strategies: []backtest.StrategyPlan{{Name: "trend"}}}}, gate: gate,
 			engine: seats}}

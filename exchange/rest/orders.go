@@ -35,8 +35,8 @@ func (c *Client) Order(ctx context.Context, id market.ID, client, name uuid.UUID
 	return c.order(ctx, endpoints[getOrder].lane, id, client, name)
 }
 
-// Ending is Order in the lane after cancels, for an order that is to end.
-func (c *Client) Ending(ctx context.Context, id market.ID, client, name uuid.UUID) (exchange.Record, error) {
+// OrderUrgent is Order in the lane after cancels, for an order that is to end.
+func (c *Client) OrderUrgent(ctx context.Context, id market.ID, client, name uuid.UUID) (exchange.Record, error) {
 	return c.order(ctx, Confirm, id, client, name)
 }
 
