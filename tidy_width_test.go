@@ -23,9 +23,6 @@ const (
 
 // wide are the packages that still have wider lines. A package without any leaves the list.
 var wide = map[string]bool{
-	"backtest":               true,
-	"exchange/rest":          true,
-	"bot/runner":             true,
 	"bot":                    true,
 	"bot/candles":            true,
 	"bot/doctor":             true,
