@@ -19,7 +19,7 @@ const capabilities = `["buy","sell","depositCrypto","depositFiat","withdrawCrypt
 // for one symbol.
 func (ex *Exchange) getBalance(c *call) *exchange.Error {
 	w := wire.Writer{Dst: c.out}
-	ex.appendBalances(&w, c.account, c.text("symbol"))
+	ex.appendBalances(&w, ex.caller(c), c.text("symbol"))
 	c.out = w.Dst
 	return nil
 }
@@ -47,8 +47,8 @@ func (ex *Exchange) getAccount(c *call) *exchange.Error {
 	w.Open('{')
 	w.Key("fees")
 	w.Open('{')
-	w.Integer("tier", int64(c.account.tier))
-	ex.appendFees(&w, c.account, categoryShown)
+	w.Integer("tier", int64(ex.caller(c).tier))
+	ex.appendFees(&w, ex.caller(c), categoryShown)
 	w.Close('}')
 	w.Key("capabilities")
 	w.Dst = append(w.Dst, capabilities...)
@@ -73,8 +73,8 @@ func (ex *Exchange) getFees(c *call) *exchange.Error {
 	}
 	w := wire.Writer{Dst: c.out}
 	w.Open('{')
-	w.Text("tier", strconv.Itoa(c.account.tier))
-	ex.appendFees(&w, c.account, category)
+	w.Text("tier", strconv.Itoa(ex.caller(c).tier))
+	ex.appendFees(&w, ex.caller(c), category)
 	w.Close('}')
 	c.out = w.Dst
 	return nil

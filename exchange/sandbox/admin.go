@@ -20,39 +20,36 @@ const adminRoot = "/admin/"
 // longestAdvance is how far one request may move the clock: what it makes due happens before the answer.
 const longestAdvance = 31 * day
 
-// adminReasons are the reasons for which the exchange's operator ends orders.
-var adminReasons = []string{"cancelOnMaintenance", "cancelOnAdminRequest", "cancelOnDelisting", "cancelOnLockPlaced"}
-
 // adminEndpoints are the admin interface: what the operator of an exchange does, for tests to do. It is there for who asks from the
 // same machine and shows the token of Config.Admin in the header Authorization, "Bearer TOKEN"; a request costs nothing. Errors are
 // those of the API. Paths begin with /admin.
-var adminEndpoints = []endpoint{
-	{method: "GET", path: "/clock", summary: "The exchange's time", answer: "Clock", do: (*Exchange).adminClock},
-	{method: "POST", path: "/clock", summary: "Move the clock, or set its speed; what becomes due has happened when the answer comes", answer: "Clock", do: (*Exchange).adminMoveClock,
+var adminEndpoints = []endpointRow{
+	{endpoint: endpoint{method: "GET", path: "/clock", summary: "The exchange's time", answer: "Clock"}, do: (*Exchange).adminClock},
+	{endpoint: endpoint{method: "POST", path: "/clock", summary: "Move the clock, or set its speed; what becomes due has happened when the answer comes", answer: "Clock",
 		params: []parameter{{name: "advance", kind: kindText, doc: `how far to move it, "1m30s"; at most 744h`}, {name: "time", kind: kindInteger, max: lastMillis, doc: "when to move it to, Unix ms; not back, at most 744h"},
-			{name: "speed", kind: kindDecimal, doc: "times the machine's speed from now on, to 10000; 0: it stands"}}},
-	{method: "POST", path: "/status", summary: "Change a market's status", answer: "Market", do: (*Exchange).adminStatus,
+			{name: "speed", kind: kindDecimal, doc: "times the machine's speed from now on, to 10000; 0: it stands"}}}, do: (*Exchange).adminMoveClock},
+	{endpoint: endpoint{method: "POST", path: "/status", summary: "Change a market's status", answer: "Market",
 		params: []parameter{oneMarket, {name: "status", kind: kindWord, required: true, words: market.Words[market.MarketStatus](), doc: "any after any"},
-			{name: "price", kind: kindDecimal, doc: "opening price of auctionMatching; the one at which most is traded where it is left out"}}},
-	{method: "POST", path: "/rules", summary: "Change a market's rules; resting orders stay as they are", answer: "Market", do: (*Exchange).adminRules,
+			{name: "price", kind: kindDecimal, doc: "opening price of auctionMatching; the one at which most is traded where it is left out"}}}, do: (*Exchange).adminStatus},
+	{endpoint: endpoint{method: "POST", path: "/rules", summary: "Change a market's rules; resting orders stay as they are", answer: "Market",
 		params: []parameter{oneMarket, {name: "tickSize", kind: kindDecimal}, {name: "minOrderInBaseAsset", kind: kindDecimal}, {name: "minOrderInQuoteAsset", kind: kindDecimal},
 			{name: "maxOrderInBaseAsset", kind: kindDecimal}, {name: "maxOrderInQuoteAsset", kind: kindDecimal}, {name: "quantityDecimals", kind: kindInteger, max: market.MaxDigits},
-			{name: "notionalDecimals", kind: kindInteger, max: market.MaxDigits}, {name: "maxOpenOrders", kind: kindInteger, max: 1_000_000_000, doc: "0: no limit"}}},
-	{method: "POST", path: "/price", summary: "Move a market's price as its source does: the house goes with it and takes what the price runs through", answer: "TickerPrice", do: (*Exchange).adminPrice,
-		params: []parameter{oneMarket, {name: "price", kind: kindDecimal, required: true, doc: "a multiple of the tickSize"}, {name: "amount", kind: kindDecimal, doc: "of a trade of others at that price; none where it is left out"}}},
-	{method: "POST", path: "/cancelOrders", summary: "End open orders: all, those of a market, of an account, or one", answer: "CancelledByAdmin", do: (*Exchange).adminCancelOrders,
+			{name: "notionalDecimals", kind: kindInteger, max: market.MaxDigits}, {name: "maxOpenOrders", kind: kindInteger, max: 1_000_000_000, doc: "0: no limit"}}}, do: (*Exchange).adminRules},
+	{endpoint: endpoint{method: "POST", path: "/price", summary: "Move a market's price as its source does: the house goes with it and takes what the price runs through", answer: "TickerPrice",
+		params: []parameter{oneMarket, {name: "price", kind: kindDecimal, required: true, doc: "a multiple of the tickSize"}, {name: "amount", kind: kindDecimal, doc: "of a trade of others at that price; none where it is left out"}}}, do: (*Exchange).adminPrice},
+	{endpoint: endpoint{method: "POST", path: "/cancelOrders", summary: "End open orders: all, those of a market, of an account, or one", answer: "CancelledByAdmin",
 		params: []parameter{anyMarket, {name: "account", kind: kindText, doc: "all where it is left out"}, {name: "orderId", kind: kindID, doc: "needs market"},
-			{name: "reason", kind: kindWord, words: adminReasons, doc: "restatementReason; cancelOnAdminRequest where it is left out"}}},
-	{method: "POST", path: "/deposit", summary: "Let money arrive for an account; it is credited with its confirmations", answer: "Transfer", do: (*Exchange).adminDeposit,
-		params: []parameter{{name: "account", kind: kindText, required: true}, {name: "symbol", kind: kindAsset, required: true}, {name: "amount", kind: kindDecimal, required: true}}},
-	{method: "GET", path: "/transfers", summary: "Deposits and withdrawals under way", answer: "Transfers", do: (*Exchange).adminTransfers},
-	{method: "POST", path: "/cancelTransfer", summary: "Cancel a withdrawal that has not been sent, or a deposit that has not been credited", answer: "Transfer", do: (*Exchange).adminCancelTransfer,
-		params: []parameter{{name: "transactionId", kind: kindID, required: true}}},
-	{method: "GET", path: "/ledger", summary: "Every balance, and per asset what was transferred and what the house has", answer: "Ledger", do: (*Exchange).adminLedger},
-	{method: "GET", path: "/faults", summary: "The script of faults with what it has met", answer: "Faults", do: (*Exchange).adminFaults},
-	{method: "PUT", path: "/faults", summary: "Put a script of faults in the place of the one before; it begins now", answer: "Faults", do: (*Exchange).adminPutFaults,
-		params: []parameter{{name: "faults", kind: kindList, required: true}, {name: "seed", kind: kindInteger, max: 1<<63 - 1, doc: "the exchange's where it is left out"}}},
-	{method: "DELETE", path: "/faults", summary: "No more faults; requests that a fault delays go on at once", answer: "Faults", do: (*Exchange).adminDeleteFaults},
+			{name: "reason", kind: kindWord, words: faultReasons, doc: "restatementReason; cancelOnAdminRequest where it is left out"}}}, do: (*Exchange).adminCancelOrders},
+	{endpoint: endpoint{method: "POST", path: "/deposit", summary: "Let money arrive for an account; it is credited with its confirmations", answer: "Transfer",
+		params: []parameter{{name: "account", kind: kindText, required: true}, {name: "symbol", kind: kindAsset, required: true}, {name: "amount", kind: kindDecimal, required: true}}}, do: (*Exchange).adminDeposit},
+	{endpoint: endpoint{method: "GET", path: "/transfers", summary: "Deposits and withdrawals under way", answer: "Transfers"}, do: (*Exchange).adminTransfers},
+	{endpoint: endpoint{method: "POST", path: "/cancelTransfer", summary: "Cancel a withdrawal that has not been sent, or a deposit that has not been credited", answer: "Transfer",
+		params: []parameter{{name: "transactionId", kind: kindID, required: true}}}, do: (*Exchange).adminCancelTransfer},
+	{endpoint: endpoint{method: "GET", path: "/ledger", summary: "Every balance, and per asset what was transferred and what the house has", answer: "Ledger"}, do: (*Exchange).adminLedger},
+	{endpoint: endpoint{method: "GET", path: "/faults", summary: "The script of faults with what it has met", answer: "Faults"}, do: (*Exchange).adminFaults},
+	{endpoint: endpoint{method: "PUT", path: "/faults", summary: "Put a script of faults in the place of the one before; it begins now", answer: "Faults",
+		params: []parameter{{name: "faults", kind: kindList, required: true}, {name: "seed", kind: kindInteger, max: 1<<63 - 1, doc: "the exchange's where it is left out"}}}, do: (*Exchange).adminPutFaults},
+	{endpoint: endpoint{method: "DELETE", path: "/faults", summary: "No more faults; requests that a fault delays go on at once", answer: "Faults"}, do: (*Exchange).adminDeleteFaults},
 }
 
 // serveAdmin answers a request to /admin/… from this machine: 403 with 320 for a wrong token, 404 with 110 for an unknown path. The
@@ -63,11 +60,11 @@ func (ex *Exchange) serveAdmin(w http.ResponseWriter, r *http.Request) {
 	refusal := ex.authorize(r)
 	w.Header()["Content-Type"] = jsonContent
 	if refusal == nil && r.Method == http.MethodGet && r.URL.Path == adminRoot+"openapi.json" {
-		w.Write(describeAdmin())
+		w.Write(ex.adminTable.describeAdmin(adminRoot))
 		return
 	}
 	if refusal == nil {
-		v.endpoint = adminEndpoint(r.Method, "/"+strings.TrimPrefix(r.URL.Path, adminRoot))
+		v.endpoint = ex.adminTable.exact(r.Method, "/"+strings.TrimPrefix(r.URL.Path, adminRoot))
 		if v.endpoint == nil {
 			refusal = exchange.ErrCode(110)
 		}
@@ -76,7 +73,7 @@ func (ex *Exchange) serveAdmin(w http.ResponseWriter, r *http.Request) {
 		refusal = v.read(r, false)
 	}
 	if refusal == nil {
-		refusal = ex.decode(&v.call, "", r.URL.RawQuery, v.body)
+		refusal = ex.front.decode(&v.call, "", r.URL.RawQuery, v.body)
 	}
 	if refusal == nil {
 		refusal = ex.carryOut(&v.call)
@@ -94,16 +91,6 @@ func (ex *Exchange) authorize(r *http.Request) *exchange.Error {
 	want := sha256.Sum256([]byte("Bearer " + ex.config.Admin))
 	if subtle.ConstantTimeCompare(shown[:], want[:]) != 1 {
 		return exchange.ErrCode(320)
-	}
-	return nil
-}
-
-// adminEndpoint finds an endpoint of the admin interface, or nil.
-func adminEndpoint(method, path string) *endpoint {
-	for i := range adminEndpoints {
-		if e := &adminEndpoints[i]; e.method == method && e.path == path {
-			return e
-		}
 	}
 	return nil
 }

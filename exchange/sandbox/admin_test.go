@@ -107,7 +107,7 @@ func TestTheAdminInterfaceDescribesItself(t *testing.T) {
 	for path, item := range document.Paths.Map() {
 		for method := range item.Operations() {
 			count++
-			require.NotNil(t, adminEndpoint(method, strings.TrimPrefix(path, "/admin")))
+			require.NotNil(t, l.ex.adminTable.exact(method, strings.TrimPrefix(path, "/admin")))
 		}
 	}
 	require.Equal(t, len(adminEndpoints), count)
@@ -217,7 +217,7 @@ func TestRulesChangeWithoutTouchingWhatRests(t *testing.T) {
 }
 
 func TestTheOperatorEndsOrdersForAReason(t *testing.T) {
-	for _, reason := range append(slices.Clone(adminReasons), "") {
+	for _, reason := range append(slices.Clone(faultReasons), "") {
 		for _, c := range []struct{ body, ended string }{
 			{``, "ABEFab"}, {`,"market":"BTC-EUR"`, "ABab"}, {`,"account":"bob"`, "ab"}, {`,"account":"alice","market":"ETH-EUR"`, "EF"}, {`,"market":"BTC-EUR","orderId":"$B"`, "B"},
 		} {
@@ -327,7 +327,7 @@ func TestAdminCostsNothingAndSurvivesAPanic(t *testing.T) {
 	}
 	require.Equal(t, 1, l.hear("", "GET", "/time", "").remaining(t))
 	heard := any(nil)
-	l.ex.front.mishap = func(value any) { heard = value }
+	l.ex.onPanic = func(value any) { heard = value }
 	require.Nil(t, l.ex.script.faults)
 	script := l.ex.script
 	l.ex.script = nil

@@ -4,31 +4,6 @@ import (
 	"github.com/tidemark-trading/tidemark/exchange"
 )
 
-// faultReport is a fault of the script at work with what it has met.
-type faultReport struct {
-	faultText
-	Chosen int `json:"chosen"`
-	Fired  int `json:"fired"`
-}
-
-// scriptReport is the answer of the endpoints of faults.
-type scriptReport struct {
-	Seed   uint64        `json:"seed"`
-	Start  int64         `json:"start"` // Unix ms
-	Faults []faultReport `json:"faults"`
-}
-
-// report writes down a script with what it has met so far.
-func (s *faultScript) report() scriptReport {
-	r := scriptReport{Seed: s.seed, Start: s.start.Millis(), Faults: []faultReport{}}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, f := range s.faults {
-		r.Faults = append(r.Faults, faultReport{f.text(), f.chosen, f.fired})
-	}
-	return r
-}
-
 // adminFaults answers GET /admin/faults.
 func (ex *Exchange) adminFaults(c *call) *exchange.Error {
 	answerJSON(c, ex.script.report())
@@ -37,7 +12,7 @@ func (ex *Exchange) adminFaults(c *call) *exchange.Error {
 
 // adminPutFaults answers PUT /admin/faults. A script with a mistake leaves the one before as it is.
 func (ex *Exchange) adminPutFaults(c *call) *exchange.Error {
-	faults, err := parseFaultList(c.text("faults"))
+	faults, err := parseFaultList(c.text("faults"), isEndpoint)
 	if err != nil {
 		return invalid(err)
 	}
@@ -56,6 +31,6 @@ func (ex *Exchange) adminPutFaults(c *call) *exchange.Error {
 
 // adminDeleteFaults answers DELETE /admin/faults. What has happened stays as it is: statuses, tick sizes, orders that come late.
 func (ex *Exchange) adminDeleteFaults(c *call) *exchange.Error {
-	ex.install(&faultScript{seed: ex.config.Seed, start: c.now, over: make(chan struct{})})
+	ex.install(&loadedScript{faultScript: newFaultScript(ex.front.table, ex.config.Seed, c.now)})
 	return ex.adminFaults(c)
 }

@@ -173,7 +173,7 @@ func (ex *Exchange) adminCancelOrders(c *call) *exchange.Error {
 	tell := func(a *account, r *record) {
 		ended = append(ended, canceledOrder{a.name, ex.catalog.Market(r.market).Name, ex.orderOf(r).ExchangeID.String()})
 	}
-	reason, err := market.ParseRestatementReason(cmp.Or(c.text("reason"), adminReasons[1]))
+	reason, err := market.ParseRestatementReason(cmp.Or(c.text("reason"), faultReasons[1]))
 	if err != nil {
 		return exchange.Invalid("reason")
 	}

@@ -30,7 +30,7 @@ var adminSchemas = []schema{
 }
 
 // describeAdmin builds the description of the admin interface as an OpenAPI 3.1 document: GET /admin/openapi.json.
-func describeAdmin() []byte {
+func (t table) describeAdmin(root string) []byte {
 	schemas := answerSchemas()
 	for i := range adminSchemas {
 		schemas[adminSchemas[i].name] = adminSchemas[i].object()
@@ -38,9 +38,9 @@ func describeAdmin() []byte {
 	schemas["Transfers"] = object{"type": "array", "items": reference("Transfer")}
 	schemas["CancelledByAdmin"] = object{"type": "array", "items": reference("OrderCancelled")}
 	paths := object{}
-	for i := range adminEndpoints {
-		e := &adminEndpoints[i]
-		path := strings.TrimSuffix(adminRoot, "/") + e.path
+	for i := range t {
+		e := &t[i]
+		path := strings.TrimSuffix(root, "/") + e.path
 		item, ok := paths[path].(object)
 		if !ok {
 			item = object{}
@@ -54,7 +54,7 @@ func describeAdmin() []byte {
 		"components": object{"schemas": schemas, "securitySchemes": object{"token": object{"type": "http", "scheme": "bearer"}}},
 	})
 	if err != nil {
-		panic("sandbox: " + err.Error()) // a table holds what is no JSON
+		panic("door: " + err.Error()) // a table holds what is no JSON
 	}
 	return text
 }

@@ -31,10 +31,19 @@ const (
 	maxTimestamp    = 99_999_999_999_999
 )
 
+// Key is one API key with its secret and permissions (specification 5).
+type Key struct {
+	Key, Secret           string
+	Read, Trade, Withdraw bool
+	Addresses             []string // that it may be used from; none: any
+	Unconfirmed           bool     // it has not been confirmed by e-mail: 306
+	Budget                int      // points a minute, over Budget.PerKey; 0: that
+}
+
 // key is an API key at work.
 type key struct {
 	*Key
-	account   *account
+	account   int // as call.account
 	rights    right
 	addresses []netip.Addr
 	budget    int      // points a minute
@@ -44,17 +53,17 @@ type key struct {
 	macs      sync.Pool
 }
 
-func newKey(config *Key, a *account, otherwise int) (*key, error) {
+func newKey(config *Key, account int, name string, otherwise int) (*key, error) {
 	if len(config.Key) != keyLength {
-		return nil, fmt.Errorf("a key of account %s has %d characters, not %d", a.name, len(config.Key), keyLength)
+		return nil, fmt.Errorf("a key of account %s has %d characters, not %d", name, len(config.Key), keyLength)
 	}
-	k := &key{Key: config, account: a, rights: config.rights(), budget: points(config.Budget, otherwise)}
+	k := &key{Key: config, account: account, rights: config.rights(), budget: points(config.Budget, otherwise)}
 	k.payer = k
 	k.limit = []string{strconv.Itoa(k.budget)}
 	for _, text := range config.Addresses {
 		address, err := netip.ParseAddr(text)
 		if err != nil {
-			return nil, fmt.Errorf("a key of account %s: %w", a.name, err)
+			return nil, fmt.Errorf("a key of account %s: %w", name, err)
 		}
 		k.addresses = append(k.addresses, address.Unmap())
 	}
@@ -86,14 +95,14 @@ func credentialHeadersOf(prefix string) credentialHeaders {
 // identify returns whose request this is; nil for one without credentials at a public endpoint. A key comes with a refusal where it is
 // genuine but lacks a right: of those the request needs, trade is missed first, then read, then withdraw. Which key a request shows
 // stands in the headers of the first prefix that has any.
-func (ex *Exchange) identify(v *visit, r *http.Request, now market.Time) (*key, *exchange.Error) {
-	for i := range ex.front.credentials {
-		names := &ex.front.credentials[i]
+func (f *front) identify(v *visit, r *http.Request, now market.Time) (*key, *exchange.Error) {
+	for i := range f.credentials {
+		names := &f.credentials[i]
 		shown := v.credentials(r.Header, names)
 		if !shown {
 			continue
 		}
-		k, refusal := ex.authenticate(v, r, now)
+		k, refusal := f.authenticate(v, r, now)
 		if refusal != nil {
 			return nil, refusal
 		}
@@ -130,7 +139,7 @@ func first(values []string) string {
 // authenticate makes the checks of venue-facts 2.2 in their order. The window reaches both ways: a request that is dated ahead of the
 // exchange's clock by more than the window is refused as one that is too old (specification 5 speaks of the latter only). A request that comes again
 // within its window is a new one: the specification has no nonce.
-func (ex *Exchange) authenticate(v *visit, r *http.Request, now market.Time) (*key, *exchange.Error) {
+func (f *front) authenticate(v *visit, r *http.Request, now market.Time) (*key, *exchange.Error) {
 	shown := &v.shown
 	if shown.key == "" || shown.signature == "" || shown.timestamp == "" {
 		return nil, exchange.ErrCode(300)
@@ -158,7 +167,7 @@ func (ex *Exchange) authenticate(v *visit, r *http.Request, now market.Time) (*k
 	if _, err := hex.Decode(v.signature[:], v.message); err != nil {
 		return nil, exchange.ErrCode(308)
 	}
-	k := ex.front.keys[shown.key]
+	k := f.keys[shown.key]
 	switch {
 	case k == nil:
 		return nil, exchange.ErrCode(305)
@@ -166,7 +175,7 @@ func (ex *Exchange) authenticate(v *visit, r *http.Request, now market.Time) (*k
 		return nil, exchange.ErrCode(306)
 	case len(k.addresses) > 0 && !slices.Contains(k.addresses, v.peer):
 		return nil, exchange.ErrCode(307)
-	case !k.signed(v, r, ex.config.Rules.Strict):
+	case !k.signed(v, r, f.strict):
 		return nil, exchange.ErrCode(309)
 	}
 	return k, nil

@@ -27,8 +27,8 @@ func TestASignedRequestIsLetIn(t *testing.T) {
 
 func TestAPrivateEndpointNeedsCredentials(t *testing.T) {
 	r := newRig(t)
-	for i := range endpoints {
-		e := &endpoints[i]
+	for i := range listed {
+		e := &listed[i]
 		if !e.public() {
 			r.send("", e.method, e.path, "").refused(t, 403, 300)
 		}
@@ -260,8 +260,8 @@ func TestEveryEndpointNeedsTheRightsOfTheTable(t *testing.T) {
 		c.Budget.PerKey = -1
 	})
 	first := map[right]int{rightTrade: 310, rightTrade | rightRead: 310, rightRead: 311, rightWithdraw: 312}
-	for i := range endpoints {
-		if e := &endpoints[i]; !e.public() {
+	for i := range listed {
+		if e := &listed[i]; !e.public() {
 			r.send("alice", e.method, e.path, "").refused(t, 403, first[e.needs])
 		}
 	}
@@ -303,8 +303,7 @@ func TestKeysThatCannotWorkAreErrorsOfTheConfig(t *testing.T) {
 	} {
 		config := rigConfig()
 		config.Accounts[1].Keys[0] = wrong
-		accounts := []*account{{name: "alice", config: &config.Accounts[0]}, {name: "bob", config: &config.Accounts[1]}}
-		_, err := newFront(&config, accounts)
+		_, err := New(config)
 		require.ErrorContains(t, err, want)
 		require.ErrorContains(t, err, "bob")
 	}

@@ -83,25 +83,25 @@ func (b *bank) ask(name, what, query string) (string, *exchange.Error) {
 	values, err := url.ParseQuery(query)
 	require.NoError(b.t, err)
 	for i := range endpoints {
-		e := &endpoints[i]
+		e := &endpoints[i].endpoint
 		if e.method+" "+e.path != what {
 			continue
 		}
-		c := call{endpoint: e, account: b.accountNamed(name), now: b.now, args: make(arguments, len(e.params))}
-		for i, p := range e.params {
+		c := call{endpoint: e, account: b.accountNamed(name).place(), now: b.now, args: make(arguments, len(e.params))}
+		for at, p := range e.params {
 			if !values.Has(p.name) {
 				continue
 			}
-			c.args[i] = argument{set: true, text: values.Get(p.name)}
+			c.args[at] = argument{set: true, text: values.Get(p.name)}
 			if p.kind == kindInteger {
-				c.args[i].number, err = strconv.ParseInt(values.Get(p.name), 10, 64)
+				c.args[at].number, err = strconv.ParseInt(values.Get(p.name), 10, 64)
 				require.NoError(b.t, err)
 			}
 			values.Del(p.name)
 		}
 		require.Empty(b.t, values, "the endpoint has no such parameters")
 		b.advance(b.now)
-		refused := e.do(b.Exchange, &c)
+		refused := endpoints[i].do(b.Exchange, &c)
 		require.True(b.t, refused != nil || json.Valid(c.out), "%s", c.out)
 		return string(c.out), refused
 	}

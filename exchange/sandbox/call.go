@@ -9,13 +9,20 @@ import (
 // call is one request on its way through an endpoint: who asks, with which parameters, and the answer in the making.
 type call struct {
 	endpoint *endpoint
-	account  *account    // nil: public, without credentials
+	account  int         // the account's place in Config.Accounts, from 1; 0: public, without credentials
 	now      market.Time // the exchange's time at which the request is carried out
 	args     arguments
 	out      []byte // the body of the answer; a handler appends to it
-	status   int    // HTTP status of the answer where it is not 200
-	fate     *fate  // what faults do to it; nil: nothing
+	status   int    // HTTP status of the answer; 0: 200
+
+	// Effects of faults on the request, 0 without a fault.
+	skew        market.Duration // added to the time that the client is shown
+	fillLater   market.Duration // from the order to its place in the book
+	settleLater market.Duration // added to the time from a fill to its settlement
 }
+
+// skewed returns t as the client is shown it.
+func (c *call) skewed(t market.Time) market.Time { return t.Add(c.skew) }
 
 // arguments are the checked parameters of a request, by their place in endpoint.params.
 type arguments []argument
@@ -35,7 +42,7 @@ func (c *call) arg(name string) *argument {
 			return &c.args[i]
 		}
 	}
-	panic("sandbox: " + c.endpoint.method + " " + c.endpoint.path + " has no parameter " + name)
+	panic("door: " + c.endpoint.method + " " + c.endpoint.path + " has no parameter " + name)
 }
 
 // has reports whether a parameter was sent.

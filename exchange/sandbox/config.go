@@ -1,8 +1,6 @@
 package sandbox
 
 import (
-	"time"
-
 	"github.com/tidemark-trading/tidemark/exchange"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/market"
@@ -44,13 +42,6 @@ type Rules struct {
 	GroupsPerAccount int                     // cancel-on-disconnect groups with a timer at a time; 0: one
 	DayWindow        bool                    // GET /orders refuses a range of more than 24 h, as GET /trades does
 	WithdrawalStage  market.Duration         // how long a withdrawal is awaiting_processing, approved and sending, each; 0: 10 s, below 0: no time
-}
-
-// Budget is how many weight points a minute has, and how long exceeding it is punished (venue-facts 2.4).
-type Budget struct {
-	PerKey, PerIP int             // points a minute; 0: 1000 for a key, 500 for an IP address; below 0: no limit
-	KeyBan, IPBan market.Duration // 0: 1 and 15 minutes
-	PerAccount    bool            // the keys of an account share the budget of its first
 }
 
 // Keep bounds what is remembered, so that a long-lived exchange does not grow. 0 is the default that stands behind each.
@@ -109,25 +100,11 @@ type Account struct {
 	Volume   string // of the last 30 days at the start, in the currency of the tiers: what fee tier it has
 }
 
-// Key is one API key with its secret and permissions (specification 5).
-type Key struct {
-	Key, Secret           string
-	Read, Trade, Withdraw bool
-	Addresses             []string // that it may be used from; none: any
-	Unconfirmed           bool     // it has not been confirmed by e-mail: 306
-	Budget                int      // points a minute, over Budget.PerKey; 0: that
-}
-
 // Tier is one step of the fee schedule: from a volume on, the rates of each fee category (venue-facts 3.5).
 type Tier struct {
 	Volume string                   // of 30 days, at least
 	Fees   map[string]exchange.Fees // by feeCategory; "" for every other
 }
 
-const (
-	defaultBudget   = 1000
-	defaultIPBudget = 500 // specification 8: lower than with a key; the number is not known
-	defaultKeyBan   = time.Minute
-	defaultIPBan    = 15 * time.Minute
-	defaultKeep     = 10_000
-)
+// defaultKeep is how many rows of a list are kept where Keep says nothing.
+const defaultKeep = 10_000

@@ -146,7 +146,7 @@ var errorRules = []rule{
 	}},
 	{"7 429", "rate-limited", func(s *stage) { s.exhausted("alice").refused(s.t, 429, 105) }},
 	{"7 500", "a problem of the server: 101, the outcome is unknown", func(s *stage) {
-		s.ex.front.mishap = nil
+		s.ex.onPanic = nil
 		broken := *s.ex.listings[1]
 		s.ex.listings[1] = nil
 		s.get("/BTC-EUR/trades").refused(s.t, 500, 101)

@@ -95,8 +95,8 @@ func reachCodes(t testing.TB) {
 		s.rateHeaders(a)
 		reached[code] = true
 	}
-	for i := range endpoints {
-		for _, code := range reachOfAll(t, &endpoints[i]) {
+	for i := range listed {
+		for _, code := range reachOfAll(t, &listed[i]) {
 			reached[code] = true
 		}
 	}

@@ -78,8 +78,8 @@ var serviceRules = []rule{
 		strict.do(request).refused(s.t, 400, 102)
 	}},
 	{"1 credentials", "public endpoints need none, private ones do", func(s *stage) {
-		for i := range endpoints {
-			e := &endpoints[i]
+		for i := range listed {
+			e := &listed[i]
 			a := s.do(s.request("", e.method, strings.ReplaceAll(e.path, "{market}", "BTC-EUR"), ""))
 			require.Equal(s.t, e.needs != 0, a.status == 403, "%s %s: %s", e.method, e.path, a.body)
 		}
@@ -95,8 +95,8 @@ var serviceRules = []rule{
 		s.trade("1", "100")
 		s.place("alice", "sell stopLossLimit amount=1 price=80 triggerAmount=90 codGroupId=1")
 		s.ask("alice", "POST /withdrawal symbol=BTC amount=1 address=bc1q0000000000000000").ok(s.t)
-		for i := range endpoints {
-			e := &endpoints[i]
+		for i := range listed {
+			e := &listed[i]
 			if e.method != "GET" || e.path == "/order" {
 				continue
 			}

@@ -32,10 +32,10 @@ type decoder struct {
 
 // decode reads the parameters of a request into c.args: name from the path, the others from query and body. An empty body, and one that is an
 // object without members, has no parameters.
-func (ex *Exchange) decode(c *call, name, query string, body []byte) *exchange.Error {
+func (f *front) decode(c *call, name, query string, body []byte) *exchange.Error {
 	c.args = slices.Grow(c.args[:0], len(c.endpoint.params))[:len(c.endpoint.params)]
 	clear(c.args)
-	d := decoder{catalog: ex.catalog, call: c}
+	d := decoder{catalog: f.catalog, call: c}
 	if name != "" {
 		d.path(name)
 	}
@@ -44,7 +44,7 @@ func (ex *Exchange) decode(c *call, name, query string, body []byte) *exchange.E
 		return exchange.ErrCode(exchange.CodeBadJSON, fault)
 	}
 	if d.refusal == nil {
-		d.missing(&ex.config.Rules)
+		d.missing(f.operatorOptional)
 	}
 	return d.refusal
 }
@@ -167,19 +167,19 @@ func clip(name string) string {
 }
 
 // missing complains of a parameter that is required and not there.
-func (d *decoder) missing(rules *Rules) {
+func (d *decoder) missing(operatorOptional bool) {
 	e := d.call.endpoint
 	for i := range e.params {
-		if p := &e.params[i]; !d.call.args[i].set && rules.require(e, p) {
+		if p := &e.params[i]; !d.call.args[i].set && e.requires(p, operatorOptional) {
 			d.complain(exchange.Required(p.name))
 			return
 		}
 	}
 }
 
-// require reports whether an endpoint wants a parameter.
-func (r *Rules) require(e *endpoint, p *parameter) bool {
-	return p.required && !(r.OperatorOptional && e.method == http.MethodDelete && p.name == operatorID.name)
+// requires reports whether a request must have a parameter. operatorOptional frees DELETE of its operatorId.
+func (e *endpoint) requires(p *parameter, operatorOptional bool) bool {
+	return p.required && !(operatorOptional && e.method == http.MethodDelete && p.name == "operatorId")
 }
 
 // set checks a value and keeps it. It must be written as its kind is; amounts are strings, so a JSON number is none (specification 1).

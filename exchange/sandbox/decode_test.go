@@ -17,7 +17,7 @@ const oneID = "1be6d0df-d5dc-4b53-a250-3376f3b393e6"
 func (r *rig) read(method, path, query, body string) (*call, *exchange.Error) {
 	e, name := route(method, path)
 	c := &call{endpoint: e}
-	return c, r.ex.decode(c, name, query, []byte(body))
+	return c, r.ex.front.decode(c, name, query, []byte(body))
 }
 
 func TestParametersOfABodyReachTheCall(t *testing.T) {
@@ -52,7 +52,7 @@ func TestAnArgumentIsForgottenWithItsRequest(t *testing.T) {
 	c, refusal := r.read("GET", "/orders", "market=BTC-EUR&limit=7", "")
 	require.Nil(t, refusal)
 	c.endpoint, _ = route("GET", "/trades")
-	require.Nil(t, r.ex.decode(c, "", "market=ETH-EUR", nil))
+	require.Nil(t, r.ex.front.decode(c, "", "market=ETH-EUR", nil))
 	require.EqualValues(t, 500, c.integer("limit", 500))
 }
 

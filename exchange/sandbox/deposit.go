@@ -22,7 +22,7 @@ func (ex *Exchange) getDeposit(c *call) *exchange.Error {
 	if !v.open() {
 		return exchange.ErrCode(401)
 	}
-	address, reference := v.depositAddress(c.account)
+	address, reference := v.depositAddress(ex.caller(c))
 	w := wire.Writer{Dst: c.out}
 	w.Open('{')
 	if v.fiat {
@@ -52,7 +52,7 @@ func (v *vault) depositAddress(a *account) (address, reference string) {
 // getDepositHistory answers GET /depositHistory. A deposit is in it from when it is credited or canceled, and that is its
 // timestamp: its statuses know no other (venue-facts 1.4).
 func (ex *Exchange) getDepositHistory(c *call) *exchange.Error {
-	ex.listTransfers(c, c.account.deposits)
+	ex.listTransfers(c, ex.caller(c).deposits)
 	return nil
 }
 

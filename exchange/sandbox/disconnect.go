@@ -120,14 +120,14 @@ func (ex *Exchange) postCancelOrdersAfter(c *call) *exchange.Error {
 	d := &ex.disconnects
 	switch {
 	case seconds == 0:
-		d.disarm(c.account.id, group)
+		d.disarm(ex.caller(c).id, group)
 	case seconds < shortestExpiry:
 		return exchange.Invalid("expiryAfterSeconds")
-	case d.find(c.account.id, group) == nil && d.armed(c.account.id) >= max(1, ex.config.Rules.GroupsPerAccount):
+	case d.find(ex.caller(c).id, group) == nil && d.armed(ex.caller(c).id) >= max(1, ex.config.Rules.GroupsPerAccount):
 		return exchange.Invalid("codGroupId")
 	default:
 		at := -market.FloorTo(-c.now.Add(time.Duration(seconds)*time.Second), market.Time(time.Second))
-		d.arm(timer{account: c.account.id, group: group, at: at})
+		d.arm(timer{account: ex.caller(c).id, group: group, at: at})
 		expiry = int64(at) / int64(time.Second)
 	}
 	c.out = strconv.AppendInt(append(c.out, `{"codGroupId":`...), int64(group), 10)

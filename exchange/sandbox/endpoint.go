@@ -14,8 +14,11 @@ type endpoint struct {
 	needs        right  // 0: public
 	params       []parameter
 	answer       string // name of the schema of the answer
-	do           func(*Exchange, *call) *exchange.Error
+	do           func(*call) *exchange.Error
 }
+
+// table is a list of endpoints.
+type table []endpoint
 
 // public reports whether the endpoint needs no credentials.
 func (e *endpoint) public() bool { return e.needs == 0 }

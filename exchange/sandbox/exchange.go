@@ -10,10 +10,12 @@ import (
 
 // Exchange is a simulated exchange: an http.Handler with the API of the specification. It is safe for concurrent use.
 type Exchange struct {
-	config  Config
-	catalog *market.Catalog
-	clock   *Clock
-	front   *front
+	config     Config
+	catalog    *market.Catalog
+	clock      *Clock
+	front      *front
+	onPanic    func(value any) // called when a handler panics, which is answered with 500 and code 101; nil: nothing is called
+	adminTable table
 
 	mu       sync.Mutex // guards everything below
 	venue    *sim.Venue
@@ -39,6 +41,17 @@ type account struct {
 	marked bool // as changed since the store's last write
 	transfers
 	orders []*records // by market.ID
+}
+
+// caller returns the account whose key a call shows. The call's endpoint must not be public.
+func (ex *Exchange) caller(c *call) *account { return ex.accounts[c.account-1] }
+
+// place returns the account's place in Config.Accounts, from 1; 0 for nil.
+func (a *account) place() int {
+	if a == nil {
+		return 0
+	}
+	return int(a.id) + 1
 }
 
 // listing is what the exchange has of a market beside its book at the venue.

@@ -126,11 +126,14 @@ var (
 // longestDelay is the longest delay and skew of a fault.
 const longestDelay = 8760 * time.Hour
 
+// faultReasons are the reasons for which the operator of an exchange ends orders.
+var faultReasons = []string{"cancelOnMaintenance", "cancelOnAdminRequest", "cancelOnDelisting", "cancelOnLockPlaced"}
+
 // faultCodes are the codes of an error on demand: those that a client meets through no fault of its own (venue-facts 2.2).
 var faultCodes = []int{101, 105, 107, 108, 109, 111, 400, 419, 430, 431}
 
 // check returns what is wrong with a fault as far as the fault alone tells: it begins with the name of the setting.
-func (f *Fault) check() error {
+func (f *Fault) check(isEndpoint func(name string) bool) error {
 	if f.Kind == 0 || int(f.Kind) >= len(faultRows) {
 		return fmt.Errorf("kind: %d is none", f.Kind)
 	}
@@ -146,7 +149,7 @@ func (f *Fault) check() error {
 			return fmt.Errorf("%s: a fault of kind %s has none", s.name, f.Kind)
 		}
 	}
-	return f.checkValues()
+	return f.checkValues(isEndpoint)
 }
 
 // setting is one setting of a fault by its name in a script, and whether it has another value than the zero one.
@@ -163,7 +166,7 @@ func (f *Fault) settings() []setting {
 	}
 }
 
-func (f *Fault) checkValues() error {
+func (f *Fault) checkValues(isEndpoint func(name string) bool) error {
 	switch {
 	case f.Nth < 0:
 		return fmt.Errorf("nth: %d is below 1", f.Nth)
@@ -187,22 +190,12 @@ func (f *Fault) checkValues() error {
 		return fmt.Errorf("work: code %d says that nothing was done", f.Code)
 	case f.Price != "" && f.Status != market.AuctionMatching:
 		return fmt.Errorf("price: only status auctionMatching has an opening price")
-	case f.Reason != 0 && !slices.Contains(adminReasons, f.Reason.String()):
-		return fmt.Errorf("reason: %s is not one of %v", f.Reason, adminReasons)
+	case f.Reason != 0 && !slices.Contains(faultReasons, f.Reason.String()):
+		return fmt.Errorf("reason: %s is not one of %v", f.Reason, faultReasons)
 	}
 	for _, name := range f.Endpoints {
-		if endpointNamed(name) == nil {
+		if !isEndpoint(name) {
 			return fmt.Errorf(`endpoints: there is no %q; write method and path without %s, as in "POST /order" or "GET /{market}/book"`, name, version)
-		}
-	}
-	return nil
-}
-
-// endpointNamed returns the endpoint that a fault names, or nil.
-func endpointNamed(name string) *endpoint {
-	for i := range endpoints {
-		if e := &endpoints[i]; e.method+" "+e.path == name {
-			return e
 		}
 	}
 	return nil

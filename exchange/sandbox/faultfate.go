@@ -11,30 +11,27 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// fate is what the faults of a script do to one request. A nil one does nothing.
-type fate struct {
-	over   chan struct{} // of the script
-	before market.Duration
-	after  market.Duration
-	fill   market.Duration
-	settle market.Duration
-	skew   market.Duration
-	end    *Fault // decides what becomes of the answer; nil: it goes out
+// decision is what the faults of a script do to one request, beside their effects on its call.
+type decision struct {
+	over   chan struct{}   // of the script
+	before market.Duration // wait before the request is read
+	after  market.Duration // wait before the answer is sent
+	end    *Fault          // decides what becomes of the answer; nil: it goes out
 }
 
 // take adds a fault. It reports false for one that comes too late to decide.
-func (f *fate) take(one *Fault) bool {
+func (f *decision) take(one *Fault, c *call) bool {
 	switch one.Kind {
 	case FaultDelayRequest:
 		f.before += one.Delay
 	case FaultDelayAnswer:
 		f.after += one.Delay
 	case FaultLateFill:
-		f.fill += one.Delay
+		c.fillLater += one.Delay
 	case FaultLateSettlement:
-		f.settle += one.Delay
+		c.settleLater += one.Delay
 	case FaultClockSkew:
-		f.skew += one.Skew
+		c.skew += one.Skew
 	default:
 		if f.end != nil {
 			return false
@@ -48,8 +45,7 @@ func (f *fate) take(one *Fault) bool {
 const page = "<!DOCTYPE html>\n<html><head><title>Bad gateway</title></head><body><h1>Bad gateway</h1></body></html>\n"
 
 // arrive is what happens to the request before anybody has looked at it. It reports whether that was all.
-func (f *fate) arrive(ex *Exchange, w http.ResponseWriter) (over bool) {
-	ex.pause(f, f.before)
+func (f *decision) arrive(w http.ResponseWriter) (over bool) {
 	if f.end == nil || f.end.Work {
 		return false
 	}
@@ -67,7 +63,7 @@ func (f *fate) arrive(ex *Exchange, w http.ResponseWriter) (over bool) {
 }
 
 // refuse returns the error that is answered in place of the work, or nil.
-func (f *fate) refuse(now market.Time) *exchange.Error {
+func (f *decision) refuse(now market.Time) *exchange.Error {
 	if f == nil || f.end == nil || f.end.Kind != FaultError || f.end.Work {
 		return nil
 	}
@@ -75,7 +71,7 @@ func (f *fate) refuse(now market.Time) *exchange.Error {
 }
 
 // refusal words the error on demand.
-func (f *fate) refusal(now market.Time) *exchange.Error {
+func (f *decision) refusal(now market.Time) *exchange.Error {
 	if f.end.Code == exchange.CodeBanned {
 		return exchange.Banned(now.Add(time.Minute).Millis())
 	}
@@ -83,8 +79,7 @@ func (f *fate) refusal(now market.Time) *exchange.Error {
 }
 
 // depart is what happens to the answer, which is complete in the visit with its headers set. It reports whether it has been dealt with.
-func (f *fate) depart(ex *Exchange, w http.ResponseWriter, v *visit) (over bool) {
-	ex.pause(f, f.after)
+func (f *decision) depart(w http.ResponseWriter, v *visit) (over bool) {
 	if f.end == nil {
 		return false
 	}
@@ -109,29 +104,6 @@ func (f *fate) depart(ex *Exchange, w http.ResponseWriter, v *visit) (over bool)
 		return false
 	}
 	return true
-}
-
-// pause lets a request wait on the exchange's clock, whether or not its client still does.
-func (ex *Exchange) pause(f *fate, d market.Duration) {
-	if d > 0 {
-		ex.clock.wait(later(ex.clock.Now(), d), f.over)
-	}
-}
-
-// skewed is a time as the request's exchange tells it.
-func (f *fate) skewed(now market.Time) market.Time {
-	if f == nil {
-		return now
-	}
-	return now.Add(f.skew)
-}
-
-// settlement is how much later the fees of the request's fills are told.
-func (f *fate) settlement() market.Duration {
-	if f == nil {
-		return 0
-	}
-	return f.settle
 }
 
 // writePage answers with an HTML page.

@@ -140,12 +140,12 @@ func TestScheduledFaultsHappenWhenTheyAreDueAndOnce(t *testing.T) {
 
 func TestWithoutFaultsForRequestsNobodyIsAsked(t *testing.T) {
 	l := faulty(t, Fault{Kind: FaultMarketStatus, After: time.Second, Status: market.Halted})
-	require.Nil(t, l.ex.front.script.Load())
+	require.Nil(t, l.ex.requestFaults.Load())
 	l.admin("PUT", "/faults", `{"faults":[{"kind":"dropAnswer","endpoints":["GET /balance"]}]}`).ok(t)
-	require.NotNil(t, l.ex.front.script.Load())
+	require.NotNil(t, l.ex.requestFaults.Load())
 	l.get("/time").ok(t)
 	l.admin("DELETE", "/faults", "").ok(t)
-	require.Nil(t, l.ex.front.script.Load())
+	require.Nil(t, l.ex.requestFaults.Load())
 }
 
 func TestAMistakeInTheConfigsFaultsIsNamed(t *testing.T) {

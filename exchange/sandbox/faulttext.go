@@ -36,9 +36,9 @@ type faultText struct {
 	Reason      string   `json:"reason,omitempty"`
 }
 
-// ParseFaults reads a script of faults in TOML: one table [[faults]] for each, in the order in which they are asked. An error names the
+// parseFaults reads a script of faults in TOML: one table [[faults]] for each, in the order in which they are asked. An error names the
 // fault by its number, from 1, and the key. Markets, accounts and keys are looked up by New.
-func ParseFaults(text []byte) ([]Fault, error) {
+func parseFaults(text []byte, isEndpoint func(name string) bool) ([]Fault, error) {
 	var script struct {
 		Faults []map[string]any `toml:"faults"`
 	}
@@ -55,7 +55,7 @@ func ParseFaults(text []byte) ([]Fault, error) {
 	for i, table := range script.Faults {
 		row, err := json.Marshal(table)
 		if err == nil {
-			faults[i], err = readFault(row)
+			faults[i], err = readFault(row, isEndpoint)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("fault %d: %w", i+1, err)
@@ -65,7 +65,7 @@ func ParseFaults(text []byte) ([]Fault, error) {
 }
 
 // parseFaultList reads a script of faults as a JSON array.
-func parseFaultList(text string) ([]Fault, error) {
+func parseFaultList(text string, isEndpoint func(name string) bool) ([]Fault, error) {
 	var rows []json.RawMessage
 	if err := json.Unmarshal([]byte(text), &rows); err != nil {
 		return nil, fmt.Errorf("faults: want a list of objects, one for each fault")
@@ -73,7 +73,7 @@ func parseFaultList(text string) ([]Fault, error) {
 	faults := make([]Fault, len(rows))
 	for i, row := range rows {
 		var err error
-		if faults[i], err = readFault(row); err != nil {
+		if faults[i], err = readFault(row, isEndpoint); err != nil {
 			return nil, fmt.Errorf("fault %d: %w", i+1, err)
 		}
 	}
@@ -81,7 +81,7 @@ func parseFaultList(text string) ([]Fault, error) {
 }
 
 // readFault reads one fault written in JSON.
-func readFault(row []byte) (f Fault, err error) {
+func readFault(row []byte, isEndpoint func(name string) bool) (f Fault, err error) {
 	var text faultText
 	decoder := json.NewDecoder(bytes.NewReader(row))
 	decoder.DisallowUnknownFields()
@@ -94,7 +94,7 @@ func readFault(row []byte) (f Fault, err error) {
 	if f, err = text.fault(); err != nil {
 		return f, err
 	}
-	return f, f.check()
+	return f, f.check(isEndpoint)
 }
 
 // wrongKey words what encoding/json says of a key.

@@ -80,7 +80,7 @@ func TestAScriptIsWrittenAsItIsRead(t *testing.T) {
 	for _, fault := range faultsWritten {
 		text, err := json.Marshal(fault.text())
 		require.NoError(t, err)
-		back, err := parseFaultList("[" + string(text) + "]")
+		back, err := parseFaultList("["+string(text)+"]", isEndpoint)
 		require.NoError(t, err)
 		require.Equal(t, []Fault{fault}, back)
 	}
@@ -126,7 +126,7 @@ func TestAMistakeInAScriptNamesFaultAndKey(t *testing.T) {
 		`[1]`:                        "fault 1: want an object, not number",
 		`[{"kind":"truncate"},null]`: "fault 2: kind is missing",
 	} {
-		_, err := parseFaultList(text)
+		_, err := parseFaultList(text, isEndpoint)
 		require.ErrorContains(t, err, words, text)
 	}
 }
@@ -162,7 +162,7 @@ func FuzzParseFaults(f *testing.F) {
 		for i := range faults { // what was read is written so that it reads the same
 			again, err := json.Marshal(faults[i].text())
 			require.NoError(t, err)
-			back, err := readFault(again)
+			back, err := readFault(again, isEndpoint)
 			require.NoError(t, err, string(again))
 			if len(faults[i].Endpoints) == 0 {
 				faults[i].Endpoints = nil

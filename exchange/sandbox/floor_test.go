@@ -66,12 +66,8 @@ func newFloor(t testing.TB, change func(*Config)) *floor {
 
 // call carries out a request, "POST /order" with its parameters as "side=buy amount=1".
 func (f *floor) call(a *account, endpoint, parameters string) (string, *exchange.Error) {
-	c := &call{account: a, now: f.now}
-	for i := range endpoints {
-		if endpoints[i].method+" "+endpoints[i].path == endpoint {
-			c.endpoint = &endpoints[i]
-		}
-	}
+	c := &call{account: a.place(), now: f.now}
+	c.endpoint = f.bind(endpoints).named(endpoint)
 	require.NotNil(f.t, c.endpoint, endpoint)
 	c.args = make(arguments, len(c.endpoint.params))
 	for _, one := range strings.Fields(parameters) {
@@ -82,7 +78,7 @@ func (f *floor) call(a *account, endpoint, parameters string) (string, *exchange
 		to.id, _ = uuid.Parse(text)
 	}
 	f.advance(f.now)
-	refused := c.endpoint.do(f.Exchange, c)
+	refused := c.endpoint.do(c)
 	return string(c.out), refused
 }
 

@@ -6,28 +6,44 @@ import (
 	"fmt"
 	"net/netip"
 	"sync"
-	"sync/atomic"
+
+	"github.com/tidemark-trading/tidemark/market"
 )
 
 // defaultPrefix is the brand of the headers where the config names none.
 const defaultPrefix = "Service"
 
-// front is the HTTP side of an exchange: which headers it reads and writes, whom it lets in, what a request costs. It is safe for
-// concurrent use once it is made; what may be nil below is set before the first request.
+// front is the HTTP side of an exchange: it finds the endpoint of a request, checks its signature and its parameters, charges its
+// weight, and writes the headers of its answer. It is safe for concurrent use.
 type front struct {
-	credentials []credentialHeaders // by prefix
-	budget      budgetHeaders
-	keys        map[string]*key
-	limiter     *limiter
-	rules       Rules
-	visits      sync.Pool
-	describe    sync.Once
-	description []byte
+	table            table
+	catalog          *market.Catalog
+	credentials      []credentialHeaders // by prefix
+	budget           budgetHeaders
+	keys             map[string]*key
+	limiter          *limiter
+	strict           bool
+	operatorOptional bool
+	visits           sync.Pool
+	describe         sync.Once
+	description      []byte
+}
 
-	// script has the faults that requests meet; nil: there are none. It may change at any time.
-	script atomic.Pointer[faultScript]
-	// mishap hears of a panic in a handler, which is answered with 500 and code 101.
-	mishap func(value any)
+// frontConfig is what a front is made of.
+type frontConfig struct {
+	Table            table
+	Catalog          *market.Catalog
+	Prefixes         []string // brands of the headers; all are understood, the first is answered with; none: "Service"
+	Budget           Budget
+	Keys             []accountKeys // by account
+	Strict           bool          // requests are signed exactly as they are sent, and have a Content-Type
+	OperatorOptional bool          // DELETE needs no operatorId
+}
+
+// accountKeys are the keys of one account.
+type accountKeys struct {
+	Name string // of the account
+	Keys []Key
 }
 
 // visit is what one request needs while it is served. It goes back to a pool: an endpoint keeps neither the call nor its out. The texts of
@@ -46,34 +62,44 @@ type visit struct {
 	sum       []byte
 }
 
-// newFront makes the HTTP side of an exchange with its accounts.
-func newFront(config *Config, accounts []*account) (*front, error) {
+// newFront makes the HTTP side of an exchange. An error names the account whose key is wrong.
+func newFront(config *frontConfig) (*front, error) {
 	prefixes := config.Prefixes
 	if len(prefixes) == 0 {
 		prefixes = []string{defaultPrefix}
 	}
-	f := &front{budget: budgetHeadersOf(prefixes[0]), keys: map[string]*key{}, limiter: newLimiter(config.Budget), rules: config.Rules}
+	f := &front{
+		table: config.Table, catalog: config.Catalog, budget: budgetHeadersOf(prefixes[0]), keys: map[string]*key{}, limiter: newLimiter(config.Budget),
+		strict: config.Strict, operatorOptional: config.OperatorOptional,
+	}
 	for _, prefix := range prefixes {
 		f.credentials = append(f.credentials, credentialHeadersOf(prefix))
 	}
-	perKey := points(config.Budget.PerKey, defaultBudget)
-	for _, a := range accounts {
-		for i := range a.config.Keys {
-			k, err := newKey(&a.config.Keys[i], a, perKey)
-			if err != nil {
-				return nil, err
-			}
-			if f.keys[k.Key.Key] != nil {
-				return nil, fmt.Errorf("account %s has a key that another key equals", a.name)
-			}
-			f.keys[k.Key.Key] = k
-			if config.Budget.PerAccount {
-				k.payer = f.keys[a.config.Keys[0].Key]
-			}
+	for i := range config.Keys {
+		if err := f.addKeys(i+1, &config.Keys[i], &config.Budget); err != nil {
+			return nil, err
 		}
 	}
 	f.visits.New = func() any { return &visit{sum: make([]byte, 0, sha256.Size)} }
 	return f, nil
+}
+
+// addKeys adds the keys of an account.
+func (f *front) addKeys(account int, a *accountKeys, budget *Budget) error {
+	for i := range a.Keys {
+		k, err := newKey(&a.Keys[i], account, a.Name, points(budget.PerKey, defaultBudget))
+		if err != nil {
+			return err
+		}
+		if f.keys[k.Key.Key] != nil {
+			return fmt.Errorf("account %s has a key that another key equals", a.Name)
+		}
+		f.keys[k.Key.Key] = k
+		if budget.PerAccount {
+			k.payer = f.keys[a.Keys[0].Key]
+		}
+	}
+	return nil
 }
 
 // largest is how much room for an answer or a body a visit keeps for the next one.

@@ -94,8 +94,9 @@ func (h *hall) get(path string) (string, *exchange.Error) {
 	path, query, _ := strings.Cut(path, "?")
 	c := &call{now: h.clock.Now()}
 	set := map[string]string{}
-	for i := range endpoints {
-		e := &endpoints[i]
+	table := h.bind(endpoints)
+	for i := range table {
+		e := &table[i]
 		pattern := strings.Split(e.path, "/")
 		if have := strings.Split(path, "/"); e.public() && len(have) == len(pattern) {
 			for at, part := range pattern {
@@ -121,7 +122,7 @@ func (h *hall) get(path string) (string, *exchange.Error) {
 		*a = argument{set: true, text: value}
 		_, _ = fmt.Sscan(value, &a.number)
 	}
-	refused := c.endpoint.do(h.Exchange, c)
+	refused := c.endpoint.do(c)
 	if refused == nil {
 		require.True(h.t, json.Valid(c.out), "%s", c.out)
 	}

@@ -88,7 +88,7 @@ func (ex *Exchange) note(a *account, t transaction) {
 func (ex *Exchange) getHistory(c *call) *exchange.Error {
 	page, size := c.integer("page", 1), c.integer("maxItems", 100)
 	from, to := c.integer("fromDate", 0), c.integer("toDate", lastMillis)
-	rows := latest(c.account.transactions, ex.kept())
+	rows := latest(ex.caller(c).transactions, ex.kept())
 	w := wire.Writer{Dst: c.out}
 	w.Open('{')
 	w.Key("items")

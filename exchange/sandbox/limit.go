@@ -12,6 +12,21 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
+// Budget is how many weight points a minute has, and how long exceeding it is punished (venue-facts 2.4).
+type Budget struct {
+	PerKey, PerIP int             // points a minute; 0: 1000 for a key, 500 for an IP address; below 0: no limit
+	KeyBan, IPBan market.Duration // 0: 1 and 15 minutes
+	PerAccount    bool            // the keys of an account share the budget of its first
+}
+
+// The budgets and bans where Budget says nothing.
+const (
+	defaultBudget   = 1000
+	defaultIPBudget = 500 // specification 8: lower than with a key; the number is not known
+	defaultKeyBan   = time.Minute
+	defaultIPBan    = 15 * time.Minute
+)
+
 // limiter counts the weight points of keys and of the IP addresses of those who show no key (specification 8, venue-facts 2.4). A
 // minute is one of the exchange's clock, not the last sixty seconds. Who exceeds the budget is banned for the rest of the minute and then
 // for the length of the ban; meanwhile every request is refused and costs nothing. It is safe for concurrent use.
@@ -179,16 +194,6 @@ func (l *limiter) banned() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.noted.ban
-}
-
-// saveBan writes a new ban to the state file before it is told.
-func (ex *Exchange) saveBan() {
-	if ex.store == nil || !ex.front.limiter.banned() {
-		return
-	}
-	ex.mu.Lock()
-	defer ex.mu.Unlock()
-	_ = ex.save(true) // the client is refused in any case; Err tells
 }
 
 // setMeter sets what a key or an IP address has used, as flush told it. A key that is gone is left out.

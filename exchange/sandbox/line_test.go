@@ -103,7 +103,7 @@ func (l *line) admin(method, path, body string) answer {
 	request.Header.Set("Content-Type", "application/json")
 	a, err := l.exchange(request)
 	require.NoError(l.t, err)
-	if e := adminEndpoint(method, path); e != nil {
+	if e := (&Exchange{}).bind(adminEndpoints).exact(method, path); e != nil {
 		fitsAdmin(l.t, e, a)
 	}
 	return a
@@ -123,7 +123,7 @@ func (l *line) fired() []int {
 
 // adminDescribed is the description of the admin interface, made once for all tests.
 var adminDescribed = sync.OnceValue(func() *description {
-	return readDescription(describeAdmin())
+	return readDescription((&Exchange{}).bind(adminEndpoints).describeAdmin(adminRoot))
 })
 
 // fitsAdmin requires that an answer is one that the description of the admin interface promises.

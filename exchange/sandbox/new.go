@@ -197,7 +197,15 @@ func (ex *Exchange) openDuties() error {
 }
 
 func (ex *Exchange) openFront() (err error) {
-	ex.front, err = newFront(&ex.config, ex.accounts)
+	keys := make([]accountKeys, len(ex.accounts))
+	for i, a := range ex.accounts {
+		keys[i] = accountKeys{Name: a.name, Keys: a.config.Keys}
+	}
+	ex.adminTable = ex.bind(adminEndpoints)
+	ex.front, err = newFront(&frontConfig{
+		Table: ex.bind(endpoints), Catalog: ex.catalog, Prefixes: ex.config.Prefixes, Budget: ex.config.Budget, Keys: keys,
+		Strict: ex.config.Rules.Strict, OperatorOptional: ex.config.Rules.OperatorOptional,
+	})
 	return err
 }
 

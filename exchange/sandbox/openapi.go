@@ -14,21 +14,21 @@ type object = map[string]any
 // openAPI returns the description of the API as an OpenAPI 3.1 document: every endpoint of the table with its parameters, weight and
 // answers. It is the same for the life of the exchange.
 func (f *front) openAPI() []byte {
-	f.describe.Do(func() { f.description = describe(f.credentials[0], f.budget, &f.rules) })
+	f.describe.Do(func() { f.description = f.table.describe(f.credentials[0], f.budget, f.operatorOptional) })
 	return f.description
 }
 
 // describe builds the document from the tables of endpoints and schemas.
-func describe(credentials credentialHeaders, budget budgetHeaders, rules *Rules) []byte {
+func (t table) describe(credentials credentialHeaders, budget budgetHeaders, operatorOptional bool) []byte {
 	paths := object{}
-	for i := range endpoints {
-		e := &endpoints[i]
+	for i := range t {
+		e := &t[i]
 		item, ok := paths[version+e.path].(object)
 		if !ok {
 			item = object{}
 			paths[version+e.path] = item
 		}
-		item[strings.ToLower(e.method)] = e.operation(rules)
+		item[strings.ToLower(e.method)] = e.operation(operatorOptional)
 	}
 	header := func(text string) object { return object{"description": text, "schema": object{"type": "integer"}} }
 	secret := func(name, text string) object {
@@ -54,7 +54,7 @@ func describe(credentials credentialHeaders, budget budgetHeaders, rules *Rules)
 	}
 	text, err := json.Marshal(document)
 	if err != nil {
-		panic("sandbox: " + err.Error()) // a table holds what is no JSON
+		panic("door: " + err.Error()) // a table holds what is no JSON
 	}
 	return text
 }
@@ -74,7 +74,7 @@ func headersOf(budget budgetHeaders) object {
 }
 
 // operation describes one endpoint.
-func (e *endpoint) operation(rules *Rules) object {
+func (e *endpoint) operation(operatorOptional bool) object {
 	one := object{
 		"operationId": e.operationID(), "summary": e.summary, "x-section": e.section, "x-weight": e.weight,
 		"responses": e.responses(),
@@ -85,7 +85,7 @@ func (e *endpoint) operation(rules *Rules) object {
 	parameters := []object{}
 	for i := range e.params {
 		if p := &e.params[i]; p.inPath || !e.inBody() {
-			parameters = append(parameters, p.describe(rules.require(e, p)))
+			parameters = append(parameters, p.describe(e.requires(p, operatorOptional)))
 		}
 	}
 	if !e.public() {

@@ -24,7 +24,7 @@ type description struct {
 
 // described is the description of the API with the default prefix, made once for all tests.
 var described = sync.OnceValue(func() *description {
-	return readDescription(describe(credentialHeadersOf(defaultPrefix), budgetHeadersOf(defaultPrefix), &Rules{}))
+	return readDescription(listed.describe(credentialHeadersOf(defaultPrefix), budgetHeadersOf(defaultPrefix), false))
 })
 
 func readDescription(text []byte) *description {
@@ -112,13 +112,13 @@ func TestTheDescriptionHasEveryEndpointWithItsParametersAndWeight(t *testing.T) 
 			require.Equal(t, len(e.params), have, "%s %s", method, path)
 		}
 	}
-	require.Equal(t, len(endpoints), described)
+	require.Equal(t, len(listed), described)
 }
 
 func TestEveryAnswerOfTheTableHasASchema(t *testing.T) {
 	have := answerSchemas()
-	for i := range endpoints {
-		require.Contains(t, have, endpoints[i].answer, "%s %s", endpoints[i].method, endpoints[i].path)
+	for i := range listed {
+		require.Contains(t, have, listed[i].answer, "%s %s", listed[i].method, listed[i].path)
 	}
 }
 

@@ -24,7 +24,7 @@ func (ex *Exchange) getOrdersOpen(c *call) *exchange.Error {
 		case c.has("base") && ex.catalog.Asset(m.Base).Symbol != c.text("base"):
 			continue
 		}
-		for r := c.account.recordsOf(m.ID).open.newest; r != nil; r = r.links[byState].older {
+		for r := ex.caller(c).recordsOf(m.ID).open.newest; r != nil; r = r.links[byState].older {
 			ex.tellListed(c, r, nil)
 		}
 	}
@@ -47,7 +47,7 @@ func (ex *Exchange) getOrders(c *call) *exchange.Error {
 	}
 	rows := c.integer("limit", defaultRows)
 	c.out = append(c.out, '[')
-	for r := c.account.recordsOf(m.ID).all.newest; r != nil && rows > 0; r = r.links[byCreation].older {
+	for r := ex.caller(c).recordsOf(m.ID).all.newest; r != nil && rows > 0; r = r.links[byCreation].older {
 		created := ex.orderOf(r).Created.Millis()
 		if created < times.from || int64(r.count) < places.from {
 			break
@@ -75,7 +75,7 @@ func (ex *Exchange) getTrades(c *call) *exchange.Error {
 		return refused
 	}
 	rows := c.integer("limit", defaultRows)
-	trades := c.account.recordsOf(m.ID).trades
+	trades := ex.caller(c).recordsOf(m.ID).trades
 	trades = trades[max(0, len(trades)-ex.keepTrades()):]
 	c.out = append(c.out, '[')
 	for i := len(trades) - 1; i >= 0 && rows > 0; i-- {

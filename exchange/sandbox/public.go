@@ -19,7 +19,7 @@ type depth struct {
 func (ex *Exchange) getTime(c *call) *exchange.Error {
 	w := wire.Writer{Dst: c.out}
 	w.Open('{')
-	now := c.fate.skewed(c.now)
+	now := c.skewed(c.now)
 	w.Integer("time", now.Millis())
 	w.Integer("timeNs", int64(now))
 	w.Close('}')

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -136,15 +135,15 @@ func TestATradeIDIsWrittenAsTheLibraryWritesIt(t *testing.T) {
 func TestBookCandlesAndTradesAreWrittenWithoutGarbage(t *testing.T) {
 	h := newHall(t, price.Synthetic{Price: "95000"}, nil, func(c *Config) { c.History = 24 * time.Hour })
 	for _, path := range []string{"/{market}/book", "/{market}/candles", "/{market}/trades"} {
-		at := slices.IndexFunc(endpoints, func(e endpoint) bool { return e.path == path })
-		c := &call{endpoint: &endpoints[at], now: noon, args: make(arguments, len(endpoints[at].params)), out: make([]byte, 0, 1<<20)}
+		e := h.bind(endpoints).named("GET " + path)
+		c := &call{endpoint: e, now: noon, args: make(arguments, len(e.params)), out: make([]byte, 0, 1<<20)}
 		*c.arg("market") = argument{set: true, text: "BTC-EUR"}
 		if path == "/{market}/candles" {
 			*c.arg("interval") = argument{set: true, text: "1m"}
 		}
 		require.Zero(t, testing.AllocsPerRun(10, func() {
 			c.out = c.out[:0]
-			_ = c.endpoint.do(h.Exchange, c)
+			_ = c.endpoint.do(c)
 		}), path)
 		require.Greater(t, len(c.out), 150, path)
 	}

@@ -226,9 +226,9 @@ func (ex *Exchange) find(c *call, id market.ID) (*record, *exchange.Error) {
 	var r *record
 	switch {
 	case c.has("clientOrderId"):
-		r = c.account.recordsOf(id).named[c.id("clientOrderId")]
+		r = ex.caller(c).recordsOf(id).named[c.id("clientOrderId")]
 	case c.has("orderId"):
-		r = ex.recordNamed(c.account, id, c.id("orderId"))
+		r = ex.recordNamed(ex.caller(c), id, c.id("orderId"))
 	default:
 		return nil, exchange.Required("orderId")
 	}

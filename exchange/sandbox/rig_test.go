@@ -44,7 +44,7 @@ func newRig(t testing.TB, change ...func(*Config)) *rig {
 	ex, err := New(config)
 	require.NoError(t, err)
 	r := &rig{t: t, ex: ex}
-	r.ex.front.mishap = func(value any) { t.Errorf("panic in a handler: %v\n%s", value, debug.Stack()) }
+	r.ex.onPanic = func(value any) { t.Errorf("panic in a handler: %v\n%s", value, debug.Stack()) }
 	return r
 }
 

@@ -7,20 +7,41 @@ const version = "/v2"
 
 // route finds the endpoint of a method and a path without /v2, and the market that the path names; nil where there is none. A path
 // that is written out in the table comes before one with {market} in it.
-func route(method, path string) (e *endpoint, market string) {
-	for i := range endpoints {
-		if e := &endpoints[i]; e.path == path && e.method == method {
-			return e, ""
-		}
+func (t table) route(method, path string) (e *endpoint, market string) {
+	if e := t.exact(method, path); e != nil {
+		return e, ""
 	}
-	for i := range endpoints {
-		if e := &endpoints[i]; e.method == method {
+	for i := range t {
+		if e := &t[i]; e.method == method {
 			if market, ok := e.marketOf(path); ok {
 				return e, market
 			}
 		}
 	}
 	return nil, ""
+}
+
+// exact returns the endpoint of a method and a path that is written as in the table, or nil.
+func (t table) exact(method, path string) *endpoint {
+	for i := range t {
+		if e := &t[i]; e.path == path && e.method == method {
+			return e
+		}
+	}
+	return nil
+}
+
+// name is the method and the path without /v2: "GET /{market}/book".
+func (e *endpoint) name() string { return e.method + " " + e.path }
+
+// named returns the endpoint of a name, or nil.
+func (t table) named(name string) *endpoint {
+	for i := range t {
+		if t[i].name() == name {
+			return &t[i]
+		}
+	}
+	return nil
 }
 
 // marketOf returns what stands in a path where the endpoint's has {market}.

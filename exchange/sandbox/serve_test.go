@@ -17,7 +17,7 @@ import (
 
 // probe returns an endpoint that answers an empty object, so that what comes before an endpoint can be tested by itself.
 func probe(method string, needs right) *endpoint {
-	return &endpoint{method: method, path: "/probe", weight: 1, needs: needs, do: func(_ *Exchange, c *call) *exchange.Error {
+	return &endpoint{method: method, path: "/probe", weight: 1, needs: needs, do: func(c *call) *exchange.Error {
 		c.out = append(c.out, `{}`...)
 		return nil
 	}}
@@ -96,9 +96,9 @@ func TestAnAnswerSaysWhatItIsAndWhatItCost(t *testing.T) {
 func TestAPanicIsAnsweredWith101AndTheNextRequestGoesOn(t *testing.T) {
 	r := newRig(t)
 	heard := ""
-	r.ex.front.mishap = func(value any) { heard = value.(string) }
+	r.ex.onPanic = func(value any) { heard = value.(string) }
 	broken := probe("GET", 0)
-	broken.do = func(_ *Exchange, c *call) *exchange.Error {
+	broken.do = func(c *call) *exchange.Error {
 		c.out = append(c.out, `{"half":`...)
 		panic("a broken invariant")
 	}
@@ -113,7 +113,7 @@ func TestTimeAtTheVenueNeverGoesBack(t *testing.T) {
 	r := newRig(t)
 	r.ex.reached = rigStart + 1000
 	e := probe("GET", 0)
-	e.do = func(_ *Exchange, c *call) *exchange.Error {
+	e.do = func(c *call) *exchange.Error {
 		require.Equal(t, rigStart+1000, c.now)
 		return nil
 	}
@@ -124,8 +124,8 @@ func TestAnswersOfRequestsAtOnceDoNotMix(t *testing.T) {
 	r := newRig(t, func(c *Config) { c.Budget.PerKey = -1 })
 	echo := probe("GET", rightRead)
 	echo.params = []parameter{{name: "say", kind: kindText}}
-	echo.do = func(_ *Exchange, c *call) *exchange.Error {
-		c.out = append(append(append(c.out, '"'), c.text("say")+c.account.name...), '"')
+	echo.do = func(c *call) *exchange.Error {
+		c.out = append(append(append(c.out, '"'), c.text("say")+r.ex.caller(c).name...), '"')
 		return nil
 	}
 	var clients sync.WaitGroup

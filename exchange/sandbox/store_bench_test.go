@@ -53,9 +53,9 @@ func BenchmarkRecall(b *testing.B) {
 	require.NoError(b, r.ex.openState())
 	post, _ := route("POST", "/order")
 	for n := range orders {
-		c := &call{account: r.ex.accounts[0], now: r.ex.reached, endpoint: post}
-		require.Nil(b, r.ex.decode(c, "", "", []byte(fmt.Sprintf(`{"market":"BTC-EUR","operatorId":1,"side":"buy","orderType":"limit","amount":"0.001","price":"%d"}`, 10_000+n%500))))
-		require.Nil(b, post.do(r.ex, c))
+		c := &call{account: 1, now: r.ex.reached, endpoint: post}
+		require.Nil(b, r.ex.front.decode(c, "", "", []byte(fmt.Sprintf(`{"market":"BTC-EUR","operatorId":1,"side":"buy","orderType":"limit","amount":"0.001","price":"%d"}`, 10_000+n%500))))
+		require.Nil(b, r.ex.postOrder(c))
 	}
 	require.NoError(b, r.ex.Close())
 	info, err := os.Stat(path)

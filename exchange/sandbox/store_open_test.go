@@ -34,7 +34,7 @@ func (r *rig) reopen(change ...func(*Config)) error {
 	}
 	ex, err := New(config)
 	if err == nil {
-		ex.front.mishap = r.ex.front.mishap
+		ex.onPanic = r.ex.onPanic
 		r.ex = ex
 	}
 	return err
@@ -135,10 +135,11 @@ func TestAnExchangeThatCannotWriteAnswersNothingMore(t *testing.T) {
 // A request whose handler has a mistake may be half done in memory. In the file it is not done at all.
 func TestAPanicLeavesTheFileWhole(t *testing.T) {
 	r := newKeptRig(t)
-	r.ex.front.mishap = nil
+	r.ex.onPanic = nil
 	r.send("alice", "POST", "/order", someOrder).ok(t)
 	before := r.send("alice", "GET", "/balance", "").ok(t).body
-	c := &call{account: r.ex.accounts[0], endpoint: &endpoint{method: http.MethodPost, do: func(ex *Exchange, c *call) *exchange.Error {
+	c := &call{account: 1, endpoint: &endpoint{method: http.MethodPost, do: func(*call) *exchange.Error {
+		ex := r.ex
 		require.NoError(t, ex.transfer(0, 1, -1000))
 		ex.store.account(ex.accounts[0])
 		panic("half of it is done")

@@ -67,11 +67,11 @@ func (r *rig) again(change ...func(*Config)) {
 	for _, alter := range change {
 		alter(&config)
 	}
-	before := r.ex.front
+	before := r.ex.onPanic
 	ex, err := New(config)
 	require.NoError(r.t, err)
 	r.ex = ex
-	r.ex.front.mishap = before.mishap
+	r.ex.onPanic = before
 }
 
 // questions are what can be asked without changing anything.

@@ -21,7 +21,7 @@ func (ex *Exchange) postOrder(c *call) *exchange.Error {
 	if t.refused != nil {
 		return t.refused
 	}
-	if c.has("clientOrderId") && c.account.inUse(m.ID, c.id("clientOrderId")) {
+	if c.has("clientOrderId") && ex.caller(c).inUse(m.ID, c.id("clientOrderId")) {
 		return exchange.ErrCode(exchange.CodeDuplicateClientOrderID)
 	}
 	ex.sequence++
@@ -131,7 +131,7 @@ func (ex *Exchange) deleteOrders(c *call) *exchange.Error {
 		if halted != nil {
 			continue
 		}
-		open := &c.account.recordsOf(m.ID).open
+		open := &ex.caller(c).recordsOf(m.ID).open
 		for r := open.oldest; r != nil; r = open.oldest { // a cancel may fire triggers, which end others
 			if refused := ex.cancel(c, r); refused != nil {
 				return refused
@@ -176,11 +176,11 @@ func (ex *Exchange) cancel(c *call, r *record) *exchange.Error {
 func (ex *Exchange) perform(c *call) *exchange.Error {
 	var refused *exchange.Error
 	var err error
-	if c.fate != nil && c.fate.fill > 0 {
-		refused, err = ex.venue.PerformLate(c.account.id, c.now, &ex.command)
-		ex.late.add(latecomer{at: later(c.now, c.fate.fill), order: ex.command.Order.ID, settle: c.fate.settle})
+	if c.fillLater > 0 {
+		refused, err = ex.venue.PerformLate(ex.caller(c).id, c.now, &ex.command)
+		ex.late.add(latecomer{at: later(c.now, c.fillLater), order: ex.command.Order.ID, settle: c.settleLater})
 	} else {
-		refused, err = ex.venue.Perform(c.account.id, c.now, &ex.command)
+		refused, err = ex.venue.Perform(ex.caller(c).id, c.now, &ex.command)
 	}
 	switch {
 	case err != nil:

@@ -208,12 +208,8 @@ func TestPlacingARestingOrderAllocatesLittle(t *testing.T) {
 		m.MaxOpenOrders = 0
 	}
 	require.NoError(t, f.venue.Transfer(f.alice.id, 1, 1_000_000_00))
-	c := &call{account: f.alice, now: f.now}
-	for i := range endpoints {
-		if endpoints[i].method == "POST" && endpoints[i].path == "/order" {
-			c.endpoint = &endpoints[i]
-		}
-	}
+	c := &call{account: f.alice.place(), now: f.now}
+	c.endpoint = listed.named("POST /order")
 	c.args = make(arguments, len(c.endpoint.params))
 	for name, value := range map[string]string{"market": "BTC-EUR", "side": "buy", "orderType": "limit", "amount": "0.01", "price": "700"} {
 		*c.arg(name) = argument{set: true, text: value}

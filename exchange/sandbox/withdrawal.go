@@ -34,7 +34,7 @@ func (ex *Exchange) postWithdrawal(c *call) *exchange.Error {
 			return exchange.ErrCode(exchange.CodeAmountTooLarge)
 		}
 	}
-	balance := ex.venue.BalanceOf(c.account.id, v.ID)
+	balance := ex.venue.BalanceOf(ex.caller(c).id, v.ID)
 	switch {
 	case !v.open():
 		return exchange.ErrCode(410)
@@ -43,7 +43,7 @@ func (ex *Exchange) postWithdrawal(c *call) *exchange.Error {
 	case total > balance.Total-balance.Held:
 		return exchange.ErrCode(408)
 	}
-	ex.withdraw(c.account, v, total, c.text("address"), c.text("paymentId"), c.now)
+	ex.withdraw(ex.caller(c), v, total, c.text("address"), c.text("paymentId"), c.now)
 	w := wire.Writer{Dst: c.out}
 	w.Open('{')
 	w.Key("success")
@@ -106,7 +106,7 @@ func (ex *Exchange) giveBack(t *transfer, at market.Time) error {
 
 // getWithdrawalHistory answers GET /withdrawalHistory, by the time of the request.
 func (ex *Exchange) getWithdrawalHistory(c *call) *exchange.Error {
-	ex.listTransfers(c, c.account.withdrawals)
+	ex.listTransfers(c, ex.caller(c).withdrawals)
 	return nil
 }
 
