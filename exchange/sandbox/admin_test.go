@@ -328,7 +328,7 @@ func TestAdminCostsNothingAndSurvivesAPanic(t *testing.T) {
 	require.Equal(t, 1, l.hear("", "GET", "/time", "").remaining(t))
 	heard := any(nil)
 	l.ex.onPanic = func(value any) { heard = value }
-	require.Nil(t, l.ex.script.faults)
+	require.Empty(t, l.ex.script.report().Faults)
 	script := l.ex.script
 	l.ex.script = nil
 	l.admin("GET", "/faults", "").refused(t, 500, 101)

@@ -14,7 +14,7 @@ import (
 
 // faultOf reads a body and returns why it is no JSON object.
 func faultOf(text string) string {
-	order, _ := route("POST", "/order")
+	order := &endpoint{method: "POST", params: []parameter{{name: "market", kind: kindText}, {name: "amount", kind: kindDecimal}, {name: "operatorId", kind: kindInteger}}}
 	d := decoder{catalog: &market.Catalog{}, call: &call{endpoint: order, args: make(arguments, len(order.params))}}
 	return d.body([]byte(text))
 }

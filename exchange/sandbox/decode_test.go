@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -185,7 +186,7 @@ func FuzzQuery(f *testing.F) {
 func FuzzBody(f *testing.F) {
 	f.Add(`{"market":"BTC-EUR","side":"buy","orderType":"limit","operatorId":1,"amount":"1.5","price":"30000"}`)
 	f.Add(`{"amount":1e400,"postOnly":"x","clientOrderId":"` + oneID + `"}`)
-	r := newRig(f)
+	r, decimal := newRig(f), regexp.MustCompile(`^[0-9]+([.][0-9]+)?$`)
 	f.Fuzz(func(t *testing.T, body string) {
 		c, refusal := r.read("POST", "/order", "", body)
 		if refusal != nil {
@@ -193,6 +194,6 @@ func FuzzBody(f *testing.F) {
 			return
 		}
 		require.NotNil(t, r.ex.catalog.MarketNamed(c.text("market")))
-		require.True(t, !c.has("amount") || isDecimal(c.text("amount")))
+		require.True(t, !c.has("amount") || decimal.MatchString(c.text("amount")))
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -82,24 +81,6 @@ func TestTheDocsListEveryAdminEndpoint(t *testing.T) {
 		rows = append(rows, fmt.Sprintf("| `%s /admin%s` | %s | %s |", e.method, e.path, e.summary, parameters(e)))
 	}
 	requireTable(t, "| endpoint | what | parameters |", rows)
-}
-
-func TestTheDocsListEveryFault(t *testing.T) {
-	var rows []string
-	for _, row := range faultRows[1:] {
-		var settings []string
-		for _, name := range row.needs {
-			settings = append(settings, "**`"+name+"`**")
-		}
-		for _, name := range row.takes {
-			settings = append(settings, "`"+name+"`")
-		}
-		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s | %s |", row.name, row.client, row.work, strings.Join(settings, ", ")))
-	}
-	requireTable(t, "| kind | what the client sees | was the work done | settings |", rows)
-	for _, name := range slices.Concat(selectors, schedules) {
-		require.Contains(t, docsPage(t), "| `"+name+"` |")
-	}
 }
 
 func TestTheScriptInTheDocsIsOne(t *testing.T) {

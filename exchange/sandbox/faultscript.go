@@ -72,9 +72,10 @@ type faultTarget struct {
 	request *http.Request
 	path    string // the market that the path names
 
-	key    *key // that it shows, genuine or not
-	market string
-	known  bool // key and market have been looked up
+	key     string // that it names, genuine or not
+	account int    // that has the key
+	market  string
+	known   bool // the three above have been looked up
 }
 
 // choose decides what the script's faults do to a request that arrives at a time; nil: nothing. name is the market in its path. The
@@ -121,9 +122,7 @@ func (f *loadedFault) choose(one *faultTarget, passed market.Duration) bool {
 	}
 	one.lookUp()
 	switch {
-	case f.account != 0 && (one.key == nil || one.key.account != f.account):
-		return false
-	case f.Key != "" && (one.key == nil || one.key.Key.Key != f.Key):
+	case f.account != 0 && f.account != one.account, f.Key != "" && f.Key != one.key:
 		return false
 	}
 	return f.Market == "" || f.Market == one.market
@@ -133,7 +132,7 @@ func (f *loadedFault) choose(one *faultTarget, passed market.Duration) bool {
 func (one *faultTarget) lookUp() {
 	if !one.known {
 		one.known = true
-		one.key = one.front.keyShown(one.request.Header)
+		one.key, one.account = one.front.keyShown(one.request.Header)
 		one.market = one.visit.marketShown(one.path, one.request.URL.RawQuery)
 	}
 }

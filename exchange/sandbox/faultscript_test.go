@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -169,4 +170,14 @@ func TestAMistakeInTheConfigsFaultsIsNamed(t *testing.T) {
 		_, err := New(config)
 		require.ErrorContains(t, err, words)
 	}
+}
+
+func TestTheScriptOfTheDocumentationParses(t *testing.T) {
+	text, err := os.ReadFile("../../configs/faults.toml")
+	require.NoError(t, err)
+	faults, err := ParseFaults(text)
+	require.NoError(t, err)
+	require.NotEmpty(t, faults)
+	_, err = New(Config{Assets: Default().Assets, Markets: Default().Markets, Accounts: Default().Accounts, Tiers: Default().Tiers, Clock: ManualClock(rigStart), Faults: faults})
+	require.NoError(t, err)
 }

@@ -2,8 +2,11 @@ package sandbox
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +14,9 @@ import (
 
 	"github.com/tidemark-trading/tidemark/market"
 )
+
+// knownEndpoint stands for the table of an exchange.
+func knownEndpoint(name string) bool { return name == "POST /order" || name == "GET /{market}/book" }
 
 const faultScriptText = `
 # every tenth answer of POST /order is lost
@@ -68,10 +74,10 @@ var faultsWritten = []Fault{
 }
 
 func TestAScriptIsReadFromTOML(t *testing.T) {
-	faults, err := ParseFaults([]byte(faultScriptText))
+	faults, err := parseFaults([]byte(faultScriptText), knownEndpoint)
 	require.NoError(t, err)
 	require.Equal(t, faultsWritten, faults)
-	faults, err = ParseFaults(nil)
+	faults, err = parseFaults(nil, knownEndpoint)
 	require.NoError(t, err)
 	require.Empty(t, faults)
 }
@@ -80,7 +86,7 @@ func TestAScriptIsWrittenAsItIsRead(t *testing.T) {
 	for _, fault := range faultsWritten {
 		text, err := json.Marshal(fault.text())
 		require.NoError(t, err)
-		back, err := parseFaultList("["+string(text)+"]", isEndpoint)
+		back, err := parseFaultList("["+string(text)+"]", knownEndpoint)
 		require.NoError(t, err)
 		require.Equal(t, []Fault{fault}, back)
 	}
@@ -118,7 +124,7 @@ func TestAMistakeInAScriptNamesFaultAndKey(t *testing.T) {
 		"[[faults]]\nkind='cancelOrders'\nreason='cancelPostOnly'":                 "fault 1: reason: cancelPostOnly is not one of",
 		"[[faults]]\nkind='cancelOrders'\nendpoints=['POST /order']":               "fault 1: endpoints: a fault of kind cancelOrders has none",
 	} {
-		_, err := ParseFaults([]byte(text))
+		_, err := parseFaults([]byte(text), knownEndpoint)
 		require.ErrorContains(t, err, words, text)
 	}
 	for text, words := range map[string]string{
@@ -126,7 +132,7 @@ func TestAMistakeInAScriptNamesFaultAndKey(t *testing.T) {
 		`[1]`:                        "fault 1: want an object, not number",
 		`[{"kind":"truncate"},null]`: "fault 2: kind is missing",
 	} {
-		_, err := parseFaultList(text, isEndpoint)
+		_, err := parseFaultList(text, knownEndpoint)
 		require.ErrorContains(t, err, words, text)
 	}
 }
@@ -155,14 +161,14 @@ func FuzzParseFaults(f *testing.F) {
 	f.Add([]byte(faultScriptText))
 	f.Add([]byte("[[faults]]\nkind='html'\ncode=200"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		faults, err := ParseFaults(text)
+		faults, err := parseFaults(text, knownEndpoint)
 		if err != nil {
 			return
 		}
 		for i := range faults { // what was read is written so that it reads the same
 			again, err := json.Marshal(faults[i].text())
 			require.NoError(t, err)
-			back, err := readFault(again, isEndpoint)
+			back, err := readFault(again, knownEndpoint)
 			require.NoError(t, err, string(again))
 			if len(faults[i].Endpoints) == 0 {
 				faults[i].Endpoints = nil
@@ -172,12 +178,24 @@ func FuzzParseFaults(f *testing.F) {
 	})
 }
 
-func TestTheScriptOfTheDocumentationParses(t *testing.T) {
-	text, err := os.ReadFile("../../configs/faults.toml")
+func TestTheDocsListEveryFault(t *testing.T) {
+	var rows []string
+	for _, row := range faultRows[1:] {
+		var settings []string
+		for _, name := range row.needs {
+			settings = append(settings, "**`"+name+"`**")
+		}
+		for _, name := range row.takes {
+			settings = append(settings, "`"+name+"`")
+		}
+		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s | %s |", row.name, row.client, row.work, strings.Join(settings, ", ")))
+	}
+	text, err := os.ReadFile("../../../docs/exchange.md")
 	require.NoError(t, err)
-	faults, err := ParseFaults(text)
-	require.NoError(t, err)
-	require.NotEmpty(t, faults)
-	_, err = New(Config{Assets: Default().Assets, Markets: Default().Markets, Accounts: Default().Accounts, Tiers: Default().Tiers, Clock: ManualClock(rigStart), Faults: faults})
-	require.NoError(t, err)
+	page := string(text)
+	head := "| kind | what the client sees | was the work done | settings |\n|---|---|---|---|\n"
+	require.Contains(t, page, "\n"+head+strings.Join(rows, "\n")+"\n\n", "docs/exchange.md: the table below the head does not say what the code says")
+	for _, name := range slices.Concat(selectors, schedules) {
+		require.Contains(t, page, "| `"+name+"` |")
+	}
 }

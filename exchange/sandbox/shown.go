@@ -5,14 +5,17 @@ import (
 	"strings"
 )
 
-// keyShown returns the key that a request shows, genuine or not; nil: none of this exchange.
-func (f *front) keyShown(h http.Header) *key {
+// keyShown returns the key that a request names, genuine or not, and the account that has it; "" and 0: no key of this exchange.
+func (f *front) keyShown(h http.Header) (name string, account int) {
 	for i := range f.credentials {
 		if shown := h[f.credentials[i].key]; len(shown) > 0 {
-			return f.keys[shown[0]]
+			if k := f.keys[shown[0]]; k != nil {
+				return k.Key.Key, k.account
+			}
+			break
 		}
 	}
-	return nil
+	return "", 0
 }
 
 // hasKey reports whether the exchange has a key.
