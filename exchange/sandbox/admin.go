@@ -58,7 +58,7 @@ func (ex *Exchange) serveAdmin(w http.ResponseWriter, r *http.Request) {
 	v := ex.front.enter()
 	defer ex.front.leave(v)
 	refusal := ex.authorize(r)
-	w.Header()["Content-Type"] = jsonContent
+	declareJSON(w.Header())
 	if refusal == nil && r.Method == http.MethodGet && r.URL.Path == adminRoot+"openapi.json" {
 		w.Write(ex.adminTable.describeAdmin(adminRoot))
 		return

@@ -80,8 +80,8 @@ type faultTarget struct {
 
 // choose decides what the script's faults do to a request that arrives at a time; nil: nothing. name is the market in its path. The
 // effects on the call are in the visit then.
-func (s *faultScript) choose(door *front, v *visit, r *http.Request, name string, at market.Time) *decision {
-	one := faultTarget{front: door, visit: v, request: r, path: name}
+func (s *faultScript) choose(d *front, v *visit, r *http.Request, name string, at market.Time) *decision {
+	one := faultTarget{front: d, visit: v, request: r, path: name}
 	var all *decision
 	s.mu.Lock()
 	defer s.mu.Unlock()

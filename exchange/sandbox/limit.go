@@ -159,14 +159,15 @@ func minuteOf(now market.Time) int64 {
 	return int64(market.FloorTo(now, market.Time(time.Minute))) / int64(time.Minute)
 }
 
-// keep lets the limiter note what changes, for flush.
-func (l *limiter) keep() {
-	l.noted = &noted{keys: map[*key]struct{}{}, peers: map[netip.Addr]struct{}{}}
+// keepUsage lets the door note changed usage for flushUsage.
+func (f *front) keepUsage() {
+	f.limiter.noted = &noted{keys: map[*key]struct{}{}, peers: map[netip.Addr]struct{}{}}
 }
 
-// flush tells what keys and IP addresses have used where that has changed since the last flush: what has to outlive a restart, or a ban
-// would not. An address that is forgotten has the zero meter.
-func (l *limiter) flush(each func(subject string, m meter) error) error {
+// flushUsage calls each for every key and IP address whose usage has changed since the last flush: it has to be stored, so that bans
+// outlive a restart. A forgotten address has the zero usage.
+func (f *front) flushUsage(each func(subject string, m meter) error) error {
+	l := f.limiter
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for k := range l.noted.keys {
@@ -189,14 +190,15 @@ func (l *limiter) flush(each func(subject string, m meter) error) error {
 	return nil
 }
 
-// banned reports whether somebody has been banned since the last flush.
-func (l *limiter) banned() bool {
+// hasNewBan reports whether a key or an address has been banned since the last flush.
+func (f *front) hasNewBan() bool {
+	l := f.limiter
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.noted.ban
 }
 
-// setMeter sets what a key or an IP address has used, as flush told it. A key that is gone is left out.
+// setMeter sets what a key or an IP address has used, as flushUsage reported it. A key that is gone is left out.
 func (f *front) setMeter(subject string, m meter) {
 	f.limiter.mu.Lock()
 	defer f.limiter.mu.Unlock()

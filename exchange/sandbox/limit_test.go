@@ -144,18 +144,18 @@ func TestBudgetsAreSettings(t *testing.T) {
 func TestMetersOutliveARestart(t *testing.T) {
 	tight := func(c *Config) { c.Budget = Budget{PerKey: 2, PerIP: 1} }
 	before, after := newRig(t, tight), newRig(t, tight)
-	before.ex.front.limiter.keep()
+	before.ex.front.keepUsage()
 	before.asks("alice")
 	before.asks("")
 	before.asks("")
 	kept := map[string]meter{}
-	require.NoError(t, before.ex.front.limiter.flush(func(subject string, m meter) error { kept[subject] = m; return nil }))
+	require.NoError(t, before.ex.front.flushUsage(func(subject string, m meter) error { kept[subject] = m; return nil }))
 	require.Len(t, kept, 2)
 	for subject, m := range kept {
 		after.ex.front.setMeter(subject, m)
 	}
 	after.ex.front.setMeter("a key that is gone", meter{})
-	require.NoError(t, before.ex.front.limiter.flush(func(string, meter) error { return errors.New("nothing has changed since") }))
+	require.NoError(t, before.ex.front.flushUsage(func(string, meter) error { return errors.New("nothing has changed since") }))
 	require.Equal(t, 0, after.asks("alice").ok(t).remaining(t))
 	after.asks("").refused(t, 429, 105)
 	after.asks("bob").ok(t)

@@ -26,11 +26,11 @@ type description struct {
 
 // described is the description of the API with the default prefix, made once for all tests.
 var described = sync.OnceValue(func() *description {
-	door, err := newFront(&frontConfig{Table: listed})
+	d, err := newFront(&frontConfig{Table: listed})
 	if err != nil {
 		panic(err)
 	}
-	return readDescription(door.openAPI())
+	return readDescription(d.openAPI())
 })
 
 func readDescription(text []byte) *description {

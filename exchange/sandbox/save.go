@@ -218,7 +218,7 @@ func writeBars(b *bbolt.Bucket, l *listing) error {
 // writeMeters writes what keys and IP addresses have used since the last write.
 func (s *store) writeMeters(tx *bbolt.Tx) error {
 	b := tx.Bucket(bucketMeters)
-	return s.ex.front.limiter.flush(func(subject string, m meter) error {
+	return s.ex.front.flushUsage(func(subject string, m meter) error {
 		if m == (meter{}) {
 			return b.Delete([]byte(subject))
 		}

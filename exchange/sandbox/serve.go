@@ -35,7 +35,7 @@ func (ex *Exchange) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := r.URL.Path
 	switch {
 	case path == "/openapi.json" && r.Method == http.MethodGet:
-		w.Header()["Content-Type"] = jsonContent
+		declareJSON(w.Header())
 		w.Write(ex.front.openAPI())
 		return
 	case strings.HasPrefix(path, adminRoot) && ex.config.Admin != "" && peerOf(r.RemoteAddr).IsLoopback():
@@ -132,7 +132,7 @@ func changes(c *call) bool { return c.account == 0 && c.endpoint.method != http.
 
 // saveBan writes a new ban to the state file before it is told.
 func (ex *Exchange) saveBan() {
-	if ex.store == nil || !ex.front.limiter.banned() {
+	if ex.store == nil || !ex.front.hasNewBan() {
 		return
 	}
 	ex.mu.Lock()

@@ -149,7 +149,7 @@ func (ex *Exchange) openState() error {
 	for _, l := range ex.listings[1:] {
 		s.shelves[l.ID] = shelf{configured: rulesOf(l.Market), marked: true}
 	}
-	ex.front.limiter.keep()
+	ex.front.keepUsage()
 	for _, a := range ex.accounts {
 		s.account(a)
 	}

@@ -32,6 +32,9 @@ func (v *visit) read(r *http.Request, strict bool) *exchange.Error {
 	return nil
 }
 
+// declareJSON sets the header Content-Type of an answer.
+func declareJSON(h http.Header) { h["Content-Type"] = jsonContent }
+
 // readBody reads up to one byte more than a body may have.
 func (v *visit) readBody(r *http.Request) error {
 	if r.Body == nil || r.ContentLength == 0 {
@@ -100,7 +103,7 @@ func peerOf(remote string) netip.Addr {
 // head sets the headers of the answer and its status.
 func (f *front) head(w http.ResponseWriter, v *visit) {
 	h := w.Header()
-	h["Content-Type"] = jsonContent
+	declareJSON(h)
 	f.budget.write(h, v.bill)
 	if v.status == 0 {
 		v.status = http.StatusOK
