@@ -12,6 +12,8 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/stretchr/testify/require"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 )
 
 func TestAdminIsForThisMachineAndItsToken(t *testing.T) {
@@ -107,12 +109,12 @@ func TestTheAdminInterfaceDescribesItself(t *testing.T) {
 	for path, item := range document.Paths.Map() {
 		for method := range item.Operations() {
 			count++
-			require.NotNil(t, l.ex.adminTable.exact(method, strings.TrimPrefix(path, "/admin")))
+			require.NotNil(t, l.ex.adminTable.Exact(method, strings.TrimPrefix(path, "/admin")))
 		}
 	}
 	require.Equal(t, len(adminEndpoints), count)
 	require.NotContains(t, l.get("/markets").body, "admin")
-	require.NotContains(t, string(l.ex.front.openAPI()), "/admin", "the public description does not tell of it")
+	require.NotContains(t, string(l.ex.front.OpenAPI()), "/admin", "the public description does not tell of it")
 }
 
 func TestTheClockIsReadMovedAndSetOverAdmin(t *testing.T) {
@@ -217,7 +219,7 @@ func TestRulesChangeWithoutTouchingWhatRests(t *testing.T) {
 }
 
 func TestTheOperatorEndsOrdersForAReason(t *testing.T) {
-	for _, reason := range append(slices.Clone(faultReasons), "") {
+	for _, reason := range append(slices.Clone(fault.Reasons), "") {
 		for _, c := range []struct{ body, ended string }{
 			{``, "ABEFab"}, {`,"market":"BTC-EUR"`, "ABab"}, {`,"account":"bob"`, "ab"}, {`,"account":"alice","market":"ETH-EUR"`, "EF"}, {`,"market":"BTC-EUR","orderId":"$B"`, "B"},
 		} {
@@ -294,7 +296,7 @@ func TestTheLedgerShowsWhereEveryUnitIs(t *testing.T) {
 	l.hear("alice", "POST", "/order", buy).ok(t)
 	l.hear("bob", "POST", "/order", bobSells).ok(t)                                                                                             // 500.00, between two accounts: the house has both fees
 	l.hear("bob", "POST", "/order", `{"market":"ETH-EUR","side":"buy","orderType":"market","amount":"1","operatorId":1}`).ok(t)                 // from the house
-	l.hear("bob", "POST", "/withdrawal", `{"symbol":"EUR","amount":"100","address":"NL46TIDE0123456789"}`).ok(t)                                // out
+	l.hear("bob", "POST", "/withdrawal", `{"symbol":"EUR","amount":"100","address":"NL46TIDE0123456789"}`).ok(t)                                // Out
 	l.hear("alice", "POST", "/order", `{"market":"ETH-EUR","side":"buy","orderType":"limit","amount":"1","price":"2000","operatorId":1}`).ok(t) // held
 	var ledger struct {
 		Accounts []struct {
@@ -320,7 +322,7 @@ func TestTheLedgerShowsWhereEveryUnitIs(t *testing.T) {
 }
 
 func TestAdminCostsNothingAndSurvivesAPanic(t *testing.T) {
-	l := newLine(t, func(c *Config) { c.Budget = Budget{PerIP: 2} })
+	l := newLine(t, func(c *Config) { c.Budget = door.Budget{PerIP: 2} })
 	for range 5 {
 		a := l.admin("GET", "/clock", "").ok(t)
 		require.Empty(t, a.header.Get("Service-Ratelimit-Remaining"))
@@ -328,7 +330,7 @@ func TestAdminCostsNothingAndSurvivesAPanic(t *testing.T) {
 	require.Equal(t, 1, l.hear("", "GET", "/time", "").remaining(t))
 	heard := any(nil)
 	l.ex.onPanic = func(value any) { heard = value }
-	require.Empty(t, l.ex.script.report().Faults)
+	require.Empty(t, l.ex.script.Report().Faults)
 	script := l.ex.script
 	l.ex.script = nil
 	l.admin("GET", "/faults", "").refused(t, 500, 101)
@@ -339,7 +341,7 @@ func TestAdminCostsNothingAndSurvivesAPanic(t *testing.T) {
 
 func TestABodyThatIsTooLargeIsRefusedByAdminToo(t *testing.T) {
 	l := newLine(t)
-	request, err := http.NewRequest("PUT", l.server.URL+"/admin/faults", io.MultiReader(strings.NewReader(`{"faults":["`), io.LimitReader(zeros{}, maxBody)))
+	request, err := http.NewRequest("PUT", l.server.URL+"/admin/faults", io.MultiReader(strings.NewReader(`{"faults":["`), io.LimitReader(zeros{}, door.MaxBody)))
 	require.NoError(t, err)
 	request.Header.Set("Authorization", "Bearer "+lineToken)
 	request.Header.Set("Content-Type", "application/json")

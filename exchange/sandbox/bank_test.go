@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -84,26 +85,26 @@ func (b *bank) ask(name, what, query string) (string, *exchange.Error) {
 	require.NoError(b.t, err)
 	for i := range endpoints {
 		e := &endpoints[i].endpoint
-		if e.method+" "+e.path != what {
+		if e.Method+" "+e.Path != what {
 			continue
 		}
-		c := call{endpoint: e, account: b.accountNamed(name).place(), now: b.now, args: make(arguments, len(e.params))}
-		for at, p := range e.params {
-			if !values.Has(p.name) {
+		c := door.Call{Endpoint: e, Account: b.accountNamed(name).place(), Now: b.now, Args: make(door.Arguments, len(e.Params))}
+		for at, p := range e.Params {
+			if !values.Has(p.Name) {
 				continue
 			}
-			c.args[at] = argument{set: true, text: values.Get(p.name)}
-			if p.kind == kindInteger {
-				c.args[at].number, err = strconv.ParseInt(values.Get(p.name), 10, 64)
+			c.Args[at] = door.Argument{Set: true, Text: values.Get(p.Name)}
+			if p.Kind == door.Integer {
+				c.Args[at].Number, err = strconv.ParseInt(values.Get(p.Name), 10, 64)
 				require.NoError(b.t, err)
 			}
-			values.Del(p.name)
+			values.Del(p.Name)
 		}
 		require.Empty(b.t, values, "the endpoint has no such parameters")
 		b.advance(b.now)
 		refused := endpoints[i].do(b.Exchange, &c)
-		require.True(b.t, refused != nil || json.Valid(c.out), "%s", c.out)
-		return string(c.out), refused
+		require.True(b.t, refused != nil || json.Valid(c.Out), "%s", c.Out)
+		return string(c.Out), refused
 	}
 	require.Fail(b.t, "no endpoint "+what)
 	return "", nil

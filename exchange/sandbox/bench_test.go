@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 )
 
 // benchOrder is an order far from the price that ends at once, so that neither book nor balance changes from one request to the next.
@@ -19,7 +20,7 @@ const benchOrder = `{"market":"BTC-EUR","side":"buy","orderType":"limit","operat
 // BenchmarkSignedOrder places signed orders over loopback connections, beside a bare handler that reads the same body of the same request
 // and answers as much. The two are asked in turn, so that both see the same machine; p99 is what the slowest hundredth waited at least.
 func BenchmarkSignedOrder(b *testing.B) {
-	r := newRig(b, func(c *Config) { c.Budget = Budget{PerKey: -1, PerIP: -1} })
+	r := newRig(b, func(c *Config) { c.Budget = door.Budget{PerKey: -1, PerIP: -1} })
 	header := r.request("alice", "POST", "/order", benchOrder).Header
 	record := bytes.Repeat([]byte{' '}, 700)
 	bare := newLoad(b, header, http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
@@ -50,10 +51,10 @@ type load struct {
 func newLoad(b *testing.B, header http.Header, handler http.Handler) *load {
 	server := httptest.NewServer(handler)
 	b.Cleanup(server.Close)
-	return &load{b: b, client: server.Client(), url: server.URL + version + "/order", header: header}
+	return &load{b: b, client: server.Client(), url: server.URL + door.Version + "/order", header: header}
 }
 
-// send sends one order.
+// Send sends one order.
 func (l *load) send() {
 	start := time.Now()
 	request, err := http.NewRequest("POST", l.url, strings.NewReader(benchOrder))
@@ -72,7 +73,7 @@ func (l *load) send() {
 	l.total += wait
 }
 
-// report tells requests per second and p99.
+// Report tells requests per second and p99.
 func (l *load) report(name string) {
 	slices.Sort(l.waits)
 	l.b.ReportMetric(float64(len(l.waits))/l.total.Seconds(), name+"-req/s")
@@ -93,18 +94,18 @@ func BenchmarkAdmission(b *testing.B) {
 func (r *rig) admission() func() {
 	order, _ := route("POST", "/order")
 	e := *order
-	e.do = probe("POST", 0).do
+	e.Do = probe("POST", 0).Do
 	body := bytes.NewReader([]byte(benchOrder))
 	request := r.request("alice", "POST", "/order", benchOrder)
 	request.Body = io.NopCloser(body)
 	w := &discard{header: http.Header{}}
 	return func() {
 		body.Reset([]byte(benchOrder))
-		v := r.ex.front.enter()
-		v.endpoint, _ = route(request.Method, request.URL.Path[len(version):])
-		v.endpoint = &e
+		v := r.ex.front.Open()
+		v.Endpoint, _ = route(request.Method, request.URL.Path[len(door.Version):])
+		v.Endpoint = &e
 		r.ex.serve(w, request, v, "")
-		r.ex.front.leave(v)
+		r.ex.front.Close(v)
 		if w.status != 0 {
 			r.t.Fatalf("HTTP %d", w.status)
 		}

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
@@ -52,8 +53,8 @@ func lineOf(lines []market.Value, asset market.AssetID) market.Value {
 }
 
 // adminLedger answers GET /admin/ledger: accounts plus house is transferred, of every asset and at every moment.
-func (ex *Exchange) adminLedger(c *call) *exchange.Error {
-	w := wire.Writer{Dst: c.out}
+func (ex *Exchange) adminLedger(c *door.Call) *exchange.Error {
+	w := wire.Writer{Dst: c.Out}
 	w.Open('{')
 	w.Key("accounts")
 	w.Open('[')
@@ -81,6 +82,6 @@ func (ex *Exchange) adminLedger(c *call) *exchange.Error {
 	}
 	w.Close(']')
 	w.Close('}')
-	c.out = w.Dst
+	c.Out = w.Dst
 	return nil
 }

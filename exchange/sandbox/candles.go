@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -19,7 +20,7 @@ type bar struct {
 	quote                  market.Value // what it was worth, in units of 10^-ValueDigits
 }
 
-// add adds a trade to the bar. Its interval is set, and it is otherwise empty where base is zero.
+// Add adds a trade to the bar. Its interval is set, and it is otherwise empty where base is zero.
 func (b *bar) add(t *publicTrade, worth market.Value) {
 	b.join(&bar{open: t.price, high: t.price, low: t.price, close: t.price, first: t.at, last: t.at, base: market.ValueOf(int64(t.amount)), quote: worth})
 }
@@ -45,7 +46,7 @@ func sum(a, b market.Value) market.Value {
 }
 
 // candles are the bars of a market in all intervals, the oldest first, made of its trades; an interval without trades has none. The
-// minute in which the last trade fell is apart: it joins the longer bars when the next one begins.
+// Minute in which the last trade fell is apart: it joins the longer bars when the next one begins.
 type candles struct {
 	keep   int // of each interval; 0: as many as there are minutes in 60 days
 	minute bar
@@ -59,7 +60,7 @@ func (c *candles) kept() int {
 	return cmp.Or(c.keep, minutesOf60Days)
 }
 
-// add adds a trade that is worth so much; trades come in order of time.
+// Add adds a trade that is worth so much; trades come in order of time.
 func (c *candles) add(t *publicTrade, worth market.Value) {
 	if t.at >= c.minute.end {
 		c.roll()
@@ -146,28 +147,28 @@ func (c *candles) since(from market.Time) (total bar, any bool) {
 }
 
 // getCandles answers GET /{market}/candles, newest first: those that start in [start, end).
-func (ex *Exchange) getCandles(c *call) *exchange.Error {
+func (ex *Exchange) getCandles(c *door.Call) *exchange.Error {
 	l := ex.named(c)
-	interval, err := market.ParseInterval(c.text("interval"))
+	interval, err := market.ParseInterval(c.Text("interval"))
 	if err != nil {
 		return exchange.Invalid("interval")
 	}
 	const most = 1440
 	from, to := market.Time(0), never
-	if c.has("start") {
-		from = moment(c.integer("start", 0))
+	if c.Has("start") {
+		from = moment(c.Integer("start", 0))
 	}
-	if c.has("end") {
-		to = moment(c.integer("end", 0))
+	if c.Has("end") {
+		to = moment(c.Integer("end", 0))
 	}
-	ex.bars = l.candles.appendIn(ex.bars[:0], interval, from, to, int(c.integer("limit", most)))
-	w := wire.Writer{Dst: c.out}
+	ex.bars = l.candles.appendIn(ex.bars[:0], interval, from, to, int(c.Integer("limit", most)))
+	w := wire.Writer{Dst: c.Out}
 	w.Open('[')
 	for i := range ex.bars {
 		writeBar(&w, l.Market, &ex.bars[i])
 	}
 	w.Close(']')
-	c.out = w.Dst
+	c.Out = w.Dst
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 )
 
 // clientsFolder names the variable of the environment that names a folder with the clients' packages. docs/conformance.md has the commands:
@@ -88,7 +89,7 @@ func clientKeys(config *Config) string {
 	demo := &config.Accounts[0]
 	demo.Balances = map[string]string{"EUR": "99750", "BTC": "1"}
 	all := map[string]map[string]string{"demo": {"apiKey": demo.Keys[0].Key, "secret": demo.Keys[0].Secret}}
-	demo.Keys = append(demo.Keys, Key{Key: rigKey("reader"), Secret: "r", Read: true}, Key{Key: rigKey("hasty"), Secret: "h", Read: true, Budget: 4})
+	demo.Keys = append(demo.Keys, door.Key{Key: rigKey("reader"), Secret: "r", Read: true}, door.Key{Key: rigKey("hasty"), Secret: "h", Read: true, Budget: 4})
 	all["reader"] = map[string]string{"apiKey": rigKey("reader"), "secret": "r"}
 	all["hasty"] = map[string]string{"apiKey": rigKey("hasty"), "secret": "h"}
 	text, err := json.Marshal(all)
@@ -125,7 +126,7 @@ func (o *overheard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	o.answers = append(o.answers, heard{r.Method, r.URL.Path, recorder.Body.String(), recorder.Code})
 }
 
-// check holds what was answered against the description of the API. A client asks for nothing that is not there.
+// Check holds what was answered against the description of the API. A client asks for nothing that is not there.
 func (o *overheard) check(t *testing.T) {
 	for _, a := range o.answers {
 		conforms(t, a.method, a.path, a.status, a.body)

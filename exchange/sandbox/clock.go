@@ -11,7 +11,7 @@ import (
 
 // Clock is the exchange's time. It is safe for concurrent use and never goes back: where the machine's clock is set back, it
 // stands until that has caught up. It follows the machine's wall clock, not its uptime, so that it is right again after a machine
-// has slept.
+// Has slept.
 type Clock struct {
 	now func() time.Time
 
@@ -55,7 +55,7 @@ func (c *Clock) Now() market.Time {
 	return c.read()
 }
 
-// read is Now for who holds the mutex.
+// Read is Now for who holds the mutex.
 func (c *Clock) read() market.Time {
 	if c.speed != 0 {
 		c.told = max(c.told, later(c.base, c.elapsed()))

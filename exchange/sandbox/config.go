@@ -2,6 +2,8 @@ package sandbox
 
 import (
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -18,10 +20,10 @@ type Config struct {
 	History  market.Duration // of candles and trades before the start; 0: none
 	Prefixes []string        // brands of the headers, without the dash; all are understood, the first is answered with; none: "Service"
 	Venue    string          // code of the venue in the two reports; "": "TIDE"
-	Budget   Budget
+	Budget   door.Budget
 	Rules    Rules
 	Admin    string // token of /admin; "": there is no /admin
-	Faults   []Fault
+	Faults   []fault.Fault
 	State    string // file that keeps the exchange over restarts, for one exchange at a time: Close it in the end; "": memory
 	Keep     Keep
 }
@@ -96,7 +98,7 @@ type House struct {
 type Account struct {
 	Name     string
 	Balances map[string]string // by symbol
-	Keys     []Key
+	Keys     []door.Key
 	Volume   string // of the last 30 days at the start, in the currency of the tiers: what fee tier it has
 }
 

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -77,15 +79,15 @@ var accessRules = []rule{
 		s.do(request).refused(s.t, 403, 309)
 	}},
 	{"5 Read-only", "account and transfer information; without it 311", func(s *stage) {
-		s.needs(func(k *Key) { k.Read = false }, 311, "GET /balance", "GET /account", "GET /account/fees", "GET /account/history", "GET /deposit symbol=BTC", "GET /depositHistory", "GET /withdrawalHistory",
+		s.needs(func(k *door.Key) { k.Read = false }, 311, "GET /balance", "GET /account", "GET /account/fees", "GET /account/history", "GET /deposit symbol=BTC", "GET /depositHistory", "GET /withdrawalHistory",
 			"GET /order market=BTC-EUR orderId="+named, "GET /orders market=BTC-EUR", "GET /ordersOpen", "GET /trades market=BTC-EUR")
 	}},
 	{"5 Trade digital assets", "placing, updating, viewing and cancelling orders; without it 310", func(s *stage) {
-		s.needs(func(k *Key) { k.Trade = false }, 310, orderLine("buy limit amount=1 price=100"), "PUT /order", "DELETE /order", "DELETE /orders", "POST /cancelOrdersAfter",
+		s.needs(func(k *door.Key) { k.Trade = false }, 310, orderLine("buy limit amount=1 price=100"), "PUT /order", "DELETE /order", "DELETE /orders", "POST /cancelOrdersAfter",
 			"GET /order market=BTC-EUR orderId="+named, "GET /orders market=BTC-EUR", "GET /ordersOpen", "GET /trades market=BTC-EUR")
 	}},
 	{"5 Withdraw digital assets", "withdrawals; without it 312; no further confirmation is asked for", func(s *stage) {
-		s.needs(func(k *Key) { k.Withdraw = false }, 312, "POST /withdrawal symbol=BTC amount=1 address=bc1q0000000000000000")
+		s.needs(func(k *door.Key) { k.Withdraw = false }, 312, "POST /withdrawal symbol=BTC amount=1 address=bc1q0000000000000000")
 		s.ask("alice", "POST /withdrawal symbol=BTC amount=1 address=bc1q0000000000000000").ok(s.t)
 		s.pass(30 * time.Second)
 		s.has(s.rows("alice", "GET /withdrawalHistory")[0], "status=in_mempool")
@@ -116,8 +118,8 @@ func (s *stage) signedAs(method, path, body, message string, code int) {
 	}
 }
 
-// needs requires that requests are refused with a code where the key lacks a right.
-func (s *stage) needs(lose func(*Key), code int, lines ...string) {
+// Needs requires that requests are refused with a code where the key lacks a right.
+func (s *stage) needs(lose func(*door.Key), code int, lines ...string) {
 	s.t.Helper()
 	poor := newStage(s.t, func(c *Config) { lose(&c.Accounts[0].Keys[0]) })
 	for _, line := range lines {
@@ -238,7 +240,7 @@ func (s *stage) exhausted(account string) answer {
 // injected requires that faults on demand are answered with their code, and that nothing was carried out.
 func (s *stage) injected(status int, codes ...int) {
 	for _, code := range codes {
-		s.strike(Fault{Kind: FaultError, Code: code})
+		s.strike(fault.Fault{Kind: fault.Error, Code: code})
 		s.rateHeaders(s.refuse("alice", orderLine("buy limit amount=1 price=100"), status, code))
 		s.strike()
 		require.Empty(s.t, s.rows("alice", "GET /ordersOpen market=BTC-EUR"))

@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -110,22 +112,22 @@ func reachCodes(t testing.TB) {
 }
 
 // reachOfAll reaches the codes that an endpoint shares with others, and returns them.
-func reachOfAll(t testing.TB, e *endpoint) (reached []int) {
-	path := strings.ReplaceAll(e.path, "{market}", "BTC-EUR")
+func reachOfAll(t testing.TB, e *door.Endpoint) (reached []int) {
+	path := strings.ReplaceAll(e.Path, "{market}", "BTC-EUR")
 	ask := func(s *stage, alter func(*http.Request), status, code int) {
 		t.Helper()
-		request := s.request("alice", e.method, path, "")
+		request := s.request("alice", e.Method, path, "")
 		alter(request)
 		a := s.do(request)
-		require.Equal(t, status, a.status, "%s %s: %s", e.method, path, a.body)
+		require.Equal(t, status, a.status, "%s %s: %s", e.Method, path, a.body)
 		a.refused(t, status, code)
 		s.rateHeaders(a)
 		reached = append(reached, code)
 	}
 	s := newStage(t, func(c *Config) {
-		c.Budget = Budget{PerKey: -1, PerIP: -1}
+		c.Budget = door.Budget{PerKey: -1, PerIP: -1}
 		c.Accounts[1].Keys[0].Unconfirmed = true
-		c.Accounts[0].Keys = append(c.Accounts[0].Keys, Key{Key: rigKey("nothing"), Secret: "secret of nothing"}, Key{Key: rigKey("elsewhere"), Secret: "s", Addresses: []string{"198.51.100.1"}})
+		c.Accounts[0].Keys = append(c.Accounts[0].Keys, door.Key{Key: rigKey("nothing"), Secret: "secret of nothing"}, door.Key{Key: rigKey("elsewhere"), Secret: "s", Addresses: []string{"198.51.100.1"}})
 	})
 	header := func(name, value string) func(*http.Request) {
 		return func(r *http.Request) { r.Header.Set("Service-Access-"+name, value) }
@@ -140,8 +142,8 @@ func reachOfAll(t testing.TB, e *endpoint) (reached []int) {
 	} {
 		ask(s, header(c.name, c.value), 403, c.code)
 	}
-	if e.needs != 0 {
-		lacks := map[right]int{rightRead: 311, rightTrade: 310, rightTrade | rightRead: 310, rightWithdraw: 312}[e.needs]
+	if e.Needs != 0 {
+		lacks := map[door.Right]int{door.Read: 311, door.Trade: 310, door.Trade | door.Read: 310, door.Withdraw: 312}[e.Needs]
 		ask(s, func(r *http.Request) { s.sign(r, "nothing", "") }, 403, lacks)
 	}
 	query := func(r *http.Request, query string) {
@@ -149,27 +151,27 @@ func reachOfAll(t testing.TB, e *endpoint) (reached []int) {
 		s.sign(r, "alice", "")
 	}
 	code := 204
-	if !e.takes(false) {
+	if !e.Takes(false) {
 		code = 200
 	}
 	ask(s, func(r *http.Request) { query(r, "x=1") }, 400, code)
-	if e.takes(false) {
-		for _, p := range e.params {
-			if !p.inPath && p.kind != kindText {
-				ask(s, func(r *http.Request) { query(r, p.name+"=*") }, 400, 205)
+	if e.Takes(false) {
+		for _, p := range e.Params {
+			if !p.InPath && p.Kind != door.Text {
+				ask(s, func(r *http.Request) { query(r, p.Name+"=*") }, 400, 205)
 			}
 		}
-		if slices.ContainsFunc(e.params, func(p parameter) bool { return p.required && !p.inPath }) {
+		if slices.ContainsFunc(e.Params, func(p door.Parameter) bool { return p.Required && !p.InPath }) {
 			ask(s, func(*http.Request) {}, 400, 203)
 		}
 	}
-	if !e.takes(true) {
-		s.send("alice", e.method, path, `{"x":1}`).refused(t, 400, 201)
+	if !e.Takes(true) {
+		s.send("alice", e.Method, path, `{"x":1}`).refused(t, 400, 201)
 		reached = append(reached, 201)
 	}
 	for _, code := range []int{101, 107, 108, 109, 111, 430} { // on demand
-		s.strike(Fault{Kind: FaultError, Code: code})
-		if a := s.do(s.request("alice", e.method, path, "")); a.status >= 500 {
+		s.strike(fault.Fault{Kind: fault.Error, Code: code})
+		if a := s.do(s.request("alice", e.Method, path, "")); a.status >= 500 {
 			a.refused(t, a.status, code)
 			reached = append(reached, code)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// settleLater lets fees be told a second after their fills.
+// SettleLater lets fees be told a second after their fills.
 func settleLater(c *Config) { c.Rules.SettleAfter = time.Second }
 
 // recordRules are sections 2.2 to 2.5.

@@ -7,10 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// named is a clientOrderId.
+// Named is a clientOrderId.
 const named = "11111111-2222-4333-8444-555555555555"
 
 // orderRecordRules are section 2.1: the fields of an order and when they are there.
@@ -218,7 +219,7 @@ var orderRecordRules = []rule{
 			require.NoError(s.t, err)
 			s.strike()
 			o := s.place("alice", "buy limit amount=1 price=100")
-			s.strike(Fault{Kind: FaultCancelOrders, Reason: parsed, Account: "alice"})
+			s.strike(fault.Fault{Kind: fault.CancelOrders, Reason: parsed, Account: "alice"})
 			s.has(s.again("alice", o), "status=canceled", "restatementReason="+reason, "onHold=0", "visible:=false")
 		}
 	}},

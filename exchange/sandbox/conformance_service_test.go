@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 )
 
 // serviceRules are the sentences of section 1.
@@ -60,7 +61,7 @@ var serviceRules = []rule{
 		s.send("alice", "POST", "/order?market=BTC-EUR", `{}`).refused(s.t, 400, 200)
 	}},
 	{"1 body size", "at most 64 KiB: more is 102, and the connection goes on", func(s *stage) {
-		most := `{"market":"BTC-EUR"}` + strings.Repeat(" ", maxBody-len(`{"market":"BTC-EUR"}`))
+		most := `{"market":"BTC-EUR"}` + strings.Repeat(" ", door.MaxBody-len(`{"market":"BTC-EUR"}`))
 		s.send("alice", "POST", "/order", most).refused(s.t, 400, 203)
 		s.rateHeaders(s.send("alice", "POST", "/order", most+" ").refused(s.t, 400, 102).says(s.t, "65536 bytes"))
 		s.get("/time").ok(s.t)
@@ -80,8 +81,8 @@ var serviceRules = []rule{
 	{"1 credentials", "public endpoints need none, private ones do", func(s *stage) {
 		for i := range listed {
 			e := &listed[i]
-			a := s.do(s.request("", e.method, strings.ReplaceAll(e.path, "{market}", "BTC-EUR"), ""))
-			require.Equal(s.t, e.needs != 0, a.status == 403, "%s %s: %s", e.method, e.path, a.body)
+			a := s.do(s.request("", e.Method, strings.ReplaceAll(e.Path, "{market}", "BTC-EUR"), ""))
+			require.Equal(s.t, e.Needs != 0, a.status == 403, "%s %s: %s", e.Method, e.Path, a.body)
 		}
 	}},
 	{"1 answers", "are JSON: a success its resource, a refusal an object of errorCode and error", func(s *stage) {
@@ -97,21 +98,21 @@ var serviceRules = []rule{
 		s.ask("alice", "POST /withdrawal symbol=BTC amount=1 address=bc1q0000000000000000").ok(s.t)
 		for i := range listed {
 			e := &listed[i]
-			if e.method != "GET" || e.path == "/order" {
+			if e.Method != "GET" || e.Path == "/order" {
 				continue
 			}
-			path := strings.ReplaceAll(e.path, "{market}", "BTC-EUR")
-			for _, p := range e.params {
+			path := strings.ReplaceAll(e.Path, "{market}", "BTC-EUR")
+			for _, p := range e.Params {
 				switch {
-				case p.required && p.name == "interval":
+				case p.Required && p.Name == "interval":
 					path += "?interval=1m"
-				case p.required && p.name == "symbol":
+				case p.Required && p.Name == "symbol":
 					path += "?symbol=BTC"
-				case p.required && !p.inPath:
+				case p.Required && !p.InPath:
 					path += "?market=BTC-EUR"
 				}
 			}
-			s.valuesIn(e.path, decoded[any](s, s.send("alice", "GET", path, "")))
+			s.valuesIn(e.Path, decoded[any](s, s.send("alice", "GET", path, "")))
 		}
 	}},
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -117,7 +118,7 @@ func (a answer) banEnd() (int64, error) {
 }
 
 // strike installs a script of faults; none is none.
-func (s *stage) strike(faults ...Fault) {
+func (s *stage) strike(faults ...fault.Fault) {
 	script, err := s.ex.loadFaults(faults, 1, s.ex.clock.Now())
 	require.NoError(s.t, err)
 	s.ex.install(script)

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -46,7 +47,7 @@ func stageOf(t testing.TB, r *rapid.T, houses bool) *stage {
 		c.Tiers = []Tier{{Volume: "0", Fees: map[string]exchange.Fees{"": {Maker: rate("maker", -300_000), Taker: rate("taker", 0)}}}}
 		c.Rules.FeeRounding = exchange.FeeRounding(rapid.IntRange(0, 2).Draw(r, "rounding"))
 		c.Rules.SettleAfter = time.Second
-		c.Budget = Budget{PerKey: -1, PerIP: -1}
+		c.Budget = door.Budget{PerKey: -1, PerIP: -1}
 		c.Assets[1].DepositFee = "0.00001"
 		for i := range c.Accounts {
 			c.Accounts[i].Balances = map[string]string{"EUR": "3000", "BTC": "30"}
@@ -105,7 +106,7 @@ func (s *audit) send1(r *rapid.T, who, line string) answer {
 	return a
 }
 
-// check compares what the accounts have with what the answers tell.
+// Check compares what the accounts have with what the answers tell.
 func (s *audit) check(r *rapid.T) {
 	sides := map[string][]row{}
 	for _, who := range []string{"alice", "bob"} {

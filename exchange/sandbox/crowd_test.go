@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -43,13 +44,13 @@ type trader struct {
 	orders []string
 }
 
-// call sends a signed request and returns status and body.
+// Call sends a signed request and returns status and body.
 func (c *trader) call(method, path, body string) (int, []byte, error) {
-	request, err := http.NewRequest(method, c.base+version+path, strings.NewReader(body))
+	request, err := http.NewRequest(method, c.base+door.Version+path, strings.NewReader(body))
 	if err != nil {
 		return 0, nil, err
 	}
-	request.RequestURI = version + path // what is signed
+	request.RequestURI = door.Version + path // what is signed
 	request.Header.Set("Content-Type", "application/json")
 	c.r.sign(request, c.name, body)
 	request.RequestURI = ""
@@ -112,7 +113,7 @@ func (c *trader) some() string { return c.orders[c.chance.IntN(len(c.orders))] }
 // crowded makes an exchange of many accounts without a house, so that what one gives another one gets.
 func crowded(t testing.TB, accounts int) *rig {
 	return newRig(t, func(c *Config) {
-		c.Budget = Budget{PerKey: -1, PerIP: -1}
+		c.Budget = door.Budget{PerKey: -1, PerIP: -1}
 		c.Accounts = nil
 		for i := range accounts {
 			c.Accounts = append(c.Accounts, rigAccount(fmt.Sprintf("client%02d", i)))

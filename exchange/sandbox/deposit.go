@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -17,13 +18,13 @@ const (
 )
 
 // getDeposit answers GET /deposit: where to send an asset so that it becomes the account's. It is the same every time.
-func (ex *Exchange) getDeposit(c *call) *exchange.Error {
-	v := ex.vaultOf(c.text("symbol"))
+func (ex *Exchange) getDeposit(c *door.Call) *exchange.Error {
+	v := ex.vaultOf(c.Text("symbol"))
 	if !v.open() {
 		return exchange.ErrCode(401)
 	}
 	address, reference := v.depositAddress(ex.caller(c))
-	w := wire.Writer{Dst: c.out}
+	w := wire.Writer{Dst: c.Out}
 	w.Open('{')
 	if v.fiat {
 		w.Text("iban", address)
@@ -34,7 +35,7 @@ func (ex *Exchange) getDeposit(c *call) *exchange.Error {
 		w.Text("paymentId", reference)
 	}
 	w.Close('}')
-	c.out = w.Dst
+	c.Out = w.Dst
 	return nil
 }
 
@@ -51,7 +52,7 @@ func (v *vault) depositAddress(a *account) (address, reference string) {
 
 // getDepositHistory answers GET /depositHistory. A deposit is in it from when it is credited or canceled, and that is its
 // timestamp: its statuses know no other (venue-facts 1.4).
-func (ex *Exchange) getDepositHistory(c *call) *exchange.Error {
+func (ex *Exchange) getDepositHistory(c *door.Call) *exchange.Error {
 	ex.listTransfers(c, ex.caller(c).deposits)
 	return nil
 }

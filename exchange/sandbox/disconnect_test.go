@@ -54,7 +54,7 @@ func TestGroupsWithATimerAreLimited(t *testing.T) {
 	f.ok(f.alice, "POST /cancelOrdersAfter", "codGroupId=4 expiryAfterSeconds=20")
 	f.refused(f.alice, "POST /cancelOrdersAfter", "codGroupId=5 expiryAfterSeconds=10", 205, "codGroupId parameter is invalid.")
 	f.wait(10 * time.Second)
-	f.ok(f.alice, "POST /cancelOrdersAfter", "codGroupId=5 expiryAfterSeconds=10") // 3 has expired
+	f.ok(f.alice, "POST /cancelOrdersAfter", "codGroupId=5 expiryAfterSeconds=10") // 3 Has expired
 }
 
 func TestTimersExpireInTheirOrder(t *testing.T) {

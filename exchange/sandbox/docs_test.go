@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 )
 
 // docsPage is docs/exchange.md.
@@ -18,12 +19,12 @@ func docsPage(t *testing.T) string {
 }
 
 // permission is a set of permissions in words.
-func permission(r right) string {
+func permission(r door.Right) string {
 	var words []string
 	for _, one := range []struct {
-		right right
+		right door.Right
 		word  string
-	}{{rightTrade, "trade"}, {rightRead, "read"}, {rightWithdraw, "withdraw"}} {
+	}{{door.Trade, "trade"}, {door.Read, "read"}, {door.Withdraw, "withdraw"}} {
 		if r&one.right != 0 {
 			words = append(words, one.word)
 		}
@@ -32,22 +33,22 @@ func permission(r right) string {
 }
 
 // parameters lists those of an endpoint that do not stand in its path; required ones in bold.
-func parameters(e *endpoint) string {
+func parameters(e *door.Endpoint) string {
 	var list []string
-	for i := range e.params {
-		p := &e.params[i]
-		if p.inPath {
+	for i := range e.Params {
+		p := &e.Params[i]
+		if p.InPath {
 			continue
 		}
-		text := "`" + p.name + "`"
-		if p.required {
+		text := "`" + p.Name + "`"
+		if p.Required {
 			text = "**" + text + "**"
 		}
 		switch {
-		case p.kind == kindInteger && p.min > math.MinInt64 && p.max < lastMillis:
-			text += fmt.Sprintf(" %d to %d", p.min, p.max)
-		case p.kind == kindWord && len(p.words) <= 6:
-			text += " (" + strings.Join(p.words, ", ") + ")"
+		case p.Kind == door.Integer && p.Min > math.MinInt64 && p.Max < lastMillis:
+			text += fmt.Sprintf(" %d to %d", p.Min, p.Max)
+		case p.Kind == door.Word && len(p.Words) <= 6:
+			text += " (" + strings.Join(p.Words, ", ") + ")"
 		}
 		list = append(list, text)
 	}
@@ -65,11 +66,11 @@ func TestTheDocsListEveryEndpoint(t *testing.T) {
 	var rows []string
 	for i := range listed {
 		e := &listed[i]
-		weight := fmt.Sprint(e.weight)
-		if e.weightAll > 0 {
-			weight += fmt.Sprintf(", %d without `market`", e.weightAll)
+		weight := fmt.Sprint(e.Weight)
+		if e.WeightAll > 0 {
+			weight += fmt.Sprintf(", %d without `market`", e.WeightAll)
 		}
-		rows = append(rows, fmt.Sprintf("| `%s %s` | %s | %s | %s | %s |", e.method, e.path, e.summary, weight, permission(e.needs), parameters(e)))
+		rows = append(rows, fmt.Sprintf("| `%s %s` | %s | %s | %s | %s |", e.Method, e.Path, e.Summary, weight, permission(e.Needs), parameters(e)))
 	}
 	requireTable(t, "| endpoint | what | weight | permission | parameters |", rows)
 }
@@ -78,7 +79,7 @@ func TestTheDocsListEveryAdminEndpoint(t *testing.T) {
 	var rows []string
 	for i := range adminEndpoints {
 		e := &adminEndpoints[i].endpoint
-		rows = append(rows, fmt.Sprintf("| `%s /admin%s` | %s | %s |", e.method, e.path, e.summary, parameters(e)))
+		rows = append(rows, fmt.Sprintf("| `%s /admin%s` | %s | %s |", e.Method, e.Path, e.Summary, parameters(e)))
 	}
 	requireTable(t, "| endpoint | what | parameters |", rows)
 }

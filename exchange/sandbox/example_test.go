@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange/sandbox"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 )
 
@@ -37,7 +38,7 @@ func ExampleNew() {
 	config.Rules.SettleAfter = 2 * time.Second
 	config.Accounts = []sandbox.Account{{
 		Name: "me", Balances: map[string]string{"EUR": "1000"},
-		Keys: []sandbox.Key{{Key: strings.Repeat("k", 64), Secret: secret, Read: true, Trade: true}},
+		Keys: []door.Key{{Key: strings.Repeat("k", 64), Secret: secret, Read: true, Trade: true}},
 	}}
 	config.Markets = config.Markets[:1]
 	config.Markets[0].Source = price.Fixed("50000")

@@ -4,6 +4,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -13,9 +14,9 @@ type Exchange struct {
 	config     Config
 	catalog    *market.Catalog
 	clock      *Clock
-	front      *front
+	front      *door.Door
 	onPanic    func(value any) // called when a handler panics, which is answered with 500 and code 101; nil: nothing is called
-	adminTable table
+	adminTable door.Table
 
 	mu       sync.Mutex // guards everything below
 	venue    *sim.Venue
@@ -33,7 +34,7 @@ type Exchange struct {
 	books
 }
 
-// account is one client: its orders, its transfers.
+// Account is one client: its orders, its transfers.
 type account struct {
 	id     sim.AccountID
 	name   string
@@ -44,7 +45,7 @@ type account struct {
 }
 
 // caller returns the account whose key a call shows. The call's endpoint must not be public.
-func (ex *Exchange) caller(c *call) *account { return ex.accounts[c.account-1] }
+func (ex *Exchange) caller(c *door.Call) *account { return ex.accounts[c.Account-1] }
 
 // place returns the account's place in Config.Accounts, from 1; 0 for nil.
 func (a *account) place() int {

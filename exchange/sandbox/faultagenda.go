@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -16,7 +17,7 @@ type faultAgenda struct {
 
 // plan takes the scheduled faults of a script.
 func (a *faultAgenda) plan(s *loadedScript) {
-	a.start, a.next = s.begins(), slices.Clone(s.scheduled)
+	a.start, a.next = s.Begins(), slices.Clone(s.scheduled)
 	slices.SortStableFunc(a.next, func(x, y *scheduledFault) int { return cmp.Compare(x.After, y.After) })
 }
 
@@ -36,17 +37,17 @@ func (a *faultAgenda) run(at market.Time) {
 			a.ex.strike(f, l, at)
 		}
 	}
-	a.ex.script.strikes(f.loadedFault)
+	a.ex.script.Strikes(f.Rule)
 }
 
 // strike carries out a scheduled fault in one market.
 func (ex *Exchange) strike(f *scheduledFault, l *listing, at market.Time) {
 	switch f.Kind {
-	case FaultMarketStatus:
+	case fault.MarketStatus:
 		ex.setStatus(l, f.Status, f.scope.price, at)
-	case FaultTickSize:
+	case fault.TickSize:
 		ex.setTick(l, f.scope.tick)
-	case FaultCancelOrders:
+	case fault.CancelOrders:
 		ex.cancelAll(l, f.scope.account, cmp.Or(f.Reason, market.CancelOnAdminRequest), at, nil)
 	}
 }
@@ -64,7 +65,7 @@ type latecomer struct {
 	settle market.Duration
 }
 
-// add takes one more.
+// Add takes one more.
 func (l *latecomers) add(one latecomer) {
 	place, _ := slices.BinarySearchFunc(l.orders, one.at, func(x latecomer, at market.Time) int {
 		if x.at <= at {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -11,7 +13,7 @@ import (
 // faults are what an exchange has for faults on demand.
 type faults struct {
 	script        *loadedScript
-	requestFaults atomic.Pointer[faultScript] // the script, where faults of it wait for requests; read without the lock
+	requestFaults atomic.Pointer[fault.Script] // the script, where faults of it wait for requests; read without the lock
 	agenda        faultAgenda
 	late          latecomers
 	unsettled     market.Duration // added to the settlement of fills, while a request with a fault lateSettlement is carried out
@@ -19,13 +21,13 @@ type faults struct {
 
 // loadedScript is a script with its scheduled faults.
 type loadedScript struct {
-	*faultScript
+	*fault.Script
 	scheduled []*scheduledFault
 }
 
 // scheduledFault is a fault that waits for its time, with the objects that it names.
 type scheduledFault struct {
-	*loadedFault
+	*fault.Rule
 	scope faultScope
 }
 
@@ -39,12 +41,12 @@ type faultScope struct {
 
 // ParseFaults reads a script of faults in TOML: one table [[faults]] for each, in the order in which they are asked. An error names the
 // fault by its number, from 1, and the key. Markets, accounts and keys are looked up by New.
-func ParseFaults(text []byte) ([]Fault, error) { return parseFaults(text, isEndpoint) }
+func ParseFaults(text []byte) ([]fault.Fault, error) { return fault.Parse(text, isEndpoint) }
 
 // isEndpoint reports whether a name like "GET /{market}/book" is that of an endpoint.
 func isEndpoint(name string) bool {
 	for i := range endpoints {
-		if endpoints[i].endpoint.name() == name {
+		if endpoints[i].endpoint.Name() == name {
 			return true
 		}
 	}
@@ -52,19 +54,19 @@ func isEndpoint(name string) bool {
 }
 
 // loadFaults makes a script of faults that begins at start. An error names the fault by its number and the setting.
-func (ex *Exchange) loadFaults(faults []Fault, seed uint64, start market.Time) (*loadedScript, error) {
-	s := &loadedScript{faultScript: newFaultScript(ex.front.table, seed, start)}
+func (ex *Exchange) loadFaults(faults []fault.Fault, seed uint64, start market.Time) (*loadedScript, error) {
+	s := &loadedScript{Script: fault.NewScript(ex.front.Table, seed, start)}
 	for i := range faults {
 		f := &faults[i]
 		var scope faultScope
-		err := f.check(isEndpoint)
+		err := f.Check(isEndpoint)
 		if err == nil {
 			scope, err = ex.scopeOf(f)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("fault %d: %w", i+1, err)
 		}
-		if loaded := s.add(f, scope.account.place()); f.Kind.scheduled() {
+		if loaded := s.Add(f, scope.account.place()); f.Kind.Scheduled() {
 			s.scheduled = append(s.scheduled, &scheduledFault{loaded, scope})
 		}
 	}
@@ -72,14 +74,14 @@ func (ex *Exchange) loadFaults(faults []Fault, seed uint64, start market.Time) (
 }
 
 // scopeOf finds the objects that a fault names.
-func (ex *Exchange) scopeOf(f *Fault) (scope faultScope, err error) {
+func (ex *Exchange) scopeOf(f *fault.Fault) (scope faultScope, err error) {
 	if f.Account != "" {
 		if scope.account = ex.accountNamed(f.Account); scope.account == nil {
 			return scope, fmt.Errorf("account: there is no %q", f.Account)
 		}
 	}
-	if f.Key != "" && !ex.front.hasKey(f.Key) {
-		return scope, fmt.Errorf("key: there is no %q", clip(f.Key))
+	if f.Key != "" && !ex.front.HasKey(f.Key) {
+		return scope, fmt.Errorf("key: there is no %q", door.Clip(f.Key))
 	}
 	if f.Market == "" {
 		if f.Price != "" {
@@ -108,12 +110,12 @@ func (ex *Exchange) scopeOf(f *Fault) (scope faultScope, err error) {
 // install replaces the script. Requests that the old one delays go on at once.
 func (ex *Exchange) install(s *loadedScript) {
 	if ex.script != nil {
-		ex.script.end()
+		ex.script.End()
 	}
 	ex.script = s
 	ex.agenda.plan(s)
-	if s.meetsRequests() {
-		ex.requestFaults.Store(s.faultScript)
+	if s.MeetsRequests() {
+		ex.requestFaults.Store(s.Script)
 	} else {
 		ex.requestFaults.Store(nil)
 	}

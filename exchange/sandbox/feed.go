@@ -27,7 +27,7 @@ func openScreen(keep *Keep) screen {
 }
 
 // print makes a trade public: it goes on the tape and into the candles. id must be of the market's sequence of trades; a trade that
-// has been printed is not printed again, so that each of its two orders may tell it. It reports whether the trade was new.
+// Has been printed is not printed again, so that each of its two orders may tell it. It reports whether the trade was new.
 func (ex *Exchange) print(id uuid.UUID, t *market.Trade) bool {
 	l := ex.listings[t.Market]
 	printed := publicTrade{id: id, at: t.Time, price: t.Price, amount: t.Amount, side: t.Side}

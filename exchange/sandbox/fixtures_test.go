@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -121,7 +122,7 @@ func TestAnswersOverHTTPHaveTheRecordedFieldsAndTypes(t *testing.T) {
 	}
 }
 
-// head is the first element of a list, or what is none.
+// Head is the first element of a list, or what is none.
 func head(value any) any {
 	if list, ok := value.([]any); ok && len(list) > 0 {
 		return list[0]
@@ -169,7 +170,7 @@ func TestRecordedRequestsAreUnderstood(t *testing.T) {
 	bid := s.place("bob", "buy limit amount=1 price=30000")
 	s.place("bob", "sell limit amount=1 price=31000")
 	for _, request := range requests {
-		path, body := strings.TrimPrefix(request.URL, version), ""
+		path, body := strings.TrimPrefix(request.URL, door.Version), ""
 		path = strings.ReplaceAll(path, "{orderId}", bid.id())
 		switch {
 		case request.Body != nil:

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -64,22 +65,22 @@ func newFloor(t testing.TB, change func(*Config)) *floor {
 	return f
 }
 
-// call carries out a request, "POST /order" with its parameters as "side=buy amount=1".
+// Call carries out a request, "POST /order" with its parameters as "side=buy amount=1".
 func (f *floor) call(a *account, endpoint, parameters string) (string, *exchange.Error) {
-	c := &call{account: a.place(), now: f.now}
-	c.endpoint = f.bind(endpoints).named(endpoint)
-	require.NotNil(f.t, c.endpoint, endpoint)
-	c.args = make(arguments, len(c.endpoint.params))
+	c := &door.Call{Account: a.place(), Now: f.now}
+	c.Endpoint = f.bind(endpoints).Named(endpoint)
+	require.NotNil(f.t, c.Endpoint, endpoint)
+	c.Args = make(door.Arguments, len(c.Endpoint.Params))
 	for _, one := range strings.Fields(parameters) {
 		name, text, _ := strings.Cut(one, "=")
-		to := c.arg(name)
-		to.set, to.text = true, text
-		to.number, _ = strconv.ParseInt(text, 10, 64) // of what is no integer nobody reads it
-		to.id, _ = uuid.Parse(text)
+		to := c.Arg(name)
+		to.Set, to.Text = true, text
+		to.Number, _ = strconv.ParseInt(text, 10, 64) // of what is no integer nobody reads it
+		to.UUID, _ = uuid.Parse(text)
 	}
 	f.advance(f.now)
-	refused := c.endpoint.do(c)
-	return string(c.out), refused
+	refused := c.Endpoint.Do(c)
+	return string(c.Out), refused
 }
 
 // ok carries out a request that must be taken.
@@ -141,7 +142,7 @@ type toldTrade struct {
 	Settled       bool    `json:"settled"`
 }
 
-// read decodes an answer.
+// Read decodes an answer.
 func read[T any](f *floor, answer string) (value T) {
 	require.NoError(f.t, json.Unmarshal([]byte(answer), &value), "%s", answer)
 	return value

@@ -17,6 +17,8 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 )
 
@@ -30,10 +32,10 @@ var golden = flag.Bool("golden", false, "write the state file of testdata if it 
 func goldenConfig(path string) Config {
 	return Config{
 		State: path, Admin: "token of the operator", Seed: 7, Clock: ManualClock(rigStart), History: 10 * time.Minute,
-		Budget: Budget{PerKey: -1, PerIP: -1},
+		Budget: door.Budget{PerKey: -1, PerIP: -1},
 		Keep:   Keep{Orders: 5, Trades: 7, Transactions: 6, Candles: 5},
 		Rules:  Rules{SettleAfter: 7 * time.Second, GroupsPerAccount: 2},
-		Faults: []Fault{{Kind: FaultLateFill, Endpoints: []string{"POST /order"}, Market: "ETH-EUR", Delay: 40 * time.Second}},
+		Faults: []fault.Fault{{Kind: fault.LateFill, Endpoints: []string{"POST /order"}, Market: "ETH-EUR", Delay: 40 * time.Second}},
 		Assets: []Asset{
 			{Symbol: "EUR", Name: "Euro", Decimals: 2, Networks: []string{"SEPA"}, WithdrawalMin: "5"},
 			{Symbol: "BTC", Name: "Bitcoin", Decimals: 8, WithdrawalFee: "0.00001", WithdrawalMin: "0.0001", Confirmations: 2},

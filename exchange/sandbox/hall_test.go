@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
@@ -92,41 +93,41 @@ func (h *hall) place(id market.ID, side market.Side, amount market.Qty, price ma
 // get performs a GET of the table: path with its query, and with the market's name in it.
 func (h *hall) get(path string) (string, *exchange.Error) {
 	path, query, _ := strings.Cut(path, "?")
-	c := &call{now: h.clock.Now()}
+	c := &door.Call{Now: h.clock.Now()}
 	set := map[string]string{}
 	table := h.bind(endpoints)
 	for i := range table {
 		e := &table[i]
-		pattern := strings.Split(e.path, "/")
-		if have := strings.Split(path, "/"); e.public() && len(have) == len(pattern) {
+		pattern := strings.Split(e.Path, "/")
+		if have := strings.Split(path, "/"); e.Public() && len(have) == len(pattern) {
 			for at, part := range pattern {
 				if part == "{market}" && strings.Contains(have[at], "-") {
 					set["market"], have[at] = have[at], part
 				}
 			}
-			if strings.Join(have, "/") == e.path {
-				c.endpoint = e
+			if strings.Join(have, "/") == e.Path {
+				c.Endpoint = e
 				break
 			}
 		}
 	}
-	require.NotNil(h.t, c.endpoint, path)
+	require.NotNil(h.t, c.Endpoint, path)
 	for _, pair := range strings.Split(query, "&") {
 		if name, value, ok := strings.Cut(pair, "="); ok {
 			set[name] = value
 		}
 	}
-	c.args = make(arguments, len(c.endpoint.params))
+	c.Args = make(door.Arguments, len(c.Endpoint.Params))
 	for name, value := range set {
-		a := c.arg(name)
-		*a = argument{set: true, text: value}
-		_, _ = fmt.Sscan(value, &a.number)
+		a := c.Arg(name)
+		*a = door.Argument{Set: true, Text: value}
+		_, _ = fmt.Sscan(value, &a.Number)
 	}
-	refused := c.endpoint.do(c)
+	refused := c.Endpoint.Do(c)
 	if refused == nil {
-		require.True(h.t, json.Valid(c.out), "%s", c.out)
+		require.True(h.t, json.Valid(c.Out), "%s", c.Out)
 	}
-	return string(c.out), refused
+	return string(c.Out), refused
 }
 
 // ok performs a GET that is answered.

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -85,18 +86,18 @@ func (ex *Exchange) note(a *account, t transaction) {
 
 // getHistory answers GET /account/history: a page of the transactions of one type or all, from fromDate up to toDate, newest
 // first. There is always a first page.
-func (ex *Exchange) getHistory(c *call) *exchange.Error {
-	page, size := c.integer("page", 1), c.integer("maxItems", 100)
-	from, to := c.integer("fromDate", 0), c.integer("toDate", lastMillis)
+func (ex *Exchange) getHistory(c *door.Call) *exchange.Error {
+	page, size := c.Integer("page", 1), c.Integer("maxItems", 100)
+	from, to := c.Integer("fromDate", 0), c.Integer("toDate", lastMillis)
 	rows := latest(ex.caller(c).transactions, ex.kept())
-	w := wire.Writer{Dst: c.out}
+	w := wire.Writer{Dst: c.Out}
 	w.Open('{')
 	w.Key("items")
 	w.Open('[')
 	first, count := (page-1)*size, int64(0)
 	for i := len(rows) - 1; i >= 0; i-- {
 		t := &rows[i]
-		if at := t.At.Millis(); at < from || at > to || c.has("type") && c.text("type") != t.Type {
+		if at := t.At.Millis(); at < from || at > to || c.Has("type") && c.Text("type") != t.Type {
 			continue
 		}
 		if count >= first && count < first+size {
@@ -109,7 +110,7 @@ func (ex *Exchange) getHistory(c *call) *exchange.Error {
 	w.Integer("totalPages", max(1, (count+size-1)/size))
 	w.Integer("maxItems", size)
 	w.Close('}')
-	c.out = w.Dst
+	c.Out = w.Dst
 	return nil
 }
 

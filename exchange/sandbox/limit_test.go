@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 )
 
 // asks sends one request of weight 1 as an account; "" for none.
@@ -82,9 +83,9 @@ func TestAnAddressOverItsBudgetIsBannedForTheRestAndFifteenMinutes(t *testing.T)
 
 func TestARequestThatWouldExceedIsNotCarriedOut(t *testing.T) {
 	r := newRig(t, func(c *Config) { c.Budget.PerKey = 3 })
-	e := probe("GET", rightRead)
-	e.weight = 4
-	e.do = nil // calling it would panic
+	e := probe("GET", door.Read)
+	e.Weight = 4
+	e.Do = nil // calling it would panic
 	r.through(e, r.request("alice", "GET", "/probe", "")).refused(t, 429, 105)
 }
 
@@ -103,8 +104,8 @@ func TestWhoIsNotAuthenticatedPaysByAddress(t *testing.T) {
 
 func TestKeysOfAnAccountMayShareABudget(t *testing.T) {
 	r := newRig(t, func(c *Config) {
-		c.Budget = Budget{PerKey: 3, PerAccount: true}
-		c.Accounts[0].Keys = append(c.Accounts[0].Keys, Key{Key: rigKey("second"), Secret: "secret of second", Read: true, Budget: 100})
+		c.Budget = door.Budget{PerKey: 3, PerAccount: true}
+		c.Accounts[0].Keys = append(c.Accounts[0].Keys, door.Key{Key: rigKey("second"), Secret: "secret of second", Read: true, Budget: 100})
 	})
 	require.Equal(t, 2, r.asks("alice").remaining(t))
 	require.Equal(t, 1, r.asks("second").remaining(t))
@@ -130,7 +131,7 @@ func TestABannedAddressHearsOfItsBanOnly(t *testing.T) {
 
 func TestBudgetsAreSettings(t *testing.T) {
 	r := newRig(t, func(c *Config) {
-		c.Budget = Budget{PerKey: 7, PerIP: -1, KeyBan: 2 * time.Minute}
+		c.Budget = door.Budget{PerKey: 7, PerIP: -1, KeyBan: 2 * time.Minute}
 		c.Accounts[1].Keys[0].Budget = 1
 	})
 	require.Equal(t, "7", r.asks("alice").header.Get("Service-Ratelimit-Limit"))
@@ -142,20 +143,20 @@ func TestBudgetsAreSettings(t *testing.T) {
 }
 
 func TestMetersOutliveARestart(t *testing.T) {
-	tight := func(c *Config) { c.Budget = Budget{PerKey: 2, PerIP: 1} }
+	tight := func(c *Config) { c.Budget = door.Budget{PerKey: 2, PerIP: 1} }
 	before, after := newRig(t, tight), newRig(t, tight)
-	before.ex.front.keepUsage()
+	before.ex.front.KeepUsage()
 	before.asks("alice")
 	before.asks("")
 	before.asks("")
-	kept := map[string]meter{}
-	require.NoError(t, before.ex.front.flushUsage(func(subject string, m meter) error { kept[subject] = m; return nil }))
+	kept := map[string]door.Usage{}
+	require.NoError(t, before.ex.front.FlushUsage(func(subject string, m door.Usage) error { kept[subject] = m; return nil }))
 	require.Len(t, kept, 2)
 	for subject, m := range kept {
-		after.ex.front.setMeter(subject, m)
+		after.ex.front.SetUsage(subject, m)
 	}
-	after.ex.front.setMeter("a key that is gone", meter{})
-	require.NoError(t, before.ex.front.flushUsage(func(string, meter) error { return errors.New("nothing has changed since") }))
+	after.ex.front.SetUsage("a key that is gone", door.Usage{})
+	require.NoError(t, before.ex.front.FlushUsage(func(string, door.Usage) error { return errors.New("nothing has changed since") }))
 	require.Equal(t, 0, after.asks("alice").ok(t).remaining(t))
 	after.asks("").refused(t, 429, 105)
 	after.asks("bob").ok(t)

@@ -49,7 +49,7 @@ func (s *store) forgot(r *record) {
 	s.gone = append(s.gone, orderKey{r.market, r.count})
 }
 
-// account marks an account: its balances, its volume.
+// Account marks an account: its balances, its volume.
 func (s *store) account(a *account) {
 	if s == nil {
 		return

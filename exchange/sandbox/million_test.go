@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 )
 
 var manyOrders = flag.Int("orders", 0, "how many open orders the tests of a million open orders place; 0: so few that what a million needs can be reckoned of them")
@@ -34,7 +35,7 @@ func TestAMillionOpenOrdersFitInAGigabyte(t *testing.T) {
 		defer debug.SetGCPercent(debug.SetGCPercent(50)) // as bot exchange has it
 	}
 	r := newRig(t, func(c *Config) {
-		c.Budget = Budget{PerKey: -1, PerIP: -1}
+		c.Budget = door.Budget{PerKey: -1, PerIP: -1}
 		c.Markets[0].MaxOpenOrders = 0
 		c.Accounts[0].Balances["EUR"] = "1000000000000"
 	})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
@@ -26,7 +27,7 @@ func New(config Config) (*Exchange, error) {
 }
 
 // open opens the parts, each of which needs those before. With a state file the exchange goes on from where that stands: everything that
-// has become due since then happens now, in its order.
+// Has become due since then happens now, in its order.
 func (ex *Exchange) open() error {
 	for _, open := range [...]func() error{ex.openStore, ex.openAssets, ex.openMarkets, ex.openVenue, ex.openAccounts, ex.openFront, ex.openDuties} {
 		if err := open(); err != nil {
@@ -197,12 +198,12 @@ func (ex *Exchange) openDuties() error {
 }
 
 func (ex *Exchange) openFront() (err error) {
-	keys := make([]accountKeys, len(ex.accounts))
+	keys := make([]door.AccountKeys, len(ex.accounts))
 	for i, a := range ex.accounts {
-		keys[i] = accountKeys{Name: a.name, Keys: a.config.Keys}
+		keys[i] = door.AccountKeys{Name: a.name, Keys: a.config.Keys}
 	}
 	ex.adminTable = ex.bind(adminEndpoints)
-	ex.front, err = newFront(&frontConfig{
+	ex.front, err = door.New(&door.Config{
 		Table: ex.bind(endpoints), Catalog: ex.catalog, Prefixes: ex.config.Prefixes, Budget: ex.config.Budget, Keys: keys,
 		Strict: ex.config.Rules.Strict, OperatorOptional: ex.config.Rules.OperatorOptional,
 	})
@@ -229,7 +230,7 @@ func Default() Config {
 		},
 		Accounts: []Account{{
 			Name: "demo", Balances: map[string]string{"EUR": "100000", "BTC": "1", "ETH": "10", "ADA": "10000"},
-			Keys: []Key{{Key: digest("demo", "key")[2:], Secret: digest("demo", "secret")[2:] + digest("demo", "rest of the secret")[2:], Read: true, Trade: true, Withdraw: true}},
+			Keys: []door.Key{{Key: digest("demo", "key")[2:], Secret: digest("demo", "secret")[2:] + digest("demo", "rest of the secret")[2:], Read: true, Trade: true, Withdraw: true}},
 		}},
 		Tiers: standardTiers(), Seed: 1, History: 24 * time.Hour, Rules: Rules{FeeRounding: exchange.RoundFill},
 	}

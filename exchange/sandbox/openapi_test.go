@@ -14,6 +14,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 )
 
 // description is what answers are held against: the document, and the schemas of it that were used, by path into the document.
@@ -26,11 +27,11 @@ type description struct {
 
 // described is the description of the API with the default prefix, made once for all tests.
 var described = sync.OnceValue(func() *description {
-	d, err := newFront(&frontConfig{Table: listed})
+	d, err := door.New(&door.Config{Table: listed})
 	if err != nil {
 		panic(err)
 	}
-	return readDescription(d.openAPI())
+	return readDescription(d.OpenAPI())
 })
 
 func readDescription(text []byte) *description {
@@ -72,19 +73,19 @@ func (d *description) schema(t testing.TB, pointer string) *jsonschema.Schema {
 // conforms requires that an answer is one that the description of the API promises. path begins with /v2.
 func conforms(t testing.TB, method, path string, status int, body string) {
 	t.Helper()
-	e, _ := route(method, strings.TrimPrefix(path, version))
+	e, _ := route(method, strings.TrimPrefix(path, door.Version))
 	if status != http.StatusOK {
 		if e != nil {
-			require.Contains(t, described().object("paths", version+e.path, strings.ToLower(method), "responses"), strconv.Itoa(status), "%s %s may not answer %d: %s", method, path, status, body)
+			require.Contains(t, described().object("paths", door.Version+e.Path, strings.ToLower(method), "responses"), strconv.Itoa(status), "%s %s may not answer %d: %s", method, path, status, body)
 		}
 		fitsSchema(t, "/components/schemas/Error", body)
 		return
 	}
 	require.NotNil(t, e, "%s %s has no row in the table", method, path)
-	if body == "" && method == http.MethodPost && slices.ContainsFunc(e.params, func(p parameter) bool { return p.name == "responseRequired" }) {
+	if body == "" && method == http.MethodPost && slices.ContainsFunc(e.Params, func(p door.Parameter) bool { return p.Name == "responseRequired" }) {
 		return // responseRequired=false: only the status (specification 4.1)
 	}
-	escaped := strings.ReplaceAll(version+e.path, "/", "~1")
+	escaped := strings.ReplaceAll(door.Version+e.Path, "/", "~1")
 	fitsSchema(t, "/paths/"+escaped+"/"+strings.ToLower(method)+"/responses/200/content/application~1json/schema", body)
 }
 
@@ -107,24 +108,24 @@ func TestTheDescriptionIsAValidOpenAPIDocument(t *testing.T) {
 }
 
 func TestTheDescriptionHasEveryEndpointWithItsParametersAndWeight(t *testing.T) {
-	document, err := openapi3.NewLoader().LoadFromData(newRig(t).ex.front.openAPI())
+	document, err := openapi3.NewLoader().LoadFromData(newRig(t).ex.front.OpenAPI())
 	require.NoError(t, err)
 	described := 0
 	for path, item := range document.Paths.Map() {
 		for method, operation := range item.Operations() {
 			described++
-			e, _ := route(method, strings.TrimPrefix(path, version))
+			e, _ := route(method, strings.TrimPrefix(path, door.Version))
 			require.NotNil(t, e, "%s %s", method, path)
-			require.EqualValues(t, e.weight, operation.Extensions["x-weight"])
+			require.EqualValues(t, e.Weight, operation.Extensions["x-weight"])
 			have := len(operation.Parameters)
-			if !e.public() {
+			if !e.Public() {
 				have-- // the window
 				require.Len(t, *operation.Security, 1)
 			}
-			if e.inBody() {
+			if e.InBody() {
 				have += len(operation.RequestBody.Value.Content["application/json"].Schema.Value.Properties)
 			}
-			require.Equal(t, len(e.params), have, "%s %s", method, path)
+			require.Equal(t, len(e.Params), have, "%s %s", method, path)
 		}
 	}
 	require.Equal(t, len(listed), described)
@@ -133,7 +134,7 @@ func TestTheDescriptionHasEveryEndpointWithItsParametersAndWeight(t *testing.T) 
 func TestEveryAnswerOfTheTableHasASchema(t *testing.T) {
 	have := described().object("components", "schemas")
 	for i := range listed {
-		require.Contains(t, have, listed[i].answer, "%s %s", listed[i].method, listed[i].path)
+		require.Contains(t, have, listed[i].Answer, "%s %s", listed[i].Method, listed[i].Path)
 	}
 }
 
@@ -166,7 +167,7 @@ func TestRecordedAnswersFitTheirSchemas(t *testing.T) {
 }
 
 func TestTheDescriptionNamesTheHeadersOfTheOperator(t *testing.T) {
-	text := string(newRig(t, func(c *Config) { c.Prefixes = []string{"Acme", "Service"} }).ex.front.openAPI())
+	text := string(newRig(t, func(c *Config) { c.Prefixes = []string{"Acme", "Service"} }).ex.front.OpenAPI())
 	require.True(t, json.Valid([]byte(text)))
 	require.Contains(t, text, `"Acme-Access-Key"`)
 	require.Contains(t, text, `"acme-ratelimit-remaining"`)
@@ -175,7 +176,7 @@ func TestTheDescriptionNamesTheHeadersOfTheOperator(t *testing.T) {
 
 func TestTheDescriptionKnowsWhereTheOperatorIsOptional(t *testing.T) {
 	for _, optional := range []bool{false, true} {
-		text := newRig(t, func(c *Config) { c.Rules.OperatorOptional = optional }).ex.front.openAPI()
+		text := newRig(t, func(c *Config) { c.Rules.OperatorOptional = optional }).ex.front.OpenAPI()
 		var document struct {
 			Paths map[string]map[string]struct {
 				Parameters []struct {

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
@@ -135,16 +136,16 @@ func TestATradeIDIsWrittenAsTheLibraryWritesIt(t *testing.T) {
 func TestBookCandlesAndTradesAreWrittenWithoutGarbage(t *testing.T) {
 	h := newHall(t, price.Synthetic{Price: "95000"}, nil, func(c *Config) { c.History = 24 * time.Hour })
 	for _, path := range []string{"/{market}/book", "/{market}/candles", "/{market}/trades"} {
-		e := h.bind(endpoints).named("GET " + path)
-		c := &call{endpoint: e, now: noon, args: make(arguments, len(e.params)), out: make([]byte, 0, 1<<20)}
-		*c.arg("market") = argument{set: true, text: "BTC-EUR"}
+		e := h.bind(endpoints).Named("GET " + path)
+		c := &door.Call{Endpoint: e, Now: noon, Args: make(door.Arguments, len(e.Params)), Out: make([]byte, 0, 1<<20)}
+		*c.Arg("market") = door.Argument{Set: true, Text: "BTC-EUR"}
 		if path == "/{market}/candles" {
-			*c.arg("interval") = argument{set: true, text: "1m"}
+			*c.Arg("interval") = door.Argument{Set: true, Text: "1m"}
 		}
 		require.Zero(t, testing.AllocsPerRun(10, func() {
-			c.out = c.out[:0]
-			_ = c.endpoint.do(c)
+			c.Out = c.Out[:0]
+			_ = c.Endpoint.Do(c)
 		}), path)
-		require.Greater(t, len(c.out), 150, path)
+		require.Greater(t, len(c.Out), 150, path)
 	}
 }

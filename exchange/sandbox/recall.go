@@ -11,6 +11,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -192,7 +193,7 @@ func (s *store) recallMeters(tx *bbolt.Tx) error {
 		if err := json.Unmarshal(text, &m); err != nil {
 			return unreadable(subject, err)
 		}
-		s.ex.front.setMeter(string(subject), meter{m.Minute, m.Used, m.Banned})
+		s.ex.front.SetUsage(string(subject), door.Usage{Minute: m.Minute, Used: m.Used, Banned: m.Banned})
 		return nil
 	})
 }
@@ -220,7 +221,7 @@ func readLists[T any](b *bbolt.Bucket, numbers int, each func(head []uint64, num
 	})
 }
 
-// decode reads one record.
+// Decode reads one record.
 func decode(b *bbolt.Bucket, key []byte, record any) error {
 	if err := json.Unmarshal(b.Get(key), record); err != nil {
 		return unreadable(key, err)

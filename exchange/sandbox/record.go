@@ -88,7 +88,7 @@ func (c *chain) join(r *record) {
 	c.length++
 }
 
-// leave takes out a record that is in the chain.
+// Close takes out a record that is in the chain.
 func (c *chain) leave(r *record) {
 	at := r.links[c.place]
 	if at.older == nil {

@@ -4,6 +4,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -71,7 +72,7 @@ func (ex *Exchange) recordNamed(a *account, id market.ID, orderID uuid.UUID) *re
 }
 
 // hear is the venue's sink. It keeps the records up to date and tells the public side what it may know: trades, and that the book
-// has changed.
+// Has changed.
 func (ex *Exchange) hear(ev *market.Event) {
 	if ev.Kind != market.KindReport {
 		return
@@ -126,7 +127,7 @@ func rests(o *market.Order) bool {
 	return o.Visible && !o.Done() && o.Status != market.StatusAwaitingTrigger
 }
 
-// enter makes the record of an order that the venue has taken in for an account.
+// Open makes the record of an order that the venue has taken in for an account.
 func (ex *Exchange) enter(a *account, o *market.Order, count uint64) *record {
 	r := ex.blank()
 	*r = record{id: o.ID, count: count, account: a.id, market: o.Market}
@@ -222,13 +223,13 @@ func (a *account) inUse(id market.ID, name uuid.UUID) bool {
 
 // find returns the record that a request's clientOrderId or, where there is none, its orderId names: the latest order with that
 // value (specification 2.5). Neither is 203, no such order 240.
-func (ex *Exchange) find(c *call, id market.ID) (*record, *exchange.Error) {
+func (ex *Exchange) find(c *door.Call, id market.ID) (*record, *exchange.Error) {
 	var r *record
 	switch {
-	case c.has("clientOrderId"):
-		r = ex.caller(c).recordsOf(id).named[c.id("clientOrderId")]
-	case c.has("orderId"):
-		r = ex.recordNamed(ex.caller(c), id, c.id("orderId"))
+	case c.Has("clientOrderId"):
+		r = ex.caller(c).recordsOf(id).named[c.UUID("clientOrderId")]
+	case c.Has("orderId"):
+		r = ex.recordNamed(ex.caller(c), id, c.UUID("orderId"))
 	default:
 		return nil, exchange.Required("orderId")
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -17,13 +18,13 @@ const (
 )
 
 // getBookReport answers GET /report/{market}/book. Assets are named by their symbols; prices are in quote, quantities in base.
-func (ex *Exchange) getBookReport(c *call) *exchange.Error {
+func (ex *Exchange) getBookReport(c *door.Call) *exchange.Error {
 	l, d, refused := ex.book(c)
 	if refused != nil {
 		return refused
 	}
-	now := c.now.Std().Format(microseconds)
-	w := wire.Writer{Dst: c.out}
+	now := c.Now.Std().Format(microseconds)
+	w := wire.Writer{Dst: c.Out}
 	w.Open('{')
 	w.Text("submissionTimestamp", now)
 	ex.writeAssetCode(&w, l)
@@ -39,7 +40,7 @@ func (ex *Exchange) getBookReport(c *call) *exchange.Error {
 	w.Text("tradingSystem", cmp.Or(ex.config.Venue, defaultVenue))
 	w.Text("publicationTimestamp", now)
 	w.Close('}')
-	c.out = w.Dst
+	c.Out = w.Dst
 	return nil
 }
 
@@ -67,13 +68,13 @@ func (ex *Exchange) writeReportLevels(w *wire.Writer, l *listing, side market.Si
 
 // getTradesReport answers GET /report/{market}/trades, newest first. A trade is published when it happens, with its price: nothing
 // is missing.
-func (ex *Exchange) getTradesReport(c *call) *exchange.Error {
+func (ex *Exchange) getTradesReport(c *door.Call) *exchange.Error {
 	l, trades, refused := ex.trades(c)
 	if refused != nil {
 		return refused
 	}
 	base, quote := ex.catalog.Asset(l.Base).Symbol, ex.catalog.Asset(l.Quote).Symbol
-	w := wire.Writer{Dst: c.out}
+	w := wire.Writer{Dst: c.Out}
 	w.Open('[')
 	for i := len(trades) - 1; i >= 0; i-- {
 		t := &trades[i]
@@ -95,6 +96,6 @@ func (ex *Exchange) getTradesReport(c *call) *exchange.Error {
 		w.Close('}')
 	}
 	w.Close(']')
-	c.out = w.Dst
+	c.Out = w.Dst
 	return nil
 }

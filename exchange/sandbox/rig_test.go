@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -76,23 +77,25 @@ func rigMarket(name, fixed string, priceDigits uint8, tick string, quantityDecim
 
 func rigAccount(name string) Account {
 	return Account{Name: name, Balances: map[string]string{"EUR": "10000000", "BTC": "1000", "ETH": "10000", "ADA": "10000000"},
-		Keys: []Key{{Key: rigKey(name), Secret: "secret of " + name, Read: true, Trade: true, Withdraw: true}}}
+		Keys: []door.Key{{Key: rigKey(name), Secret: "secret of " + name, Read: true, Trade: true, Withdraw: true}}}
 }
 
 // rigKey returns the API key of an account of the rig.
-func rigKey(account string) string { return (account + strings.Repeat("0", keyLength))[:keyLength] }
+func rigKey(account string) string {
+	return (account + strings.Repeat("0", door.KeyLength))[:door.KeyLength]
+}
 
 // get asks without credentials. The path is without /v2.
 func (r *rig) get(path string) answer { return r.do(r.request("", http.MethodGet, path, "")) }
 
-// send asks as an account, signed with its first key.
+// Send asks as an account, signed with its first key.
 func (r *rig) send(account, method, path, body string) answer {
 	return r.do(r.request(account, method, path, body))
 }
 
 // request makes a request as the specification asks, signed unless account is "".
 func (r *rig) request(account, method, path, body string) *http.Request {
-	request := httptest.NewRequest(method, version+path, strings.NewReader(body))
+	request := httptest.NewRequest(method, door.Version+path, strings.NewReader(body))
 	request.Header.Set("Content-Type", "application/json")
 	if account != "" {
 		r.sign(request, account, body)
@@ -115,7 +118,7 @@ func signature(secret, stamp, method, path, body string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// do lets the exchange answer a request, and holds the answer against the description of the API.
+// Do lets the exchange answer a request, and holds the answer against the description of the API.
 func (r *rig) do(request *http.Request) answer {
 	r.t.Helper()
 	recorder := httptest.NewRecorder()
@@ -124,7 +127,7 @@ func (r *rig) do(request *http.Request) answer {
 	for name, values := range recorder.Header() {
 		a.header[http.CanonicalHeaderKey(name)] = values // as a client reads them
 	}
-	if strings.HasPrefix(request.URL.Path, version) {
+	if strings.HasPrefix(request.URL.Path, door.Version) {
 		conforms(r.t, request.Method, request.URL.Path, a.status, a.body)
 	}
 	return a
@@ -133,7 +136,7 @@ func (r *rig) do(request *http.Request) answer {
 // pass moves the exchange's clock.
 func (r *rig) pass(d market.Duration) { r.ex.clock.Advance(d) }
 
-// answer is what came back.
+// Answer is what came back.
 type answer struct {
 	status int
 	header http.Header

@@ -6,21 +6,22 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 )
 
 // listed are the endpoints of the table, as an exchange has them.
 var listed = (&Exchange{}).bind(endpoints)
 
-func route(method, path string) (*endpoint, string) { return listed.route(method, path) }
+func route(method, path string) (*door.Endpoint, string) { return listed.Route(method, path) }
 
 func TestEveryRowOfTheTableIsReached(t *testing.T) {
 	for i := range listed {
-		path, want := listed[i].path, ""
+		path, want := listed[i].Path, ""
 		if before, after, found := strings.Cut(path, "{market}"); found {
 			path, want = before+"BTC-EUR"+after, "BTC-EUR"
 		}
-		e, name := route(listed[i].method, path)
-		require.Same(t, &listed[i], e, "%s %s", listed[i].method, path)
+		e, name := route(listed[i].Method, path)
+		require.Same(t, &listed[i], e, "%s %s", listed[i].Method, path)
 		require.Equal(t, want, name)
 	}
 }
@@ -39,16 +40,16 @@ func TestUnknownPathsAndMethodsAre404With110(t *testing.T) {
 }
 
 func TestAPathIsReadWithItsEscapesUndone(t *testing.T) {
-	e, name := route("GET", newRig(t).request("", "GET", "/BTC%2DEUR/book", "").URL.Path[len(version):])
-	require.Equal(t, "/{market}/book", e.path)
+	e, name := route("GET", newRig(t).request("", "GET", "/BTC%2DEUR/book", "").URL.Path[len(door.Version):])
+	require.Equal(t, "/{market}/book", e.Path)
 	require.Equal(t, "BTC-EUR", name)
 }
 
 func TestTheWeightOfAllMarketsIsForRequestsThatNameNone(t *testing.T) {
 	e, _ := route("GET", "/ordersOpen")
 	for query, want := range map[string]int{"": 100, "market=BTC-EUR": 5, "base=BTC&market=BTC-EUR": 5, "base=BTC": 100, "markets=1": 100, "market": 5, "&market=": 5} {
-		require.Equal(t, want, e.cost(query), query)
+		require.Equal(t, want, e.Cost(query), query)
 	}
 	e, _ = route("GET", "/orders")
-	require.Equal(t, 5, e.cost(""))
+	require.Equal(t, 5, e.Cost(""))
 }

@@ -10,6 +10,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -218,11 +219,11 @@ func writeBars(b *bbolt.Bucket, l *listing) error {
 // writeMeters writes what keys and IP addresses have used since the last write.
 func (s *store) writeMeters(tx *bbolt.Tx) error {
 	b := tx.Bucket(bucketMeters)
-	return s.ex.front.flushUsage(func(subject string, m meter) error {
-		if m == (meter{}) {
+	return s.ex.front.FlushUsage(func(subject string, m door.Usage) error {
+		if m == (door.Usage{}) {
 			return b.Delete([]byte(subject))
 		}
-		return encode(b, []byte(subject), storedMeter{m.minute, m.used, m.banned})
+		return encode(b, []byte(subject), storedMeter{m.Minute, m.Used, m.Banned})
 	})
 }
 

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -24,9 +26,9 @@ func (ex *Exchange) Server() *http.Server {
 // credentials and costs nothing. A refusal is {"errorCode":…,"error":…} (specification 7); every answer of /v2 carries the three headers
 // of the budget (specification 8). A request goes through these steps, and the first refusal is the answer:
 //
-//	endpoint      404 with 110 for an unknown path or method
+//	Endpoint      404 with 110 for an unknown path or method
 //	faults        on demand: the request is lost, late, or met by an error in place of its work (fault.go)
-//	body          400 with 102 where its header Content-Type is not application/json, or it has more than 64 KiB
+//	Body          400 with 102 where its header Content-Type is not application/json, or it has more than 64 KiB
 //	credentials   403 with 300 … 312
 //	budget        429 with 105; what failed so far costs the IP address, which hears that in its place where it is banned, else the key pays
 //	parameters    400 with 102 and 200 … 205
@@ -35,72 +37,72 @@ func (ex *Exchange) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := r.URL.Path
 	switch {
 	case path == "/openapi.json" && r.Method == http.MethodGet:
-		declareJSON(w.Header())
-		w.Write(ex.front.openAPI())
+		door.DeclareJSON(w.Header())
+		w.Write(ex.front.OpenAPI())
 		return
-	case strings.HasPrefix(path, adminRoot) && ex.config.Admin != "" && peerOf(r.RemoteAddr).IsLoopback():
+	case strings.HasPrefix(path, adminRoot) && ex.config.Admin != "" && door.PeerOf(r.RemoteAddr).IsLoopback():
 		ex.serveAdmin(w, r)
 		return
 	}
 	name := ""
-	v := ex.front.enter()
-	defer ex.front.leave(v)
-	if rest, ok := strings.CutPrefix(path, version); ok {
-		v.endpoint, name = ex.front.table.route(r.Method, rest)
+	v := ex.front.Open()
+	defer ex.front.Close(v)
+	if rest, ok := strings.CutPrefix(path, door.Version); ok {
+		v.Endpoint, name = ex.front.Table.Route(r.Method, rest)
 	}
 	ex.serve(w, r, v, name)
 }
 
 // serve takes a request whose endpoint is known through its steps. name is the market that its path names.
-func (ex *Exchange) serve(w http.ResponseWriter, r *http.Request, v *visit, name string) {
-	refusal := v.read(r, ex.config.Rules.Strict)
-	var decided *decision
-	if script := ex.requestFaults.Load(); script != nil && v.endpoint != nil {
-		if decided = script.choose(ex.front, v, r, name, ex.clock.Now()); decided != nil {
-			ex.pause(decided, decided.before)
-			if decided.arrive(w) {
+func (ex *Exchange) serve(w http.ResponseWriter, r *http.Request, v *door.Request, name string) {
+	refusal := v.Read(r, ex.config.Rules.Strict)
+	var decided *fault.Decision
+	if script := ex.requestFaults.Load(); script != nil && v.Endpoint != nil {
+		if decided = script.Choose(ex.front, v, r, name, ex.clock.Now()); decided != nil {
+			ex.pause(decided, decided.Before)
+			if decided.Arrive(w) {
 				return
 			}
 		}
 	}
-	if refusal = ex.front.admit(v, r, ex.clock.Now(), refusal); refusal != nil && refusal.Code == exchange.CodeBanned {
+	if refusal = ex.front.Admit(v, r, ex.clock.Now(), refusal); refusal != nil && refusal.Code == exchange.CodeBanned {
 		ex.saveBan()
 	}
 	if refusal == nil {
-		refusal = ex.front.decode(&v.call, name, r.URL.RawQuery, v.body)
+		refusal = ex.front.Decode(&v.Call, name, r.URL.RawQuery, v.Body)
 	}
 	if refusal == nil {
-		refusal = decided.refuse(ex.clock.Now())
+		refusal = decided.Refuse(ex.clock.Now())
 	}
 	if refusal == nil {
-		refusal = ex.carryOut(&v.call)
+		refusal = ex.carryOut(&v.Call)
 	}
 	if refusal != nil {
-		v.out, v.status = exchange.AppendError(v.out[:0], refusal), refusal.Status
+		v.Out, v.Status = exchange.AppendError(v.Out[:0], refusal), refusal.Status
 	}
-	if r.URL.Path == version+"/time" { // its Date is of the same clock, which need not be the machine's
-		w.Header().Set("Date", v.skewed(ex.clock.Now()).Std().UTC().Format(http.TimeFormat))
+	if r.URL.Path == door.Version+"/time" { // its Date is of the same clock, which need not be the machine's
+		w.Header().Set("Date", v.Skewed(ex.clock.Now()).Std().UTC().Format(http.TimeFormat))
 	}
-	ex.front.head(w, v)
+	ex.front.Head(w, v)
 	if decided != nil {
-		ex.pause(decided, decided.after)
-		if decided.depart(w, v) {
+		ex.pause(decided, decided.After)
+		if decided.Depart(w, v) {
 			return
 		}
 	}
-	v.send(w)
+	v.Send(w)
 }
 
 // pause lets a request wait on the exchange's clock, also when its client has gone.
-func (ex *Exchange) pause(decided *decision, d market.Duration) {
+func (ex *Exchange) pause(decided *fault.Decision, d market.Duration) {
 	if d > 0 {
-		ex.clock.wait(later(ex.clock.Now(), d), decided.over)
+		ex.clock.wait(later(ex.clock.Now(), d), decided.Over)
 	}
 }
 
 // carryOut lets happen what is due and then calls the endpoint. A panic there is a mistake of ours: the client hears 101, which leaves
 // the outcome open, and the next request finds the lock free.
-func (ex *Exchange) carryOut(c *call) (refusal *exchange.Error) {
+func (ex *Exchange) carryOut(c *door.Call) (refusal *exchange.Error) {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
 	defer func() {
@@ -116,11 +118,11 @@ func (ex *Exchange) carryOut(c *call) (refusal *exchange.Error) {
 	if refusal = ex.stopped(); refusal != nil {
 		return refusal
 	}
-	c.now = max(ex.clock.Now(), ex.reached)
-	ex.advance(c.now)
-	ex.unsettled = c.settleLater
-	refusal = c.endpoint.do(c)
-	ex.unsettled = 0 // before save lets others in
+	c.Now = max(ex.clock.Now(), ex.reached)
+	ex.advance(c.Now)
+	ex.unsettled = c.SettleLater
+	refusal = c.Endpoint.Do(c)
+	ex.unsettled = 0 // Before save lets others in
 	if ex.save(changes(c)) != nil {
 		return exchange.ErrCode(exchange.CodeUnknownResult)
 	}
@@ -128,11 +130,11 @@ func (ex *Exchange) carryOut(c *call) (refusal *exchange.Error) {
 }
 
 // changes reports whether the operator changes something.
-func changes(c *call) bool { return c.account == 0 && c.endpoint.method != http.MethodGet }
+func changes(c *door.Call) bool { return c.Account == 0 && c.Endpoint.Method != http.MethodGet }
 
 // saveBan writes a new ban to the state file before it is told.
 func (ex *Exchange) saveBan() {
-	if ex.store == nil || !ex.front.hasNewBan() {
+	if ex.store == nil || !ex.front.HasNewBan() {
 		return
 	}
 	ex.mu.Lock()

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -41,16 +42,16 @@ func (ex *Exchange) describe(r *record, now market.Time, fills []fill) {
 }
 
 // tell appends the record of an order to the answer, with the given fills of it.
-func (ex *Exchange) tell(c *call, r *record, fills []fill) {
-	ex.describe(r, c.now, fills)
-	c.out = exchange.AppendOrder(c.out, ex.catalog, &ex.view, ex.viewed)
+func (ex *Exchange) tell(c *door.Call, r *record, fills []fill) {
+	ex.describe(r, c.Now, fills)
+	c.Out = exchange.AppendOrder(c.Out, ex.catalog, &ex.view, ex.viewed)
 }
 
 // tellListed appends the record of an order to a list of them.
-func (ex *Exchange) tellListed(c *call, r *record, fills []fill) {
-	if c.out[len(c.out)-1] != '[' {
-		c.out = append(c.out, ',')
+func (ex *Exchange) tellListed(c *door.Call, r *record, fills []fill) {
+	if c.Out[len(c.Out)-1] != '[' {
+		c.Out = append(c.Out, ',')
 	}
-	ex.describe(r, c.now, fills)
-	c.out = exchange.AppendListed(c.out, ex.catalog, &ex.view, ex.viewed, !r.reused)
+	ex.describe(r, c.Now, fills)
+	c.Out = exchange.AppendListed(c.Out, ex.catalog, &ex.view, ex.viewed, !r.reused)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 )
 
@@ -21,7 +22,7 @@ var steady = flag.Duration("steady", 0, "how long TestMemoryStaysFlatUnderSteady
 //	go test -timeout 15m -run SteadyLoad -v ./exchange/sandbox -steady 10m
 func TestMemoryStaysFlatUnderSteadyLoad(t *testing.T) {
 	r := newRig(t, func(c *Config) {
-		c.Budget = Budget{PerKey: -1, PerIP: -1}
+		c.Budget = door.Budget{PerKey: -1, PerIP: -1}
 		c.Keep = Keep{Orders: 200, Trades: 200, Candles: 60, Transactions: 50}
 		c.Markets[0].Source = price.Synthetic{Price: "30000"}
 		c.Markets[0].House = House{Levels: 20, HalfSpread: 10_000, Size: "0.5"}

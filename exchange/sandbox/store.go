@@ -27,16 +27,16 @@ const (
 // The buckets of a state file. A key is a row of big-endian numbers, a value is JSON.
 var (
 	bucketAbout        = []byte("about")        // "about" → about, "life" → storedLife
-	bucketAccounts     = []byte("accounts")     // account → storedAccount
+	bucketAccounts     = []byte("accounts")     // Account → storedAccount
 	bucketMarkets      = []byte("markets")      // market → storedMarket
 	bucketOrders       = []byte("orders")       // market, place → storedRecord
 	bucketFills        = []byte("fills")        // market, place of the order, number → storedFill
-	bucketTrades       = []byte("trades")       // account, market, number → storedTrade
-	bucketTransactions = []byte("transactions") // account, number → transaction
-	bucketTransfers    = []byte("transfers")    // number → transfer
+	bucketTrades       = []byte("trades")       // Account, market, number → storedTrade
+	bucketTransactions = []byte("transactions") // Account, number → transaction
+	bucketTransfers    = []byte("transfers")    // Number → transfer
 	bucketTape         = []byte("tape")         // market, number → storedPrint
 	bucketBars         = []byte("bars")         // market, interval, number → storedBar
-	bucketMeters       = []byte("meters")       // key or IP address → storedMeter
+	bucketMeters       = []byte("meters")       // activeKey or IP address → storedMeter
 
 	keyAbout = []byte("about")
 	keyLife  = []byte("life")
@@ -149,7 +149,7 @@ func (ex *Exchange) openState() error {
 	for _, l := range ex.listings[1:] {
 		s.shelves[l.ID] = shelf{configured: rulesOf(l.Market), marked: true}
 	}
-	ex.front.keepUsage()
+	ex.front.KeepUsage()
 	for _, a := range ex.accounts {
 		s.account(a)
 	}

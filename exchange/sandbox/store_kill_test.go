@@ -23,6 +23,7 @@ import (
 	"github.com/shopspring/decimal"
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 )
 
@@ -83,7 +84,7 @@ func startChild(t *testing.T, state string) *child {
 	return nil
 }
 
-// end kills the child as the system does when memory is short.
+// End kills the child as the system does when memory is short.
 func (c *child) end(t *testing.T) {
 	require.NoError(t, c.Process.Signal(syscall.SIGKILL))
 	_ = c.Wait() // it says that it was killed
@@ -98,7 +99,7 @@ type witness struct {
 	names   int
 	orders  map[string]*testimony // by clientOrderId
 	told    atomic.Int64          // orders, also to who looks on
-	fills   map[string]string     // id → its clientOrderId
+	fills   map[string]string     // UUID → its clientOrderId
 	arrived map[string]bool       // transactionIds of deposits
 }
 
@@ -120,7 +121,7 @@ type testimony struct {
 func (w *witness) ask(method, path, body string) (status int, text []byte, answered bool) {
 	admin := strings.HasPrefix(path, "/admin")
 	if !admin {
-		path = version + path
+		path = door.Version + path
 	}
 	request, err := http.NewRequest(method, "http://"+w.address+path, strings.NewReader(body))
 	if err != nil {

@@ -17,6 +17,8 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/fault"
 	"github.com/tidemark-trading/tidemark/exchange/sandbox/price"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -26,12 +28,12 @@ import (
 func kept(path string) func(*Config) {
 	return func(c *Config) {
 		c.State = path
-		c.Budget = Budget{PerKey: -1, PerIP: -1}
+		c.Budget = door.Budget{PerKey: -1, PerIP: -1}
 		c.Keep = Keep{Orders: 5, Trades: 7, Transactions: 6, Candles: 20}
 		c.Rules.SettleAfter, c.Rules.GroupsPerAccount = 7*time.Second, 2
 		c.History = 30 * time.Minute
 		c.Admin = "token of the operator"
-		c.Faults = []Fault{{Kind: FaultLateFill, Endpoints: []string{"POST /order"}, Market: "ETH-EUR", Delay: 40 * time.Second}}
+		c.Faults = []fault.Fault{{Kind: fault.LateFill, Endpoints: []string{"POST /order"}, Market: "ETH-EUR", Delay: 40 * time.Second}}
 		c.Markets[0].Source, c.Markets[1].Source = price.Synthetic{Price: "95000", Volatility: 0.5}, recorded()
 		for i := range 2 {
 			c.Markets[i].House = House{Levels: 4, HalfSpread: 20_000, Step: 100, Size: "0.02"}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -95,25 +96,25 @@ func tradeID(id market.ID, count uint64) (name uuid.UUID) {
 }
 
 // trades returns the trades that a call asks for, the oldest first: start and end inclusive, and likewise the two ids.
-func (ex *Exchange) trades(c *call) (*listing, []publicTrade, *exchange.Error) {
+func (ex *Exchange) trades(c *door.Call) (*listing, []publicTrade, *exchange.Error) {
 	l, s := ex.named(c), everything()
 	times, refused := timesOf(c, true)
 	if refused != nil {
 		return nil, nil, refused
 	}
-	if c.has("start") {
+	if c.Has("start") {
 		s.from = moment(times.from)
 	}
-	if c.has("end") {
+	if c.Has("end") {
 		s.to = moment(times.to + 1)
 	}
-	places, refused := placesOf(c, tradeIDFrom.name, tradeIDTo.name, l.ID, nameOfFill)
+	places, refused := placesOf(c, tradeIDFrom.Name, tradeIDTo.Name, l.ID, nameOfFill)
 	if refused != nil {
 		return nil, nil, refused
 	}
 	s.first, s.final = uint64(places.from), uint64(places.to)
 	trades := l.tape.in(s)
-	return l, trades[max(0, len(trades)-int(c.integer("limit", defaultRows))):], nil
+	return l, trades[max(0, len(trades)-int(c.Integer("limit", defaultRows))):], nil
 }
 
 // defaultRows is how many rows a list has at most where limit is left out.
@@ -129,12 +130,12 @@ func moment(millis int64) market.Time {
 }
 
 // getPublicTrades answers GET /{market}/trades, newest first.
-func (ex *Exchange) getPublicTrades(c *call) *exchange.Error {
+func (ex *Exchange) getPublicTrades(c *door.Call) *exchange.Error {
 	l, trades, refused := ex.trades(c)
 	if refused != nil {
 		return refused
 	}
-	w := wire.Writer{Dst: c.out}
+	w := wire.Writer{Dst: c.Out}
 	w.Open('[')
 	for i := len(trades) - 1; i >= 0; i-- {
 		t := &trades[i]
@@ -147,6 +148,6 @@ func (ex *Exchange) getPublicTrades(c *call) *exchange.Error {
 		w.Close('}')
 	}
 	w.Close(']')
-	c.out = w.Dst
+	c.Out = w.Dst
 	return nil
 }

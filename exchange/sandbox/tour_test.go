@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 )
 
 // TestEveryEndpointAnswersAsDescribed walks the whole table over HTTP: two accounts trade, so that no list is empty. The rig holds each answer
 // against the description of the API; here it only has to be a success.
 func TestEveryEndpointAnswersAsDescribed(t *testing.T) {
 	r := newRig(t)
-	reached := map[*endpoint]bool{}
+	reached := map[*door.Endpoint]bool{}
 	send := func(account, line string) answer {
 		t.Helper()
 		method, rest, _ := strings.Cut(line, " ")
@@ -56,6 +57,6 @@ func TestEveryEndpointAnswersAsDescribed(t *testing.T) {
 	send("bob", "DELETE /order?market=BTC-EUR&operatorId=1&clientOrderId="+named).ok(t)
 	send("bob", "DELETE /orders?operatorId=1").ok(t)
 	for i := range listed {
-		require.True(t, reached[&listed[i]], "%s %s was not walked", listed[i].method, listed[i].path)
+		require.True(t, reached[&listed[i]], "%s %s was not walked", listed[i].Method, listed[i].Path)
 	}
 }

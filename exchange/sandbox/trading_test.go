@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -208,14 +209,14 @@ func TestPlacingARestingOrderAllocatesLittle(t *testing.T) {
 		m.MaxOpenOrders = 0
 	}
 	require.NoError(t, f.venue.Transfer(f.alice.id, 1, 1_000_000_00))
-	c := &call{account: f.alice.place(), now: f.now}
-	c.endpoint = listed.named("POST /order")
-	c.args = make(arguments, len(c.endpoint.params))
+	c := &door.Call{Account: f.alice.place(), Now: f.now}
+	c.Endpoint = listed.Named("POST /order")
+	c.Args = make(door.Arguments, len(c.Endpoint.Params))
 	for name, value := range map[string]string{"market": "BTC-EUR", "side": "buy", "orderType": "limit", "amount": "0.01", "price": "700"} {
-		*c.arg(name) = argument{set: true, text: value}
+		*c.Arg(name) = door.Argument{Set: true, Text: value}
 	}
 	allocations := testing.AllocsPerRun(20_000, func() {
-		c.out = c.out[:0]
+		c.Out = c.Out[:0]
 		if refused := f.postOrder(c); refused != nil {
 			t.Fatal(refused)
 		}

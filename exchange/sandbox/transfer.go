@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/sim"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
@@ -225,21 +226,21 @@ func (ex *Exchange) list(rows []*transfer, t *transfer, listed *uint64) []*trans
 func latest[T any](rows []T, limit int) []T { return rows[max(0, len(rows)-limit):] }
 
 // listTransfers answers a history: newest first, of one asset or all, between two times.
-func (ex *Exchange) listTransfers(c *call, rows []*transfer) {
-	limit, start, end := c.integer("limit", 500), c.integer("start", 0), c.integer("end", lastMillis)
-	w := wire.Writer{Dst: c.out}
+func (ex *Exchange) listTransfers(c *door.Call, rows []*transfer) {
+	limit, start, end := c.Integer("limit", 500), c.Integer("start", 0), c.Integer("end", lastMillis)
+	w := wire.Writer{Dst: c.Out}
 	w.Open('[')
 	rows = latest(rows, ex.kept())
 	for i, count := len(rows)-1, 0; i >= 0 && count < int(limit); i-- {
 		t, v := rows[i], ex.vaults[rows[i].Asset-1]
-		if at := t.Listed.Millis(); at < start || at > end || c.has("symbol") && c.text("symbol") != v.Symbol {
+		if at := t.Listed.Millis(); at < start || at > end || c.Has("symbol") && c.Text("symbol") != v.Symbol {
 			continue
 		}
 		writeTransfer(&w, t, v)
 		count++
 	}
 	w.Close(']')
-	c.out = w.Dst
+	c.Out = w.Dst
 }
 
 func writeTransfer(w *wire.Writer, t *transfer, v *vault) {

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/exchange/wire"
 	"github.com/tidemark-trading/tidemark/market"
 )
@@ -21,14 +22,14 @@ const longestAddress = 128
 // postWithdrawal answers POST /withdrawal. The fee is part of amount, or comes on top of it with addWithdrawalFee; the answer's
 // amount is what leaves the balance, and it leaves it at once. The checks come in this order: internal (205), amount (205, 429,
 // 210), address (412, of a bank 409) and paymentId (205), the asset's status (410), its minimum (406), the balance (408).
-func (ex *Exchange) postWithdrawal(c *call) *exchange.Error {
-	v := ex.vaultOf(c.text("symbol"))
+func (ex *Exchange) postWithdrawal(c *door.Call) *exchange.Error {
+	v := ex.vaultOf(c.Text("symbol"))
 	amount, refused := v.checkWithdrawal(c)
 	if refused != nil {
 		return refused
 	}
 	total := amount
-	if c.flag("addWithdrawalFee", false) {
+	if c.Flag("addWithdrawalFee", false) {
 		var err error
 		if total, err = market.Add(amount, v.withdrawalFee); err != nil {
 			return exchange.ErrCode(exchange.CodeAmountTooLarge)
@@ -43,25 +44,25 @@ func (ex *Exchange) postWithdrawal(c *call) *exchange.Error {
 	case total > balance.Total-balance.Held:
 		return exchange.ErrCode(408)
 	}
-	ex.withdraw(ex.caller(c), v, total, c.text("address"), c.text("paymentId"), c.now)
-	w := wire.Writer{Dst: c.out}
+	ex.withdraw(ex.caller(c), v, total, c.Text("address"), c.Text("paymentId"), c.Now)
+	w := wire.Writer{Dst: c.Out}
 	w.Open('{')
 	w.Key("success")
 	w.Dst = append(w.Dst, "true"...)
 	w.Text("symbol", v.Symbol)
 	w.Fixed("amount", int64(total), v.Digits)
 	w.Close('}')
-	c.out = w.Dst
+	c.Out = w.Dst
 	return nil
 }
 
 // checkWithdrawal reads the amount and checks what can be checked without the exchange's state.
-func (v *vault) checkWithdrawal(c *call) (market.Money, *exchange.Error) {
-	if c.flag("internal", false) {
+func (v *vault) checkWithdrawal(c *door.Call) (market.Money, *exchange.Error) {
+	if c.Flag("internal", false) {
 		return 0, exchange.Invalid("internal")
 	}
-	amount, refused := v.amount(c.text("amount"))
-	address, payment := c.text("address"), c.text("paymentId")
+	amount, refused := v.amount(c.Text("amount"))
+	address, payment := c.Text("address"), c.Text("paymentId")
 	switch {
 	case refused != nil:
 		return 0, refused
@@ -105,7 +106,7 @@ func (ex *Exchange) giveBack(t *transfer, at market.Time) error {
 }
 
 // getWithdrawalHistory answers GET /withdrawalHistory, by the time of the request.
-func (ex *Exchange) getWithdrawalHistory(c *call) *exchange.Error {
+func (ex *Exchange) getWithdrawalHistory(c *door.Call) *exchange.Error {
 	ex.listTransfers(c, ex.caller(c).withdrawals)
 	return nil
 }

@@ -1,4 +1,4 @@
-package sandbox
+package door
 
 import (
 	"encoding/json"
@@ -29,8 +29,8 @@ var adminSchemas = []schema{
 		{name: "tickSize", shape: aDecimal, optional: true}, {name: "reason", shape: aText, optional: true}, {name: "chosen", shape: aCount}, {name: "fired", shape: aCount}}},
 }
 
-// describeAdmin builds the description of the admin interface as an OpenAPI 3.1 document: GET /admin/openapi.json.
-func (t table) describeAdmin(root string) []byte {
+// DescribeAdmin builds the description of the admin interface as an OpenAPI 3.1 document: GET /admin/openapi.json.
+func (t Table) DescribeAdmin(root string) []byte {
 	schemas := answerSchemas()
 	for i := range adminSchemas {
 		schemas[adminSchemas[i].name] = adminSchemas[i].object()
@@ -40,13 +40,13 @@ func (t table) describeAdmin(root string) []byte {
 	paths := object{}
 	for i := range t {
 		e := &t[i]
-		path := strings.TrimSuffix(root, "/") + e.path
+		path := strings.TrimSuffix(root, "/") + e.Path
 		item, ok := paths[path].(object)
 		if !ok {
 			item = object{}
 			paths[path] = item
 		}
-		item[strings.ToLower(e.method)] = e.adminOperation()
+		item[strings.ToLower(e.Method)] = e.adminOperation()
 	}
 	text, err := json.Marshal(object{
 		"openapi": "3.1.1", "info": object{"title": "Simulated exchange: admin", "version": "1"}, "servers": []object{{"url": "/"}}, "paths": paths,
@@ -60,13 +60,13 @@ func (t table) describeAdmin(root string) []byte {
 }
 
 // adminOperation describes one endpoint of the admin interface.
-func (e *endpoint) adminOperation() object {
-	responses := object{"200": object{"description": e.summary, "content": content(reference(e.answer))}}
+func (e *Endpoint) adminOperation() object {
+	responses := object{"200": object{"description": e.Summary, "content": content(reference(e.Answer))}}
 	for _, status := range [...]int{http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound} {
 		responses[strconv.Itoa(status)] = object{"description": "The error.", "content": content(reference("Error"))}
 	}
-	one := object{"operationId": "admin" + strings.ToUpper(e.operationID()[:1]) + e.operationID()[1:], "summary": e.summary, "responses": responses}
-	if e.inBody() {
+	one := object{"operationId": "admin" + strings.ToUpper(e.operationID()[:1]) + e.operationID()[1:], "summary": e.Summary, "responses": responses}
+	if e.InBody() {
 		one["requestBody"] = object{"required": true, "content": content(e.bodySchema())}
 	}
 	return one

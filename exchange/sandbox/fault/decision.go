@@ -1,4 +1,4 @@
-package sandbox
+package fault
 
 import (
 	"io"
@@ -8,30 +8,31 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
-// decision is what the faults of a script do to one request, beside their effects on its call.
-type decision struct {
-	over   chan struct{}   // of the script
-	before market.Duration // wait before the request is read
-	after  market.Duration // wait before the answer is sent
+// Decision is what the faults of a script do to one request, beside their effects on its call.
+type Decision struct {
+	Over   chan struct{}   // of the script
+	Before market.Duration // wait before the request is read
+	After  market.Duration // wait before the answer is sent
 	end    *Fault          // decides what becomes of the answer; nil: it goes out
 }
 
 // take adds a fault. It reports false for one that comes too late to decide.
-func (f *decision) take(one *Fault, c *call) bool {
+func (f *Decision) take(one *Fault, c *door.Call) bool {
 	switch one.Kind {
-	case FaultDelayRequest:
-		f.before += one.Delay
-	case FaultDelayAnswer:
-		f.after += one.Delay
-	case FaultLateFill:
-		c.fillLater += one.Delay
-	case FaultLateSettlement:
-		c.settleLater += one.Delay
-	case FaultClockSkew:
-		c.skew += one.Skew
+	case DelayRequest:
+		f.Before += one.Delay
+	case DelayAnswer:
+		f.After += one.Delay
+	case LateFill:
+		c.FillLater += one.Delay
+	case LateSettlement:
+		c.SettleLater += one.Delay
+	case ClockSkew:
+		c.Skew += one.Skew
 	default:
 		if f.end != nil {
 			return false
@@ -44,17 +45,17 @@ func (f *decision) take(one *Fault, c *call) bool {
 // page is what a proxy before an exchange might say.
 const page = "<!DOCTYPE html>\n<html><head><title>Bad gateway</title></head><body><h1>Bad gateway</h1></body></html>\n"
 
-// arrive is what happens to the request before anybody has looked at it. It reports whether that was all.
-func (f *decision) arrive(w http.ResponseWriter) (over bool) {
+// Arrive is what happens to the request before anybody has looked at it. It reports whether that was all.
+func (f *Decision) Arrive(w http.ResponseWriter) (over bool) {
 	if f.end == nil || f.end.Work {
 		return false
 	}
 	switch f.end.Kind {
-	case FaultDropRequest:
+	case DropRequest:
 		panic(http.ErrAbortHandler)
-	case FaultResetRequest:
+	case ResetRequest:
 		reset(w)
-	case FaultHTML:
+	case HTML:
 		writePage(w, f.end.Code)
 	default:
 		return false
@@ -62,43 +63,43 @@ func (f *decision) arrive(w http.ResponseWriter) (over bool) {
 	return true
 }
 
-// refuse returns the error that is answered in place of the work, or nil.
-func (f *decision) refuse(now market.Time) *exchange.Error {
-	if f == nil || f.end == nil || f.end.Kind != FaultError || f.end.Work {
+// Refuse returns the error that is answered in place of the work, or nil.
+func (f *Decision) Refuse(now market.Time) *exchange.Error {
+	if f == nil || f.end == nil || f.end.Kind != Error || f.end.Work {
 		return nil
 	}
 	return f.refusal(now)
 }
 
 // refusal words the error on demand.
-func (f *decision) refusal(now market.Time) *exchange.Error {
+func (f *Decision) refusal(now market.Time) *exchange.Error {
 	if f.end.Code == exchange.CodeBanned {
 		return exchange.Banned(now.Add(time.Minute).Millis())
 	}
 	return exchange.ErrCode(f.end.Code)
 }
 
-// depart is what happens to the answer, which is complete in the visit with its headers set. It reports whether it has been dealt with.
-func (f *decision) depart(w http.ResponseWriter, v *visit) (over bool) {
+// Depart is what happens to the answer, which is complete in the visit with its headers set. It reports whether it has been dealt with.
+func (f *Decision) Depart(w http.ResponseWriter, v *door.Request) (over bool) {
 	if f.end == nil {
 		return false
 	}
 	switch f.end.Kind {
-	case FaultDropAnswer:
+	case DropAnswer:
 		panic(http.ErrAbortHandler)
-	case FaultResetAnswer:
+	case ResetAnswer:
 		reset(w)
-	case FaultTruncate:
+	case Truncate:
 		truncate(w, v)
-	case FaultHTML: // with work: without, it never comes here
+	case HTML: // with work: without, it never comes here
 		clear(w.Header())
 		writePage(w, f.end.Code)
-	case FaultError:
+	case Error:
 		if !f.end.Work {
 			return false
 		}
-		refusal := f.refusal(v.now)
-		v.out, v.status = exchange.AppendError(v.out[:0], refusal), refusal.Status
+		refusal := f.refusal(v.Now)
+		v.Out, v.Status = exchange.AppendError(v.Out[:0], refusal), refusal.Status
 		return false
 	default:
 		return false
@@ -114,10 +115,10 @@ func writePage(w http.ResponseWriter, status int) {
 }
 
 // truncate sends the headers of the whole answer and half of its body, and closes the connection.
-func truncate(w http.ResponseWriter, v *visit) {
-	w.Header()["Content-Length"] = []string{strconv.Itoa(max(1, len(v.out)))}
-	w.WriteHeader(v.status)
-	w.Write(v.out[:len(v.out)/2])
+func truncate(w http.ResponseWriter, v *door.Request) {
+	w.Header()["Content-Length"] = []string{strconv.Itoa(max(1, len(v.Out)))}
+	w.WriteHeader(v.Status)
+	w.Write(v.Out[:len(v.Out)/2])
 	http.NewResponseController(w).Flush() // what cannot be flushed is closed all the same
 	panic(http.ErrAbortHandler)
 }

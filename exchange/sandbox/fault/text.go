@@ -1,4 +1,4 @@
-package sandbox
+package fault
 
 import (
 	"bytes"
@@ -36,9 +36,9 @@ type faultText struct {
 	Reason      string   `json:"reason,omitempty"`
 }
 
-// parseFaults reads a script of faults in TOML: one table [[faults]] for each, in the order in which they are asked. An error names the
+// Parse reads a script of faults in TOML: one table [[faults]] for each, in the order in which they are asked. An error names the
 // fault by its number, from 1, and the key. Markets, accounts and keys are looked up by New.
-func parseFaults(text []byte, isEndpoint func(name string) bool) ([]Fault, error) {
+func Parse(text []byte, isEndpoint func(name string) bool) ([]Fault, error) {
 	var script struct {
 		Faults []map[string]any `toml:"faults"`
 	}
@@ -64,8 +64,8 @@ func parseFaults(text []byte, isEndpoint func(name string) bool) ([]Fault, error
 	return faults, nil
 }
 
-// parseFaultList reads a script of faults as a JSON array.
-func parseFaultList(text string, isEndpoint func(name string) bool) ([]Fault, error) {
+// ParseJSON reads a script of faults as a JSON array.
+func ParseJSON(text string, isEndpoint func(name string) bool) ([]Fault, error) {
 	var rows []json.RawMessage
 	if err := json.Unmarshal([]byte(text), &rows); err != nil {
 		return nil, fmt.Errorf("faults: want a list of objects, one for each fault")
@@ -94,7 +94,7 @@ func readFault(row []byte, isEndpoint func(name string) bool) (f Fault, err erro
 	if f, err = text.fault(); err != nil {
 		return f, err
 	}
-	return f, f.check(isEndpoint)
+	return f, f.Check(isEndpoint)
 }
 
 // wrongKey words what encoding/json says of a key.
@@ -142,7 +142,7 @@ func (t *faultText) fault() (f Fault, err error) {
 		name, text string
 		read       func(string) error
 	}{
-		{"kind", t.Kind, func(text string) error { f.Kind, err = parseFaultKind(text); return err }},
+		{"kind", t.Kind, func(text string) error { f.Kind, err = parseKind(text); return err }},
 		{"after", t.After, func(text string) error { f.After, err = time.ParseDuration(text); return err }},
 		{"until", t.Until, func(text string) error { f.Until, err = time.ParseDuration(text); return err }},
 		{"delay", t.Delay, func(text string) error { f.Delay, err = time.ParseDuration(text); return err }},
@@ -160,7 +160,7 @@ func (t *faultText) fault() (f Fault, err error) {
 	return f, nil
 }
 
-// text writes a fault as a script does.
+// Text writes a fault as a script does.
 func (f *Fault) text() faultText {
 	t := faultText{Kind: f.Kind.String(), Endpoints: f.Endpoints, Account: f.Account, Key: f.Key, Market: f.Market, Code: f.Code, Work: f.Work, Price: f.Price, Tick: f.Tick, Reason: f.Reason.String()}
 	if f.Nth != 0 {

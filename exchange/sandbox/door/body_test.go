@@ -1,4 +1,4 @@
-package sandbox
+package door
 
 import (
 	"bytes"
@@ -14,8 +14,8 @@ import (
 
 // faultOf reads a body and returns why it is no JSON object.
 func faultOf(text string) string {
-	order := &endpoint{method: "POST", params: []parameter{{name: "market", kind: kindText}, {name: "amount", kind: kindDecimal}, {name: "operatorId", kind: kindInteger}}}
-	d := decoder{catalog: &market.Catalog{}, call: &call{endpoint: order, args: make(arguments, len(order.params))}}
+	order := &Endpoint{Method: "POST", Params: []Parameter{{Name: "market", Kind: Text}, {Name: "amount", Kind: Decimal}, {Name: "operatorId", Kind: Integer}}}
+	d := decoder{catalog: &market.Catalog{}, call: &Call{Endpoint: order, Args: make(Arguments, len(order.Params))}}
 	return d.body([]byte(text))
 }
 

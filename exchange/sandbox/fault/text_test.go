@@ -1,4 +1,4 @@
-package sandbox
+package fault
 
 import (
 	"encoding/json"
@@ -64,20 +64,20 @@ delay = "250ms"
 `
 
 var faultsWritten = []Fault{
-	{Kind: FaultDropAnswer, Endpoints: []string{"POST /order", "GET /{market}/book"}, Probability: 0.1, Account: "alice", Key: "k", Market: "BTC-EUR", Nth: 2, Count: 3, After: 10 * time.Second, Until: 90 * time.Second},
-	{Kind: FaultError, Code: 109, Work: true, Probability: 1},
-	{Kind: FaultClockSkew, Skew: -7 * time.Second},
-	{Kind: FaultMarketStatus, After: time.Hour, Market: "BTC-EUR", Status: market.AuctionMatching, Price: "50000"},
-	{Kind: FaultTickSize, Market: "BTC-EUR", Tick: "0.5"},
-	{Kind: FaultCancelOrders, Reason: market.CancelOnMaintenance},
-	{Kind: FaultDelayRequest, Delay: 250 * time.Millisecond},
+	{Kind: DropAnswer, Endpoints: []string{"POST /order", "GET /{market}/book"}, Probability: 0.1, Account: "alice", Key: "k", Market: "BTC-EUR", Nth: 2, Count: 3, After: 10 * time.Second, Until: 90 * time.Second},
+	{Kind: Error, Code: 109, Work: true, Probability: 1},
+	{Kind: ClockSkew, Skew: -7 * time.Second},
+	{Kind: MarketStatus, After: time.Hour, Market: "BTC-EUR", Status: market.AuctionMatching, Price: "50000"},
+	{Kind: TickSize, Market: "BTC-EUR", Tick: "0.5"},
+	{Kind: CancelOrders, Reason: market.CancelOnMaintenance},
+	{Kind: DelayRequest, Delay: 250 * time.Millisecond},
 }
 
 func TestAScriptIsReadFromTOML(t *testing.T) {
-	faults, err := parseFaults([]byte(faultScriptText), knownEndpoint)
+	faults, err := Parse([]byte(faultScriptText), knownEndpoint)
 	require.NoError(t, err)
 	require.Equal(t, faultsWritten, faults)
-	faults, err = parseFaults(nil, knownEndpoint)
+	faults, err = Parse(nil, knownEndpoint)
 	require.NoError(t, err)
 	require.Empty(t, faults)
 }
@@ -86,7 +86,7 @@ func TestAScriptIsWrittenAsItIsRead(t *testing.T) {
 	for _, fault := range faultsWritten {
 		text, err := json.Marshal(fault.text())
 		require.NoError(t, err)
-		back, err := parseFaultList("["+string(text)+"]", knownEndpoint)
+		back, err := ParseJSON("["+string(text)+"]", knownEndpoint)
 		require.NoError(t, err)
 		require.Equal(t, []Fault{fault}, back)
 	}
@@ -124,7 +124,7 @@ func TestAMistakeInAScriptNamesFaultAndKey(t *testing.T) {
 		"[[faults]]\nkind='cancelOrders'\nreason='cancelPostOnly'":                 "fault 1: reason: cancelPostOnly is not one of",
 		"[[faults]]\nkind='cancelOrders'\nendpoints=['POST /order']":               "fault 1: endpoints: a fault of kind cancelOrders has none",
 	} {
-		_, err := parseFaults([]byte(text), knownEndpoint)
+		_, err := Parse([]byte(text), knownEndpoint)
 		require.ErrorContains(t, err, words, text)
 	}
 	for text, words := range map[string]string{
@@ -132,18 +132,18 @@ func TestAMistakeInAScriptNamesFaultAndKey(t *testing.T) {
 		`[1]`:                        "fault 1: want an object, not number",
 		`[{"kind":"truncate"},null]`: "fault 2: kind is missing",
 	} {
-		_, err := parseFaultList(text, knownEndpoint)
+		_, err := ParseJSON(text, knownEndpoint)
 		require.ErrorContains(t, err, words, text)
 	}
 }
 
 func TestEveryKindOfFaultHasItsRow(t *testing.T) {
-	for kind := FaultDropRequest; kind <= FaultCancelOrders; kind++ {
-		row := faultRows[kind]
+	for kind := DropRequest; kind <= CancelOrders; kind++ {
+		row := rows[kind]
 		require.NotEmpty(t, row.client)
 		require.NotEmpty(t, row.work)
-		require.Equal(t, kind.scheduled(), row.work == "scheduled")
-		back, err := parseFaultKind(kind.String())
+		require.Equal(t, kind.Scheduled(), row.work == "scheduled")
+		back, err := parseKind(kind.String())
 		require.NoError(t, err)
 		require.Equal(t, kind, back)
 		settings := (&Fault{}).settings()
@@ -151,8 +151,8 @@ func TestEveryKindOfFaultHasItsRow(t *testing.T) {
 			require.Contains(t, settings, setting{name: name})
 		}
 	}
-	require.Len(t, faultRows, int(FaultCancelOrders)+1)
-	require.Equal(t, "fault kind(99)", FaultKind(99).String())
+	require.Len(t, rows, int(CancelOrders)+1)
+	require.Equal(t, "fault kind(99)", Kind(99).String())
 	require.Equal(t, reflect.TypeFor[Fault]().NumField(), len((&Fault{}).settings())+1, "every setting but the kind is one that check knows")
 	require.Equal(t, reflect.TypeFor[faultText]().NumField(), reflect.TypeFor[Fault]().NumField())
 }
@@ -161,7 +161,7 @@ func FuzzParseFaults(f *testing.F) {
 	f.Add([]byte(faultScriptText))
 	f.Add([]byte("[[faults]]\nkind='html'\ncode=200"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		faults, err := parseFaults(text, knownEndpoint)
+		faults, err := Parse(text, knownEndpoint)
 		if err != nil {
 			return
 		}
@@ -179,8 +179,8 @@ func FuzzParseFaults(f *testing.F) {
 }
 
 func TestTheDocsListEveryFault(t *testing.T) {
-	var rows []string
-	for _, row := range faultRows[1:] {
+	var lines []string
+	for _, row := range rows[1:] {
 		var settings []string
 		for _, name := range row.needs {
 			settings = append(settings, "**`"+name+"`**")
@@ -188,13 +188,13 @@ func TestTheDocsListEveryFault(t *testing.T) {
 		for _, name := range row.takes {
 			settings = append(settings, "`"+name+"`")
 		}
-		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s | %s |", row.name, row.client, row.work, strings.Join(settings, ", ")))
+		lines = append(lines, fmt.Sprintf("| `%s` | %s | %s | %s |", row.name, row.client, row.work, strings.Join(settings, ", ")))
 	}
 	text, err := os.ReadFile("../../../docs/exchange.md")
 	require.NoError(t, err)
 	page := string(text)
 	head := "| kind | what the client sees | was the work done | settings |\n|---|---|---|---|\n"
-	require.Contains(t, page, "\n"+head+strings.Join(rows, "\n")+"\n\n", "docs/exchange.md: the table below the head does not say what the code says")
+	require.Contains(t, page, "\n"+head+strings.Join(lines, "\n")+"\n\n", "docs/exchange.md: the table below the head does not say what the code says")
 	for _, name := range slices.Concat(selectors, schedules) {
 		require.Contains(t, page, "| `"+name+"` |")
 	}

@@ -1,4 +1,4 @@
-package sandbox
+package door
 
 import (
 	"encoding/json"
@@ -11,24 +11,24 @@ import (
 // object is a JSON object in the making; its members come out sorted.
 type object = map[string]any
 
-// openAPI returns the description of the API as an OpenAPI 3.1 document: every endpoint of the table with its parameters, weight and
+// OpenAPI returns the description of the API as an OpenAPI 3.1 document: every endpoint of the table with its parameters, weight and
 // answers. It is the same for the life of the exchange.
-func (f *front) openAPI() []byte {
-	f.describe.Do(func() { f.description = f.table.describe(f.credentials[0], f.budget, f.operatorOptional) })
-	return f.description
+func (d *Door) OpenAPI() []byte {
+	d.describe.Do(func() { d.description = d.Table.describe(d.credentials[0], d.budget, d.operatorOptional) })
+	return d.description
 }
 
 // describe builds the document from the tables of endpoints and schemas.
-func (t table) describe(credentials credentialHeaders, budget budgetHeaders, operatorOptional bool) []byte {
+func (t Table) describe(credentials credentialHeaders, budget budgetHeaders, operatorOptional bool) []byte {
 	paths := object{}
 	for i := range t {
 		e := &t[i]
-		item, ok := paths[version+e.path].(object)
+		item, ok := paths[Version+e.Path].(object)
 		if !ok {
 			item = object{}
-			paths[version+e.path] = item
+			paths[Version+e.Path] = item
 		}
-		item[strings.ToLower(e.method)] = e.operation(operatorOptional)
+		item[strings.ToLower(e.Method)] = e.operation(operatorOptional)
 	}
 	header := func(text string) object { return object{"description": text, "schema": object{"type": "integer"}} }
 	secret := func(name, text string) object {
@@ -36,7 +36,7 @@ func (t table) describe(credentials credentialHeaders, budget budgetHeaders, ope
 	}
 	document := object{
 		"openapi": "3.1.1",
-		"info":    object{"title": "Simulated exchange", "version": version[1:], "description": "x-weight is what a request costs, x-weight-all what it costs without the parameter market."},
+		"info":    object{"title": "Simulated exchange", "version": Version[1:], "description": "x-weight is what a request costs, x-weight-all what it costs without the parameter market."},
 		"servers": []object{{"url": "/"}},
 		"paths":   paths,
 		"components": object{
@@ -74,38 +74,38 @@ func headersOf(budget budgetHeaders) object {
 }
 
 // operation describes one endpoint.
-func (e *endpoint) operation(operatorOptional bool) object {
+func (e *Endpoint) operation(operatorOptional bool) object {
 	one := object{
-		"operationId": e.operationID(), "summary": e.summary, "x-section": e.section, "x-weight": e.weight,
+		"operationId": e.operationID(), "summary": e.Summary, "x-section": e.Section, "x-weight": e.Weight,
 		"responses": e.responses(),
 	}
-	if e.weightAll != 0 {
-		one["x-weight-all"] = e.weightAll
+	if e.WeightAll != 0 {
+		one["x-weight-all"] = e.WeightAll
 	}
 	parameters := []object{}
-	for i := range e.params {
-		if p := &e.params[i]; p.inPath || !e.inBody() {
+	for i := range e.Params {
+		if p := &e.Params[i]; p.InPath || !e.InBody() {
 			parameters = append(parameters, p.describe(e.requires(p, operatorOptional)))
 		}
 	}
-	if !e.public() {
+	if !e.Public() {
 		parameters = append(parameters, object{"$ref": "#/components/parameters/Window"})
 		one["security"] = []object{{"key": []string{}, "timestamp": []string{}, "signature": []string{}}}
-		one["x-permissions"] = e.needs.names()
+		one["x-permissions"] = e.Needs.names()
 	}
 	if len(parameters) > 0 {
 		one["parameters"] = parameters
 	}
-	if e.inBody() {
+	if e.InBody() {
 		one["requestBody"] = object{"required": true, "content": content(e.bodySchema())}
 	}
 	return one
 }
 
 // operationID names the endpoint: getMarketBook for GET /{market}/book.
-func (e *endpoint) operationID() string {
-	id := strings.ToLower(e.method)
-	for _, part := range strings.FieldsFunc(e.path, func(r rune) bool { return strings.ContainsRune("/{}", r) }) {
+func (e *Endpoint) operationID() string {
+	id := strings.ToLower(e.Method)
+	for _, part := range strings.FieldsFunc(e.Path, func(r rune) bool { return strings.ContainsRune("/{}", r) }) {
 		id += strings.ToUpper(part[:1]) + part[1:]
 	}
 	return id
@@ -113,14 +113,14 @@ func (e *endpoint) operationID() string {
 
 // responses lists the answer and the statuses of refusals (specification 7): 403 only where credentials count, 404 where an order may be
 // missing, 409 where a book may be closed.
-func (e *endpoint) responses() object {
-	schema := reference(e.answer)
+func (e *Endpoint) responses() object {
+	schema := reference(e.Answer)
 	if e.has("responseRequired") {
-		schema = object{"anyOf": []object{reference(e.answer), reference("ShortOrder")}}
+		schema = object{"anyOf": []object{reference(e.Answer), reference("ShortOrder")}}
 	}
-	all := object{"200": object{"description": e.summary, "content": content(schema)}}
+	all := object{"200": object{"description": e.Summary, "content": content(schema)}}
 	for _, status := range []int{http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable} {
-		if status == http.StatusNotFound && !e.has("orderId") || status == http.StatusConflict && !strings.HasSuffix(e.path, "/book") {
+		if status == http.StatusNotFound && !e.has("orderId") || status == http.StatusConflict && !strings.HasSuffix(e.Path, "/book") {
 			continue
 		}
 		all[strconv.Itoa(status)] = object{"$ref": "#/components/responses/Refusal"}
@@ -128,10 +128,10 @@ func (e *endpoint) responses() object {
 	return all
 }
 
-// has reports whether an endpoint has a parameter.
-func (e *endpoint) has(name string) bool {
-	for i := range e.params {
-		if e.params[i].name == name {
+// Has reports whether an endpoint has a parameter.
+func (e *Endpoint) has(name string) bool {
+	for i := range e.Params {
+		if e.Params[i].Name == name {
 			return true
 		}
 	}
@@ -139,7 +139,7 @@ func (e *endpoint) has(name string) bool {
 }
 
 // names lists the permissions of a set (specification 5).
-func (r right) names() []string {
+func (r Right) names() []string {
 	all := []string{}
 	for i, name := range []string{"read", "trade", "withdraw"} {
 		if r&(1<<i) != 0 {
@@ -150,52 +150,52 @@ func (r right) names() []string {
 }
 
 // bodySchema describes the body of an endpoint that has one.
-func (e *endpoint) bodySchema() object {
+func (e *Endpoint) bodySchema() object {
 	properties, required := object{}, []string{}
-	for i := range e.params {
-		p := &e.params[i]
-		properties[p.name] = p.schema()
-		if p.required {
-			required = append(required, p.name)
+	for i := range e.Params {
+		p := &e.Params[i]
+		properties[p.Name] = p.schema()
+		if p.Required {
+			required = append(required, p.Name)
 		}
 	}
 	return object{"type": "object", "properties": properties, "required": required, "additionalProperties": false}
 }
 
 // describe describes a parameter in path or query.
-func (p *parameter) describe(required bool) object {
-	one := object{"name": p.name, "in": "query", "required": required, "schema": p.schema()}
-	if p.inPath {
+func (p *Parameter) describe(required bool) object {
+	one := object{"name": p.Name, "in": "query", "required": required, "schema": p.schema()}
+	if p.InPath {
 		one["in"] = "path"
 	}
 	return one
 }
 
 // schema describes the values of a parameter.
-func (p *parameter) schema() object {
+func (p *Parameter) schema() object {
 	one := object{"type": "string"}
-	switch p.kind {
-	case kindWord:
-		one["enum"] = p.words
-	case kindID:
+	switch p.Kind {
+	case Word:
+		one["enum"] = p.Words
+	case UUID:
 		one["format"] = "uuid"
-	case kindInteger:
+	case Integer:
 		one = object{"type": "integer", "format": "int64"}
-		if p.min != math.MinInt64 {
-			one["minimum"] = p.min
+		if p.Min != math.MinInt64 {
+			one["minimum"] = p.Min
 		}
-		if p.max != math.MaxInt64 {
-			one["maximum"] = p.max
+		if p.Max != math.MaxInt64 {
+			one["maximum"] = p.Max
 		}
-	case kindDecimal:
+	case Decimal:
 		one["pattern"], one["maxLength"] = "^[0-9]+([.][0-9]+)?$", maxDecimal
-	case kindFlag:
+	case Flag:
 		one["type"] = "boolean"
-	case kindList:
+	case List:
 		one = object{"type": "array", "items": object{"type": "object"}}
 	}
-	if p.doc != "" {
-		one["description"] = p.doc
+	if p.Doc != "" {
+		one["description"] = p.Doc
 	}
 	return one
 }

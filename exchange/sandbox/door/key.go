@@ -1,4 +1,4 @@
-package sandbox
+package door
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ import (
 // What the headers of a request may hold (specification 5, venue-facts 2.2). A timestamp from 1973 to 5138 is one in milliseconds; seconds
 // and microseconds of our days are not.
 const (
-	keyLength       = 64
+	KeyLength       = 64
 	signatureLength = 2 * sha256.Size
 	defaultWindow   = 10_000 // ms
 	minWindow       = 100
@@ -40,24 +40,24 @@ type Key struct {
 	Budget                int      // points a minute, over Budget.PerKey; 0: that
 }
 
-// key is an API key at work.
-type key struct {
+// activeKey is an API key at work.
+type activeKey struct {
 	*Key
 	account   int // as call.account
-	rights    right
+	rights    Right
 	addresses []netip.Addr
-	budget    int      // points a minute
-	limit     []string // budget as the value of a header
-	meter     meter    // guarded by the limiter
-	payer     *key     // whose budget and meter count: its own, or of a budget for the account those of its first key
+	budget    int        // points a minute
+	limit     []string   // budget as the value of a header
+	meter     Usage      // guarded by the limiter
+	payer     *activeKey // whose budget and meter count: its own, or of a budget for the account those of its first key
 	macs      sync.Pool
 }
 
-func newKey(config *Key, account int, name string, otherwise int) (*key, error) {
-	if len(config.Key) != keyLength {
-		return nil, fmt.Errorf("a key of account %s has %d characters, not %d", name, len(config.Key), keyLength)
+func newKey(config *Key, account int, name string, otherwise int) (*activeKey, error) {
+	if len(config.Key) != KeyLength {
+		return nil, fmt.Errorf("a key of account %s has %d characters, not %d", name, len(config.Key), KeyLength)
 	}
-	k := &key{Key: config, account: account, rights: config.rights(), budget: points(config.Budget, otherwise)}
+	k := &activeKey{Key: config, account: account, rights: config.rights(), budget: points(config.Budget, otherwise)}
 	k.payer = k
 	k.limit = []string{strconv.Itoa(k.budget)}
 	for _, text := range config.Addresses {
@@ -71,15 +71,15 @@ func newKey(config *Key, account int, name string, otherwise int) (*key, error) 
 }
 
 // rights returns a key's permissions.
-func (k *Key) rights() (all right) {
+func (k *Key) rights() (all Right) {
 	if k.Read {
-		all |= rightRead
+		all |= Read
 	}
 	if k.Trade {
-		all |= rightTrade
+		all |= Trade
 	}
 	if k.Withdraw {
-		all |= rightWithdraw
+		all |= Withdraw
 	}
 	return all
 }
@@ -95,20 +95,20 @@ func credentialHeadersOf(prefix string) credentialHeaders {
 // identify returns whose request this is; nil for one without credentials at a public endpoint. A key comes with a refusal where it is
 // genuine but lacks a right: of those the request needs, trade is missed first, then read, then withdraw. Which key a request shows
 // stands in the headers of the first prefix that has any.
-func (f *front) identify(v *visit, r *http.Request, now market.Time) (*key, *exchange.Error) {
-	for i := range f.credentials {
-		names := &f.credentials[i]
-		shown := v.credentials(r.Header, names)
+func (d *Door) identify(q *Request, r *http.Request, now market.Time) (*activeKey, *exchange.Error) {
+	for i := range d.credentials {
+		names := &d.credentials[i]
+		shown := q.credentials(r.Header, names)
 		if !shown {
 			continue
 		}
-		k, refusal := f.authenticate(v, r, now)
+		k, refusal := d.authenticate(q, r, now)
 		if refusal != nil {
 			return nil, refusal
 		}
-		return k, k.lacks(v.endpoint.needs)
+		return k, k.lacks(q.Endpoint.Needs)
 	}
-	if v.endpoint.public() {
+	if q.Endpoint.Public() {
 		return nil, nil
 	}
 	return nil, exchange.ErrCode(300)
@@ -121,10 +121,10 @@ type credentials struct {
 }
 
 // credentials reads the headers of one prefix and reports whether any of them shows a credential. A window alone is none.
-func (v *visit) credentials(h http.Header, names *credentialHeaders) bool {
-	v.shown = credentials{key: first(h[names.key]), signature: first(h[names.signature]), timestamp: first(h[names.timestamp])}
+func (q *Request) credentials(h http.Header, names *credentialHeaders) bool {
+	q.shown = credentials{key: first(h[names.key]), signature: first(h[names.signature]), timestamp: first(h[names.timestamp])}
 	if windows := h[names.window]; len(windows) > 0 {
-		v.shown.window, v.shown.hasWindow = windows[0], true
+		q.shown.window, q.shown.hasWindow = windows[0], true
 	}
 	return len(h[names.key])+len(h[names.signature])+len(h[names.timestamp]) > 0
 }
@@ -139,12 +139,12 @@ func first(values []string) string {
 // authenticate makes the checks of venue-facts 2.2 in their order. The window reaches both ways: a request that is dated ahead of the
 // exchange's clock by more than the window is refused as one that is too old (specification 5 speaks of the latter only). A request that comes again
 // within its window is a new one: the specification has no nonce.
-func (f *front) authenticate(v *visit, r *http.Request, now market.Time) (*key, *exchange.Error) {
-	shown := &v.shown
+func (d *Door) authenticate(q *Request, r *http.Request, now market.Time) (*activeKey, *exchange.Error) {
+	shown := &q.shown
 	if shown.key == "" || shown.signature == "" || shown.timestamp == "" {
 		return nil, exchange.ErrCode(300)
 	}
-	if len(shown.key) != keyLength {
+	if len(shown.key) != KeyLength {
 		return nil, exchange.ErrCode(301)
 	}
 	at, ok := wholeNumber(shown.timestamp, minTimestamp, maxTimestamp)
@@ -163,19 +163,19 @@ func (f *front) authenticate(v *visit, r *http.Request, now market.Time) (*key, 
 	if len(shown.signature) != signatureLength {
 		return nil, exchange.ErrCode(308)
 	}
-	v.message = append(v.message[:0], shown.signature...)
-	if _, err := hex.Decode(v.signature[:], v.message); err != nil {
+	q.message = append(q.message[:0], shown.signature...)
+	if _, err := hex.Decode(q.signature[:], q.message); err != nil {
 		return nil, exchange.ErrCode(308)
 	}
-	k := f.keys[shown.key]
+	k := d.keys[shown.key]
 	switch {
 	case k == nil:
 		return nil, exchange.ErrCode(305)
 	case k.Unconfirmed:
 		return nil, exchange.ErrCode(306)
-	case len(k.addresses) > 0 && !slices.Contains(k.addresses, v.peer):
+	case len(k.addresses) > 0 && !slices.Contains(k.addresses, q.peer):
 		return nil, exchange.ErrCode(307)
-	case !k.signed(v, r, f.strict):
+	case !k.signed(q, r, d.strict):
 		return nil, exchange.ErrCode(309)
 	}
 	return k, nil
@@ -198,38 +198,38 @@ func wholeNumber(text string, least, most int64) (int64, bool) {
 
 // signed reports whether the signature is that of the request: timestamp, method, path with /v2 and query as they came, body. The body
 // part of a GET is empty, whatever it has (specification 5). Clients that sign a compact body but send it with spaces, that sign none but
-// send {} with DELETE, or that sign the body of a GET, are right too unless strict.
-func (k *key) signed(v *visit, r *http.Request, strict bool) bool {
-	v.message = append(v.message[:0], v.shown.timestamp...)
-	v.message = append(v.message, r.Method...)
-	v.message = append(v.message, requestURI(r)...)
-	head := len(v.message)
+// Send {} with DELETE, or that sign the body of a GET, are right too unless strict.
+func (k *activeKey) signed(q *Request, r *http.Request, strict bool) bool {
+	q.message = append(q.message[:0], q.shown.timestamp...)
+	q.message = append(q.message, r.Method...)
+	q.message = append(q.message, requestURI(r)...)
+	head := len(q.message)
 	if r.Method != http.MethodGet {
-		v.message = append(v.message, v.body...)
+		q.message = append(q.message, q.Body...)
 	}
-	if k.matches(v) {
+	if k.matches(q) {
 		return true
 	}
-	v.message = append(v.message[:head], v.body...)
-	if !strict && r.Method == http.MethodGet && k.matches(v) {
+	q.message = append(q.message[:head], q.Body...)
+	if !strict && r.Method == http.MethodGet && k.matches(q) {
 		return true
 	}
-	if strict || len(v.body) == 0 {
+	if strict || len(q.Body) == 0 {
 		return false
 	}
-	v.compact.Reset()
-	if json.Compact(&v.compact, v.body) != nil {
+	q.compact.Reset()
+	if json.Compact(&q.compact, q.Body) != nil {
 		return false
 	}
-	compact := v.compact.Bytes()
-	if !v.endpoint.inBody() && string(compact) == "{}" {
+	compact := q.compact.Bytes()
+	if !q.Endpoint.InBody() && string(compact) == "{}" {
 		compact = nil
 	}
-	if bytes.Equal(compact, v.body) {
+	if bytes.Equal(compact, q.Body) {
 		return false
 	}
-	v.message = append(v.message[:head], compact...)
-	return k.matches(v)
+	q.message = append(q.message[:head], compact...)
+	return k.matches(q)
 }
 
 // requestURI returns path and query as they came.
@@ -241,27 +241,27 @@ func requestURI(r *http.Request) string {
 }
 
 // matches compares the signature with that of the visit's message, in constant time.
-func (k *key) matches(v *visit) bool {
+func (k *activeKey) matches(q *Request) bool {
 	mac, ok := k.macs.Get().(hash.Hash)
 	if !ok {
 		mac = hmac.New(sha256.New, []byte(k.Secret))
 	}
 	mac.Reset() // keeps the hash of the secret, so that it is made once
-	mac.Write(v.message)
-	v.sum = mac.Sum(v.sum[:0])
+	mac.Write(q.message)
+	q.sum = mac.Sum(q.sum[:0])
 	k.macs.Put(mac)
-	return subtle.ConstantTimeCompare(v.sum, v.signature[:]) == 1
+	return subtle.ConstantTimeCompare(q.sum, q.signature[:]) == 1
 }
 
 // lacks returns the refusal of a key without one of the needed rights.
-func (k *key) lacks(needed right) *exchange.Error {
+func (k *activeKey) lacks(needed Right) *exchange.Error {
 	missing := needed &^ k.rights
 	switch {
 	case missing == 0:
 		return nil
-	case missing&rightTrade != 0:
+	case missing&Trade != 0:
 		return exchange.ErrCode(310)
-	case missing&rightRead != 0:
+	case missing&Read != 0:
 		return exchange.ErrCode(311)
 	}
 	return exchange.ErrCode(312)

@@ -1,4 +1,4 @@
-package sandbox
+package door
 
 import (
 	"net/http"
@@ -18,7 +18,7 @@ func TestAddressesAreForgottenOnceTheirMinuteAndBanAreOver(t *testing.T) {
 	for i := range byte(200) {
 		l.chargePeer(netip.AddrFrom4([4]byte{10, 0, 0, i}), 1, now)
 	}
-	from("10.0.0.7") // banned until 12:16
+	from("10.0.0.7") // Banned until 12:16
 	require.Len(t, l.peers, 200)
 	now = now.Add(time.Minute)
 	from("10.0.1.1")
@@ -32,6 +32,6 @@ func TestAddressesAreForgottenOnceTheirMinuteAndBanAreOver(t *testing.T) {
 func TestHeadersOfTheBudgetAreWrittenInSmallLetters(t *testing.T) {
 	h := http.Header{}
 	names := budgetHeadersOf("Service")
-	names.write(h, bill{limit: []string{"1000"}, remaining: 7, resetAt: 1700000000000})
+	names.write(h, charge{limit: []string{"1000"}, remaining: 7, resetAt: 1700000000000})
 	require.Equal(t, http.Header{"service-ratelimit-limit": {"1000"}, "service-ratelimit-remaining": {"7"}, "service-ratelimit-resetat": {"1700000000000"}}, h)
 }

@@ -1,4 +1,4 @@
-package sandbox
+package door
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package sandbox
+package door
 
 import (
 	"encoding/hex"
@@ -21,9 +21,9 @@ func TestPublishedSignaturesAreAccepted(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(vectors(t, "signature_vectors.json")), &all))
 	require.NotEmpty(t, all)
 	for _, v := range all {
-		k := &key{Key: &Key{Secret: v.Secret}}
-		visit := &visit{body: []byte(v.Body), shown: credentials{timestamp: v.Timestamp}}
-		visit.endpoint = &endpoint{method: v.Method}
+		k := &activeKey{Key: &Key{Secret: v.Secret}}
+		visit := &Request{Body: []byte(v.Body), shown: credentials{timestamp: v.Timestamp}}
+		visit.Endpoint = &Endpoint{Method: v.Method}
 		copy(visit.signature[:], unhex(t, v.Signature))
 		request := httptest.NewRequest(v.Method, v.Path, nil)
 		strict := v.Method != http.MethodGet || v.Body == "" // specification 5 has nothing of the body of a GET

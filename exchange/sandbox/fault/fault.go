@@ -1,4 +1,6 @@
-package sandbox
+// Package fault has the faults on demand of the simulated exchange: their kinds, scripts of them, and their effect on a request. It never
+// changes the state of an exchange: exchange/sandbox carries out scheduled faults. Start at Fault; docs/exchange.md lists the kinds.
+package fault
 
 import (
 	"fmt"
@@ -7,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tidemark-trading/tidemark/exchange"
+	"github.com/tidemark-trading/tidemark/exchange/sandbox/door"
 	"github.com/tidemark-trading/tidemark/market"
 )
 
@@ -20,7 +23,7 @@ import (
 // A fault that breaks the connection panics with http.ErrAbortHandler, as net/http expects of a handler; who calls ServeHTTP without a
 // server recovers it. Go's http.Client and others repeat a GET by themselves where a connection that they keep breaks.
 type Fault struct {
-	Kind FaultKind
+	Kind Kind
 
 	// Which requests. Those of scheduled kinds take only After, Account and Market.
 	Endpoints   []string        // "POST /order", "GET /{market}/book", as the list of endpoints names them; none: all
@@ -44,30 +47,30 @@ type Fault struct {
 	Reason market.RestatementReason // of cancelOrders; 0: cancelOnAdminRequest
 }
 
-// FaultKind is what goes wrong.
-type FaultKind uint8
+// Kind is what goes wrong.
+type Kind uint8
 
-// The kinds of faults. From FaultMarketStatus on they are scheduled: they happen once, when they are due, whatever is asked.
+// The kinds of faults. From MarketStatus on they are scheduled: they happen once, when they are due, whatever is asked.
 const (
-	FaultDropRequest FaultKind = iota + 1
-	FaultDropAnswer
-	FaultResetRequest
-	FaultResetAnswer
-	FaultDelayRequest
-	FaultDelayAnswer
-	FaultError
-	FaultHTML
-	FaultTruncate
-	FaultLateFill
-	FaultLateSettlement
-	FaultClockSkew
-	FaultMarketStatus
-	FaultTickSize
-	FaultCancelOrders
+	DropRequest Kind = iota + 1
+	DropAnswer
+	ResetRequest
+	ResetAnswer
+	DelayRequest
+	DelayAnswer
+	Error
+	HTML
+	Truncate
+	LateFill
+	LateSettlement
+	ClockSkew
+	MarketStatus
+	TickSize
+	CancelOrders
 )
 
-// faultRow is what docs/exchange.md says of a kind.
-type faultRow struct {
+// row is what docs/exchange.md says of a kind.
+type row struct {
 	name   string
 	client string   // what the client sees
 	work   string   // was the work done
@@ -75,47 +78,47 @@ type faultRow struct {
 	takes  []string // settings that may be left out
 }
 
-// faultRows are the kinds of faults, by FaultKind.
-var faultRows = [...]faultRow{
-	FaultDropRequest:    {"dropRequest", "the connection is closed without an answer", "no", nil, nil},
-	FaultDropAnswer:     {"dropAnswer", "the connection is closed without an answer", "yes", nil, nil},
-	FaultResetRequest:   {"resetRequest", "connection reset by peer (RST)", "no", nil, nil},
-	FaultResetAnswer:    {"resetAnswer", "connection reset by peer (RST)", "yes", nil, nil},
-	FaultDelayRequest:   {"delayRequest", "the answer late; 403 with 304 where the delay exceeds the window", "yes, late, also when the client has gone; no with 304", []string{"delay"}, nil},
-	FaultDelayAnswer:    {"delayAnswer", "the answer late", "yes, at once", []string{"delay"}, nil},
-	FaultError:          {"error", "the status and body of code", "no; with work: yes", []string{"code"}, []string{"work"}},
-	FaultHTML:           {"html", "an HTML page with status code", "no; with work: yes", []string{"code"}, []string{"work"}},
-	FaultTruncate:       {"truncate", "the right status and headers, and half of the body; then the connection is closed", "yes", nil, nil},
-	FaultLateFill:       {"lateFill", "an order with status new that is not in the book; what it fills comes later", "yes: the order comes to the book after delay", []string{"delay"}, nil},
-	FaultLateSettlement: {"lateSettlement", "fills with settled false and without their fee", "yes; the fees are told after delay", []string{"delay"}, nil},
-	FaultClockSkew:      {"clockSkew", "GET /time off by skew; 403 with 304 where the skew exceeds the window", "yes; no with 304", []string{"skew"}, nil},
-	FaultMarketStatus:   {"marketStatus", "the market's status changes", "scheduled", []string{"status"}, []string{"price"}},
-	FaultTickSize:       {"tickSize", "the market's tickSize changes; resting orders stay as they are", "scheduled", []string{"market", "tickSize"}, nil},
-	FaultCancelOrders:   {"cancelOrders", "open orders end as canceled with restatementReason reason", "scheduled", nil, []string{"reason", "account"}},
+// rows are the kinds of faults, by Kind.
+var rows = [...]row{
+	DropRequest:    {"dropRequest", "the connection is closed without an answer", "no", nil, nil},
+	DropAnswer:     {"dropAnswer", "the connection is closed without an answer", "yes", nil, nil},
+	ResetRequest:   {"resetRequest", "connection reset by peer (RST)", "no", nil, nil},
+	ResetAnswer:    {"resetAnswer", "connection reset by peer (RST)", "yes", nil, nil},
+	DelayRequest:   {"delayRequest", "the answer late; 403 with 304 where the delay exceeds the window", "yes, late, also when the client has gone; no with 304", []string{"delay"}, nil},
+	DelayAnswer:    {"delayAnswer", "the answer late", "yes, at once", []string{"delay"}, nil},
+	Error:          {"error", "the status and body of code", "no; with work: yes", []string{"code"}, []string{"work"}},
+	HTML:           {"html", "an HTML page with status code", "no; with work: yes", []string{"code"}, []string{"work"}},
+	Truncate:       {"truncate", "the right status and headers, and half of the body; then the connection is closed", "yes", nil, nil},
+	LateFill:       {"lateFill", "an order with status new that is not in the book; what it fills comes later", "yes: the order comes to the book after delay", []string{"delay"}, nil},
+	LateSettlement: {"lateSettlement", "fills with settled false and without their fee", "yes; the fees are told after delay", []string{"delay"}, nil},
+	ClockSkew:      {"clockSkew", "GET /time off by skew; 403 with 304 where the skew exceeds the window", "yes; no with 304", []string{"skew"}, nil},
+	MarketStatus:   {"marketStatus", "the market's status changes", "scheduled", []string{"status"}, []string{"price"}},
+	TickSize:       {"tickSize", "the market's tickSize changes; resting orders stay as they are", "scheduled", []string{"market", "tickSize"}, nil},
+	CancelOrders:   {"cancelOrders", "open orders end as canceled with restatementReason reason", "scheduled", nil, []string{"reason", "account"}},
 }
 
 // String returns the kind's name.
-func (k FaultKind) String() string {
-	if int(k) < len(faultRows) {
-		return faultRows[k].name
+func (k Kind) String() string {
+	if int(k) < len(rows) {
+		return rows[k].name
 	}
 	return fmt.Sprintf("fault kind(%d)", uint8(k))
 }
 
-// parseFaultKind reads the name of a kind: dropRequest, dropAnswer, …
-func parseFaultKind(text string) (FaultKind, error) {
+// parseKind reads the name of a kind: dropRequest, dropAnswer, …
+func parseKind(text string) (Kind, error) {
 	var names []string
-	for k, row := range faultRows {
+	for k, row := range rows {
 		if row.name != "" && row.name == text {
-			return FaultKind(k), nil
+			return Kind(k), nil
 		}
 		names = append(names, row.name)
 	}
 	return 0, fmt.Errorf("%q is not one of %s", text, strings.Join(names[1:], ", "))
 }
 
-// scheduled reports whether faults of the kind wait for their time, not for a request.
-func (k FaultKind) scheduled() bool { return k >= FaultMarketStatus }
+// Scheduled reports whether faults of the kind wait for their time, not for a request.
+func (k Kind) Scheduled() bool { return k >= MarketStatus }
 
 // The settings that every kind takes, of those that wait for a request and of scheduled ones.
 var (
@@ -126,19 +129,19 @@ var (
 // longestDelay is the longest delay and skew of a fault.
 const longestDelay = 8760 * time.Hour
 
-// faultReasons are the reasons for which the operator of an exchange ends orders.
-var faultReasons = []string{"cancelOnMaintenance", "cancelOnAdminRequest", "cancelOnDelisting", "cancelOnLockPlaced"}
+// Reasons are the reasons for which the operator of an exchange ends orders.
+var Reasons = []string{"cancelOnMaintenance", "cancelOnAdminRequest", "cancelOnDelisting", "cancelOnLockPlaced"}
 
-// faultCodes are the codes of an error on demand: those that a client meets through no fault of its own (venue-facts 2.2).
-var faultCodes = []int{101, 105, 107, 108, 109, 111, 400, 419, 430, 431}
+// FaultCodes are the codes of an error on demand: those that a client meets through no fault of its own (venue-facts 2.2).
+var FaultCodes = []int{101, 105, 107, 108, 109, 111, 400, 419, 430, 431}
 
-// check returns what is wrong with a fault as far as the fault alone tells: it begins with the name of the setting.
-func (f *Fault) check(isEndpoint func(name string) bool) error {
-	if f.Kind == 0 || int(f.Kind) >= len(faultRows) {
+// Check returns what is wrong with a fault as far as the fault alone tells: it begins with the name of the setting.
+func (f *Fault) Check(isEndpoint func(name string) bool) error {
+	if f.Kind == 0 || int(f.Kind) >= len(rows) {
 		return fmt.Errorf("kind: %d is none", f.Kind)
 	}
-	row, common := &faultRows[f.Kind], selectors
-	if f.Kind.scheduled() {
+	row, common := &rows[f.Kind], selectors
+	if f.Kind.Scheduled() {
 		common = schedules
 	}
 	for _, s := range f.settings() {
@@ -182,20 +185,20 @@ func (f *Fault) checkValues(isEndpoint func(name string) bool) error {
 		return fmt.Errorf("delay: %s is not between 0 and %s", f.Delay, longestDelay)
 	case f.Skew.Abs() > longestDelay:
 		return fmt.Errorf("skew: %s is more than %s", f.Skew, longestDelay)
-	case f.Kind == FaultHTML && f.Code != 200 && f.Code != 502:
+	case f.Kind == HTML && f.Code != 200 && f.Code != 502:
 		return fmt.Errorf("code: %d is not 200 or 502, the HTTP status of a page", f.Code)
-	case f.Kind == FaultError && !slices.Contains(faultCodes, f.Code):
-		return fmt.Errorf("code: %d is not one of %v", f.Code, faultCodes)
-	case f.Kind == FaultError && f.Work && exchange.ErrCode(f.Code).Status < 500:
+	case f.Kind == Error && !slices.Contains(FaultCodes, f.Code):
+		return fmt.Errorf("code: %d is not one of %v", f.Code, FaultCodes)
+	case f.Kind == Error && f.Work && exchange.ErrCode(f.Code).Status < 500:
 		return fmt.Errorf("work: code %d says that nothing was done", f.Code)
 	case f.Price != "" && f.Status != market.AuctionMatching:
 		return fmt.Errorf("price: only status auctionMatching has an opening price")
-	case f.Reason != 0 && !slices.Contains(faultReasons, f.Reason.String()):
-		return fmt.Errorf("reason: %s is not one of %v", f.Reason, faultReasons)
+	case f.Reason != 0 && !slices.Contains(Reasons, f.Reason.String()):
+		return fmt.Errorf("reason: %s is not one of %v", f.Reason, Reasons)
 	}
 	for _, name := range f.Endpoints {
 		if !isEndpoint(name) {
-			return fmt.Errorf(`endpoints: there is no %q; write method and path without %s, as in "POST /order" or "GET /{market}/book"`, name, version)
+			return fmt.Errorf(`endpoints: there is no %q; write method and path without %s, as in "POST /order" or "GET /{market}/book"`, name, door.Version)
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package sandbox
+package door
 
 import (
 	"math"
@@ -28,7 +28,7 @@ const (
 )
 
 // limiter counts the weight points of keys and of the IP addresses of those who show no key (specification 8, venue-facts 2.4). A
-// minute is one of the exchange's clock, not the last sixty seconds. Who exceeds the budget is banned for the rest of the minute and then
+// Minute is one of the exchange's clock, not the last sixty seconds. Who exceeds the budget is banned for the rest of the minute and then
 // for the length of the ban; meanwhile every request is refused and costs nothing. It is safe for concurrent use.
 type limiter struct {
 	perIP         int
@@ -36,34 +36,34 @@ type limiter struct {
 	ipLimit       []string // value of the header
 
 	mu    sync.Mutex // guards peers, and the meters of all keys
-	peers map[netip.Addr]*meter
+	peers map[netip.Addr]*Usage
 	swept int64  // the minute in which idle peers were last forgotten
 	noted *noted // nil: nobody keeps what is used
 }
 
 // noted is what has changed since the store's last write.
 type noted struct {
-	keys  map[*key]struct{}
+	keys  map[*activeKey]struct{}
 	peers map[netip.Addr]struct{}
 	ban   bool // somebody has been banned
 }
 
-// meter is what one key or IP address has used. The zero value has used nothing.
-type meter struct {
-	minute int64 // since 1970
-	used   int   // points in that minute
-	banned market.Time
+// Usage is what one key or IP address has used. The zero value has used nothing.
+type Usage struct {
+	Minute int64 // since 1970
+	Used   int   // points in that minute
+	Banned market.Time
 }
 
-// bill is what a request has cost, as the answer's headers say it.
-type bill struct {
+// charge is what a request has cost, as the answer's headers say it.
+type charge struct {
 	limit     []string // value of the header
 	remaining int
 	resetAt   int64 // Unix ms, in the future: when remaining is the limit again
 }
 
 func newLimiter(b Budget) *limiter {
-	l := &limiter{perIP: points(b.PerIP, defaultIPBudget), keyBan: b.KeyBan, ipBan: b.IPBan, peers: map[netip.Addr]*meter{}}
+	l := &limiter{perIP: points(b.PerIP, defaultIPBudget), keyBan: b.KeyBan, ipBan: b.IPBan, peers: map[netip.Addr]*Usage{}}
 	if l.keyBan == 0 {
 		l.keyBan = defaultKeyBan
 	}
@@ -86,36 +86,36 @@ func points(budget, otherwise int) int {
 }
 
 // chargeKey charges a request to a key, or to the one that pays for it. It reports false where that is banned, by this request or already.
-func (l *limiter) chargeKey(k *key, weight int, now market.Time) (bill, bool) {
+func (l *limiter) chargeKey(k *activeKey, weight int, now market.Time) (charge, bool) {
 	k = k.payer
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	banned := k.meter.banned
+	banned := k.meter.Banned
 	b, ok := k.meter.charge(weight, k.budget, l.keyBan, now)
 	b.limit = k.limit
 	if l.noted != nil {
 		l.noted.keys[k] = struct{}{}
-		l.noted.ban = l.noted.ban || banned != k.meter.banned
+		l.noted.ban = l.noted.ban || banned != k.meter.Banned
 	}
 	return b, ok
 }
 
 // chargePeer charges a request to an IP address.
-func (l *limiter) chargePeer(peer netip.Addr, weight int, now market.Time) (bill, bool) {
+func (l *limiter) chargePeer(peer netip.Addr, weight int, now market.Time) (charge, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.forget(now)
 	m := l.peers[peer]
 	if m == nil {
-		m = new(meter)
+		m = new(Usage)
 		l.peers[peer] = m
 	}
-	banned := m.banned
+	banned := m.Banned
 	b, ok := m.charge(weight, l.perIP, l.ipBan, now)
 	b.limit = l.ipLimit
 	if l.noted != nil {
 		l.noted.peers[peer] = struct{}{}
-		l.noted.ban = l.noted.ban || banned != m.banned
+		l.noted.ban = l.noted.ban || banned != m.Banned
 	}
 	return b, ok
 }
@@ -128,7 +128,7 @@ func (l *limiter) forget(now market.Time) {
 	}
 	l.swept = minute
 	for peer, m := range l.peers {
-		if m.minute < minute && m.banned <= now {
+		if m.Minute < minute && m.Banned <= now {
 			delete(l.peers, peer)
 			if l.noted != nil {
 				l.noted.peers[peer] = struct{}{}
@@ -138,36 +138,36 @@ func (l *limiter) forget(now market.Time) {
 }
 
 // charge takes weight from the budget, or bans. While a ban lasts the budget is back when it ends, so that is what the bill says.
-func (m *meter) charge(weight, limit int, ban market.Duration, now market.Time) (bill, bool) {
-	if now < m.banned {
-		return bill{resetAt: m.banned.Millis()}, false
+func (m *Usage) charge(weight, limit int, ban market.Duration, now market.Time) (charge, bool) {
+	if now < m.Banned {
+		return charge{resetAt: m.Banned.Millis()}, false
 	}
 	minute := minuteOf(now)
-	if m.minute != minute {
-		m.minute, m.used = minute, 0
+	if m.Minute != minute {
+		m.Minute, m.Used = minute, 0
 	}
 	next := market.Time((minute + 1) * int64(time.Minute))
-	if m.used+weight > limit {
-		m.banned = next.Add(ban)
-		return bill{resetAt: m.banned.Millis()}, false
+	if m.Used+weight > limit {
+		m.Banned = next.Add(ban)
+		return charge{resetAt: m.Banned.Millis()}, false
 	}
-	m.used += weight
-	return bill{remaining: limit - m.used, resetAt: next.Millis()}, true
+	m.Used += weight
+	return charge{remaining: limit - m.Used, resetAt: next.Millis()}, true
 }
 
 func minuteOf(now market.Time) int64 {
 	return int64(market.FloorTo(now, market.Time(time.Minute))) / int64(time.Minute)
 }
 
-// keepUsage lets the door note changed usage for flushUsage.
-func (f *front) keepUsage() {
-	f.limiter.noted = &noted{keys: map[*key]struct{}{}, peers: map[netip.Addr]struct{}{}}
+// KeepUsage lets the door note changed usage for FlushUsage.
+func (d *Door) KeepUsage() {
+	d.limiter.noted = &noted{keys: map[*activeKey]struct{}{}, peers: map[netip.Addr]struct{}{}}
 }
 
-// flushUsage calls each for every key and IP address whose usage has changed since the last flush: it has to be stored, so that bans
+// FlushUsage calls each for every key and IP address whose usage has changed since the last flush: it has to be stored, so that bans
 // outlive a restart. A forgotten address has the zero usage.
-func (f *front) flushUsage(each func(subject string, m meter) error) error {
-	l := f.limiter
+func (d *Door) FlushUsage(each func(subject string, m Usage) error) error {
+	l := d.limiter
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for k := range l.noted.keys {
@@ -178,7 +178,7 @@ func (f *front) flushUsage(each func(subject string, m meter) error) error {
 	for peer := range l.noted.peers {
 		m := l.peers[peer]
 		if m == nil {
-			m = &meter{}
+			m = &Usage{}
 		}
 		if err := each(peer.String(), *m); err != nil {
 			return err
@@ -190,22 +190,22 @@ func (f *front) flushUsage(each func(subject string, m meter) error) error {
 	return nil
 }
 
-// hasNewBan reports whether a key or an address has been banned since the last flush.
-func (f *front) hasNewBan() bool {
-	l := f.limiter
+// HasNewBan reports whether a key or an address has been banned since the last flush.
+func (d *Door) HasNewBan() bool {
+	l := d.limiter
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.noted.ban
 }
 
-// setMeter sets what a key or an IP address has used, as flushUsage reported it. A key that is gone is left out.
-func (f *front) setMeter(subject string, m meter) {
-	f.limiter.mu.Lock()
-	defer f.limiter.mu.Unlock()
-	if k := f.keys[subject]; k != nil {
+// SetUsage sets what a key or an IP address has used, as FlushUsage reported it. A key that is gone is left out.
+func (d *Door) SetUsage(subject string, m Usage) {
+	d.limiter.mu.Lock()
+	defer d.limiter.mu.Unlock()
+	if k := d.keys[subject]; k != nil {
 		k.meter = m
 	} else if peer, err := netip.ParseAddr(subject); err == nil {
-		f.limiter.peers[peer] = &m
+		d.limiter.peers[peer] = &m
 	}
 }
 
@@ -219,7 +219,7 @@ func budgetHeadersOf(prefix string) budgetHeaders {
 }
 
 // write sets the three headers. The server reads the values after the handler has returned, so they are the answer's own.
-func (n *budgetHeaders) write(h http.Header, b bill) {
+func (n *budgetHeaders) write(h http.Header, b charge) {
 	var digits [40]byte
 	text := strconv.AppendInt(digits[:0], int64(b.remaining), 10)
 	end := len(text)
